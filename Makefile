@@ -1,0 +1,62 @@
+# Needs GNU make 3.81 or later, Python 3.11 or later and, for Spark, Java 17 or later.
+# Everything is installed in .venv; nothing outside this directory is changed.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+# Some dependencies come as source only; older pips would build them in a way they warn about.
+PIP_INSTALL := PIP_USE_PEP517=1 $(BIN)/pip install --quiet --disable-pip-version-check
+LOCK_VENV := build/lock
+UV := uv==0.13.8
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint bench lock clean python java
+
+help: ## list these targets (default)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+
+setup: $(STAMP) ## install streambound and its tools in .venv, from requirements.lock
+
+demo: java setup ## analyse, compile and run the example queries on Spark
+	@$(BIN)/streambound demo
+
+test: java lint ## run every check and every test; ARGS="tests/analyzer -k closure" picks tests
+	$(BIN)/pytest $(ARGS)
+
+lint: setup ## run the linter, the formatter's check, the type checker and the import contracts
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+bench: java setup ## run the benchmarks
+	$(BIN)/python benchmarks/run.py
+
+lock: python ## renew requirements.lock from pyproject.toml; UPGRADE=1 takes newer versions
+	test -x $(LOCK_VENV)/bin/pip || $(PYTHON) -m venv --clear $(LOCK_VENV)
+	$(LOCK_VENV)/bin/pip install --quiet '$(UV)'
+	$(LOCK_VENV)/bin/uv pip compile --quiet pyproject.toml --extra dev --output-file requirements.lock \
+	  --universal --python-version 3.11 --fork-strategy fewest --generate-hashes --system-certs \
+	  --no-emit-index-url --no-emit-find-links --no-annotate \
+	  --custom-compile-command 'make lock' $(if $(UPGRADE),--upgrade)
+
+clean: ## remove what these targets made
+	rm -rf $(VENV) $(LOCK_VENV) .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf spark-warehouse metastore_db derby.log
+	@rmdir build 2>/dev/null || true
+
+$(STAMP): pyproject.toml requirements.lock | python
+	@test -x $(BIN)/pip || $(PYTHON) -m venv --clear $(VENV)
+	$(PIP_INSTALL) --require-hashes -r requirements.lock
+	$(PIP_INSTALL) --no-deps -e .
+	@touch $@
+
+python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "streambound needs Python 3.11 or later, and '$(PYTHON)' is older or does not run." >&2; \
+	  echo "Name another one, for instance: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 2; }
+
+# Before the setup, which takes minutes, and before Spark prints anything. -P: no module here stands in for Python's own.
+java: python
+	@$(PYTHON) -P synopsis_exec/java.py

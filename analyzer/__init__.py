@@ -1,0 +1,3 @@
+"""What a query means: catalog, SQL front end, immutable query IR, closure, boundedness, spans and
+diagnostics.
+"""

@@ -1,0 +1,313 @@
+"""The catalog `streams.toml`: which streams and relations exist, their columns and contracts."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from analyzer.errors import CatalogError
+from analyzer.toml_lines import toml_lines
+from analyzer.types import DataType, Family, parse_type
+from analyzer.values import Value, encode_toml
+
+FILE_NAME = "streams.toml"
+_TOP_KEYS = ("queries", "streams", "relations")
+_STREAM_KEYS = ("timestamp", "columns", "max_per_timestamp", "domain", "source")
+_RELATION_KEYS = ("columns", "rows", "domain", "source", "period")
+_SOURCE_KEYS = ("format", "path", "options")
+
+
+class Kind(StrEnum):
+    """What a source of tuples is (paper, Definitions 2 and 3)."""
+
+    STREAM = "stream"
+    FINITE = "finite stream"
+    RELATION = "relation"
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """A contract on a column's values: a range (``low``, ``high``) or a list (``values``), encoded by type."""
+
+    low: Value | None = None
+    high: Value | None = None
+    values: tuple[Value, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A declared column. ``line`` is its 1-based line in the catalog; ``domain_line`` that of its domain."""
+
+    name: str
+    type: DataType
+    domain: Domain | None = None
+    line: int = 0
+    domain_line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SourceOptions:
+    """Where rows come from: a Spark source's format, path and options."""
+
+    format: str
+    path: str = ""
+    options: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A declared stream or relation.
+
+    ``timestamp`` is the application-time column of a stream; ``max_per_timestamp`` is the paper's bound on
+    the tuples of one timestamp; ``rows`` the size of a relation where declared.
+    """
+
+    name: str
+    kind: Kind
+    columns: tuple[Column, ...]
+    timestamp: str | None = None
+    max_per_timestamp: int | None = None
+    rows: int | None = None
+    source: SourceOptions | None = None
+    period: tuple[str, str] | None = None
+    line: int = 0
+
+    def column(self, name: str) -> Column | None:
+        """The column of that name (case-insensitive, as in Spark SQL)."""
+        lowered = name.lower()
+        return next((column for column in self.columns if column.name.lower() == lowered), None)
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """All declared streams and relations; ``queries`` are the globs that a bare ``check`` gates."""
+
+    file: str
+    tables: tuple[Table, ...]
+    queries: tuple[str, ...] = ()
+
+    def table(self, name: str) -> Table | None:
+        """The stream or relation of that name (case-insensitive)."""
+        lowered = name.lower()
+        return next((table for table in self.tables if table.name.lower() == lowered), None)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The declared names, in order."""
+        return tuple(table.name for table in self.tables)
+
+
+def suggest(word: str, candidates: Iterable[str]) -> str:
+    """A did-you-mean clause, or nothing when no candidate is near.
+
+    >>> suggest("departure", ["departures", "weather"])
+    'did you mean departures?'
+    """
+    by_lower = {candidate.lower(): candidate for candidate in candidates}
+    near = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
+    return f"did you mean {by_lower[near[0]]}?" if near else ""
+
+
+def find_catalog(start: Path) -> Path:
+    """The nearest `streams.toml` from ``start`` upwards; raises CatalogError when there is none."""
+    for folder in (start, *start.parents):
+        if (folder / FILE_NAME).is_file():
+            return folder / FILE_NAME
+    raise CatalogError(
+        f"no {FILE_NAME} in {start} or above it",
+        remedy="declare your streams in a streams.toml, or name the catalog with --catalog FILE",
+    )
+
+
+def load_catalog(path: Path) -> Catalog:
+    """Read and validate a catalog file; raises CatalogError naming file and line."""
+    try:
+        text = path.read_bytes().decode("utf-8")
+    except OSError as error:
+        raise CatalogError(f"cannot read the catalog: {error.strerror}", file=str(path)) from error
+    except UnicodeDecodeError as error:
+        raise CatalogError("the catalog is not UTF-8 text", file=str(path)) from error
+    return parse_catalog(text, str(path))
+
+
+def parse_catalog(text: str, file: str = FILE_NAME) -> Catalog:
+    """Validate a catalog's text; raises CatalogError naming file and line."""
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise CatalogError(f"not TOML: {error}", file=file) from error
+    return catalog_from_mapping(document, file, toml_lines(text))
+
+
+def catalog_from_mapping(
+    document: Mapping[str, Any], file: str = FILE_NAME, lines: Mapping[tuple[str, ...], int] | None = None
+) -> Catalog:
+    """Build a catalog from parsed TOML. ``lines`` maps key paths to lines, for messages."""
+    reader = _Reader(file, lines or {})
+    reader.known_keys(document, _TOP_KEYS, ())
+    queries = reader.strings(document.get("queries", []), ("queries",))
+    tables = [
+        reader.table(name, body, kind, section)
+        for section, kind in (("streams", Kind.STREAM), ("relations", Kind.RELATION))
+        for name, body in reader.mapping(document.get(section, {}), (section,)).items()
+    ]
+    seen: dict[str, str] = {}
+    for table in tables:
+        if table.name.lower() in seen:
+            raise CatalogError(
+                f"{table.name} is declared twice (names are case-insensitive)", file=file, line=table.line
+            )
+        seen[table.name.lower()] = table.name
+    return Catalog(file, tuple(tables), queries)
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Checks values against the catalog's schema and blames the line of the key that is wrong."""
+
+    file: str
+    lines: Mapping[tuple[str, ...], int]
+
+    def line(self, path: tuple[str, ...]) -> int:
+        while path and path not in self.lines:
+            path = path[:-1]
+        return self.lines.get(path, 1)
+
+    def fail(self, message: str, path: tuple[str, ...], remedy: str = "") -> CatalogError:
+        return CatalogError(message, file=self.file, line=self.line(path), remedy=remedy)
+
+    def mapping(self, value: object, path: tuple[str, ...]) -> Mapping[str, Any]:
+        if not isinstance(value, dict):
+            raise self.fail(f"{'.'.join(path)} must be a table", path)
+        return value
+
+    def strings(self, value: object, path: tuple[str, ...]) -> tuple[str, ...]:
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            raise self.fail(f"{'.'.join(path)} must be a list of strings", path)
+        return tuple(value)
+
+    def known_keys(self, body: Mapping[str, Any], known: tuple[str, ...], path: tuple[str, ...]) -> None:
+        for key in body:
+            if key not in known:
+                where = f" in [{'.'.join(path)}]" if path else ""
+                remedy = suggest(key, known) or f"known keys: {', '.join(known)}"
+                raise self.fail(f"unknown key {key!r}{where}", (*path, key), remedy)
+
+    def positive(self, body: Mapping[str, Any], key: str, path: tuple[str, ...], least: int) -> int | None:
+        value = body.get(key)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            raise self.fail(f"{key} must be an integer of at least {least}", (*path, key))
+        return value
+
+    def table(self, name: str, body: object, kind: Kind, section: str) -> Table:
+        path = (section, name)
+        entry = self.mapping(body, path)
+        self.known_keys(entry, _STREAM_KEYS if kind is Kind.STREAM else _RELATION_KEYS, path)
+        columns = self.columns(entry, path)
+        return Table(
+            name=name,
+            kind=kind,
+            columns=columns,
+            timestamp=self.timestamp(entry, columns, path) if kind is Kind.STREAM else None,
+            max_per_timestamp=self.positive(entry, "max_per_timestamp", path, 1),
+            rows=self.positive(entry, "rows", path, 0),
+            source=self.source(entry, path),
+            period=self.period(entry, columns, path),
+            line=self.line(path),
+        )
+
+    def columns(self, entry: Mapping[str, Any], path: tuple[str, ...]) -> tuple[Column, ...]:
+        declared = self.mapping(entry.get("columns", {}), (*path, "columns"))
+        if not declared:
+            raise self.fail(f"{path[-1]} declares no columns", path, 'add columns = { name = "bigint", … }')
+        domains = self.mapping(entry.get("domain", {}), (*path, "domain"))
+        lowered = {name.lower() for name in declared}
+        for name in domains:
+            if name.lower() not in lowered:
+                raise self.fail(
+                    f"domain of unknown column {name!r}", (*path, "domain", name), suggest(name, declared)
+                )
+        if len(lowered) != len(declared):
+            raise self.fail(f"{path[-1]} has two columns whose names differ only in case", (*path, "columns"))
+        by_lower = {name.lower(): (name, value) for name, value in domains.items()}
+        return tuple(
+            self.column(name, kind, by_lower.get(name.lower()), path) for name, kind in declared.items()
+        )
+
+    def column(
+        self, name: str, type_name: object, domain: tuple[str, object] | None, path: tuple[str, ...]
+    ) -> Column:
+        where = (*path, "columns", name)
+        kind = parse_type(type_name) if isinstance(type_name, str) else None
+        if kind is None:
+            raise self.fail(
+                f"{type_name!r} is not a Spark SQL type", where, "for instance bigint, string or timestamp"
+            )
+        if domain is None:
+            return Column(name, kind, None, self.line(where))
+        domain_path = (*path, "domain", domain[0])
+        return Column(
+            name, kind, self.domain(domain[1], kind, domain_path), self.line(where), self.line(domain_path)
+        )
+
+    def domain(self, value: object, kind: DataType, path: tuple[str, ...]) -> Domain:
+        if not isinstance(value, list) or not value:
+            raise self.fail("a domain is a range [low, high] or a list of values", path)
+        try:
+            encoded = tuple(encode_toml(item, kind) for item in value)
+        except ValueError as error:
+            raise self.fail(f"bad domain: {error}", path) from error
+        if len(encoded) != 2 or kind.family in (Family.STRING, Family.BOOLEAN):
+            return Domain(values=encoded)
+        low, high = encoded
+        if low > high:  # type: ignore[operator]  # both values have the column's type
+            raise self.fail("the domain's low end is above its high end", path)
+        return Domain(low, high)
+
+    def timestamp(self, entry: Mapping[str, Any], columns: tuple[Column, ...], path: tuple[str, ...]) -> str:
+        name = entry.get("timestamp")
+        if not isinstance(name, str):
+            raise self.fail(f"stream {path[-1]} declares no timestamp", path, 'add timestamp = "ts"')
+        column = next((column for column in columns if column.name.lower() == name.lower()), None)
+        if column is None:
+            remedy = suggest(name, [column.name for column in columns])
+            raise self.fail(
+                f"the timestamp {name!r} is not a column of {path[-1]}", (*path, "timestamp"), remedy
+            )
+        if column.type.family not in (Family.INTEGER, Family.TIMESTAMP):
+            raise self.fail(
+                f"the timestamp {name!r} must have an integer or timestamp type", (*path, "columns", name)
+            )
+        return column.name
+
+    def source(self, entry: Mapping[str, Any], path: tuple[str, ...]) -> SourceOptions | None:
+        if "source" not in entry:
+            return None
+        where = (*path, "source")
+        body = self.mapping(entry["source"], where)
+        self.known_keys(body, _SOURCE_KEYS, where)
+        options = self.mapping(body.get("options", {}), (*where, "options"))
+        if not isinstance(body.get("format"), str) or not isinstance(body.get("path", ""), str):
+            raise self.fail('a source needs a format, as in { format = "json", path = "…" }', where)
+        texts = tuple(
+            (key, str(item).lower() if isinstance(item, bool) else str(item)) for key, item in options.items()
+        )
+        return SourceOptions(body["format"], body.get("path", ""), texts)
+
+    def period(
+        self, entry: Mapping[str, Any], columns: tuple[Column, ...], path: tuple[str, ...]
+    ) -> tuple[str, str] | None:
+        if "period" not in entry:
+            return None
+        names = self.strings(entry["period"], (*path, "period"))
+        known = {column.name.lower() for column in columns}
+        if len(names) != 2 or not all(name.lower() in known for name in names):
+            raise self.fail("period must name two columns, its start and its end", (*path, "period"))
+        return names[0], names[1]

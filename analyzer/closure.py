@@ -1,0 +1,289 @@
+"""P+: everything a branch's conditions imply, one difference-bound matrix per sort (theory §1, "P+").
+
+Sorts are never compared with each other: application time, discrete values, dense numbers, strings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+
+from analyzer.catalog import Kind
+from analyzer.difference_bounds import DifferenceBounds, Edge
+from analyzer.query import Atom, Attribute, Branch, Comparison, NullTest, Op, Truth
+from analyzer.types import DataType, Family
+from analyzer.values import Value
+
+FIRST_TIMESTAMP = -62_135_596_800_000_000
+"""0001-01-01 00:00 UTC in microseconds: where time starts for TIMESTAMP columns (for integers it starts at
+0).
+"""
+
+
+class Sort(StrEnum):
+    """A group of values that can be compared with each other."""
+
+    TIME = "time"
+    DISCRETE = "discrete"
+    DENSE = "dense"
+    STRING = "string"
+
+
+@dataclass(frozen=True)
+class Closure:
+    """The closed conditions of a branch.
+
+    ``nodes`` maps each attribute to its node in its sort's matrix (node 0 is the constant 0); ``strings`` are
+    the string constants in order, so that node values of the sort STRING are ranks; ``null`` are the
+    attributes that must be NULL; ``compared`` those that some condition compares, which are therefore never
+    NULL in a result.
+    """
+
+    nodes: dict[Attribute, tuple[Sort, int]]
+    bounds: dict[Sort, DifferenceBounds]
+    strings: tuple[str, ...]
+    null: frozenset[Attribute]
+    compared: frozenset[Attribute]
+    satisfiable: bool
+
+    def pair(self, x: Attribute, y: Attribute) -> tuple[DifferenceBounds, int, int] | None:
+        """The matrix and nodes of two attributes; None when their sorts differ."""
+        (sort, i), (other, j) = self.nodes[x], self.nodes[y]
+        return (self.bounds[sort], i, j) if sort is other else None
+
+    def node(self, x: Attribute) -> tuple[DifferenceBounds, int]:
+        """The matrix and node of an attribute."""
+        sort, node = self.nodes[x]
+        return self.bounds[sort], node
+
+    def implies_less(self, x: Attribute, y: Attribute) -> bool:
+        """Whether ``x < y`` is in P+."""
+        pair = self.pair(x, y)
+        return pair is not None and pair[0].implies(pair[1], pair[2], 0, strict=True)
+
+    def equal(self, x: Attribute, y: Attribute) -> bool:
+        """Whether ``x = y + c`` is in P+ for some constant ``c``."""
+        pair = self.pair(x, y)
+        return pair is not None and pair[0].equal(pair[1], pair[2])
+
+    def interval(self, x: Attribute) -> tuple[Fraction | None, Fraction | None]:
+        """The greatest lower and least upper bound of an attribute by constants (ranks for strings)."""
+        matrix, node = self.node(x)
+        low, high = matrix.limit(0, node), matrix.limit(node, 0)
+        return (-low[0] if low else None, high[0] if high else None)
+
+    def sort(self, x: Attribute) -> Sort:
+        """The sort of an attribute."""
+        return self.nodes[x][0]
+
+    def attributes(self, sort: Sort) -> tuple[Attribute, ...]:
+        """The attributes of a sort, in node order."""
+        return tuple(attribute for attribute, (own, _) in self.nodes.items() if own is sort)
+
+    def with_less(
+        self, x: Attribute, y: Attribute | None, strict: bool, offset: Fraction | int = 0
+    ) -> Closure:
+        """The closure with ``x < y + offset`` (``<=`` when not strict) added; y None is the constant 0."""
+        sort, i = self.nodes[x]
+        j = self.nodes[y][1] if y is not None else 0
+        return self._replaced(sort, self.bounds[sort].tightened(i, j, offset, strict))
+
+    def with_greater(self, x: Attribute, strict: bool, offset: Fraction | int) -> Closure:
+        """The closure with ``x > offset`` (``>=`` when not strict) added."""
+        sort, i = self.nodes[x]
+        return self._replaced(sort, self.bounds[sort].tightened(0, i, -offset, strict))
+
+    def _replaced(self, sort: Sort, matrix: DifferenceBounds) -> Closure:
+        bounds = {**self.bounds, sort: matrix}
+        satisfiable = self.satisfiable and matrix.satisfiable
+        return Closure(self.nodes, bounds, self.strings, self.null, self.compared, satisfiable)
+
+
+def sort_of(kind: DataType, is_time: bool) -> Sort | None:
+    """The sort of a column; None for types that cannot be compared."""
+    if is_time:
+        return Sort.TIME
+    if kind.discrete:
+        return Sort.DISCRETE
+    match kind.family:
+        case Family.FLOAT | Family.DECIMAL:
+            return Sort.DENSE
+        case Family.STRING:
+            return Sort.STRING
+    return None
+
+
+def close(branch: Branch) -> Closure:
+    """P+ of a branch whose condition is a conjunction, with the catalog's domains and the start of time.
+
+    ``x <> y`` tightens a bound that it touches (``x <= 3 AND x <> 3`` gives ``x <= 2`` over integers) and is
+    otherwise left to `split_unequal`.
+    """
+    atoms = _conjuncts(branch)
+    nodes = _number_nodes(branch)
+    strings = _string_constants(branch, atoms)
+    ranks = {text: rank for rank, text in enumerate(strings)}
+    edges: dict[Sort, list[Edge]] = {sort: [] for sort in Sort}
+    for attribute, op, other, offset in (*_declared(branch), *_compared(atoms)):
+        sort = nodes[attribute][0]
+        value = (
+            ranks[offset]
+            if isinstance(offset, str) and other is None
+            else 0
+            if isinstance(offset, str)
+            else offset
+        )
+        edges[sort].extend(_edges(nodes[attribute][1], op, nodes[other][1] if other else 0, value))
+    bounds = {sort: _matrix(sort, nodes, edges[sort]) for sort in Sort}
+    unequal = [atom for atom in atoms if isinstance(atom, Comparison) and atom.op is Op.NE]
+    for sort in Sort:
+        mine = [_unequal_nodes(atom, nodes, ranks) for atom in unequal if nodes[atom.left][0] is sort]
+        bounds[sort] = _tighten_unequal(bounds[sort], mine)
+    null, compared, consistent = _nulls(atoms)
+    satisfiable = consistent and all(matrix.satisfiable for matrix in bounds.values())
+    satisfiable = satisfiable and not any(isinstance(part, Truth) for part in _false_parts(branch))
+    return Closure(nodes, bounds, strings, null, compared, satisfiable)
+
+
+def _false_parts(branch: Branch) -> tuple[Truth, ...]:
+    where = branch.where
+    return (where,) if isinstance(where, Truth) and not where.value else ()
+
+
+def _conjuncts(branch: Branch) -> tuple[Atom, ...]:
+    return () if _false_parts(branch) else branch.atoms
+
+
+def _number_nodes(branch: Branch) -> dict[Attribute, tuple[Sort, int]]:
+    nodes: dict[Attribute, tuple[Sort, int]] = {}
+    counts = dict.fromkeys(Sort, 1)
+    used = _used_attributes(branch)
+    for source in branch.sources:
+        for column in source.columns:
+            attribute = Attribute(source.alias, column.name)
+            sort = sort_of(column.type, column.name == source.timestamp)
+            if sort is not None and (attribute in used or sort is Sort.TIME):
+                nodes[attribute] = sort, counts[sort]
+                counts[sort] += 1
+    return nodes
+
+
+def _used_attributes(branch: Branch) -> frozenset[Attribute]:
+    """Attributes that a condition or the select list mentions; the others cannot matter."""
+    in_atoms = {attribute for atom in _conjuncts(branch) for attribute in atom.attributes}
+    projected = {output.value for output in branch.outputs if isinstance(output.value, Attribute)}
+    return frozenset(in_atoms | projected)
+
+
+def _string_constants(branch: Branch, atoms: Iterable[Atom]) -> tuple[str, ...]:
+    found = {atom.offset for atom in atoms if isinstance(atom, Comparison) and atom.right is None}
+    found |= {offset for _, _, _, offset in _declared(branch)}
+    return tuple(sorted((text for text in found if isinstance(text, str)), key=lambda text: text.encode()))
+
+
+def _declared(branch: Branch) -> Iterator[tuple[Attribute, Op, Attribute | None, Value]]:
+    """Bounds that hold without being written: declared domains, booleans, and the start of time."""
+    used = _used_attributes(branch)
+    for source in branch.sources:
+        for column in source.columns:
+            attribute = Attribute(source.alias, column.name)
+            if column.name == source.timestamp and source.kind is not Kind.RELATION:
+                first = 0 if column.type.family is Family.INTEGER else FIRST_TIMESTAMP
+                yield attribute, Op.GE, None, first
+            elif attribute in used:
+                domain = column.domain
+                low, high = (domain.low, domain.high) if domain else (None, None)
+                if domain and domain.values and column.type.family is not Family.STRING:
+                    low, high = min(domain.values), max(domain.values)  # type: ignore[type-var]
+                if column.type.family is Family.BOOLEAN:
+                    low, high = (low or 0), (1 if high is None else high)
+                if low is not None and high is not None:
+                    yield attribute, Op.GE, None, low
+                    yield attribute, Op.LE, None, high
+
+
+def _compared(atoms: Iterable[Atom]) -> Iterator[tuple[Attribute, Op, Attribute | None, Value]]:
+    for atom in atoms:
+        if isinstance(atom, Comparison) and atom.op is not Op.NE:
+            yield atom.left, atom.op, atom.right, atom.offset
+
+
+def _edges(x: int, op: Op, y: int, offset: Fraction | int | float) -> Iterator[Edge]:
+    """``x op y + offset`` as difference constraints."""
+    value = Fraction(offset)
+    if op in (Op.LT, Op.LE, Op.EQ):
+        yield x, y, value, op is Op.LT
+    if op in (Op.GT, Op.GE, Op.EQ):
+        yield y, x, -value, op is Op.GT
+
+
+def _matrix(sort: Sort, nodes: dict[Attribute, tuple[Sort, int]], edges: list[Edge]) -> DifferenceBounds:
+    size = 1 + sum(own is sort for own, _ in nodes.values())
+    return DifferenceBounds(size, edges, dense=sort in (Sort.DENSE, Sort.STRING))
+
+
+def _unequal_nodes(
+    atom: Comparison, nodes: dict[Attribute, tuple[Sort, int]], ranks: dict[str, int]
+) -> tuple[int, int, Fraction]:
+    other = nodes[atom.right][1] if atom.right else 0
+    offset = atom.offset
+    value = (
+        ranks[offset]
+        if isinstance(offset, str) and atom.right is None
+        else 0
+        if isinstance(offset, str)
+        else offset
+    )
+    return nodes[atom.left][1], other, Fraction(value)
+
+
+def _tighten_unequal(matrix: DifferenceBounds, unequal: list[tuple[int, int, Fraction]]) -> DifferenceBounds:
+    """Apply each ``x <> y + c`` that touches a bound, until none does."""
+    changed = True
+    while changed and matrix.satisfiable:
+        changed = False
+        for x, y, c in unequal:
+            for i, j, value in ((x, y, c), (y, x, -c)):
+                if matrix.limit(i, j) == (value, False):
+                    matrix = matrix.tightened(i, j, value, strict=True)
+                    changed = True
+                    if not matrix.satisfiable:
+                        return matrix
+    return matrix
+
+
+def _nulls(atoms: tuple[Atom, ...]) -> tuple[frozenset[Attribute], frozenset[Attribute], bool]:
+    tests = [atom for atom in atoms if isinstance(atom, NullTest)]
+    null = frozenset(test.attribute for test in tests if test.is_null)
+    present = frozenset(test.attribute for test in tests if not test.is_null)
+    compared = frozenset(a for atom in atoms if isinstance(atom, Comparison) for a in atom.attributes)
+    return null, compared | present, not null & (compared | present)
+
+
+def implied(closure: Closure, atom: Comparison) -> bool:
+    """Whether a comparison of attributes that occur in the conditions (and so are not NULL) already holds."""
+    if not closure.compared.issuperset(atom.attributes) or any(
+        a not in closure.nodes for a in atom.attributes
+    ):
+        return False
+    matrix, x = closure.node(atom.left)
+    y = closure.nodes[atom.right][1] if atom.right is not None else 0
+    if isinstance(atom.offset, str):
+        if atom.right is None and atom.offset not in closure.strings:
+            return False
+        value = Fraction(closure.strings.index(atom.offset)) if atom.right is None else Fraction(0)
+    else:
+        value = Fraction(atom.offset)
+    if (
+        matrix.dense
+        and atom.right is None
+        and not isinstance(atom.offset, str)
+        and not matrix.represents(value)
+    ):
+        return False
+    edges = list(_edges(x, atom.op, y, value))
+    if atom.op is Op.NE:
+        return matrix.implies(x, y, value, strict=True) or matrix.implies(y, x, -value, strict=True)
+    return all(matrix.implies(i, j, c, strict) for i, j, c, strict in edges)

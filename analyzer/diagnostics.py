@@ -1,0 +1,62 @@
+"""Diagnostics as values: what was found, where, why, and what would help."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from analyzer.rules import RULES_BY_CODE, Rule
+from analyzer.spans import Span
+
+
+class Severity(StrEnum):
+    """How much a diagnostic weighs; only errors fail a check by default."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+ORDER = (Severity.NOTE, Severity.WARNING, Severity.ERROR)
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """A second place that explains a diagnostic, such as a declaration in the catalog."""
+
+    file: str
+    line: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A change that would help: ``kind`` is ``safe`` or ``changes-results``; ``sql`` is the changed text."""
+
+    title: str
+    kind: str
+    sql: str
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One finding at one place. ``code`` is a key of `analyzer.rules.RULES`."""
+
+    code: str
+    message: str
+    file: str
+    span: Span
+    help: str = ""
+    condition: str = ""
+    related: tuple[Related, ...] = ()
+    fixes: tuple[Fix, ...] = ()
+
+    @property
+    def rule(self) -> Rule:
+        """The registry entry of this diagnostic's code."""
+        return RULES_BY_CODE[self.code]
+
+    @property
+    def severity(self) -> Severity:
+        """The rule's severity."""
+        return Severity(self.rule.severity)

@@ -1,0 +1,63 @@
+"""Exceptions for unusable input. Findings about a readable query are values: see `diagnostics`."""
+
+from __future__ import annotations
+
+
+class StreamboundError(Exception):
+    """A failure with a message for the user and the exit status that the command line gives it.
+
+    ``remedy`` says what the user can do; ``file``, ``line`` and ``column`` are 1-based where known.
+    """
+
+    exit_status = 4
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        remedy: str = "",
+        file: str = "",
+        line: int | None = None,
+        column: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.remedy = remedy
+        self.file = file
+        self.line = line
+        self.column = column
+
+    @property
+    def where(self) -> str:
+        """``file:line:column``, as far as it is known."""
+        return ":".join(str(part) for part in (self.file, self.line, self.column) if part)
+
+
+class UsageError(StreamboundError):
+    """The command was called in a way that cannot work (exit 2)."""
+
+    exit_status = 2
+
+
+class CatalogError(StreamboundError):
+    """The catalog is missing, malformed or contradicts itself (exit 2: configuration)."""
+
+    exit_status = 2
+
+
+class InputError(StreamboundError):
+    """A file that cannot be read or parsed (exit 3)."""
+
+    exit_status = 3
+
+
+class NotExecutableError(StreamboundError):
+    """The query cannot be compiled to a bounded-memory job: it is not bounded, or not yet supported (exit 1)."""
+
+    exit_status = 1
+
+
+class RuntimeLimitError(StreamboundError):
+    """A run broke its contract: more synopsis entries than M, or a count that does not fit (exit 1)."""
+
+    exit_status = 1

@@ -1,0 +1,321 @@
+"""Flattening: a query expression's CTEs, subqueries, joins and unions become a list of flat SELECTs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from itertools import count, product
+
+from sqlglot import exp
+from sqlglot.tokens import TokenType
+
+from analyzer.catalog import Catalog
+from analyzer.conditions import ConditionReader
+from analyzer.findings import Finding, Positions
+from analyzer.query import Formula, conjunction
+from analyzer.scopes import Item, Scope, Visible, find_table, table_scope
+from analyzer.spans import Span
+
+_KEYWORDS = {
+    "group": (TokenType.GROUP_BY,),
+    "having": (TokenType.HAVING,),
+    "order": (TokenType.ORDER_BY,),
+    "sort": (TokenType.SORT_BY,),
+    "cluster": (TokenType.CLUSTER_BY,),
+    "distribute": (TokenType.DISTRIBUTE_BY,),
+    "limit": (TokenType.LIMIT, TokenType.FETCH),
+    "offset": (TokenType.OFFSET,),
+    "qualify": (TokenType.QUALIFY,),
+    "windows": (TokenType.WINDOW,),
+    "laterals": (TokenType.LATERAL,),
+    "sample": (TokenType.TABLE_SAMPLE,),
+    "side": (TokenType.LEFT, TokenType.RIGHT, TokenType.FULL),
+    "using": (TokenType.USING,),
+    "method": (TokenType.NATURAL, TokenType.ASOF),
+    "recursive": (TokenType.RECURSIVE,),
+}
+_CALLED = {
+    "group": "GROUP BY",
+    "order": "ORDER BY",
+    "side": "an outer join",
+    "using": "JOIN … USING",
+    "sample": "TABLESAMPLE",
+}
+_HELP = {
+    "using": "write the equality in ON",
+    "side": "only inner joins are monotonic, so only they can be evaluated as rows arrive",
+    "group": "aggregate the job's output downstream: its _mult column already counts duplicates",
+}
+_QUERIES_ONLY = "a statement is a SELECT, or a UNION of SELECTs"
+_SELECT_ARGS = ("expressions", "from_", "joins", "where", "distinct", "with_", "kind", "hint")
+
+
+@dataclass(frozen=True)
+class Select:
+    """One flattened SELECT: a scope with its condition, and the named terms of its select list."""
+
+    scope: Scope
+    outputs: tuple[tuple[Visible, exp.Expr], ...]
+
+
+@dataclass
+class Flattener:
+    """Flattens one statement. ``distinct`` says whether its result is a set: then inner duplicates do not
+    matter.
+    """
+
+    positions: Positions
+    catalog: Catalog
+    distinct: bool
+    ctes: dict[str, exp.CTE] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+    wanted: dict[str, tuple[str, str]] = field(default_factory=dict)
+    _serial: count[int] = field(default_factory=lambda: count(1))
+
+    def reject(self, node: exp.Expr, allowed: tuple[str, ...]) -> None:
+        """Report every argument of a node that is outside the language, at its keyword."""
+        start = self.positions.of(node).start
+        for name, value in node.args.items():
+            if value and name not in allowed:
+                label = _CALLED.get(name, name.rstrip("_").upper().replace("_", " "))
+                at = self.positions.keyword(*_KEYWORDS.get(name, ()), after=min(start, self._before(node)))
+                message = f"{label} is outside the query language"
+                raise self.positions.finding(
+                    "SB110", message, at or self._first(value, node), _HELP.get(name, "")
+                )
+
+    def _before(self, node: exp.Expr) -> int:
+        parent = node.parent
+        if isinstance(node, exp.Join) and isinstance(parent, exp.Select):
+            joins = parent.args.get("joins") or []
+            index = next(i for i, join in enumerate(joins) if join is node)
+            previous = joins[index - 1] if index else parent.args.get("from_")
+            return self.positions.of(previous).end if previous is not None else 0
+        return self.positions.of(node).start
+
+    @staticmethod
+    def _first(value: object, node: exp.Expr) -> exp.Expr:
+        items = value if isinstance(value, list) else [value]
+        return next((item for item in items if isinstance(item, exp.Expr)), node)
+
+    def query(self, node: exp.Expr, prefix: str = "") -> list[Select]:
+        """All flattened SELECTs of a query expression."""
+        if isinstance(node, exp.Subquery | exp.Paren):
+            self.reject(node, ("this", "alias"))
+            return self.query(node.this, prefix)
+        if isinstance(node, exp.Select):
+            return self.select(node, prefix)
+        if isinstance(node, exp.SetOperation):
+            return self.union(node, prefix)
+        at: exp.Expr | Span = node if node.parent else self.positions.first_token
+        raise self.positions.finding(
+            "SB110", f"{node.key.upper()} is outside the query language", at, _QUERIES_ONLY
+        )
+
+    def union(self, node: exp.SetOperation, prefix: str) -> list[Select]:
+        """Both sides of a UNION, checked to have the same columns."""
+        if not isinstance(node, exp.Union):
+            at = self.positions.keyword(TokenType.EXCEPT, TokenType.INTERSECT, after=0)
+            raise self.positions.finding(
+                "SB110", f"{node.key.upper()} is outside the query language", at or node
+            )
+        self.reject(node, ("this", "expression", "distinct", "with_", "by_name"))
+        if node.args.get("by_name"):
+            raise self.positions.finding("SB110", "UNION BY NAME is outside the query language", node)
+        with self._ctes(node):
+            left = self.query(node.this, prefix)
+            right = self.query(node.expression, prefix)
+        names = left[0].outputs
+        for select in right:
+            self.same_columns(names, select, node)
+        return left + [self._renamed(select, names) for select in right]
+
+    def same_columns(
+        self, names: tuple[tuple[Visible, exp.Expr], ...], select: Select, node: exp.SetOperation
+    ) -> None:
+        at = node.expression
+        if len(names) != len(select.outputs):
+            message = f"this branch has {len(select.outputs)} columns, the first one {len(names)}"
+            raise self.positions.finding("SB106", message, at)
+        for (first, _), (second, where) in zip(names, select.outputs, strict=True):
+            kinds = first.term.type, second.term.type
+            if None not in kinds and not kinds[0].comparable(kinds[1]):  # type: ignore[union-attr, arg-type]
+                message = f"column {first.name!r} is {kinds[0].name} above and {kinds[1].name} here"  # type: ignore[union-attr]
+                raise self.positions.finding("SB106", message, where)
+
+    @staticmethod
+    def _renamed(select: Select, names: tuple[tuple[Visible, exp.Expr], ...]) -> Select:
+        outputs = tuple(
+            (Visible(name.name, mine.term), node)
+            for (name, _), (mine, node) in zip(names, select.outputs, strict=True)
+        )
+        return replace(select, outputs=outputs)
+
+    @contextmanager
+    def _ctes(self, node: exp.Expr) -> Iterator[None]:
+        """Adds a WITH clause's names for the duration of a query expression."""
+        saved, clause = self.ctes, node.args.get("with_")
+        if clause is not None:
+            self.reject(clause, ("expressions",))
+            self.ctes = {**saved, **{cte.alias.lower(): cte for cte in clause.expressions}}
+        try:
+            yield
+        finally:
+            self.ctes = saved
+
+    def select(self, node: exp.Select, prefix: str) -> list[Select]:
+        """A SELECT, one result per combination of the unions in its FROM."""
+        self.reject(node, _SELECT_ARGS)
+        distinct = node.args.get("distinct")
+        if distinct is not None and distinct.args.get("on"):
+            raise self.positions.finding("SB110", "DISTINCT ON is outside the query language", distinct)
+        if node.args.get("from_") is None:
+            raise self.positions.finding("SB110", "a SELECT without FROM reads no stream", node)
+        with self._ctes(node):
+            results = []
+            for scope in self.from_scopes(node, prefix):
+                reader = ConditionReader(self.positions, self.catalog, scope)
+                parts: list[Formula] = [scope.where]
+                parts.extend(self._conditions(node, reader))
+                outputs = [output for item in node.expressions for output in self._outputs(item, reader)]
+                results.append(Select(replace(scope, where=conjunction(tuple(parts))), tuple(outputs)))
+            return results
+
+    def _conditions(self, node: exp.Select, reader: ConditionReader) -> Iterator[Formula]:
+        clauses = [
+            join.args["on"] for join in node.args.get("joins") or [] if join.args.get("on") is not None
+        ]
+        if where := node.args.get("where"):
+            clauses.append(where.this)
+        for clause in clauses:
+            for part in _conjuncts(clause):
+                try:
+                    yield reader.formula(part)
+                except Finding as finding:
+                    self.findings.append(finding)
+
+    def from_scopes(self, node: exp.Select, prefix: str) -> list[Scope]:
+        """The scopes of a FROM list, one per combination of union branches inside it."""
+        entries = [node.args["from_"].this]
+        for join in node.args.get("joins") or []:
+            self.reject(join, ("this", "on", "kind"))
+            if (join.args.get("kind") or "INNER") not in ("INNER", "CROSS"):
+                at = self.positions.keyword(
+                    TokenType.SEMI, TokenType.ANTI, TokenType.OUTER, after=self._before(join)
+                )
+                raise self.positions.finding(
+                    "SB110", f"{join.args['kind']} JOIN is outside the query language", at or join
+                )
+            entries.append(join.this)
+        aliases = [entry.alias_or_name.lower() for entry in entries]
+        for index, entry in enumerate(entries):
+            if aliases[index] and aliases[index] in aliases[:index]:
+                message = f"two sources are called {entry.alias_or_name!r}"
+                raise self.positions.finding("SB105", message, entry, "give one an alias: … AS t2")
+        choices = [self.entry(entry, prefix) for entry in entries]
+        return [_joined(choice) for choice in product(*choices)]
+
+    def entry(self, node: exp.Expr, prefix: str) -> list[Scope]:
+        """The scopes of one FROM entry: a table, a CTE or a subquery."""
+        if isinstance(node, exp.Table):
+            self.reject(node, ("this", "alias", "db", "catalog"))
+            cte = self.ctes.get(node.name.lower()) if not node.args.get("db") else None
+            if cte is None:
+                return [self._table(node, prefix)]
+            without = {name: body for name, body in self.ctes.items() if body is not cte}
+            saved, self.ctes = self.ctes, without
+            try:
+                selects = self._subquery(cte.this, node.alias_or_name)
+            finally:
+                self.ctes = saved
+            names = [
+                column.name
+                for column in (cte.args.get("alias") or exp.TableAlias()).args.get("columns") or []
+            ]
+            return [self._as_item(select, node.alias_or_name, names, node) for select in selects]
+        if isinstance(node, exp.Subquery):
+            self.reject(node, ("this", "alias"))
+            alias = node.alias_or_name
+            names = [
+                column.name
+                for column in (node.args.get("alias") or exp.TableAlias()).args.get("columns") or []
+            ]
+            return [self._as_item(s, alias, names, node) for s in self._subquery(node.this, alias)]
+        raise self.positions.finding(
+            "SB110", f"{node.key.upper()} in FROM is outside the query language", node
+        )
+
+    def _table(self, node: exp.Table, prefix: str) -> Scope:
+        table = find_table(node, self.catalog, self.positions)
+        alias = node.alias_or_name
+        if (node.args.get("alias") or exp.TableAlias()).args.get("columns"):
+            raise self.positions.finding(
+                "SB110", "column aliases in FROM are outside the query language", node
+            )
+        unique = f"{alias}#{next(self._serial)}"
+        self.wanted[unique] = alias, prefix
+        return table_scope(node, table, alias, unique, self.positions)
+
+    def _subquery(self, node: exp.Expr, alias: str) -> list[Select]:
+        inner = [item for item in node.walk() if isinstance(item, exp.Select | exp.Union)]
+        for item in inner:
+            if item.args.get("distinct") and not self.distinct:
+                first = self.positions.of(item if isinstance(item, exp.Select) else item.expression)
+                at = self.positions.keyword_before(first.start, TokenType.DISTINCT, TokenType.UNION)
+                message = (
+                    "duplicate elimination inside a subquery of a bag query is outside the query language"
+                )
+                raise self.positions.finding(
+                    "SB110", message, at or item, "move DISTINCT to the outermost SELECT"
+                )
+        return self.query(node, alias)
+
+    def _as_item(self, select: Select, alias: str, names: list[str], node: exp.Expr) -> Scope:
+        visible = tuple(column for column, _ in select.outputs)
+        if names:
+            if len(names) != len(visible):
+                message = f"{alias!r} names {len(names)} columns, its query has {len(visible)}"
+                raise self.positions.finding("SB106", message, node)
+            visible = tuple(Visible(name, column.term) for name, column in zip(names, visible, strict=True))
+        return Scope((Item(alias, visible),), select.scope.sources, select.scope.where)
+
+    def _outputs(self, node: exp.Expr, reader: ConditionReader) -> Iterator[tuple[Visible, exp.Expr]]:
+        try:
+            if isinstance(node, exp.Star) or (
+                isinstance(node, exp.Column) and isinstance(node.this, exp.Star)
+            ):
+                yield from self._star(node, reader.scope)
+                return
+            inner = node.this if isinstance(node, exp.Alias) else node
+            term = reader.term(inner)
+            name = node.alias_or_name if isinstance(node, exp.Alias | exp.Column) else inner.sql("spark")
+            yield Visible(name, term), inner
+        except Finding as finding:
+            self.findings.append(finding)
+
+    def _star(self, node: exp.Expr, scope: Scope) -> Iterator[tuple[Visible, exp.Expr]]:
+        if node.args.get("except_") or node.args.get("replace") or node.args.get("rename"):
+            raise self.positions.finding("SB110", "SELECT * EXCEPT is outside the query language", node)
+        alias = node.table.lower() if isinstance(node, exp.Column) else ""
+        items = [item for item in scope.items if not alias or item.alias.lower() == alias]
+        if not items:
+            raise self.positions.finding("SB101", f"no stream or relation {node.table!r} in this FROM", node)  # type: ignore[attr-defined]
+        for item in items:
+            for column in item.columns:
+                yield column, node
+
+
+def _joined(scopes: tuple[Scope, ...]) -> Scope:
+    result = scopes[0]
+    for scope in scopes[1:]:
+        result = result.join(scope)
+    return result
+
+
+def _conjuncts(node: exp.Expr) -> Iterator[exp.Expr]:
+    if isinstance(node, exp.Paren) or isinstance(node, exp.And):
+        for part in (node.this,) if isinstance(node, exp.Paren) else (node.this, node.expression):
+            yield from _conjuncts(part)
+    else:
+        yield node

@@ -1,0 +1,158 @@
+"""The front end: a statement's syntax tree, with the catalog, into the query IR (design: SQL + catalog ->
+Query).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+from sqlglot.tokens import TokenType
+
+from analyzer.catalog import Catalog, Kind
+from analyzer.diagnostics import Diagnostic
+from analyzer.findings import Finding, Positions
+from analyzer.flatten import Flattener, Select
+from analyzer.query import Attribute, Branch, Constant, Formula, Output, Query, map_attributes
+from analyzer.scopes import Visible
+from analyzer.statements import Statement
+from analyzer.terms import Form, Term
+from analyzer.types import DataType, Family
+
+_CONSTANT_TYPES = {
+    Form.TEXT: DataType("string", Family.STRING),
+    Form.BOOLEAN: DataType("boolean", Family.BOOLEAN),
+    Form.DATE: DataType("date", Family.DATE),
+    Form.TIMESTAMP: DataType("timestamp", Family.TIMESTAMP),
+    Form.NULL: DataType("void", Family.OTHER),
+}
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """What a statement means, or why it has no meaning here: ``query`` is None exactly when there are errors."""
+
+    query: Query | None
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def lower(statement: Statement, catalog: Catalog) -> Lowered:
+    """A statement's query, or the diagnostics that say why it has none. Never raises for what a user wrote."""
+    if statement.tree is None:
+        return Lowered(None, statement.diagnostics)
+    positions = Positions(statement.source, statement.tokens)
+    try:
+        distinct = _is_set(statement.tree, positions)
+        flattener = Flattener(positions, catalog, distinct)
+        selects = flattener.query(statement.tree)
+    except Finding as finding:
+        return Lowered(None, (finding.diagnostic,))
+    findings = list(flattener.findings)
+    branches = [_branch(select, i, flattener, findings) for i, select in enumerate(selects)]
+    if findings:
+        return Lowered(None, tuple(dict.fromkeys(finding.diagnostic for finding in findings)))
+    query = Query(statement.name, statement.source.file, distinct, tuple(branches), statement.span)
+    return Lowered(query, ())
+
+
+def _is_set(node: exp.Expr, positions: Positions) -> bool:
+    """Whether a query's result is a set; raises Finding where UNION ALL would add sets up."""
+    if isinstance(node, exp.Subquery | exp.Paren):
+        return _is_set(node.this, positions)
+    if not isinstance(node, exp.Union):
+        return bool(node.args.get("distinct"))
+    sides = [_is_set(side, positions) for side in (node.this, node.expression)]
+    if node.args.get("distinct") or not any(sides):
+        return bool(node.args.get("distinct"))
+    culprit = node.this if sides[0] else node.expression
+    while isinstance(culprit, exp.Subquery | exp.Paren):
+        culprit = culprit.this
+    first = positions.of(culprit if isinstance(culprit, exp.Select) else culprit.expression)
+    at = positions.keyword_before(first.start, TokenType.DISTINCT, TokenType.UNION)
+    message = (
+        "UNION ALL keeps duplicates, but this branch eliminates them: the result is neither a bag nor a set"
+    )
+    help = "use SELECT and UNION ALL throughout, or SELECT DISTINCT and UNION"
+    raise positions.finding("SB113", message, at or culprit, help)
+
+
+def _branch(select: Select, index: int, flattener: Flattener, findings: list[Finding]) -> Branch:
+    """One IR branch, with readable aliases in place of the flattener's serial ones."""
+    aliases = _aliases(select, flattener.wanted)
+
+    def rename(attribute: Attribute) -> Attribute:
+        return Attribute(aliases[attribute.source], attribute.column)
+
+    outputs = []
+    for visible, node in select.outputs:
+        try:
+            outputs.append(_output(visible, node, flattener.positions))
+        except Finding as finding:
+            findings.append(finding)
+    sources = tuple(replace(source, alias=aliases[source.alias]) for source in select.scope.sources)
+    where: Formula = map_attributes(select.scope.where, rename)
+    span = flattener.positions.of(select.outputs[0][1]) if select.outputs else sources[0].span
+    renamed = tuple(
+        replace(output, value=rename(output.value)) if isinstance(output.value, Attribute) else output
+        for output in outputs
+    )
+    branch = Branch(sources, where, renamed, span, statement=index)
+    _check_time_types(branch, flattener.positions, findings)
+    return branch
+
+
+def _aliases(select: Select, wanted: dict[str, tuple[str, str]]) -> dict[str, str]:
+    """Serial ids to unique aliases: outermost sources keep theirs, nested ones are prefixed where they clash."""
+    ids = sorted(
+        (source.alias for source in select.scope.sources), key=lambda serial: wanted[serial][1] != ""
+    )
+    taken: set[str] = set()
+    result = {}
+    for serial in ids:
+        alias, prefix = wanted[serial]
+        base = f"{prefix}_{alias}" if alias.lower() in taken else alias
+        name, number = base, 2
+        while name.lower() in taken:
+            name, number = f"{base}_{number}", number + 1
+        taken.add(name.lower())
+        result[serial] = name
+    return result
+
+
+def _output(visible: Visible, node: exp.Expr, positions: Positions) -> Output:
+    """A select-list column; raises Finding for what cannot be projected."""
+    term, span = visible.term, positions.of(node)
+    if term.is_time and not term.is_constant:
+        message = "an application timestamp in the select list is outside the query language"
+        help = "the job's output has it already: _ts is the largest timestamp among a result's tuples"
+        raise positions.finding("SB112", message, node, help)
+    if term.is_attribute:
+        return Output(visible.name, term.plus[0], span)
+    if not term.is_constant or term.form is Form.INTERVAL:
+        raise positions.finding(
+            "SB110", "a computed column is outside the query language", node, "select the attribute"
+        )
+    return Output(visible.name, _constant(term), span)
+
+
+def _constant(term: Term) -> Constant:
+    if term.form is Form.NULL:
+        return Constant(None, _CONSTANT_TYPES[Form.NULL])
+    if term.form is Form.TEXT:
+        return Constant(term.text, _CONSTANT_TYPES[Form.TEXT])
+    if term.form in _CONSTANT_TYPES:
+        return Constant(int(term.constant), _CONSTANT_TYPES[term.form])
+    if term.constant.denominator == 1:
+        return Constant(int(term.constant), DataType("bigint", Family.INTEGER))
+    return Constant(term.constant, DataType("double", Family.FLOAT))
+
+
+def _check_time_types(branch: Branch, positions: Positions, findings: list[Finding]) -> None:
+    """All streams of a branch must share one time line."""
+    streams = [source for source in branch.sources if source.kind is Kind.STREAM]
+    families = [source.column(source.timestamp or "").type.family for source in streams]
+    for source, family in zip(streams[1:], families[1:], strict=True):
+        if family is not families[0]:
+            first = streams[0].alias
+            message = f"{source.alias}'s timestamps are {family} values, {first}'s are {families[0]}: no common time"
+            findings.append(positions.finding("SB107", message, source.span))

@@ -1,0 +1,287 @@
+"""The immutable query IR: a query is a union of select-project-join branches (paper, Definition 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from fractions import Fraction
+
+from analyzer.catalog import Column, Domain, Kind
+from analyzer.spans import Span
+from analyzer.types import DataType
+from analyzer.values import Value
+
+
+class Op(StrEnum):
+    """A comparison operator."""
+
+    LT = "<"
+    LE = "<="
+    EQ = "="
+    GE = ">="
+    GT = ">"
+    NE = "<>"
+
+    @property
+    def negated(self) -> Op:
+        """``NOT (x op y)`` is ``x op.negated y``, also under SQL's three-valued logic."""
+        return _NEGATED[self]
+
+    @property
+    def flipped(self) -> Op:
+        """``x op y`` is ``y op.flipped x``."""
+        return _FLIPPED[self]
+
+
+_NEGATED = {Op.LT: Op.GE, Op.LE: Op.GT, Op.EQ: Op.NE, Op.GE: Op.LT, Op.GT: Op.LE, Op.NE: Op.EQ}
+_FLIPPED = {Op.LT: Op.GT, Op.LE: Op.GE, Op.EQ: Op.EQ, Op.GE: Op.LE, Op.GT: Op.LT, Op.NE: Op.NE}
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Attribute:
+    """A column of one source of a branch, by the source's alias."""
+
+    source: str
+    column: str
+
+    def __str__(self) -> str:
+        return f"{self.source}.{self.column}"
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A constant of the select list; ``value`` is encoded by its type, None for NULL."""
+
+    value: Value | None
+    type: DataType
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """``left op right + offset``; ``left op offset`` where ``right`` is None.
+
+    ``offset`` is in the encoded units of the attributes' type (a string for string constants). ``span`` is
+    None for an atom that a pass derived, such as an order of an LTO query.
+    """
+
+    left: Attribute
+    op: Op
+    right: Attribute | None
+    offset: Value
+    span: Span | None = None
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """The one or two attributes compared."""
+        return (self.left,) if self.right is None else (self.left, self.right)
+
+
+@dataclass(frozen=True, slots=True)
+class NullTest:
+    """``attribute IS [NOT] NULL``."""
+
+    attribute: Attribute
+    is_null: bool
+    span: Span | None = None
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """The attribute tested."""
+        return (self.attribute,)
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """A constant condition: true, or never true (``FALSE`` and SQL's ``UNKNOWN`` alike, wherever it can still
+    matter).
+    """
+
+    value: bool
+    unknown: bool = False
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    """A conjunction."""
+
+    parts: tuple[Formula, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    """A disjunction."""
+
+    parts: tuple[Formula, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """A negation."""
+
+    part: Formula
+
+
+Atom = Comparison | NullTest
+Formula = Comparison | NullTest | Truth | And | Or | Not
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One occurrence of a stream or relation in a branch's FROM. ``table`` is its name in the catalog."""
+
+    alias: str
+    table: str
+    kind: Kind
+    columns: tuple[Column, ...]
+    timestamp: str | None
+    span: Span
+    max_per_timestamp: int | None = None
+    rows: int | None = None
+    line: int = 0
+
+    def column(self, name: str) -> Column:
+        """The column of that exact name."""
+        return next(column for column in self.columns if column.name == name)
+
+    @property
+    def time(self) -> Attribute | None:
+        """The application-time attribute; None for a relation."""
+        return Attribute(self.alias, self.timestamp) if self.timestamp else None
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One column of the select list."""
+
+    name: str
+    value: Attribute | Constant
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """One select-project-join query. ``where`` is any formula until `split_disjunctions` made it a
+    conjunction.
+
+    ``merged`` partitions the aliases of streams whose timestamps were merged (preprocessing step 2); streams
+    in no group stand alone. ``statement`` is the ordinal of the SELECT that the branch was split from.
+    """
+
+    sources: tuple[Source, ...]
+    where: Formula
+    outputs: tuple[Output, ...]
+    span: Span
+    statement: int = 0
+    merged: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def atoms(self) -> tuple[Atom, ...]:
+        """The conjunction's atoms; raises TypeError before `split_disjunctions`."""
+        return conjuncts(self.where)
+
+    def source(self, alias: str) -> Source:
+        """The source of that alias."""
+        return next(source for source in self.sources if source.alias == alias)
+
+    def of_kind(self, kind: Kind) -> tuple[Source, ...]:
+        """The sources of one kind, in FROM order."""
+        return tuple(source for source in self.sources if source.kind is kind)
+
+    @property
+    def streams(self) -> tuple[Source, ...]:
+        """The infinite and finite streams, in FROM order."""
+        return tuple(source for source in self.sources if source.kind is not Kind.RELATION)
+
+    def column(self, attribute: Attribute) -> Column:
+        """The declared column behind an attribute."""
+        return self.source(attribute.source).column(attribute.column)
+
+    def is_time(self, attribute: Attribute) -> bool:
+        """Whether the attribute is its stream's application time."""
+        return self.source(attribute.source).timestamp == attribute.column
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A statement's meaning: bag or set (``distinct``) of the union of its branches."""
+
+    name: str
+    file: str
+    distinct: bool
+    branches: tuple[Branch, ...]
+    span: Span
+
+    @property
+    def projection(self) -> str:
+        """``bag`` or ``set``."""
+        return "set" if self.distinct else "bag"
+
+
+TRUE = Truth(True)
+FALSE = Truth(False)
+
+
+def conjuncts(formula: Formula) -> tuple[Atom, ...]:
+    """The atoms of a conjunction; raises TypeError on any other formula."""
+    match formula:
+        case Comparison() | NullTest():
+            return (formula,)
+        case Truth(value=True):
+            return ()
+        case And(parts):
+            return tuple(atom for part in parts for atom in conjuncts(part))
+    raise TypeError(f"not a conjunction of atoms: {formula!r}")
+
+
+def conjunction(parts: tuple[Formula, ...]) -> Formula:
+    """The conjunction of the parts, flattened; TRUE when there are none."""
+    flat: list[Formula] = []
+    for part in parts:
+        flat.extend(part.parts if isinstance(part, And) else () if part == TRUE else (part,))
+    return flat[0] if len(flat) == 1 else And(tuple(flat)) if flat else TRUE
+
+
+def map_attributes(formula: Formula, rename: Callable[[Attribute], Attribute]) -> Formula:
+    """The formula with every attribute replaced."""
+    match formula:
+        case Comparison(left, _, right):
+            return replace(formula, left=rename(left), right=None if right is None else rename(right))
+        case NullTest(attribute):
+            return replace(formula, attribute=rename(attribute))
+        case And(parts):
+            return And(tuple(map_attributes(part, rename) for part in parts))
+        case Or(parts):
+            return Or(tuple(map_attributes(part, rename) for part in parts))
+        case Not(part):
+            return Not(map_attributes(part, rename))
+        case Truth():
+            return formula
+
+
+__all__ = [
+    "FALSE",
+    "TRUE",
+    "And",
+    "Atom",
+    "Attribute",
+    "Branch",
+    "Comparison",
+    "Constant",
+    "Domain",
+    "Formula",
+    "Fraction",
+    "Kind",
+    "Not",
+    "NullTest",
+    "Op",
+    "Or",
+    "Output",
+    "Query",
+    "Source",
+    "Truth",
+    "conjunction",
+    "conjuncts",
+    "map_attributes",
+]

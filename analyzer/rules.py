@@ -1,0 +1,93 @@
+"""The registry of diagnostic codes: add a rule by adding a line here and raising its code from the pass that
+sees it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A diagnostic code, its stable name, its default severity and one sentence of meaning."""
+
+    code: str
+    name: str
+    severity: str
+    summary: str
+
+
+RULES: tuple[Rule, ...] = (
+    Rule("SB001", "syntax-error", "error", "The statement is not SQL that the parser understands."),
+    Rule(
+        "SB101",
+        "unknown-stream",
+        "error",
+        "FROM names a stream or relation that the catalog does not declare.",
+    ),
+    Rule("SB102", "unknown-column", "error", "A column that no stream or relation in scope has."),
+    Rule("SB103", "ambiguous-column", "error", "An unqualified column that several sources in scope have."),
+    Rule("SB104", "type-mismatch", "error", "A comparison of values whose types cannot be compared."),
+    Rule("SB105", "duplicate-alias", "error", "Two sources in one FROM share an alias."),
+    Rule(
+        "SB106", "union-mismatch", "error", "Branches of a UNION have different numbers or types of columns."
+    ),
+    Rule(
+        "SB107",
+        "mixed-timestamps",
+        "error",
+        "Streams with different timestamp types, which share no time line.",
+    ),
+    Rule(
+        "SB110",
+        "unsupported",
+        "error",
+        "A construct outside the query language; it is reported, never guessed.",
+    ),
+    Rule(
+        "SB111",
+        "timestamp-comparison",
+        "error",
+        "An application timestamp compared with something that is not one.",
+    ),
+    Rule("SB112", "projected-timestamp", "error", "An application timestamp in the select list."),
+    Rule("SB113", "mixed-union", "error", "Bag and set branches mixed in a way that has no single meaning."),
+    Rule(
+        "SB150",
+        "never-true",
+        "warning",
+        "A branch whose condition is contradictory: it can never produce a row.",
+    ),
+    Rule(
+        "SB201", "unbounded-projection", "error", "A projected attribute has no bound, so its values pile up."
+    ),
+    Rule(
+        "SB202",
+        "unbounded-join",
+        "error",
+        "An inequality join needs unboundedly many values of an older stream.",
+    ),
+    Rule(
+        "SB203",
+        "unbounded-equality",
+        "error",
+        "An equality join needs every value of an older stream, unboundedly.",
+    ),
+    Rule(
+        "SB204", "several-extrema", "error", "DISTINCT would need more than one maximum or minimum per key."
+    ),
+    Rule(
+        "SB205",
+        "union-unknown",
+        "error",
+        "One branch of a union is unbounded; the whole may still be bounded.",
+    ),
+    Rule(
+        "SB206",
+        "self-join-unknown",
+        "error",
+        "A stream used twice was analysed as two; the rejection is not proved.",
+    ),
+)
+
+RULES_BY_CODE = {rule.code: rule for rule in RULES}

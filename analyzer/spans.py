@@ -1,0 +1,57 @@
+"""Source positions: 1-based lines and columns in Unicode code points, ends exclusive."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """A stretch of source text.
+
+    ``start`` and ``end`` are 0-based code-point offsets; lines and columns are 1-based; ends are exclusive.
+    """
+
+    start: int
+    end: int
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+@dataclass(frozen=True)
+class SourceText:
+    """A file's name and text, able to turn offsets into spans.
+
+    >>> SourceText("q.sql", "a\\nbcd").span(3, 5).column
+    2
+    """
+
+    file: str
+    text: str
+    _starts: tuple[int, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        starts = [0] + [i + 1 for i, c in enumerate(self.text) if c == "\n"]
+        object.__setattr__(self, "_starts", tuple(starts))
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """The 1-based (line, column) of a 0-based code-point offset."""
+        line = bisect_right(self._starts, offset)
+        return line, offset - self._starts[line - 1] + 1
+
+    def span(self, start: int, end: int) -> Span:
+        """The span of ``text[start:end]``."""
+        line, column = self.position(start)
+        end_line, end_column = self.position(end)
+        return Span(start, end, line, column, end_line, end_column)
+
+    def line(self, number: int) -> str:
+        """The text of a 1-based line, without its line ending."""
+        if not 1 <= number <= len(self._starts):
+            return ""
+        start = self._starts[number - 1]
+        end = self.text.find("\n", start)
+        return self.text[start : len(self.text) if end < 0 else end].rstrip("\r")

@@ -1,0 +1,80 @@
+"""Spark SQL types of columns, and how their values are ordered.
+
+A value of a *discrete* type is encoded as an integer (days for dates, microseconds for timestamps, unscaled
+digits for decimals, 0/1 for booleans), so that the closure can work with integers alone.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Family(StrEnum):
+    """Types that can be compared with each other share a family (and, for decimals, a scale)."""
+
+    INTEGER = "integer"
+    DECIMAL = "decimal"
+    BOOLEAN = "boolean"
+    DATE = "date"
+    TIMESTAMP = "timestamp"
+    FLOAT = "float"
+    STRING = "string"
+    OTHER = "other"
+
+
+DISCRETE = frozenset({Family.INTEGER, Family.BOOLEAN, Family.DATE, Family.TIMESTAMP})
+
+_NAMES = {
+    Family.INTEGER: ("tinyint", "byte", "smallint", "short", "int", "integer", "bigint", "long"),
+    Family.BOOLEAN: ("boolean",),
+    Family.DATE: ("date",),
+    Family.TIMESTAMP: ("timestamp", "timestamp_ltz", "timestamp_ntz"),
+    Family.FLOAT: ("float", "real", "double"),
+    Family.DECIMAL: ("decimal", "dec", "numeric"),
+    Family.STRING: ("string", "varchar", "char", "character"),
+    Family.OTHER: ("binary", "void", "variant", "interval", "array", "map", "struct"),
+}
+_FAMILY = {name: family for family, names in _NAMES.items() for name in names}
+_PATTERN = re.compile(r"\s*([a-z_]+)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)|<.*>|\s[a-z ]+)?\s*$", re.S)
+
+
+@dataclass(frozen=True, slots=True)
+class DataType:
+    """A Spark SQL type: its name as written, its family, and the scale of a decimal (None when it has none)."""
+
+    name: str
+    family: Family
+    scale: int | None = None
+
+    @property
+    def discrete(self) -> bool:
+        """Whether finitely many values lie between two bounds (theory: "Types").
+
+        >>> parse_type("bigint").discrete, parse_type("decimal(9,2)").discrete, parse_type("double").discrete
+        (True, True, False)
+        """
+        return self.family in DISCRETE or (self.family is Family.DECIMAL and self.scale is not None)
+
+    def comparable(self, other: DataType) -> bool:
+        """Whether values of the two types may be compared without a cast that changes them."""
+        if Family.OTHER in (self.family, other.family):
+            return False
+        return self.family is other.family and self.scale == other.scale
+
+
+def parse_type(name: str) -> DataType | None:
+    """The type a Spark SQL type name stands for; None when there is no such type.
+
+    >>> parse_type("DECIMAL(9, 2)").scale
+    2
+    """
+    lowered = name.lower()
+    match = _PATTERN.match(lowered)
+    family = _FAMILY.get(match.group(1)) if match else None
+    if match is None or family is None:
+        return None
+    if family is not Family.DECIMAL or match.group(2) is None:
+        return DataType(lowered.strip(), family)
+    return DataType(lowered.strip(), family, int(match.group(3) or 0))

@@ -1,0 +1,124 @@
+"""Encoding of literals: dates as days, timestamps as microseconds since 1970 UTC, decimals as unscaled
+integers.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+
+from analyzer.types import DataType, Family
+
+Value = int | Fraction | str
+
+MICROSECONDS = 1_000_000
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_BOOLEANS = {"true": 1, "false": 0}
+
+
+def parse_date(text: str) -> int:
+    """Days since 1970-01-01; raises ValueError.
+
+    >>> parse_date("1970-01-03")
+    2
+    """
+    return (date.fromisoformat(text.strip()) - _EPOCH.date()).days
+
+
+def parse_timestamp(text: str) -> int:
+    """Microseconds since 1970-01-01 00:00 UTC; a text without an offset is read as UTC; raises ValueError.
+
+    >>> parse_timestamp("1970-01-01 00:00:01.5")
+    1500000
+    """
+    moment = datetime.fromisoformat(text.strip())
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    elapsed = moment - _EPOCH
+    return (elapsed.days * 86_400 + elapsed.seconds) * MICROSECONDS + elapsed.microseconds
+
+
+def encode_text(text: str, kind: DataType) -> Value:
+    """A string literal as a value of ``kind``; raises ValueError when the text is not one."""
+    match kind.family:
+        case Family.STRING:
+            return text
+        case Family.DATE:
+            return parse_date(text)
+        case Family.TIMESTAMP:
+            return parse_timestamp(text)
+    raise ValueError(f"{text!r} is not a {kind.name}")
+
+
+def encode_number(number: Fraction, kind: DataType) -> Value:
+    """A numeric literal in the units of ``kind``; not integral where the type cannot hold it.
+
+    >>> encode_number(Fraction(5, 2), DataType("decimal(9,2)", Family.DECIMAL, 2))
+    Fraction(250, 1)
+    """
+    match kind.family:
+        case Family.INTEGER:
+            return number
+        case Family.DECIMAL:
+            return number * 10 ** (kind.scale or 0)
+        case Family.FLOAT:
+            return Fraction(float(number))
+    raise ValueError(f"{number} is not a {kind.name}")
+
+
+def number(text: str) -> Fraction:
+    """A numeric literal's exact value; raises ValueError."""
+    try:
+        return Fraction(Decimal(text))
+    except (InvalidOperation, ValueError, OverflowError) as error:
+        raise ValueError(f"{text!r} is not a number") from error
+
+
+def encode_toml(value: object, kind: DataType) -> Value:
+    """A TOML value (of a ``domain``) as a value of ``kind``; raises ValueError when it does not fit the type."""
+    if isinstance(value, bool):
+        if kind.family is not Family.BOOLEAN:
+            raise ValueError(f"{str(value).lower()} is not a {kind.name}")
+        return int(value)
+    if isinstance(value, int | float):
+        encoded = encode_number(Fraction(Decimal(str(value))), kind)
+        if kind.discrete and isinstance(encoded, Fraction) and encoded.denominator != 1:
+            raise ValueError(f"{value} is not a {kind.name}")
+        return int(encoded) if kind.discrete else encoded
+    if isinstance(value, datetime):
+        return encode_text(value.isoformat(), kind)
+    if isinstance(value, date):
+        return encode_text(value.isoformat(), kind)
+    if isinstance(value, str):
+        return encode_text(value, kind)
+    raise ValueError(f"{value!r} is not a {kind.name}")
+
+
+def encode_boolean(text: str) -> int:
+    """``true`` or ``false`` in any case, as 1 or 0."""
+    return _BOOLEANS[text.lower()]
+
+
+def decode(value: Value, kind: DataType) -> str:
+    """An encoded value as a SQL literal of its type."""
+    match kind.family:
+        case Family.STRING:
+            return "'" + str(value).replace("\\", "\\\\").replace("'", "\\'") + "'"
+        case Family.BOOLEAN:
+            return "TRUE" if value else "FALSE"
+        case Family.DATE:
+            return f"DATE '{date.fromordinal(int(value) + _EPOCH.date().toordinal()).isoformat()}'"
+        case Family.TIMESTAMP:
+            return f"TIMESTAMP '{_moment(int(value))}'"
+        case Family.DECIMAL if kind.scale:
+            return str(Decimal(int(value)).scaleb(-kind.scale))
+        case Family.FLOAT:
+            return repr(float(value)) + "D" if not isinstance(value, str) else value
+    return str(value)
+
+
+def _moment(microseconds: int) -> str:
+    from datetime import timedelta
+
+    return (_EPOCH + timedelta(microseconds=microseconds)).replace(tzinfo=None).isoformat(" ")

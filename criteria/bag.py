@@ -1,0 +1,70 @@
+"""The bag criterion (theory §4), exact for one select-project-join query.
+
+Bounded iff for every infinite stream S with ``later(S)`` not empty and every attribute A of S: (i) if A is projected,
+it is bounded; (ii) every non-redundant join of A with a stream in ``later(S)`` is harmless for A.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzer.boundedness import Facts, Join
+from analyzer.query import Attribute, Output
+from criteria.violation import Violation
+from criteria.wording import bound_help, listed
+
+
+def bag_violations(facts: Facts) -> tuple[Violation, ...]:
+    """The violated clauses of the bag criterion for one branch."""
+    found: list[Violation] = []
+    for stream in facts.infinite:
+        if facts.later[stream]:
+            found.extend(_projections(facts, stream))
+            found.extend(_joins(facts, stream))
+    return tuple(found)
+
+
+def _projections(facts: Facts, stream: str) -> Iterator[Violation]:
+    """(i) Every projected attribute of a remembered stream is bounded."""
+    for output in facts.branch.outputs:
+        if isinstance(output.value, Attribute) and output.value.source == stream and not facts.bounded(output.value):
+            yield _unbounded_projection(facts, output, output.value)
+
+
+def _unbounded_projection(facts: Facts, output: Output, attribute: Attribute) -> Violation:
+    later = listed(facts.later[attribute.source], "or")
+    message = (
+        f"{attribute} is projected and unbounded, and a tuple of {attribute.source} may still wait for one of {later}: "
+        f"every value must be remembered"
+    )
+    help = bound_help(facts, attribute)
+    return Violation("(i)", attribute.source, attribute.column, message, output.span, "SB201", help)
+
+
+def _joins(facts: Facts, stream: str) -> Iterator[Violation]:
+    """(ii) Every non-redundant join with a later stream is harmless."""
+    seen: set[tuple[Attribute, Attribute]] = set()
+    for own, join in facts.joins_of(stream, facts.later[stream]):
+        other = join.other if own == join.attribute else join.attribute
+        if (own, other) not in seen and not facts.harmless(own, join):
+            seen.add((own, other))
+            yield harmful_join(facts, own, other, join, "(ii)")
+
+
+def harmful_join(facts: Facts, own: Attribute, other: Attribute, join: Join, condition: str) -> Violation:
+    """A join that needs unboundedly many values of ``own``."""
+    proved = facts.proved_harmful(own, join)
+    if join.equality:
+        message = (
+            f"{own} = {other} joins on an unbounded attribute, and a tuple of {other.source} may come later: "
+            f"every value of {own} must be remembered"
+        )
+        code = "SB203"
+    else:
+        message = (
+            f"the outcome of the inequality between {own} and {other} depends on unboundedly many values of {own}, "
+            f"and a tuple of {other.source} may come later: they must all be remembered"
+        )
+        code = "SB202"
+    span = facts.span_of(own, other)
+    return Violation(condition, own.source, own.column, message, span, code, bound_help(facts, own), proved)

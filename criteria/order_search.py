@@ -1,0 +1,184 @@
+"""Is there an LTO refinement in which two references survive together? (Theorem 2 C3; set criterion (3))
+
+A *reference* is a strict or weak constraint ``lesser − greater ≤ bound`` between two streams that an evaluation has to
+check on unbounded values. A refinement totally orders each stream's attributes and the constants (paper, Definition
+6). Both references survive in it when neither becomes redundant. Only attributes on the same side of all constants
+can lie between the two ends, so only those are ordered, depth first, pruning as soon as a reference dies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations, product
+
+from analyzer.boundedness import Facts
+from analyzer.closure import Closure, Sort
+from analyzer.query import Attribute, Comparison
+
+MOST_STEPS = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """``lesser − greater ≤ bound``, kept because of ``own`` (one of the two); ``maximum`` if ``own`` is the greater."""
+
+    lesser: Attribute
+    greater: Attribute
+    own: Attribute
+
+    @property
+    def maximum(self) -> bool:
+        """Whether the greatest value of ``own`` would be the one to keep."""
+        return self.own == self.greater
+
+
+def survive_together(facts: Facts, first: Reference, second: Reference) -> bool:
+    """Whether some LTO refinement keeps both references, as different classes or in different directions.
+
+    Errs towards True when the search is cut off after `MOST_STEPS`: the caller then reports *unknown*, never
+    *bounded*.
+    """
+    closure = facts.closure
+    if first.own != second.own and first.maximum == second.maximum and closure.equal(first.own, second.own):
+        return False
+    for sides in product(_sides(facts, first), _sides(facts, second)):
+        placed = closure
+        for reference, high in zip((first, second), sides, strict=True):
+            placed = _place(facts, placed, reference, high)
+        if not placed.satisfiable:
+            continue
+        for distinct in _kept_apart(placed, first, second):
+            if not (_alive(closure, distinct, first) and _alive(closure, distinct, second)):
+                continue
+            if _jointly_tight(closure, distinct, first, second):
+                return True
+            if _refine(closure, distinct, (first, second), _undecided(facts, first, second), [MOST_STEPS]):
+                return True
+    return False
+
+
+def _sides(facts: Facts, reference: Reference) -> list[bool]:
+    """Sides on which a reference can be unbounded: True beyond the greatest constant, False below the least."""
+    sides = []
+    matrix, lesser = facts.closure.node(reference.lesser)
+    greater = facts.closure.nodes[reference.greater][1]
+    if not matrix.finite(lesser, 0) and (not facts.bounded_above(reference.own)):
+        sides.append(True)
+    if not matrix.finite(0, greater) and (not facts.bounded_below(reference.own)):
+        sides.append(False)
+    return sides
+
+
+def _constants(facts: Facts, attribute: Attribute) -> list[Fraction]:
+    """The constants that conditions compare with attributes of the same type, and declared bounds."""
+    kind = facts.branch.column(attribute).type
+    found = [
+        Fraction(atom.offset)
+        for atom in facts.branch.atoms
+        if isinstance(atom, Comparison) and atom.right is None and not isinstance(atom.offset, str)
+        and not facts.branch.is_time(atom.left) and facts.branch.column(atom.left).type.comparable(kind)
+    ]  # fmt: skip
+    for other in facts.closure.attributes(facts.closure.sort(attribute)):
+        if facts.branch.column(other).type.comparable(kind):
+            found.extend(limit for limit in facts.closure.interval(other) if limit is not None)
+    return found
+
+
+def _place(facts: Facts, closure: Closure, reference: Reference, high: bool) -> Closure:
+    """Put both ends of a reference beyond all constants, on one side."""
+    constants = _constants(facts, reference.own)
+    if not constants or facts.closure.sort(reference.own) is Sort.STRING:
+        return closure
+    for attribute in (reference.lesser, reference.greater):
+        if high:
+            closure = closure.with_greater(attribute, True, max(constants))
+        else:
+            closure = closure.with_less(attribute, None, True, min(constants))
+    return closure
+
+
+def _kept_apart(closure: Closure, first: Reference, second: Reference) -> Iterator[Closure]:
+    """The ways in which the two references count as two: other directions, or attributes that differ."""
+    if first.maximum != second.maximum:
+        yield closure
+        return
+    if closure.sort(first.own) is not closure.sort(second.own):
+        yield closure
+        return
+    for less, more in ((first.own, second.own), (second.own, first.own)):
+        ordered = closure.with_less(less, more, strict=True)
+        if ordered.satisfiable:
+            yield ordered
+
+
+def _alive(original: Closure, refined: Closure, reference: Reference) -> bool:
+    """A reference dies when its bound gets tighter than the query states: something then lies between."""
+    before, x, y = original.pair(reference.lesser, reference.greater) or (None, 0, 0)
+    after = refined.pair(reference.lesser, reference.greater)
+    return before is not None and after is not None and after[0].limit(x, y) == before.limit(x, y)
+
+
+def _jointly_tight(original: Closure, refined: Closure, first: Reference, second: Reference) -> bool:
+    """Whether one solution meets both bounds exactly: then its order is a refinement that keeps both."""
+    for reference in (first, second):
+        pair = original.pair(reference.lesser, reference.greater)
+        limit = pair[0].limit(pair[1], pair[2]) if pair else None
+        if limit is None:
+            return False
+        value, strict = limit
+        if not strict:
+            refined = refined.with_less(reference.greater, reference.lesser, False, -value)
+    return refined.satisfiable
+
+
+def _undecided(facts: Facts, first: Reference, second: Reference) -> list[tuple[Attribute, Attribute]]:
+    """Pairs of one stream's attributes whose order can put something between the ends of a reference."""
+    ends = (first.lesser, first.greater, second.lesser, second.greater)
+    near = [a for a in facts.closure.nodes if any(_related(facts.closure, a, end) for end in ends)]
+    pairs = combinations(near, 2)
+    return [(x, y) for x, y in pairs if _same_stream(facts, x, y) and facts.closure.sort(x) is facts.closure.sort(y)]
+
+
+def _same_stream(facts: Facts, x: Attribute, y: Attribute) -> bool:
+    group = next((group for group in facts.branch.merged if x.source in group), (x.source,))
+    return y.source in group
+
+
+def _related(closure: Closure, x: Attribute, y: Attribute) -> bool:
+    if x.source == y.source:
+        return closure.sort(x) is closure.sort(y)
+    pair = closure.pair(x, y)
+    return pair is not None and (pair[0].finite(pair[1], pair[2]) or pair[0].finite(pair[2], pair[1]))
+
+
+def _refine(
+    original: Closure,
+    closure: Closure,
+    references: tuple[Reference, Reference],
+    pairs: list[tuple[Attribute, Attribute]],
+    budget: list[int],
+) -> bool:
+    """Depth-first search for a total order of every pair in which both references stay alive."""
+    budget[0] -= 1
+    if budget[0] < 0:
+        return True
+    pending = [(x, y) for x, y in pairs if not _ordered(closure, x, y)]
+    if not pending:
+        return True
+    (x, y), rest = pending[0], pending[1:]
+    equal = closure.with_less(x, y, strict=False).with_less(y, x, strict=False)
+    options = (closure.with_less(x, y, strict=True), closure.with_less(y, x, strict=True), equal)
+    for option in options:
+        if option.satisfiable and all(_alive(original, option, reference) for reference in references):
+            if _refine(original, option, references, rest, budget):
+                return True
+    return False
+
+
+def _ordered(closure: Closure, x: Attribute, y: Attribute) -> bool:
+    pair = closure.pair(x, y)
+    return pair is None or closure.implies_less(x, y) or closure.implies_less(y, x) or (
+        pair[0].implies(pair[1], pair[2], 0) and pair[0].implies(pair[2], pair[1], 0)
+    )

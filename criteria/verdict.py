@@ -1,0 +1,97 @@
+"""The one function that takes a query to its verdict (theory §4), with the paper's theorems beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from analyzer.boundedness import Facts
+from analyzer.diagnostics import Diagnostic
+from analyzer.query import Branch, Query
+from criteria.bag import bag_violations
+from criteria.set import set_violations
+from criteria.theorem1 import theorem1
+from criteria.theorem2 import theorem2
+from criteria.violation import CriterionResult, Violation
+from preprocess.pipeline import Derivation, derive
+
+
+class Verdict(StrEnum):
+    """What is known of a statement's memory."""
+
+    BOUNDED = "bounded"
+    UNBOUNDED = "unbounded"
+    UNKNOWN = "unknown"
+    UNSUPPORTED = "unsupported"
+    ERROR = "error"
+
+
+CRITERIA: tuple[Callable[[Query], CriterionResult | None], ...] = (theorem1, theorem2)
+"""The paper's criteria, reported beside the one that decides."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A query's verdict, why, and everything derived on the way.
+
+    ``criteria`` starts with the deciding one (`bag` or `set`); ``diagnostics`` are for the user, most specific first.
+    """
+
+    query: Query
+    derivation: Derivation
+    verdict: Verdict
+    criteria: tuple[CriterionResult, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def decide(query: Query) -> Decision:
+    """Preprocess a query, apply the deciding criterion and the paper's theorem, and give the verdict."""
+    derivation = derive(query)
+    split = derivation.split
+    violations = tuple(dict.fromkeys(v for branch in split.branches for v in branch_violations(branch, query.distinct)))
+    deciding = CriterionResult(query.projection, not violations, violations)
+    papers = tuple(result for criterion in CRITERIA if (result := criterion(split)) is not None)
+    verdict, reason = _verdict(query, split, violations)
+    diagnostics = [*(_diagnostic(query, violation, verdict) for violation in violations), *derivation.warnings]
+    if reason is not None:
+        diagnostics.insert(0, reason)
+    return Decision(query, derivation, verdict, (deciding, *papers), tuple(diagnostics))
+
+
+def branch_violations(branch: Branch, distinct: bool) -> tuple[Violation, ...]:
+    """The violated clauses of the deciding criterion for one branch of a split query."""
+    facts = Facts.of(branch)
+    return set_violations(facts) if distinct else bag_violations(facts)
+
+
+def _verdict(query: Query, split: Query, violations: tuple[Violation, ...]) -> tuple[Verdict, Diagnostic | None]:
+    """The verdict, and the diagnostic that explains why a violation does not prove *unbounded*."""
+    if not violations:
+        return Verdict.BOUNDED, None
+    if not any(violation.proved for violation in violations):
+        return Verdict.UNKNOWN, None
+    if len({branch.statement for branch in split.branches}) > 1:
+        message = "a branch of this union needs unbounded memory; whether the whole union does is not known"
+        help = "make every branch bounded, or register the branches as queries of their own"
+        return Verdict.UNKNOWN, Diagnostic("SB205", message, query.file, violations[0].span, help)
+    if (repeated := _repeated_stream(split)) is not None:
+        message = f"{repeated} is used twice and was analysed as two streams, so the rejection is not proved"
+        return Verdict.UNKNOWN, Diagnostic("SB206", message, query.file, violations[0].span)
+    return Verdict.UNBOUNDED, None
+
+
+def _repeated_stream(query: Query) -> str | None:
+    for branch in query.branches:
+        tables = [source.table for source in branch.streams]
+        for table in tables:
+            if tables.count(table) > 1:
+                return table
+    return None
+
+
+def _diagnostic(query: Query, violation: Violation, verdict: Verdict) -> Diagnostic:
+    condition = f"{query.projection} criterion {violation.condition}"
+    return Diagnostic(violation.code, violation.message, query.file, violation.span, violation.help, condition)
+
+

@@ -1,0 +1,34 @@
+"""What a criterion reports: values with a culprit and a span; no criterion raises."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from analyzer.spans import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One violated condition.
+
+    ``condition`` is its name in the theorem or criterion; ``stream`` and ``attribute`` the culprit; ``because`` the
+    other end of the join or the stream that may come later. ``proved`` says that the query is then not bounded.
+    """
+
+    condition: str
+    stream: str
+    attribute: str | None
+    message: str
+    span: Span
+    code: str = ""
+    help: str = ""
+    proved: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class CriterionResult:
+    """A criterion's answer for a whole query."""
+
+    name: str
+    holds: bool
+    violations: tuple[Violation, ...]

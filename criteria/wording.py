@@ -1,0 +1,36 @@
+"""Phrases that several criteria share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from analyzer.boundedness import Facts
+from analyzer.query import Attribute
+
+
+def listed(names: Iterable[str], word: str = "and") -> str:
+    """Names as a person would list them.
+
+    >>> listed(["S", "T", "U"], "or")
+    'S, T or U'
+    """
+    items = list(names)
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} {word} {items[-1]}" if items else "nothing"
+
+
+def bound_help(facts: Facts, attribute: Attribute) -> str:
+    """What would bound an attribute, in the query or in the catalog."""
+    source = facts.branch.source(attribute.source)
+    column = source.column(attribute.column)
+    name = f"domain.{column.name}"
+    if not column.type.discrete:
+        return (
+            f"a range does not bound a {column.type.name}: compare {attribute} for equality with a constant or a "
+            f"relation's column, or declare its values as {name} = [...] under [streams.{source.table}] in the catalog"
+        )
+    above, below = facts.bounded_above(attribute), facts.bounded_below(attribute)
+    missing = "a lower and an upper bound" if not above and not below else "an upper bound" if below else "a lower bound"
+    return (
+        f"{attribute} lacks {missing}: add it to WHERE, or declare {name} = [low, high] under "
+        f"[streams.{source.table}] in the catalog"
+    )

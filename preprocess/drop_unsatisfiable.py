@@ -1,0 +1,29 @@
+"""Branches whose condition contradicts itself can never produce a row: they cost nothing and are reported."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from analyzer.closure import close
+from analyzer.diagnostics import Diagnostic
+from analyzer.query import Query
+
+
+def drop_unsatisfiable(query: Query) -> tuple[Query, tuple[Diagnostic, ...]]:
+    """The query without contradictory branches, and a warning for every SELECT of which nothing is left."""
+    kept = tuple(branch for branch in query.branches if close(branch).satisfiable)
+    alive = {branch.statement for branch in kept}
+    warnings = []
+    for branch in query.branches:
+        if branch.statement not in alive:
+            alive.add(branch.statement)
+            what = (
+                "this query"
+                if len({b.statement for b in query.branches}) == 1
+                else "this branch of the union"
+            )
+            message = f"{what} can never produce a row: its conditions contradict each other"
+            warnings.append(
+                Diagnostic("SB150", message, query.file, branch.span, "remove or correct a condition")
+            )
+    return replace(query, branches=kept), tuple(warnings)

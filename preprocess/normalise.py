@@ -1,0 +1,67 @@
+"""Negation normal form: NOT pushed down to the atoms, also under three-valued logic.
+
+``NOT (x < y AND z = 1)  ->  x >= y OR z <> 1``
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from analyzer.query import FALSE, TRUE, And, Comparison, Formula, Not, NullTest, Or, Truth
+
+
+def normalise(formula: Formula) -> Formula:
+    """A formula without NOT, flattened, with constants folded; it is TRUE on the same rows as the original."""
+    match formula:
+        case And(parts):
+            return _gather(And, tuple(normalise(part) for part in parts))
+        case Or(parts):
+            return _gather(Or, tuple(normalise(part) for part in parts))
+        case Not(part):
+            return negate(part)
+        case Truth(value):
+            return TRUE if value else FALSE
+    return formula
+
+
+def negate(formula: Formula) -> Formula:
+    """``NOT formula`` in negation normal form: true exactly where the formula is false (not where it is
+    unknown).
+    """
+    match formula:
+        case Comparison(op=op):
+            return replace(formula, op=op.negated)
+        case NullTest(is_null=is_null):
+            return replace(formula, is_null=not is_null)
+        case And(parts):
+            return _gather(Or, tuple(negate(part) for part in parts))
+        case Or(parts):
+            return _gather(And, tuple(negate(part) for part in parts))
+        case Not(part):
+            return normalise(part)
+        case Truth(value, unknown):
+            return FALSE if value or unknown else TRUE
+
+
+def not_true(formula: Formula) -> Formula:
+    """Where a normalised formula is false or unknown: ``x < y  ->  x >= y OR x IS NULL OR y IS NULL``."""
+    match formula:
+        case Comparison(op=op, span=span):
+            nulls = tuple(NullTest(attribute, True, span) for attribute in dict.fromkeys(formula.attributes))
+            return Or((replace(formula, op=op.negated), *nulls))
+        case And(parts):
+            return _gather(Or, tuple(not_true(part) for part in parts))
+        case Or(parts):
+            return _gather(And, tuple(not_true(part) for part in parts))
+    return negate(formula)
+
+
+def _gather(kind: type[And] | type[Or], parts: tuple[Formula, ...]) -> Formula:
+    neutral, absorbing = (TRUE, FALSE) if kind is And else (FALSE, TRUE)
+    flat: list[Formula] = []
+    for part in parts:
+        flat.extend(part.parts if isinstance(part, And | Or) and isinstance(part, kind) else (part,))
+    kept = tuple(dict.fromkeys(part for part in flat if part != neutral))
+    if absorbing in kept:
+        return absorbing
+    return kept[0] if len(kept) == 1 else kind(kept) if kept else neutral

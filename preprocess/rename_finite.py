@@ -1,0 +1,23 @@
+"""Preprocessing step 3 (paper): a stream whose timestamp is upper-bounded becomes a finite stream ``Si ->
+Fi``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from analyzer.boundedness import Facts
+from analyzer.query import Branch, Kind, Query
+
+
+def rename_finite(query: Query) -> Query:
+    """Mark the finite streams of every branch."""
+    return replace(query, branches=tuple(_rename(branch) for branch in query.branches))
+
+
+def _rename(branch: Branch) -> Branch:
+    finite = Facts.of(branch).finite_streams
+    sources = tuple(
+        replace(source, kind=Kind.FINITE) if source.alias in finite else source for source in branch.sources
+    )
+    return replace(branch, sources=sources)

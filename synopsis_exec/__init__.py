@@ -1,0 +1,1 @@
+"""Plans, generated Spark jobs, their runtime and their measurement."""
