@@ -1,3 +1,1 @@
-"""What a query means: catalog, SQL front end, immutable query IR, closure, boundedness, spans and
-diagnostics.
-"""
+"""What a query means: catalog, SQL front end, query IR, closure, boundedness, spans and diagnostics."""

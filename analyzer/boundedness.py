@@ -1,5 +1,4 @@
-"""Local facts of one branch, computed once: boundedness, finiteness, `later`, joins and whether they are
-harmless.
+"""Local facts of one branch, computed once: boundedness, finiteness, `later`, joins and their harm.
 
 Paper, Definition 5 (boundedness); theory §4 (`later`, harmless joins, types). Rules combine these facts; none
 recomputes one.
@@ -38,8 +37,7 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A bound known when the relations are: the tightest of a constant and of relations' extreme values plus
-    offsets.
+    """A bound known when the relations are: the tightest of a constant and of relations' extreme values.
 
     ``relations`` holds ``(attribute, offset)``: its minimum (for a lower bound) or maximum (for an upper
     bound), plus the offset. Empty and without a constant: no bound.
@@ -108,9 +106,7 @@ class Facts:
 
     @cached_property
     def finite_attributes(self) -> frozenset[Attribute]:
-        """Attributes with finitely many values whatever the conditions say: of relations, finite streams,
-        enumerations.
-        """
+        """Attributes with finitely many values in any case: of relations, finite streams, enumerations."""
         return frozenset(a for a in self.closure.nodes if self._is_finite(a))
 
     def _is_finite(self, attribute: Attribute) -> bool:
@@ -160,7 +156,7 @@ class Facts:
         return self.bounded_above(x) and self.bounded_below(x)
 
     def limits(self, x: Attribute) -> tuple[Limit, Limit]:
-        """The lower and upper limit of a discrete attribute, by constants and by relations' extreme values."""
+        """The lower and upper limit of a discrete attribute, by constants and relations' extreme values."""
         matrix, node = self.closure.node(x)
         low, high = self.closure.interval(x)
         below, above = [], []
@@ -212,9 +208,7 @@ class Facts:
         )
 
     def joins_of(self, alias: str, partners: tuple[str, ...]) -> tuple[tuple[Attribute, Join], ...]:
-        """The joins of a source's attributes with the given partners, with the attribute that belongs to the
-        source.
-        """
+        """The joins of a source with the given partners, each with the attribute that is the source's."""
         mine = []
         for join in self.joins:
             for own, other in ((join.attribute, join.other), (join.other, join.attribute)):
@@ -244,20 +238,15 @@ class Facts:
     # --- positions ------------------------------------------------------------------------------------------
 
     def span_of(self, x: Attribute, y: Attribute | None = None) -> Span:
-        """The condition to blame for a constraint: one on both attributes, else on their sources, else on
-        ``x``.
-        """
+        """The condition to blame for a constraint: on both attributes, else on their sources, else on x."""
         comparisons = [atom for atom in self.branch.atoms if isinstance(atom, Comparison) and atom.span]
         wanted = {x} if y is None else {x, y}
-        for fits in (
-            lambda atom: wanted <= set(atom.attributes),
-            lambda atom: y is not None and {a.source for a in atom.attributes} == {x.source, y.source},
-            lambda atom: x in atom.attributes,
-        ):
-            for atom in comparisons:
-                if fits(atom) and atom.span is not None:
-                    return atom.span
-        return self.branch.source(x.source).span
+        exact = [atom for atom in comparisons if wanted <= set(atom.attributes)]
+        sources = {x.source} if y is None else {x.source, y.source}
+        near = [atom for atom in comparisons if y and {a.source for a in atom.attributes} == sources]
+        own = [atom for atom in comparisons if x in atom.attributes]
+        spans = (atom.span for atom in (*exact, *near, *own) if atom.span is not None)
+        return next(spans, self.branch.source(x.source).span)
 
 
 def _time(source: Source) -> Attribute:

@@ -32,7 +32,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """A contract on a column's values: a range (``low``, ``high``) or a list (``values``), encoded by type."""
+    """A contract on a column's values: a range (``low``, ``high``) or a list (``values``), encoded."""
 
     low: Value | None = None
     high: Value | None = None

@@ -17,9 +17,7 @@ from analyzer.types import DataType, Family
 from analyzer.values import Value
 
 FIRST_TIMESTAMP = -62_135_596_800_000_000
-"""0001-01-01 00:00 UTC in microseconds: where time starts for TIMESTAMP columns (for integers it starts at
-0).
-"""
+"""0001-01-01 00:00 UTC in microseconds: where time starts for TIMESTAMP columns (integers start at 0)."""
 
 
 class Sort(StrEnum):
@@ -196,7 +194,7 @@ def _declared(branch: Branch) -> Iterator[tuple[Attribute, Op, Attribute | None,
                 domain = column.domain
                 low, high = (domain.low, domain.high) if domain else (None, None)
                 if domain and domain.values and column.type.family is not Family.STRING:
-                    low, high = min(domain.values), max(domain.values)  # type: ignore[type-var]
+                    low, high = min(domain.values), max(domain.values)
                 if column.type.family is Family.BOOLEAN:
                     low, high = (low or 0), (1 if high is None else high)
                 if low is not None and high is not None:

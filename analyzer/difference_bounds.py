@@ -1,10 +1,9 @@
-"""Difference-bound matrices: the closure of constraints ``x − y ≤ c`` (theory: "close P as difference
-constraints").
+"""Difference-bound matrices: the closure of constraints ``x − y ≤ c`` (theory §1, "P+").
 
-Node 0 stands for the constant 0. Over integers ``x < y`` is ``x − y ≤ −1``. Over a dense order it is ``x − y
-≤ 0`` with a strictness mark; both are one integer here: ``c`` is kept as ``c · scale``, minus 1 when strict,
-and ``scale`` exceeds the number of nodes, so that the strict steps of a path can never add up to a whole
-unit.
+Node 0 stands for the constant 0. Over integers ``x < y`` is ``x − y ≤ −1``. Over a dense order it is
+``x − y ≤ 0`` with a strictness mark; both are one integer here: ``c`` is kept as ``c · scale``, minus 1 when
+strict, and ``scale`` exceeds the number of nodes, so that the strict steps of a path can never add up to a
+whole unit.
 """
 
 from __future__ import annotations
@@ -108,9 +107,7 @@ class DifferenceBounds:
         return self._rows[x][y] <= self._encode(c, strict)
 
     def tightened(self, x: int, y: int, c: Fraction | int, strict: bool = False) -> DifferenceBounds:
-        """The closure with one more constraint, in O(n²); the constant must be a multiple of the system's
-        unit.
-        """
+        """The closure with one more constraint, in O(n²); its constant is a multiple of the system's unit."""
         result = object.__new__(DifferenceBounds)
         result.size, result.dense, result._unit, result._scale = (
             self.size,

@@ -52,7 +52,7 @@ class InputError(StreamboundError):
 
 
 class NotExecutableError(StreamboundError):
-    """The query cannot be compiled to a bounded-memory job: it is not bounded, or not yet supported (exit 1)."""
+    """The query cannot be compiled to a bounded-memory job: it is not bounded, or not supported (exit 1)."""
 
     exit_status = 1
 

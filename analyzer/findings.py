@@ -1,9 +1,9 @@
-"""How the front end reports: a `Finding` carries one diagnostic out of the expression that cannot be lowered."""
+"""How the front end reports: a `Finding` carries one diagnostic out of what cannot be lowered."""
 
 from __future__ import annotations
 
 from sqlglot import exp
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from analyzer.diagnostics import Diagnostic, Related
 from analyzer.spans import SourceText, Span
@@ -18,9 +18,7 @@ class Finding(Exception):
 
 
 class Positions:
-    """Spans of syntax-tree nodes, from the positions that sqlglot keeps on names and literals, and from the
-    tokens.
-    """
+    """Spans of syntax-tree nodes, from the positions that sqlglot keeps on leaves and from the tokens."""
 
     def __init__(self, source: SourceText, tokens: tuple[Token, ...]) -> None:
         self.source = source
@@ -28,7 +26,7 @@ class Positions:
         self._at = {token.start: index for index, token in enumerate(tokens)}
 
     def of(self, node: exp.Expr) -> Span:
-        """The span from the first to the last token of a node; that of the nearest parent where it has none."""
+        """The span from a node's first to its last token; its nearest parent's where it has none."""
         current: exp.Expr | None = node
         while current is not None:
             if span := self._leaves(current):
@@ -49,7 +47,7 @@ class Positions:
         return self.source.span(start, end)
 
     def _with_call(self, start: int, end: int) -> tuple[int, int]:
-        """Widen the arguments of a call (or the body of a subquery) to its name and its closing parenthesis."""
+        """Widen a call's arguments (or a subquery's body) to its name and its closing parenthesis."""
         index = self._at.get(start, 0)
         while index > 0 and self._tokens[index - 1].token_type in (TokenType.SELECT, TokenType.DISTINCT):
             index -= 1

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count, product
 
 from sqlglot import exp
-from sqlglot.tokens import TokenType
+from sqlglot.tokenizer_core import TokenType
 
 from analyzer.catalog import Catalog
 from analyzer.conditions import ConditionReader
@@ -61,9 +61,7 @@ class Select:
 
 @dataclass
 class Flattener:
-    """Flattens one statement. ``distinct`` says whether its result is a set: then inner duplicates do not
-    matter.
-    """
+    """Flattens one statement. ``distinct``: its result is a set, so inner duplicates do not matter."""
 
     positions: Positions
     catalog: Catalog
@@ -134,6 +132,7 @@ class Flattener:
     def same_columns(
         self, names: tuple[tuple[Visible, exp.Expr], ...], select: Select, node: exp.SetOperation
     ) -> None:
+        """Raise a Finding where a branch's columns do not match the first one's in number and type."""
         at = node.expression
         if len(names) != len(select.outputs):
             message = f"this branch has {len(select.outputs)} columns, the first one {len(names)}"
@@ -314,7 +313,7 @@ def _joined(scopes: tuple[Scope, ...]) -> Scope:
 
 
 def _conjuncts(node: exp.Expr) -> Iterator[exp.Expr]:
-    if isinstance(node, exp.Paren) or isinstance(node, exp.And):
+    if isinstance(node, exp.Paren | exp.And):
         for part in (node.this,) if isinstance(node, exp.Paren) else (node.this, node.expression):
             yield from _conjuncts(part)
     else:

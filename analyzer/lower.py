@@ -1,13 +1,11 @@
-"""The front end: a statement's syntax tree, with the catalog, into the query IR (design: SQL + catalog ->
-Query).
-"""
+"""The front end: a statement's syntax tree, with the catalog, into the query IR."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
-from sqlglot.tokens import TokenType
+from sqlglot.tokenizer_core import TokenType
 
 from analyzer.catalog import Catalog, Kind
 from analyzer.diagnostics import Diagnostic
@@ -30,14 +28,14 @@ _CONSTANT_TYPES = {
 
 @dataclass(frozen=True)
 class Lowered:
-    """What a statement means, or why it has no meaning here: ``query`` is None exactly when there are errors."""
+    """What a statement means, or why it means nothing: ``query`` is None exactly when there are errors."""
 
     query: Query | None
     diagnostics: tuple[Diagnostic, ...]
 
 
 def lower(statement: Statement, catalog: Catalog) -> Lowered:
-    """A statement's query, or the diagnostics that say why it has none. Never raises for what a user wrote."""
+    """A statement's query, or the diagnostics that say why it has none; never raises for a user's SQL."""
     if statement.tree is None:
         return Lowered(None, statement.diagnostics)
     positions = Positions(statement.source, statement.tokens)
@@ -102,7 +100,7 @@ def _branch(select: Select, index: int, flattener: Flattener, findings: list[Fin
 
 
 def _aliases(select: Select, wanted: dict[str, tuple[str, str]]) -> dict[str, str]:
-    """Serial ids to unique aliases: outermost sources keep theirs, nested ones are prefixed where they clash."""
+    """Serial ids to unique aliases: outermost sources keep theirs, clashing nested ones are prefixed."""
     ids = sorted(
         (source.alias for source in select.scope.sources), key=lambda serial: wanted[serial][1] != ""
     )
@@ -154,5 +152,5 @@ def _check_time_types(branch: Branch, positions: Positions, findings: list[Findi
     for source, family in zip(streams[1:], families[1:], strict=True):
         if family is not families[0]:
             first = streams[0].alias
-            message = f"{source.alias}'s timestamps are {family} values, {first}'s are {families[0]}: no common time"
+            message = f"{source.alias}'s timestamps are {family} values, {first}'s are {families[0]}"
             findings.append(positions.finding("SB107", message, source.span))

@@ -93,9 +93,7 @@ class NullTest:
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """A constant condition: true, or never true (``FALSE`` and SQL's ``UNKNOWN`` alike, wherever it can still
-    matter).
-    """
+    """A constant condition: ``TRUE``, ``FALSE``, or SQL's ``UNKNOWN`` (not true, and not false either)."""
 
     value: bool
     unknown: bool = False
@@ -162,11 +160,11 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """One select-project-join query. ``where`` is any formula until `split_disjunctions` made it a
-    conjunction.
+    """One select-project-join query.
 
-    ``merged`` partitions the aliases of streams whose timestamps were merged (preprocessing step 2); streams
-    in no group stand alone. ``statement`` is the ordinal of the SELECT that the branch was split from.
+    ``where`` is any formula until `split_disjunctions` made it a conjunction. ``merged`` partitions the
+    aliases of streams whose timestamps were merged (preprocessing step 2); streams in no group stand alone.
+    ``statement`` is the ordinal of the SELECT that the branch was split from.
     """
 
     sources: tuple[Source, ...]

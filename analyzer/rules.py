@@ -1,6 +1,4 @@
-"""The registry of diagnostic codes: add a rule by adding a line here and raising its code from the pass that
-sees it.
-"""
+"""The registry of diagnostic codes. To add one: a line here, and its code raised by the pass that sees it."""
 
 from __future__ import annotations
 

@@ -23,9 +23,9 @@ class Span:
 
 @dataclass(frozen=True)
 class SourceText:
-    """A file's name and text, able to turn offsets into spans.
+    r"""A file's name and text, able to turn offsets into spans.
 
-    >>> SourceText("q.sql", "a\\nbcd").span(3, 5).column
+    >>> SourceText("q.sql", "a\nbcd").span(3, 5).column
     2
     """
 

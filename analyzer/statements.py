@@ -10,7 +10,7 @@ from pathlib import Path
 from sqlglot import exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError, TokenError
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from analyzer.diagnostics import Diagnostic
 from analyzer.errors import InputError
@@ -23,9 +23,7 @@ _DIALECT = Spark()
 
 @dataclass(frozen=True)
 class Statement:
-    """One SQL statement of a file: its name, span and tokens, and its tree or the diagnostic that explains
-    its lack.
-    """
+    """One SQL statement of a file: name, span, tokens, and its tree or the diagnostic that says why not."""
 
     name: str
     source: SourceText

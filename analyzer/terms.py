@@ -11,7 +11,6 @@ from sqlglot import exp
 
 from analyzer.findings import Finding, Positions
 from analyzer.query import Attribute, Comparison, Formula, Op, Truth
-from analyzer.spans import Span
 from analyzer.types import DataType, Family
 from analyzer.values import (
     MICROSECONDS,
@@ -61,9 +60,9 @@ class Term:
         return len(self.plus) == 1 and not self.minus and self.constant == 0 and self.form is Form.NUMBER
 
 
-_UNITS = {"MICROSECOND": 1, "MILLISECOND": 1000, "SECOND": MICROSECONDS, "MINUTE": 60 * MICROSECONDS}
-_UNITS |= {"HOUR": 3600 * MICROSECONDS, "DAY": 86_400 * MICROSECONDS, "WEEK": 7 * 86_400 * MICROSECONDS}
-_DAY = _UNITS["DAY"]
+UNITS = {"MICROSECOND": 1, "MILLISECOND": 1000, "SECOND": MICROSECONDS, "MINUTE": 60 * MICROSECONDS}
+UNITS |= {"HOUR": 3600 * MICROSECONDS, "DAY": 86_400 * MICROSECONDS, "WEEK": 7 * 86_400 * MICROSECONDS}
+_DAY = UNITS["DAY"]
 _FORM_ORDER = (
     Form.DATE,
     Form.TIMESTAMP,
@@ -101,6 +100,7 @@ class TermReader:
         return None
 
     def numeral(self, node: exp.Expr, text: str) -> Fraction:
+        """A numeral's exact value; raises Finding for a malformed one."""
         try:
             return number(text)
         except ValueError as error:
@@ -133,11 +133,11 @@ class TermReader:
             literal, sign = literal.this, -1
         else:
             sign = 1
-        if name not in _UNITS or not isinstance(literal, exp.Literal):
+        if name not in UNITS or not isinstance(literal, exp.Literal):
             help = "write it in one unit from MICROSECONDS to WEEKS, as in INTERVAL 5 MINUTES"
             message = "an interval without a fixed length in one unit is outside the query language"
             raise self.positions.finding("SB110", message, node, help)
-        return sign * self.numeral(node, str(literal.this)) * _UNITS[name]
+        return sign * self.numeral(node, str(literal.this)) * UNITS[name]
 
     def add(self, left: Term, right: Term, sign: int, node: exp.Expr) -> Term:
         """``left ± right``; raises Finding when the types do not add up."""
@@ -188,13 +188,12 @@ class TermReader:
             message = "a condition may relate two attributes at most, as in x < y + 3"
             raise self.positions.finding("SB110", message, node)
         offset = self.offset(left, right, kind, node)
-        time = left.is_time or right.is_time
         if not more and not less:
             same = (left.plus + right.plus + left.minus + right.minus)[0]
-            return self.atom(same, op, same, offset, kind, span, node, time)
+            return self.atom(Comparison(same, op, same, offset, span), kind, node)
         if not more:
-            return self.atom(less[0], op.flipped, None, _minus(offset), kind, span, node, time)
-        return self.atom(more[0], op, less[0] if less else None, offset, kind, span, node, time)
+            return self.atom(Comparison(less[0], op.flipped, None, _minus(offset), span), kind, node)
+        return self.atom(Comparison(more[0], op, less[0] if less else None, offset, span), kind, node)
 
     def offset(self, left: Term, right: Term, kind: DataType, node: exp.Expr) -> Value:
         """The constant ``right − left`` in the encoded units of ``kind``."""
@@ -246,45 +245,33 @@ class TermReader:
             "SB104", detail or f"a {kind.name} cannot be compared with {form}", node
         )
 
-    def atom(
-        self,
-        left: Attribute,
-        op: Op,
-        right: Attribute | None,
-        offset: Value,
-        kind: DataType,
-        span: Span,
-        node: exp.Expr,
-        time: bool,
-    ) -> Formula:
-        """Normalise the offset for the type: fractions of integers are rounded to what they mean."""
-        if kind.family is Family.FLOAT and right is not None and offset != 0:
+    def atom(self, atom: Comparison, kind: DataType, node: exp.Expr) -> Comparison:
+        """The atom with its offset rounded to what it means over the type: ``x < 2.5  ->  x <= 2``."""
+        if kind.family is Family.FLOAT and atom.right is not None and atom.offset != 0:
             message = (
                 "arithmetic on floating-point attributes is not exact, so it is outside the query language"
             )
             raise self.positions.finding(
                 "SB110", message, node, "use a decimal type, or move the constant to a filter"
             )
-        if isinstance(offset, str) or not kind.discrete:
-            return Comparison(left, op, right, offset, span)
-        exact = Fraction(offset)
+        if isinstance(atom.offset, str) or not kind.discrete:
+            return atom
+        exact = Fraction(atom.offset)
         if exact.denominator == 1:
-            return Comparison(left, op, right, int(exact), span)
-        match op:
+            return replace(atom, offset=int(exact))
+        match atom.op:
             case Op.LT | Op.LE:
-                return Comparison(left, Op.LE, right, floor(exact), span)
+                return replace(atom, op=Op.LE, offset=floor(exact))
             case Op.GT | Op.GE:
-                return Comparison(left, Op.GE, right, ceil(exact), span)
-        if right is not None:
+                return replace(atom, op=Op.GE, offset=ceil(exact))
+        if atom.right is not None:
             raise self.positions.finding("SB110", "an equality that only fractions could satisfy", node)
-        return Comparison(left, op, left, 1, span)  # x = 2.5: never true, unknown when x is NULL
+        return replace(atom, right=atom.left, offset=1)  # x = 2.5: never true, unknown when x is NULL
 
     def fold(self, left: Term, op: Op, right: Term, node: exp.Expr) -> Truth:
         """A comparison of constants."""
-        if (left.form is Form.TEXT) != (right.form is Form.TEXT) or {left.form, right.form} == {
-            Form.NUMBER,
-            Form.DATE,
-        }:
+        texts = [side.form is Form.TEXT for side in (left, right)]
+        if any(texts) != all(texts) or {left.form, right.form} == {Form.NUMBER, Form.DATE}:
             raise self.positions.finding("SB104", f"{left.form} cannot be compared with {right.form}", node)
         a: str | Fraction = left.text if left.form is Form.TEXT else left.constant
         b: str | Fraction = right.text if right.form is Form.TEXT else right.constant

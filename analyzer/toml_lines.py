@@ -13,9 +13,9 @@ _INLINE = re.compile(r"""(?:^|[{,])\s*([A-Za-z0-9_-]+|"[^"]*"|'[^']*')\s*=""")
 
 
 def toml_lines(text: str) -> dict[tuple[str, ...], int]:
-    """The 1-based line of every table header, key and inline-table key.
+    r"""The 1-based line of every table header, key and inline-table key.
 
-    >>> toml_lines('[streams.S]\\ncolumns = { a = "bigint" }')[("streams", "S", "columns", "a")]
+    >>> toml_lines('[streams.S]\ncolumns = { a = "bigint" }')[("streams", "S", "columns", "a")]
     2
     """
     lines: dict[tuple[str, ...], int] = {}

@@ -42,7 +42,7 @@ _PATTERN = re.compile(r"\s*([a-z_]+)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)|<.*>|
 
 @dataclass(frozen=True, slots=True)
 class DataType:
-    """A Spark SQL type: its name as written, its family, and the scale of a decimal (None when it has none)."""
+    """A Spark SQL type: its name as written, its family, and a decimal's scale (None when it has none)."""
 
     name: str
     family: Family

@@ -1,6 +1,4 @@
-"""Encoding of literals: dates as days, timestamps as microseconds since 1970 UTC, decimals as unscaled
-integers.
-"""
+"""Encoding of literals: dates as days, timestamps as microseconds since 1970 UTC, decimals unscaled."""
 
 from __future__ import annotations
 
@@ -61,7 +59,7 @@ def encode_number(number: Fraction, kind: DataType) -> Value:
         case Family.INTEGER:
             return number
         case Family.DECIMAL:
-            return number * 10 ** (kind.scale or 0)
+            return number * Fraction(10) ** (kind.scale or 0)
         case Family.FLOAT:
             return Fraction(float(number))
     raise ValueError(f"{number} is not a {kind.name}")
@@ -76,7 +74,7 @@ def number(text: str) -> Fraction:
 
 
 def encode_toml(value: object, kind: DataType) -> Value:
-    """A TOML value (of a ``domain``) as a value of ``kind``; raises ValueError when it does not fit the type."""
+    """A TOML value (of a ``domain``) as a value of ``kind``; raises ValueError when it does not fit."""
     if isinstance(value, bool):
         if kind.family is not Family.BOOLEAN:
             raise ValueError(f"{str(value).lower()} is not a {kind.name}")

@@ -32,7 +32,9 @@ class DependencyGraph:
         representative = {name: alias for alias, name in reversed(list(names.items()))}
         newer = {
             name: frozenset(
-                other for other in leaders if other != name and _newer(facts, representative[name], representative[other])
+                other
+                for other in leaders
+                if other != name and _newer(facts, representative[name], representative[other])
             )
             for name in leaders
         }
@@ -42,7 +44,11 @@ class DependencyGraph:
     def children(self) -> dict[str, tuple[str, ...]]:
         """The edges of the transitive reduction: the children of each vertex, one step older."""
         return {
-            v: tuple(w for w in self.vertices if w in self.newer[v] and not any(w in self.newer[u] for u in self.newer[v]))
+            v: tuple(
+                w
+                for w in self.vertices
+                if w in self.newer[v] and not any(w in self.newer[u] for u in self.newer[v])
+            )
             for v in self.vertices
         }
 
@@ -97,7 +103,9 @@ class DependencyGraph:
         graph = nx.DiGraph()
         graph.add_nodes_from(self.vertices)
         for vertex, older in self.newer.items():
-            graph.add_edges_from((vertex, other, {"reduced": other in self.children[vertex]}) for other in sorted(older))
+            graph.add_edges_from(
+                (vertex, other, {"reduced": other in self.children[vertex]}) for other in sorted(older)
+            )
         return graph
 
 

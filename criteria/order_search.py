@@ -138,7 +138,11 @@ def _undecided(facts: Facts, first: Reference, second: Reference) -> list[tuple[
     ends = (first.lesser, first.greater, second.lesser, second.greater)
     near = [a for a in facts.closure.nodes if any(_related(facts.closure, a, end) for end in ends)]
     pairs = combinations(near, 2)
-    return [(x, y) for x, y in pairs if _same_stream(facts, x, y) and facts.closure.sort(x) is facts.closure.sort(y)]
+    return [
+        (x, y)
+        for x, y in pairs
+        if _same_stream(facts, x, y) and facts.closure.sort(x) is facts.closure.sort(y)
+    ]
 
 
 def _same_stream(facts: Facts, x: Attribute, y: Attribute) -> bool:
@@ -179,6 +183,9 @@ def _refine(
 
 def _ordered(closure: Closure, x: Attribute, y: Attribute) -> bool:
     pair = closure.pair(x, y)
-    return pair is None or closure.implies_less(x, y) or closure.implies_less(y, x) or (
-        pair[0].implies(pair[1], pair[2], 0) and pair[0].implies(pair[2], pair[1], 0)
+    return (
+        pair is None
+        or closure.implies_less(x, y)
+        or closure.implies_less(y, x)
+        or (pair[0].implies(pair[1], pair[2], 0) and pair[0].implies(pair[2], pair[1], 0))
     )

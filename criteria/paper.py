@@ -21,7 +21,10 @@ from preprocess.rename_finite import rename_finite
 def applies(query: Query) -> bool:
     """Whether the paper speaks of a split query: no windows, no offsets between attributes."""
     return all(
-        not isinstance(atom, Comparison) or atom.right is None or isinstance(atom.offset, str) or atom.offset == 0
+        not isinstance(atom, Comparison)
+        or atom.right is None
+        or isinstance(atom.offset, str)
+        or atom.offset == 0
         for branch in query.branches
         for atom in branch.atoms
     )
@@ -37,7 +40,9 @@ def _split_weak(branch: Branch) -> list[Branch]:
         if isinstance(atom, Comparison) and atom.op in (Op.LE, Op.GE) and _joins_streams(atom, branch):
             rest = tuple(other for other in branch.atoms if other is not atom)
             strict = Op.LT if atom.op is Op.LE else Op.GT
-            halves = [replace(branch, where=conjunction((*rest, replace(atom, op=op)))) for op in (strict, Op.EQ)]
+            halves = [
+                replace(branch, where=conjunction((*rest, replace(atom, op=op)))) for op in (strict, Op.EQ)
+            ]
             return [part for half in halves if close(half).satisfiable for part in _split_weak(half)]
     return [branch]
 
@@ -84,13 +89,21 @@ class PaperBranch:
 
     def apart(self, x: Attribute, y: Attribute) -> bool:
         """Whether two attributes belong to different infinite streams (Si, Sj with i ≠ j)."""
-        return x.source in self.vertex and y.source in self.vertex and self.vertex[x.source] != self.vertex[y.source]
+        return (
+            x.source in self.vertex
+            and y.source in self.vertex
+            and self.vertex[x.source] != self.vertex[y.source]
+        )
 
     @cached_property
     def projected(self) -> tuple[tuple[Attribute, int], ...]:
         """The projected attributes of infinite streams, with their place in the select list."""
         outputs = enumerate(self.facts.branch.outputs)
-        return tuple((o.value, i) for i, o in outputs if isinstance(o.value, Attribute) and o.value.source in self.vertex)
+        return tuple(
+            (o.value, i)
+            for i, o in outputs
+            if isinstance(o.value, Attribute) and o.value.source in self.vertex
+        )
 
     # --- Definition 5 ------------------------------------------------------------------------------------------
 
@@ -129,11 +142,15 @@ class PaperBranch:
 
     def max_ref(self, vertex: str) -> frozenset[Attribute]:
         """Attributes that are in ``MaxRef`` of a stream in some LTO query (Definition 9)."""
-        return frozenset(y for x, y in self.references if self.vertex[y.source] == vertex and self._greater_end(x, y))
+        return frozenset(
+            y for x, y in self.references if self.vertex[y.source] == vertex and self._greater_end(x, y)
+        )
 
     def min_ref(self, vertex: str) -> frozenset[Attribute]:
         """Attributes that are in ``MinRef`` of a stream in some LTO query (Definition 9)."""
-        return frozenset(x for x, y in self.references if self.vertex[x.source] == vertex and self._lesser_end(x, y))
+        return frozenset(
+            x for x, y in self.references if self.vertex[x.source] == vertex and self._lesser_end(x, y)
+        )
 
     def _greater_end(self, x: Attribute, y: Attribute) -> bool:
         """Whether ``x < y`` survives in an LTO query in which ``y`` is unbounded: both above, or both below, all constants."""
@@ -145,5 +162,3 @@ class PaperBranch:
         if self.bounded(x):
             return False
         return (not self.facts.bounded_below(x) and not self._at(y)[0]) or not self.facts.bounded_above(x)
-
-

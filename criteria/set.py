@@ -28,10 +28,12 @@ def _projections(facts: Facts) -> Iterator[Violation]:
     """(1) Every projected attribute of an infinite stream is bounded."""
     for output in facts.branch.outputs:
         attribute = output.value
-        if isinstance(attribute, Attribute) and attribute.source in facts.infinite and not facts.bounded(attribute):
-            message = (
-                f"{attribute} is projected and unbounded: DISTINCT must remember every value it has ever returned"
-            )
+        if (
+            isinstance(attribute, Attribute)
+            and attribute.source in facts.infinite
+            and not facts.bounded(attribute)
+        ):
+            message = f"{attribute} is projected and unbounded: DISTINCT must remember every value it has ever returned"
             help = bound_help(facts, attribute)
             yield Violation("(1)", attribute.source, attribute.column, message, output.span, "SB201", help)
 
@@ -61,7 +63,10 @@ def _extrema(facts: Facts) -> Iterator[Violation]:
     """(3) At most one attribute class in one direction, per component of every realisable set."""
     blamed: set[tuple[Attribute, bool]] = set()
     for first, second in combinations(harmful_references(facts), 2):
-        if (first.own, first.maximum) == (second.own, second.maximum) or (second.own, second.maximum) in blamed:
+        if (first.own, first.maximum) == (second.own, second.maximum) or (
+            second.own,
+            second.maximum,
+        ) in blamed:
             continue
         if _meet(facts, first, second) and survive_together(facts, first, second):
             blamed.add((second.own, second.maximum))

@@ -28,7 +28,9 @@ def c1(branch: PaperBranch) -> Iterator[Violation]:
     for attribute, index in branch.projected:
         if not branch.bounded(attribute):
             span = branch.facts.branch.outputs[index].span
-            yield Violation("C1", attribute.source, attribute.column, f"{attribute} is projected and unbounded", span)
+            yield Violation(
+                "C1", attribute.source, attribute.column, f"{attribute} is projected and unbounded", span
+            )
 
 
 def c2(branch: PaperBranch) -> Iterator[Violation]:
@@ -48,7 +50,9 @@ def c3(branch: PaperBranch) -> Iterator[Violation]:
                 branch.facts, first, second
             ):
                 other = second.lesser if second.maximum else second.greater
-                names = [f"{r.own} in {'MaxRef' if r.maximum else 'MinRef'}({vertex})" for r in (first, second)]
+                names = [
+                    f"{r.own} in {'MaxRef' if r.maximum else 'MinRef'}({vertex})" for r in (first, second)
+                ]
                 message = f"an LTO query has both {names[0]} and {names[1]}"
                 span = branch.facts.span_of(second.own, other)
                 yield Violation("C3", second.own.source, second.own.column, message, span)

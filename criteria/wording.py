@@ -15,7 +15,9 @@ def listed(names: Iterable[str], word: str = "and") -> str:
     'S, T or U'
     """
     items = list(names)
-    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} {word} {items[-1]}" if items else "nothing"
+    return (
+        items[0] if len(items) == 1 else f"{', '.join(items[:-1])} {word} {items[-1]}" if items else "nothing"
+    )
 
 
 def bound_help(facts: Facts, attribute: Attribute) -> str:
@@ -29,7 +31,13 @@ def bound_help(facts: Facts, attribute: Attribute) -> str:
             f"relation's column, or declare its values as {name} = [...] under [streams.{source.table}] in the catalog"
         )
     above, below = facts.bounded_above(attribute), facts.bounded_below(attribute)
-    missing = "a lower and an upper bound" if not above and not below else "an upper bound" if below else "a lower bound"
+    missing = (
+        "a lower and an upper bound"
+        if not above and not below
+        else "an upper bound"
+        if below
+        else "a lower bound"
+    )
     return (
         f"{attribute} lacks {missing}: add it to WHERE, or declare {name} = [low, high] under "
         f"[streams.{source.table}] in the catalog"

@@ -1,5 +1,4 @@
-"""Preprocessing step 2 (paper): streams whose timestamps are equal in P+ become one stream with a fresh
-timestamp.
+"""Preprocessing step 2 (paper): streams with equal timestamps in P+ become one, with a fresh timestamp.
 
 ``S(A, I), T(B, J) with I = J  ->  S·T(A, B, K)``. The IR keeps the attributes' names and records the group in
 `Branch.merged`; to the criteria a group is one stream.

@@ -11,7 +11,7 @@ from analyzer.query import FALSE, TRUE, And, Comparison, Formula, Not, NullTest,
 
 
 def normalise(formula: Formula) -> Formula:
-    """A formula without NOT, flattened, with constants folded; it is TRUE on the same rows as the original."""
+    """A formula without NOT, flattened, with constants folded; TRUE on the same rows as the original."""
     match formula:
         case And(parts):
             return _gather(And, tuple(normalise(part) for part in parts))
@@ -25,9 +25,7 @@ def normalise(formula: Formula) -> Formula:
 
 
 def negate(formula: Formula) -> Formula:
-    """``NOT formula`` in negation normal form: true exactly where the formula is false (not where it is
-    unknown).
-    """
+    """``NOT formula`` in negation normal form: true where the formula is false, not where it is unknown."""
     match formula:
         case Comparison(op=op):
             return replace(formula, op=op.negated)

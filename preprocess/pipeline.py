@@ -1,6 +1,4 @@
-"""The pipeline: passes in order, each a function from a query to a query, each stage kept for `explain
---emit`.
-"""
+"""The pipeline: passes in order, each from a query to a query, each stage kept for `explain --emit`."""
 
 from __future__ import annotations
 
@@ -21,9 +19,7 @@ PASSES: tuple[Callable[[Query], Query], ...] = (
     merge_timestamps,
     rename_finite,
 )
-"""The passes in order. The first two split; the last two only annotate, so that the deciding criteria can
-skip them.
-"""
+"""The passes in order. The first two split; the last two only annotate: the deciding criteria skip them."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,4 @@
-"""Preprocessing step 3 (paper): a stream whose timestamp is upper-bounded becomes a finite stream ``Si ->
-Fi``.
-"""
+"""Preprocessing step 3 (paper): a stream with an upper-bounded timestamp becomes finite, ``Si -> Fi``."""
 
 from __future__ import annotations
 

@@ -1,0 +1,185 @@
+"""A query as canonical Spark SQL: what `explain --emit` prints and what tests compare.
+
+The text goes back through the front end to the same query, except for spans and what SQL cannot say: merged
+and finite streams stand in a comment before their SELECT.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from sqlglot import exp, parse_one
+from sqlglot.dialects.spark import Spark
+from sqlglot.tokenizer_core import TokenType
+
+from analyzer.catalog import Kind
+from analyzer.query import (
+    TRUE,
+    And,
+    Attribute,
+    Branch,
+    Comparison,
+    Constant,
+    Formula,
+    Not,
+    NullTest,
+    Op,
+    Or,
+    Output,
+    Query,
+    Source,
+    Truth,
+)
+from analyzer.terms import UNITS
+from analyzer.types import DataType, Family
+from analyzer.values import Value, decode
+
+_OPS: dict[Op, type[exp.Binary]] = {
+    Op.LT: exp.LT,
+    Op.LE: exp.LTE,
+    Op.EQ: exp.EQ,
+    Op.GE: exp.GTE,
+    Op.GT: exp.GT,
+    Op.NE: exp.NEQ,
+}
+_UNITS = tuple(
+    (unit, UNITS[unit]) for unit in ("DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND")
+)
+_EMPTY = "-- no branch is left: this query never produces a row"
+
+
+def render(query: Query, pretty: bool = False) -> str:
+    """The query as SQL, a SELECT per branch; a comment alone when no branch is left."""
+    between = "\nUNION\n" if query.distinct else "\nUNION ALL\n"
+    return between.join(render_branch(branch, query.distinct, pretty) for branch in query.branches) or _EMPTY
+
+
+def render_branch(branch: Branch, distinct: bool, pretty: bool = False) -> str:
+    """One branch as a SELECT, after comments for what a pass has noted.
+
+    ``S(A, I), T(B, J) with I = J  ->  -- merged: S, T``
+    """
+    first, *others = (_source(source) for source in branch.sources)
+    select = exp.Select(expressions=[_output(output, branch) for output in branch.outputs]).from_(first)
+    for other in others:
+        select.join(other, copy=False)
+    if branch.where != TRUE:
+        select.where(render_formula(branch.where, branch), copy=False)
+    if distinct:
+        select.distinct(copy=False)
+    return "\n".join((*_comments(branch), select.sql("spark", pretty=pretty)))
+
+
+def _comments(branch: Branch) -> list[str]:
+    finite = tuple(source.alias for source in branch.of_kind(Kind.FINITE))
+    notes = [("merged", group) for group in branch.merged] + ([("finite", finite)] if finite else [])
+    names = [(label, ", ".join(identifier(alias).sql("spark") for alias in group)) for label, group in notes]
+    return [f"-- {label}: {' '.join(group.split())}" for label, group in names]
+
+
+def render_formula(formula: Formula, branch: Branch) -> exp.Expr:
+    """A condition as a syntax tree."""
+    match formula:
+        case Comparison():
+            return _comparison(formula, branch)
+        case NullTest(attribute, is_null):
+            test = exp.Is(this=_column(attribute), expression=exp.Null())
+            return test if is_null else exp.Not(this=test)
+        case Truth(value, unknown):
+            return exp.Null() if unknown else exp.Boolean(this=value)
+        case And(parts):
+            return exp.and_(*(render_formula(part, branch) for part in parts))
+        case Or(parts) if (listed := _listed(parts)) is not None:
+            items = [_literal(value, _type(listed[0], branch)) for value in listed[1]]
+            return exp.In(this=_column(listed[0]), expressions=items)
+        case Or(parts):
+            return exp.or_(*(render_formula(part, branch) for part in parts))
+        case Not(part):
+            return exp.not_(render_formula(part, branch))
+
+
+def _listed(parts: tuple[Formula, ...]) -> tuple[Attribute, tuple[Value, ...]] | None:
+    """The attribute and values of an IN list: ``x = 1 OR x = 2  ->  x IN (1, 2)``."""
+    equalities = [
+        part for part in parts if isinstance(part, Comparison) and part.op is Op.EQ and part.right is None
+    ]
+    if len(equalities) != len(parts) or len({part.left for part in equalities}) != 1:
+        return None
+    return equalities[0].left, tuple(part.offset for part in equalities)
+
+
+def _comparison(atom: Comparison, branch: Branch) -> exp.Expr:
+    kind = _type(atom.left, branch)
+    if atom.right is None:
+        right = _literal(atom.offset, kind)
+    else:
+        right = _shifted(_column(atom.right), atom.offset, kind)
+    return _OPS[atom.op](this=_column(atom.left), expression=right)
+
+
+def _shifted(column: exp.Expr, offset: Value, kind: DataType) -> exp.Expr:
+    """``column + offset``, as an interval for dates and timestamps."""
+    if isinstance(offset, str) or offset == 0:
+        return column
+    operation = exp.Add if offset > 0 else exp.Sub
+    return operation(this=column, expression=_distance(max(offset, -offset), kind))
+
+
+def _distance(size: Value, kind: DataType) -> exp.Expr:
+    if kind.family is Family.DATE:
+        return _interval(int(size), "DAY")
+    if kind.family is Family.TIMESTAMP:
+        unit, length = next((unit, length) for unit, length in _UNITS if int(size) % length == 0)
+        return _interval(int(size) // length, unit)
+    return _literal(size, kind)
+
+
+def _interval(size: int, unit: str) -> exp.Expr:
+    return exp.Interval(this=exp.Literal.string(str(size)), unit=exp.Var(this=unit))
+
+
+def _literal(value: Value, kind: DataType) -> exp.Expr:
+    if isinstance(value, str):
+        return exp.Literal.string(value)
+    return parse_one(decode(value, kind), dialect="spark")
+
+
+def _output(output: Output, branch: Branch) -> exp.Expr:
+    if isinstance(output.value, Constant):
+        value, kind = output.value.value, output.value.type
+        constant = exp.Null() if value is None else _literal(value, kind)
+        return exp.Alias(this=constant, alias=identifier(output.name))
+    column = _column(output.value)
+    return (
+        column
+        if output.name == output.value.column
+        else exp.Alias(this=column, alias=identifier(output.name))
+    )
+
+
+def _source(source: Source) -> exp.Table:
+    table = exp.Table(this=identifier(source.table))
+    if source.alias != source.table:
+        table.set("alias", exp.TableAlias(this=identifier(source.alias)))
+    return table
+
+
+def _type(attribute: Attribute, branch: Branch) -> DataType:
+    return branch.column(attribute).type
+
+
+def _column(attribute: Attribute) -> exp.Expr:
+    return exp.Column(this=identifier(attribute.column), table=identifier(attribute.source))
+
+
+@lru_cache(maxsize=1024)
+def _plain(name: str) -> bool:
+    """Whether a name needs no backquotes."""
+    return exp.SAFE_IDENTIFIER_RE.match(name) is not None and [
+        token.token_type for token in Spark().tokenize(name)
+    ] == [TokenType.VAR]
+
+
+def identifier(name: str) -> exp.Identifier:
+    """A name, quoted where it must be."""
+    return exp.Identifier(this=name, quoted=not _plain(name))

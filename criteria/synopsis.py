@@ -1,0 +1,334 @@
+"""The synopsis of a bounded branch: one table per realisable set of streams (theory §4, "Why it suffices").
+
+A set D of streams is *realisable* if no stream outside is forced to be at most as new as one inside. Its table maps the
+values that the future still needs of a partial match of D (clipped where only an interval matters) and the timestamps
+that a window outside still needs, to a number of partial matches.
+
+Relations are joined as soon as a stream that they are joined with has a tuple, so that a stream's attribute compared
+with a relation need not be remembered for that comparison.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations
+
+from analyzer.boundedness import Facts, Join, Limit
+from analyzer.closure import Sort
+from analyzer.query import Attribute, Comparison, Kind, Op
+
+MOST_TABLES = 1024
+"""Sets of streams beyond which no plan is made: unrelated streams make exponentially many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """An attribute kept in a table's key.
+
+    Values below the least of ``low`` are raised to it, values above the greatest of ``high`` lowered to it: the future
+    cannot tell them apart. Empty: no clipping on that side. ``equal`` are attributes of the same table whose value is
+    this one's plus an offset, so they are not kept.
+    """
+
+    attribute: Attribute
+    low: tuple[Limit, ...]
+    high: tuple[Limit, ...]
+    equal: tuple[tuple[Attribute, Fraction], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Age:
+    """The timestamp of a stream's tuple, kept because a window outside the set needs it.
+
+    An entry is useless once the next timestamp exceeds the kept one by more than ``expires``; timestamps older than
+    the next one by ``saturates`` or more are not told apart.
+    """
+
+    stream: str
+    expires: int | None
+    saturates: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The table of one realisable set: its streams and relations, its key, the timestamps it keeps.
+
+    ``deadline`` is the last timestamp at which a missing finite stream can still complete an entry.
+    """
+
+    streams: tuple[str, ...]
+    relations: tuple[str, ...]
+    key: tuple[Stored, ...]
+    ages: tuple[Age, ...]
+    deadline: int | None
+
+    @property
+    def name(self) -> str:
+        """The set's streams, as in ``{T, U}``."""
+        return "{" + ", ".join(self.streams) + "}"
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """New partial matches of ``target``: tuples of ``arriving``, all of one timestamp, with entries of ``before``.
+
+    ``before`` is empty when all the target's tuples arrive together.
+    """
+
+    target: tuple[str, ...]
+    arriving: tuple[str, ...]
+    before: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Synopsis:
+    """The tables and transitions of one branch whose facts are given."""
+
+    facts: Facts
+
+    @cached_property
+    def streams(self) -> tuple[str, ...]:
+        """All streams of the branch, in FROM order."""
+        return tuple(source.alias for source in self.facts.branch.streams)
+
+    @cached_property
+    def realisable(self) -> tuple[tuple[str, ...], ...] | None:
+        """The realisable sets other than the full one, smallest first; None beyond `MOST_TABLES`.
+
+        >>> # X.ts > Y.ts > Z.ts gives {Z} and {Y, Z}
+        """
+        found: list[tuple[str, ...]] = []
+        for size in range(1, len(self.streams)):
+            for members in combinations(self.streams, size):
+                if self._is_realisable(frozenset(members)):
+                    found.append(members)
+                    if len(found) > MOST_TABLES:
+                        return None
+        return tuple(found)
+
+    def _is_realisable(self, members: frozenset[str]) -> bool:
+        return not any(
+            (lag := self.facts.lag(outside, inside)) is not None and lag <= 0
+            for inside in members
+            for outside in self.streams
+            if outside not in members
+        )
+
+    @cached_property
+    def tables(self) -> tuple[Table, ...]:
+        """One table per realisable set; raises ValueError beyond `MOST_TABLES`."""
+        if self.realisable is None:
+            raise ValueError(f"more than {MOST_TABLES} realisable sets of streams")
+        return tuple(self._table(members) for members in self.realisable)
+
+    @cached_property
+    def transitions(self) -> tuple[Transition, ...]:
+        """All ways to complete a partial match at one timestamp, targets smallest first."""
+        known = {(), *(self.realisable or ())}
+        targets = (*(self.realisable or ()), self.streams)
+        return tuple(
+            Transition(target, arriving, before)
+            for target in targets
+            for size in range(1, len(target) + 1)
+            for arriving in combinations(target, size)
+            if (before := tuple(s for s in target if s not in arriving)) in known
+            and self._simultaneous(arriving)
+            and all(self._may_follow(new, old) for new in arriving for old in before)
+        )
+
+    def _simultaneous(self, arriving: tuple[str, ...]) -> bool:
+        lags = (self.facts.lag(x, y) for x in arriving for y in arriving if x != y)
+        return all(lag is None or lag >= 0 for lag in lags)
+
+    def _may_follow(self, new: str, old: str) -> bool:
+        lag = self.facts.lag(new, old)
+        return lag is None or lag >= 1
+
+    # --- relations ---------------------------------------------------------------------------------------------
+
+    @cached_property
+    def relation_groups(self) -> tuple[tuple[str, ...], ...]:
+        """Relations that are joined with each other, directly or through others: they are joined once, beforehand."""
+        groups: list[set[str]] = []
+        for source in self.facts.branch.of_kind(Kind.RELATION):
+            linked = [group for group in groups if any(self._linked(source.alias, other) for other in group)]
+            merged = {source.alias}.union(*linked)
+            groups = [group for group in groups if group not in linked] + [merged]
+        order = [source.alias for source in self.facts.branch.sources]
+        return tuple(tuple(sorted(group, key=order.index)) for group in groups)
+
+    def _linked(self, x: str, y: str) -> bool:
+        return frozenset((x, y)) in self._linked_pairs
+
+    @cached_property
+    def _linked_pairs(self) -> frozenset[frozenset[str]]:
+        pairs = {frozenset((join.attribute.source, join.other.source)) for join in self.facts.joins}
+        pairs |= {frozenset(a.source for a in atom.attributes) for atom in self.inequalities}
+        return frozenset(pairs)
+
+    @cached_property
+    def inequalities(self) -> tuple[Comparison, ...]:
+        """The ``<>`` between different sources, at least one of them a relation: checked when both are there."""
+        return tuple(
+            atom
+            for atom in self.facts.branch.atoms
+            if isinstance(atom, Comparison)
+            and atom.op is Op.NE
+            and len({a.source for a in atom.attributes}) == 2
+        )
+
+    def relations_of(self, streams: tuple[str, ...]) -> tuple[str, ...]:
+        """The relations joined into partial matches of a set: those linked with it; all of them for the full set."""
+        if set(streams) == set(self.streams):
+            return tuple(alias for group in self.relation_groups for alias in group)
+        return tuple(
+            alias
+            for group in self.relation_groups
+            if any(self._linked(stream, member) for stream in streams for member in group)
+            for alias in group
+        )
+
+    # --- keys --------------------------------------------------------------------------------------------------
+
+    def _table(self, streams: tuple[str, ...]) -> Table:
+        relations = self.relations_of(streams)
+        inside = frozenset((*streams, *relations))
+        ages = tuple(age for stream in streams if (age := self._age(stream, inside)) is not None)
+        ends = [
+            self.facts.finite_streams[s]
+            for s in self.streams
+            if s not in inside and s in self.facts.finite_streams
+        ]
+        return Table(streams, relations, tuple(self._key(inside)), ages, min(ends, default=None))
+
+    def _key(self, inside: frozenset[str]) -> Iterator[Stored]:
+        needed = [a for a in self.facts.closure.nodes if a.source in inside and self._needed(a, inside)]
+        needed += self._uncompared(inside)
+        classes: list[list[Attribute]] = []
+        for attribute in needed:
+            home = next((c for c in classes if self._same_value(c[0], attribute)), None)
+            if home is None:
+                classes.append([attribute])
+            else:
+                home.append(attribute)
+        for members in classes:
+            kept, rest = members[0], members[1:]
+            low, high = self._clip(members, inside)
+            yield Stored(kept, low, high, tuple((other, self._difference(other, kept)) for other in rest))
+
+    def _uncompared(self, inside: frozenset[str]) -> list[Attribute]:
+        """Projected attributes of types that cannot be compared (they are in no closure)."""
+        projected = (output.value for output in self.facts.branch.outputs)
+        found = (a for a in projected if isinstance(a, Attribute) and a.source in inside)
+        return [a for a in dict.fromkeys(found) if a not in self.facts.closure.nodes]
+
+    def _projected(self, attribute: Attribute) -> bool:
+        return any(output.value == attribute for output in self.facts.branch.outputs)
+
+    def _needed(self, attribute: Attribute, inside: frozenset[str]) -> bool:
+        return (
+            self._projected(attribute)
+            or bool(self._open_joins(attribute, inside))
+            or any(
+                attribute in atom.attributes and any(a.source not in inside for a in atom.attributes)
+                for atom in self.inequalities
+            )
+        )
+
+    def _open_joins(self, attribute: Attribute, inside: frozenset[str]) -> list[Join]:
+        return [
+            join
+            for join in self.facts.joins
+            if attribute in (join.attribute, join.other)
+            and (join.other if attribute == join.attribute else join.attribute).source not in inside
+        ]
+
+    def _same_value(self, x: Attribute, y: Attribute) -> bool:
+        closure = self.facts.closure
+        if x not in closure.compared or y not in closure.compared or not closure.equal(x, y):
+            return False
+        return closure.sort(x) is Sort.DISCRETE or self._difference(x, y) == 0
+
+    def _difference(self, x: Attribute, y: Attribute) -> Fraction:
+        pair = self.facts.closure.pair(x, y)
+        limit = pair[0].limit(pair[1], pair[2]) if pair else None
+        return limit[0] if limit else Fraction(0)
+
+    def _clip(
+        self, members: list[Attribute], inside: frozenset[str]
+    ) -> tuple[tuple[Limit, ...], tuple[Limit, ...]]:
+        """The limits outside which the future cannot tell values apart (see `Stored`).
+
+        A join ``A − B ≤ c`` depends on A only from ``lo(B) + c`` on, on B only up to ``hi(A) − c``. An attribute that
+        is joined in both directions, for equality, or projected is bounded itself and keeps its exact value.
+        """
+        attribute = members[0]
+        if len(members) > 1 or attribute not in self.facts.closure.nodes or self._projected(attribute):
+            return (), ()
+        joins = self._open_joins(attribute, inside)
+        directions = {join.attribute == attribute for join in joins}
+        exact = any(join.equality for join in joins) or any(
+            attribute in a.attributes for a in self.inequalities
+        )
+        if exact or len(directions) != 1 or self.facts.closure.sort(attribute) is not Sort.DISCRETE:
+            return (), ()
+        lesser = directions.pop()
+        limits = [self._least_that_matters(j) if lesser else self._greatest_that_matters(j) for j in joins]
+        known = tuple(limit for limit in limits if limit is not None)
+        if len(known) < len(limits):
+            return (), ()
+        return (known, ()) if lesser else ((), known)
+
+    def _least_that_matters(self, join: Join) -> Limit | None:
+        """``lo(B) + c`` for ``A − B ≤ c``: every smaller A satisfies the join."""
+        low = self.facts.limits(join.other)[0]
+        return self._shifted(low, self._difference(join.attribute, join.other)) if low.known else None
+
+    def _greatest_that_matters(self, join: Join) -> Limit | None:
+        """``hi(A) − c`` for ``A − B ≤ c``: every greater B satisfies the join."""
+        high = self.facts.limits(join.attribute)[1]
+        return self._shifted(high, -self._difference(join.attribute, join.other)) if high.known else None
+
+    @staticmethod
+    def _shifted(limit: Limit, offset: Fraction) -> Limit:
+        constant = None if limit.constant is None else limit.constant + offset
+        return Limit(constant, tuple((attribute, value + offset) for attribute, value in limit.relations))
+
+    # --- ages --------------------------------------------------------------------------------------------------
+
+    def _age(self, stream: str, inside: frozenset[str]) -> Age | None:
+        """What a table keeps of a stream's timestamp: nothing where the streams outside only need it to be older."""
+        outside = [other for other in self.streams if other not in inside]
+        expires = [lag for other in outside if (lag := self._window(other, stream)) is not None]
+        waits = [
+            -lag for other in outside if (lag := self._stated_lag(stream, other)) is not None and lag <= -2
+        ]
+        if not expires and not waits:
+            return None
+        return Age(stream, min(expires, default=None), max(waits, default=None))
+
+    def _window(self, newer: str, older: str) -> int | None:
+        """The largest ``newer.ts − older.ts``, where it does not follow from the end of a finite stream alone."""
+        matrix, i = self.facts.closure.node(self.facts.time(newer))
+        j = self.facts.closure.nodes[self.facts.time(older)][1]
+        return None if matrix.implied_through(i, 0, j) else matrix.bound(i, j)
+
+    def _stated_lag(self, newer: str, older: str) -> int | None:
+        """The largest ``newer.ts − older.ts``, where it does not follow through a third stream or constants."""
+        matrix, i = self.facts.closure.node(self.facts.time(newer))
+        j = self.facts.closure.nodes[self.facts.time(older)][1]
+        if not matrix.finite(i, j) or matrix.implied_through(i, 0, j) or matrix.redundant(i, j):
+            return None
+        return matrix.bound(i, j)
+
+    def age_checks(self, new: str, old: str) -> tuple[int | None, int | None]:
+        """What to check when ``new`` arrives and ``old`` is remembered: the least and greatest age of ``old``.
+
+        Both are None where being older is enough, as it always is without windows.
+        """
+        least = self._stated_lag(old, new)
+        greatest = self._stated_lag(new, old)
+        return (-least if least is not None and least <= -2 else None), greatest
