@@ -79,9 +79,7 @@ class Facts:
     @cached_property
     def infinite(self) -> tuple[str, ...]:
         """Aliases of the infinite streams, in FROM order."""
-        return tuple(
-            source.alias for source in self.branch.streams if source.alias not in self.finite_streams
-        )
+        return tuple(source.alias for source in self.branch.streams if source.alias not in self.finite_streams)
 
     def lag(self, newer: str, older: str) -> int | None:
         """The largest possible ``newer.ts − older.ts``; None when there is no bound."""
@@ -96,9 +94,7 @@ class Facts:
     def later(self) -> dict[str, tuple[str, ...]]:
         """For every stream S, the infinite streams T whose ``T.ts − S.ts`` has no upper bound (theory §4)."""
         return {
-            source.alias: tuple(
-                t for t in self.infinite if t != source.alias and self.lag(t, source.alias) is None
-            )
+            source.alias: tuple(t for t in self.infinite if t != source.alias and self.lag(t, source.alias) is None)
             for source in self.branch.streams
         }
 
@@ -130,19 +126,14 @@ class Facts:
         matrix, node = self.closure.node(x)
         if self.closure.sort(x) in _DENSE:
             return self._pinned(x)
-        return any(
-            matrix.finite(node, anchor) if above else matrix.finite(anchor, node)
-            for anchor in self._anchors(x)
-        )
+        return any(matrix.finite(node, anchor) if above else matrix.finite(anchor, node) for anchor in self._anchors(x))
 
     def _anchors(self, x: Attribute) -> tuple[int, ...]:
         return (0, *(self.closure.nodes[r][1] for r in self._finite_of_sort[self.closure.sort(x)]))
 
     @cached_property
     def _finite_of_sort(self) -> dict[Sort, tuple[Attribute, ...]]:
-        return {
-            sort: tuple(a for a in self.finite_attributes if self.closure.sort(a) is sort) for sort in Sort
-        }
+        return {sort: tuple(a for a in self.finite_attributes if self.closure.sort(a) is sort) for sort in Sort}
 
     def _pinned(self, x: Attribute) -> bool:
         """Whether a dense attribute equals a constant or a finite attribute: the only way to bound it."""

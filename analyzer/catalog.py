@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -20,6 +21,9 @@ _TOP_KEYS = ("queries", "streams", "relations")
 _STREAM_KEYS = ("timestamp", "columns", "max_per_timestamp", "domain", "source")
 _RELATION_KEYS = ("columns", "rows", "domain", "source", "period")
 _SOURCE_KEYS = ("format", "path", "options")
+
+
+_TOML_PLACE = re.compile(r" \(at line (\d+), column (\d+)\)")
 
 
 class Kind(StrEnum):
@@ -127,7 +131,7 @@ def find_catalog(start: Path) -> Path:
 def load_catalog(path: Path) -> Catalog:
     """Read and validate a catalog file; raises CatalogError naming file and line."""
     try:
-        text = path.read_bytes().decode("utf-8")
+        text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise CatalogError(f"cannot read the catalog: {error.strerror}", file=str(path)) from error
     except UnicodeDecodeError as error:
@@ -139,8 +143,12 @@ def parse_catalog(text: str, file: str = FILE_NAME) -> Catalog:
     """Validate a catalog's text; raises CatalogError naming file and line."""
     try:
         document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise CatalogError(f"not TOML: {error}", file=file) from error
+    except (ValueError, RecursionError) as error:  # TOMLDecodeError, or Python's limit on digits or nesting
+        at = _TOML_PLACE.search(str(error))
+        line, column = (int(at.group(1)), int(at.group(2))) if at else (None, None)
+        raise CatalogError(
+            f"not TOML: {_TOML_PLACE.sub('', str(error))}", file=file, line=line, column=column
+        ) from error
     return catalog_from_mapping(document, file, toml_lines(text))
 
 
@@ -231,31 +239,23 @@ class _Reader:
         lowered = {name.lower() for name in declared}
         for name in domains:
             if name.lower() not in lowered:
-                raise self.fail(
-                    f"domain of unknown column {name!r}", (*path, "domain", name), suggest(name, declared)
-                )
+                raise self.fail(f"domain of unknown column {name!r}", (*path, "domain", name), suggest(name, declared))
         if len(lowered) != len(declared):
             raise self.fail(f"{path[-1]} has two columns whose names differ only in case", (*path, "columns"))
         by_lower = {name.lower(): (name, value) for name, value in domains.items()}
-        return tuple(
-            self.column(name, kind, by_lower.get(name.lower()), path) for name, kind in declared.items()
-        )
+        if len(by_lower) != len(domains):
+            raise self.fail(f"{path[-1]} has two domains for one column", (*path, "domain"))
+        return tuple(self.column(name, kind, by_lower.get(name.lower()), path) for name, kind in declared.items())
 
-    def column(
-        self, name: str, type_name: object, domain: tuple[str, object] | None, path: tuple[str, ...]
-    ) -> Column:
+    def column(self, name: str, type_name: object, domain: tuple[str, object] | None, path: tuple[str, ...]) -> Column:
         where = (*path, "columns", name)
         kind = parse_type(type_name) if isinstance(type_name, str) else None
         if kind is None:
-            raise self.fail(
-                f"{type_name!r} is not a Spark SQL type", where, "for instance bigint, string or timestamp"
-            )
+            raise self.fail(f"{type_name!r} is not a Spark SQL type", where, "for instance bigint, string or timestamp")
         if domain is None:
             return Column(name, kind, None, self.line(where))
         domain_path = (*path, "domain", domain[0])
-        return Column(
-            name, kind, self.domain(domain[1], kind, domain_path), self.line(where), self.line(domain_path)
-        )
+        return Column(name, kind, self.domain(domain[1], kind, domain_path), self.line(where), self.line(domain_path))
 
     def domain(self, value: object, kind: DataType, path: tuple[str, ...]) -> Domain:
         if not isinstance(value, list) or not value:
@@ -278,13 +278,13 @@ class _Reader:
         column = next((column for column in columns if column.name.lower() == name.lower()), None)
         if column is None:
             remedy = suggest(name, [column.name for column in columns])
-            raise self.fail(
-                f"the timestamp {name!r} is not a column of {path[-1]}", (*path, "timestamp"), remedy
-            )
+            raise self.fail(f"the timestamp {name!r} is not a column of {path[-1]}", (*path, "timestamp"), remedy)
         if column.type.family not in (Family.INTEGER, Family.TIMESTAMP):
-            raise self.fail(
-                f"the timestamp {name!r} must have an integer or timestamp type", (*path, "columns", name)
-            )
+            where = (*path, "columns", column.name)
+            raise self.fail(f"the timestamp {name!r} must have an integer or timestamp type", where)
+        if column.domain is not None:
+            where = (*path, "domain", column.name)
+            raise self.fail(f"the timestamp {name!r} cannot have a domain: time never ends", where)
         return column.name
 
     def source(self, entry: Mapping[str, Any], path: tuple[str, ...]) -> SourceOptions | None:
@@ -296,6 +296,11 @@ class _Reader:
         options = self.mapping(body.get("options", {}), (*where, "options"))
         if not isinstance(body.get("format"), str) or not isinstance(body.get("path", ""), str):
             raise self.fail('a source needs a format, as in { format = "json", path = "…" }', where)
+        for key, item in options.items():
+            if not isinstance(item, str | int | float):
+                raise self.fail(
+                    f"the option {key!r} must be a text, a number or true or false", (*where, "options", key)
+                )
         texts = tuple(
             (key, str(item).lower() if isinstance(item, bool) else str(item)) for key, item in options.items()
         )
@@ -307,7 +312,7 @@ class _Reader:
         if "period" not in entry:
             return None
         names = self.strings(entry["period"], (*path, "period"))
-        known = {column.name.lower() for column in columns}
+        known = {column.name.lower(): column.name for column in columns}
         if len(names) != 2 or not all(name.lower() in known for name in names):
             raise self.fail("period must name two columns, its start and its end", (*path, "period"))
-        return names[0], names[1]
+        return known[names[0].lower()], known[names[1].lower()]

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from functools import lru_cache
 
 from analyzer.catalog import Kind
 from analyzer.difference_bounds import DifferenceBounds, Edge
@@ -80,9 +81,7 @@ class Closure:
         """The attributes of a sort, in node order."""
         return tuple(attribute for attribute, (own, _) in self.nodes.items() if own is sort)
 
-    def with_less(
-        self, x: Attribute, y: Attribute | None, strict: bool, offset: Fraction | int = 0
-    ) -> Closure:
+    def with_less(self, x: Attribute, y: Attribute | None, strict: bool, offset: Fraction | int = 0) -> Closure:
         """The closure with ``x < y + offset`` (``<=`` when not strict) added; y None is the constant 0."""
         sort, i = self.nodes[x]
         j = self.nodes[y][1] if y is not None else 0
@@ -113,6 +112,7 @@ def sort_of(kind: DataType, is_time: bool) -> Sort | None:
     return None
 
 
+@lru_cache(maxsize=64)
 def close(branch: Branch) -> Closure:
     """P+ of a branch whose condition is a conjunction, with the catalog's domains and the start of time.
 
@@ -126,13 +126,7 @@ def close(branch: Branch) -> Closure:
     edges: dict[Sort, list[Edge]] = {sort: [] for sort in Sort}
     for attribute, op, other, offset in (*_declared(branch), *_compared(atoms)):
         sort = nodes[attribute][0]
-        value = (
-            ranks[offset]
-            if isinstance(offset, str) and other is None
-            else 0
-            if isinstance(offset, str)
-            else offset
-        )
+        value = ranks[offset] if isinstance(offset, str) and other is None else 0 if isinstance(offset, str) else offset
         edges[sort].extend(_edges(nodes[attribute][1], op, nodes[other][1] if other else 0, value))
     bounds = {sort: _matrix(sort, nodes, edges[sort]) for sort in Sort}
     unequal = [atom for atom in atoms if isinstance(atom, Comparison) and atom.op is Op.NE]
@@ -228,11 +222,7 @@ def _unequal_nodes(
     other = nodes[atom.right][1] if atom.right else 0
     offset = atom.offset
     value = (
-        ranks[offset]
-        if isinstance(offset, str) and atom.right is None
-        else 0
-        if isinstance(offset, str)
-        else offset
+        ranks[offset] if isinstance(offset, str) and atom.right is None else 0 if isinstance(offset, str) else offset
     )
     return nodes[atom.left][1], other, Fraction(value)
 
@@ -262,9 +252,7 @@ def _nulls(atoms: tuple[Atom, ...]) -> tuple[frozenset[Attribute], frozenset[Att
 
 def implied(closure: Closure, atom: Comparison) -> bool:
     """Whether a comparison of attributes that occur in the conditions (and so are not NULL) already holds."""
-    if not closure.compared.issuperset(atom.attributes) or any(
-        a not in closure.nodes for a in atom.attributes
-    ):
+    if not closure.compared.issuperset(atom.attributes) or any(a not in closure.nodes for a in atom.attributes):
         return False
     matrix, x = closure.node(atom.left)
     y = closure.nodes[atom.right][1] if atom.right is not None else 0
@@ -274,14 +262,21 @@ def implied(closure: Closure, atom: Comparison) -> bool:
         value = Fraction(closure.strings.index(atom.offset)) if atom.right is None else Fraction(0)
     else:
         value = Fraction(atom.offset)
-    if (
-        matrix.dense
-        and atom.right is None
-        and not isinstance(atom.offset, str)
-        and not matrix.represents(value)
-    ):
+    if matrix.dense and atom.right is None and not isinstance(atom.offset, str) and not matrix.represents(value):
         return False
     edges = list(_edges(x, atom.op, y, value))
     if atom.op is Op.NE:
         return matrix.implies(x, y, value, strict=True) or matrix.implies(y, x, -value, strict=True)
     return all(matrix.implies(i, j, c, strict) for i, j, c, strict in edges)
+
+
+def with_comparison(closure: Closure, atom: Comparison) -> Closure:
+    """The closure with one more comparison of two attributes (not ``<>``)."""
+    if atom.right is None or (isinstance(atom.offset, str) and atom.offset):
+        raise ValueError("only comparisons of two attributes can be added")
+    offset = 0 if isinstance(atom.offset, str) else atom.offset
+    if atom.op in (Op.LT, Op.LE, Op.EQ):
+        closure = closure.with_less(atom.left, atom.right, atom.op is Op.LT, offset)
+    if atom.op in (Op.GT, Op.GE, Op.EQ):
+        closure = closure.with_less(atom.right, atom.left, atom.op is Op.GT, -offset)
+    return closure

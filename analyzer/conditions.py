@@ -13,6 +13,7 @@ from analyzer.query import And, Formula, Not, NullTest, Op, Or, Truth
 from analyzer.scopes import Scope, resolve
 from analyzer.terms import Form, Term, TermReader
 from analyzer.types import Family
+from analyzer.values import MOST_DIGITS
 
 _OPS: dict[type[exp.Expr], Op] = {
     exp.LT: Op.LT, exp.LTE: Op.LE, exp.EQ: Op.EQ, exp.GTE: Op.GE, exp.GT: Op.GT, exp.NEQ: Op.NE,
@@ -53,10 +54,11 @@ class ConditionReader:
         """A product of constants, folded."""
         left, right = self.term(node.this), self.term(node.expression)
         if not (left.is_constant and right.is_constant) or {left.form, right.form} != {Form.NUMBER}:
-            raise self.positions.finding(
-                "SB110", "multiplication of attributes is outside the query language", node
-            )
-        return Term(constant=left.constant * right.constant)
+            raise self.positions.finding("SB110", "multiplication of attributes is outside the query language", node)
+        constant = left.constant * right.constant
+        if abs(constant) >= 10**MOST_DIGITS:
+            raise self.positions.finding("SB104", "the product is out of range", node)
+        return Term(constant=constant)
 
     def formula(self, node: exp.Expr) -> Formula:
         """A condition; raises Finding outside the language."""
@@ -64,9 +66,9 @@ class ConditionReader:
             case exp.Paren():
                 return self.formula(node.this)
             case exp.And():
-                return And((self.formula(node.this), self.formula(node.expression)))
+                return And(tuple(self.formula(part) for part in node.flatten()))
             case exp.Or():
-                return Or((self.formula(node.this), self.formula(node.expression)))
+                return Or(tuple(self.formula(part) for part in node.flatten()))
             case exp.Not():
                 return Not(self.formula(node.this))
             case exp.Between():
@@ -107,9 +109,7 @@ class ConditionReader:
         """``x IS NULL``; ``IS NOT NULL`` arrives as its negation."""
         value = self.term(node.this)
         if not isinstance(node.expression, exp.Null) or not value.is_attribute:
-            raise self.positions.finding(
-                "SB110", "IS other than attribute IS [NOT] NULL is outside the language", node
-            )
+            raise self.positions.finding("SB110", "IS other than attribute IS [NOT] NULL is outside the language", node)
         return NullTest(value.plus[0], True, self.positions.of(node))
 
     def flag(self, node: exp.Column) -> Formula:

@@ -135,6 +135,8 @@ def _relaxed(row: list[float | int], head: float | int, tail: list[float | int])
 def _close(rows: list[list[float | int]]) -> bool:
     """Floyd and Warshall's closure in place; False when a cycle is negative."""
     size = len(rows)
+    if any(rows[i][i] < 0 for i in range(size)):
+        return False
     for k in range(size):
         through = rows[k]
         targets = [(j, step) for j, step in enumerate(through) if step != inf and j != k]

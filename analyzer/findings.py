@@ -8,6 +8,31 @@ from sqlglot.tokenizer_core import Token, TokenType
 from analyzer.diagnostics import Diagnostic, Related
 from analyzer.spans import SourceText, Span
 
+_ENCLOSED = (exp.Anonymous, exp.AggFunc, exp.Exists, exp.Window, exp.Subquery)
+_PARENTHESES = {TokenType.L_PAREN: 1, TokenType.R_PAREN: -1}
+
+_LITERAL_TYPES = ("DATE", "TIMESTAMP", "TIMESTAMP_LTZ", "TIMESTAMP_NTZ")
+_STOPS = (
+    TokenType.AND,
+    TokenType.OR,
+    TokenType.COMMA,
+    TokenType.ALIAS,
+    TokenType.FROM,
+    TokenType.WHERE,
+    TokenType.GROUP_BY,
+    TokenType.ORDER_BY,
+    TokenType.LIMIT,
+    TokenType.UNION,
+    TokenType.JOIN,
+)
+
+
+def _end(node: exp.Expr) -> exp.Expr:
+    """The last operand of an expression."""
+    while isinstance(node, exp.Binary) and node.args.get("expression") is not None:
+        node = node.expression
+    return node
+
 
 class Finding(Exception):
     """Raised inside the front end only; collected into the statement's diagnostics."""
@@ -24,6 +49,7 @@ class Positions:
         self.source = source
         self._tokens = tokens
         self._at = {token.start: index for index, token in enumerate(tokens)}
+        self._ends = {token.end: index for index, token in enumerate(tokens)}
 
     def of(self, node: exp.Expr) -> Span:
         """The span from a node's first to its last token; its nearest parent's where it has none."""
@@ -36,34 +62,83 @@ class Positions:
 
     def _leaves(self, node: exp.Expr) -> Span | None:
         metas = [leaf.meta for leaf in node.walk() if "start" in leaf.meta]
-        if not metas:
+        starts = [self._at[meta["start"]] for meta in metas if meta["start"] in self._at]
+        ends = [self._ends[meta["end"]] for meta in metas if meta["end"] in self._ends]
+        if not starts or not ends:
             return None
-        start = min(meta["start"] for meta in metas)
-        end = max(meta["end"] for meta in metas) + 1
-        if isinstance(node, exp.Func | exp.Exists | exp.Window | exp.Subquery) and not isinstance(
-            node, exp.Connector | exp.Cast
-        ):
-            start, end = self._with_call(start, end)
-        return self.source.span(start, end)
+        first, last = self._balanced(*self._widened(node, min(starts), max(*ends, min(starts))))
+        return self.source.span(self._tokens[first].start, self._tokens[last].end + 1)
 
-    def _with_call(self, start: int, end: int) -> tuple[int, int]:
-        """Widen a call's arguments (or a subquery's body) to its name and its closing parenthesis."""
-        index = self._at.get(start, 0)
-        while index > 0 and self._tokens[index - 1].token_type in (TokenType.SELECT, TokenType.DISTINCT):
-            index -= 1
-        if index < 2 or self._tokens[index - 1].token_type is not TokenType.L_PAREN:
-            return start, end
-        first = (
-            self._tokens[index - 2]
-            if self._tokens[index - 2].text.isidentifier()
-            else self._tokens[index - 1]
-        )
+    def _widened(self, node: exp.Expr, first: int, last: int) -> tuple[int, int]:
+        """Widen a node's leaves to the keyword, name or parenthesis that it starts with."""
+        if isinstance(node, exp.Case):
+            return self._keyword_index(first, TokenType.CASE, -1), self._keyword_index(last, TokenType.END, 1)
+        if isinstance(node, exp.Lateral):
+            return self._keyword_index(first, TokenType.LATERAL, -1), last
+        if isinstance(node, exp.Cast):
+            called = self._is(first - 1, TokenType.L_PAREN) and self._text(first - 2) in ("CAST", "TRY_CAST")
+            return first - 2 if called else first - (self._text(first - 1) in _LITERAL_TYPES), last
+        if isinstance(node, exp.Interval):
+            return self._before_any(first, TokenType.INTERVAL), self._up_to_stop(last)
+        if not self._placed(_end(node)):
+            last = self._up_to_stop(last)
+        named = first + 1 < len(self._tokens) and self._tokens[first + 1].token_type is TokenType.L_PAREN
+        if isinstance(node, exp.Select) or (isinstance(node, _ENCLOSED) and not named):
+            first = self._before_any(first, TokenType.SELECT, TokenType.DISTINCT)
+        if isinstance(node, _ENCLOSED) and not named and self._is(first - 1, TokenType.L_PAREN):
+            called = not isinstance(node, exp.Subquery) and self._tokens[first - 2].text.isidentifier()
+            first -= 2 if called and first > 1 else 1
+        return first, last
+
+    def _balanced(self, first: int, last: int) -> tuple[int, int]:
+        """Widen a stretch of tokens until every parenthesis in it has its other half."""
+        depth = lowest = 0
+        for token in self._tokens[first : last + 1]:
+            depth += _PARENTHESES.get(token.token_type, 0)
+            lowest = min(lowest, depth)
+        while lowest < 0 < first:
+            first -= 1
+            lowest += _PARENTHESES.get(self._tokens[first].token_type, 0)
+            depth += _PARENTHESES.get(self._tokens[first].token_type, 0)
+        while depth > 0 and last + 1 < len(self._tokens):
+            last += 1
+            depth += _PARENTHESES.get(self._tokens[last].token_type, 0)
+        return first, last
+
+    @staticmethod
+    def _placed(node: exp.Expr) -> bool:
+        return any("start" in leaf.meta for leaf in node.walk())
+
+    def _up_to_stop(self, index: int) -> int:
+        """The last token of an expression whose end has no position of its own, such as ``NULL`` or ``?``."""
         depth = 0
-        for token in self._tokens[index - 1 :]:
-            depth += (token.token_type is TokenType.L_PAREN) - (token.token_type is TokenType.R_PAREN)
-            if depth == 0 and token.end + 1 >= end:
-                return first.start, token.end + 1
-        return first.start, end
+        while index + 1 < len(self._tokens):
+            token = self._tokens[index + 1]
+            depth += _PARENTHESES.get(token.token_type, 0)
+            if depth < 0 or (depth == 0 and token.token_type in _STOPS):
+                break
+            index += 1
+        return index
+
+    def _text(self, index: int) -> str:
+        return self._tokens[index].text.upper() if index >= 0 else ""
+
+    def _is(self, index: int, *types: TokenType) -> bool:
+        return index >= 0 and self._tokens[index].token_type in types
+
+    def _before_any(self, index: int, *types: TokenType) -> int:
+        while self._is(index - 1, *types):
+            index -= 1
+        return index
+
+    def _keyword_index(self, index: int, keyword: TokenType, step: int) -> int:
+        """The nearest token of a type in one direction; the token itself where there is none."""
+        found = index
+        while 0 <= found < len(self._tokens):
+            if self._tokens[found].token_type is keyword:
+                return found
+            found += step
+        return index
 
     def keyword(self, *types: TokenType, after: int = 0) -> Span | None:
         """The span of the first token of one of the types at or after an offset."""
@@ -85,6 +160,12 @@ class Positions:
         """A finding at a node or span of this statement."""
         span = at if isinstance(at, Span) else self.of(at)
         return Finding(Diagnostic(code, message, self.source.file, span, help, related=related))
+
+    def eliminates_duplicates(self, node: exp.Expr) -> Span | None:
+        """The DISTINCT of a SELECT, or the UNION between two."""
+        if isinstance(node, exp.Select):
+            return self.keyword(TokenType.DISTINCT, after=self.of(node).start)
+        return self.keyword_before(self.of(node.expression).start, TokenType.UNION)
 
     def keyword_before(self, offset: int, *types: TokenType) -> Span | None:
         """The span of the last token of one of the types that starts before an offset."""

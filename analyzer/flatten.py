@@ -34,6 +34,7 @@ _KEYWORDS = {
     "using": (TokenType.USING,),
     "method": (TokenType.NATURAL, TokenType.ASOF),
     "recursive": (TokenType.RECURSIVE,),
+    "pivots": (TokenType.PIVOT, TokenType.UNPIVOT),
 }
 _CALLED = {
     "group": "GROUP BY",
@@ -41,6 +42,8 @@ _CALLED = {
     "side": "an outer join",
     "using": "JOIN … USING",
     "sample": "TABLESAMPLE",
+    "laterals": "LATERAL VIEW",
+    "pivots": "PIVOT",
 }
 _HELP = {
     "using": "write the equality in ON",
@@ -59,6 +62,17 @@ class Select:
     outputs: tuple[tuple[Visible, exp.Expr], ...]
 
 
+@dataclass(frozen=True)
+class Cte:
+    """A common table expression with the names that its body sees: the outer ones and those before it."""
+
+    node: exp.CTE
+    scope: Ctes
+
+
+Ctes = dict[str, Cte]
+
+
 @dataclass
 class Flattener:
     """Flattens one statement. ``distinct``: its result is a set, so inner duplicates do not matter."""
@@ -66,22 +80,32 @@ class Flattener:
     positions: Positions
     catalog: Catalog
     distinct: bool
-    ctes: dict[str, exp.CTE] = field(default_factory=dict)
+    ctes: Ctes = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     wanted: dict[str, tuple[str, str]] = field(default_factory=dict)
     _serial: count[int] = field(default_factory=lambda: count(1))
 
     def reject(self, node: exp.Expr, allowed: tuple[str, ...]) -> None:
-        """Report every argument of a node that is outside the language, at its keyword."""
-        start = self.positions.of(node).start
-        for name, value in node.args.items():
-            if value and name not in allowed:
-                label = _CALLED.get(name, name.rstrip("_").upper().replace("_", " "))
-                at = self.positions.keyword(*_KEYWORDS.get(name, ()), after=min(start, self._before(node)))
-                message = f"{label} is outside the query language"
-                raise self.positions.finding(
-                    "SB110", message, at or self._first(value, node), _HELP.get(name, "")
-                )
+        """Raise a Finding for the first argument of a node that is outside the language, at its keyword."""
+        found = [
+            (self._keyword(name, value, node), name)
+            for name, value in node.args.items()
+            if value and name not in allowed
+        ]
+        for at, name in sorted(found):
+            called = f"{node.args[name]} JOIN" if name == "method" else name.rstrip("_").upper().replace("_", " ")
+            label = _CALLED.get(name, called)
+            message = f"{label} is outside the query language"
+            raise self.positions.finding("SB110", message, at, _HELP.get(name, ""))
+
+    def _keyword(self, name: str, value: object, node: exp.Expr) -> Span:
+        if isinstance(node, exp.With):
+            return self.positions.keyword_before(self.positions.of(node).start, *_KEYWORDS[name]) or self.positions.of(
+                node
+            )
+        after = min(self.positions.of(node).start, self._before(node))
+        at = self.positions.keyword(*_KEYWORDS.get(name, ()), after=after)
+        return at or self.positions.of(self._first(value, node))
 
     def _before(self, node: exp.Expr) -> int:
         parent = node.parent
@@ -106,18 +130,16 @@ class Flattener:
             return self.select(node, prefix)
         if isinstance(node, exp.SetOperation):
             return self.union(node, prefix)
+        if isinstance(node, exp.Table):
+            raise self.positions.finding("SB110", "a join in parentheses is outside the query language", node)
         at: exp.Expr | Span = node if node.parent else self.positions.first_token
-        raise self.positions.finding(
-            "SB110", f"{node.key.upper()} is outside the query language", at, _QUERIES_ONLY
-        )
+        raise self.positions.finding("SB110", f"{node.key.upper()} is outside the query language", at, _QUERIES_ONLY)
 
     def union(self, node: exp.SetOperation, prefix: str) -> list[Select]:
         """Both sides of a UNION, checked to have the same columns."""
         if not isinstance(node, exp.Union):
             at = self.positions.keyword(TokenType.EXCEPT, TokenType.INTERSECT, after=0)
-            raise self.positions.finding(
-                "SB110", f"{node.key.upper()} is outside the query language", at or node
-            )
+            raise self.positions.finding("SB110", f"{node.key.upper()} is outside the query language", at or node)
         self.reject(node, ("this", "expression", "distinct", "with_", "by_name"))
         if node.args.get("by_name"):
             raise self.positions.finding("SB110", "UNION BY NAME is outside the query language", node)
@@ -129,9 +151,7 @@ class Flattener:
             self.same_columns(names, select, node)
         return left + [self._renamed(select, names) for select in right]
 
-    def same_columns(
-        self, names: tuple[tuple[Visible, exp.Expr], ...], select: Select, node: exp.SetOperation
-    ) -> None:
+    def same_columns(self, names: tuple[tuple[Visible, exp.Expr], ...], select: Select, node: exp.SetOperation) -> None:
         """Raise a Finding where a branch's columns do not match the first one's in number and type."""
         at = node.expression
         if len(names) != len(select.outputs):
@@ -146,8 +166,7 @@ class Flattener:
     @staticmethod
     def _renamed(select: Select, names: tuple[tuple[Visible, exp.Expr], ...]) -> Select:
         outputs = tuple(
-            (Visible(name.name, mine.term), node)
-            for (name, _), (mine, node) in zip(names, select.outputs, strict=True)
+            (Visible(name.name, mine.term), node) for (name, _), (mine, node) in zip(names, select.outputs, strict=True)
         )
         return replace(select, outputs=outputs)
 
@@ -157,7 +176,9 @@ class Flattener:
         saved, clause = self.ctes, node.args.get("with_")
         if clause is not None:
             self.reject(clause, ("expressions",))
-            self.ctes = {**saved, **{cte.alias.lower(): cte for cte in clause.expressions}}
+            self.distinct_aliases(clause.expressions)
+            for cte in clause.expressions:
+                self.ctes = {**self.ctes, cte.alias.lower(): Cte(cte, self.ctes)}
         try:
             yield
         finally:
@@ -182,9 +203,7 @@ class Flattener:
             return results
 
     def _conditions(self, node: exp.Select, reader: ConditionReader) -> Iterator[Formula]:
-        clauses = [
-            join.args["on"] for join in node.args.get("joins") or [] if join.args.get("on") is not None
-        ]
+        clauses = [join.args["on"] for join in node.args.get("joins") or [] if join.args.get("on") is not None]
         if where := node.args.get("where"):
             clauses.append(where.this)
         for clause in clauses:
@@ -200,20 +219,22 @@ class Flattener:
         for join in node.args.get("joins") or []:
             self.reject(join, ("this", "on", "kind"))
             if (join.args.get("kind") or "INNER") not in ("INNER", "CROSS"):
-                at = self.positions.keyword(
-                    TokenType.SEMI, TokenType.ANTI, TokenType.OUTER, after=self._before(join)
-                )
+                at = self.positions.keyword(TokenType.SEMI, TokenType.ANTI, TokenType.OUTER, after=self._before(join))
                 raise self.positions.finding(
                     "SB110", f"{join.args['kind']} JOIN is outside the query language", at or join
                 )
             entries.append(join.this)
+        self.distinct_aliases(entries)
+        choices = [self.entry(entry, prefix) for entry in entries]
+        return [_joined(choice) for choice in product(*choices)]
+
+    def distinct_aliases(self, entries: list[exp.Expr]) -> None:
+        """Raise a Finding where two entries of a FROM, or of a WITH, have one name."""
         aliases = [entry.alias_or_name.lower() for entry in entries]
         for index, entry in enumerate(entries):
             if aliases[index] and aliases[index] in aliases[:index]:
                 message = f"two sources are called {entry.alias_or_name!r}"
                 raise self.positions.finding("SB105", message, entry, "give one an alias: … AS t2")
-        choices = [self.entry(entry, prefix) for entry in entries]
-        return [_joined(choice) for choice in product(*choices)]
 
     def entry(self, node: exp.Expr, prefix: str) -> list[Scope]:
         """The scopes of one FROM entry: a table, a CTE or a subquery."""
@@ -222,36 +243,25 @@ class Flattener:
             cte = self.ctes.get(node.name.lower()) if not node.args.get("db") else None
             if cte is None:
                 return [self._table(node, prefix)]
-            without = {name: body for name, body in self.ctes.items() if body is not cte}
-            saved, self.ctes = self.ctes, without
+            saved, self.ctes = self.ctes, cte.scope
             try:
-                selects = self._subquery(cte.this, node.alias_or_name)
+                selects = self._subquery(cte.node.this, node.alias_or_name)
             finally:
                 self.ctes = saved
-            names = [
-                column.name
-                for column in (cte.args.get("alias") or exp.TableAlias()).args.get("columns") or []
-            ]
+            names = _column_names(node) or _column_names(cte.node)
             return [self._as_item(select, node.alias_or_name, names, node) for select in selects]
         if isinstance(node, exp.Subquery):
             self.reject(node, ("this", "alias"))
             alias = node.alias_or_name
-            names = [
-                column.name
-                for column in (node.args.get("alias") or exp.TableAlias()).args.get("columns") or []
-            ]
-            return [self._as_item(s, alias, names, node) for s in self._subquery(node.this, alias)]
-        raise self.positions.finding(
-            "SB110", f"{node.key.upper()} in FROM is outside the query language", node
-        )
+            selects = self._subquery(node.this, alias)
+            return [self._as_item(select, alias, _column_names(node), node) for select in selects]
+        raise self.positions.finding("SB110", f"{node.key.upper()} in FROM is outside the query language", node)
 
     def _table(self, node: exp.Table, prefix: str) -> Scope:
         table = find_table(node, self.catalog, self.positions)
         alias = node.alias_or_name
-        if (node.args.get("alias") or exp.TableAlias()).args.get("columns"):
-            raise self.positions.finding(
-                "SB110", "column aliases in FROM are outside the query language", node
-            )
+        if _column_names(node):
+            raise self.positions.finding("SB110", "column aliases in FROM are outside the query language", node)
         unique = f"{alias}#{next(self._serial)}"
         self.wanted[unique] = alias, prefix
         return table_scope(node, table, alias, unique, self.positions)
@@ -260,14 +270,9 @@ class Flattener:
         inner = [item for item in node.walk() if isinstance(item, exp.Select | exp.Union)]
         for item in inner:
             if item.args.get("distinct") and not self.distinct:
-                first = self.positions.of(item if isinstance(item, exp.Select) else item.expression)
-                at = self.positions.keyword_before(first.start, TokenType.DISTINCT, TokenType.UNION)
-                message = (
-                    "duplicate elimination inside a subquery of a bag query is outside the query language"
-                )
-                raise self.positions.finding(
-                    "SB110", message, at or item, "move DISTINCT to the outermost SELECT"
-                )
+                at = self.positions.eliminates_duplicates(item)
+                message = "duplicate elimination inside a subquery of a bag query is outside the query language"
+                raise self.positions.finding("SB110", message, at or item, "move DISTINCT to the outermost SELECT")
         return self.query(node, alias)
 
     def _as_item(self, select: Select, alias: str, names: list[str], node: exp.Expr) -> Scope:
@@ -281,9 +286,7 @@ class Flattener:
 
     def _outputs(self, node: exp.Expr, reader: ConditionReader) -> Iterator[tuple[Visible, exp.Expr]]:
         try:
-            if isinstance(node, exp.Star) or (
-                isinstance(node, exp.Column) and isinstance(node.this, exp.Star)
-            ):
+            if isinstance(node, exp.Star) or (isinstance(node, exp.Column) and isinstance(node.this, exp.Star)):
                 yield from self._star(node, reader.scope)
                 return
             inner = node.this if isinstance(node, exp.Alias) else node
@@ -305,6 +308,11 @@ class Flattener:
                 yield column, node
 
 
+def _column_names(node: exp.Expr) -> list[str]:
+    alias = node.args.get("alias") or exp.TableAlias()
+    return [column.name for column in alias.args.get("columns") or []]
+
+
 def _joined(scopes: tuple[Scope, ...]) -> Scope:
     result = scopes[0]
     for scope in scopes[1:]:
@@ -313,8 +321,9 @@ def _joined(scopes: tuple[Scope, ...]) -> Scope:
 
 
 def _conjuncts(node: exp.Expr) -> Iterator[exp.Expr]:
-    if isinstance(node, exp.Paren | exp.And):
-        for part in (node.this,) if isinstance(node, exp.Paren) else (node.this, node.expression):
-            yield from _conjuncts(part)
-    else:
+    node = node.unnest()
+    if not isinstance(node, exp.And):
         yield node
+        return
+    for part in node.flatten():
+        yield from _conjuncts(part)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
-from sqlglot.tokenizer_core import TokenType
 
 from analyzer.catalog import Catalog, Kind
 from analyzer.diagnostics import Diagnostic
@@ -45,10 +44,14 @@ def lower(statement: Statement, catalog: Catalog) -> Lowered:
         selects = flattener.query(statement.tree)
     except Finding as finding:
         return Lowered(None, (finding.diagnostic,))
+    except RecursionError:
+        deep = positions.finding("SB110", "the statement is nested too deeply", positions.first_token)
+        return Lowered(None, (deep.diagnostic,))
     findings = list(flattener.findings)
     branches = [_branch(select, i, flattener, findings) for i, select in enumerate(selects)]
     if findings:
-        return Lowered(None, tuple(dict.fromkeys(finding.diagnostic for finding in findings)))
+        found = dict.fromkeys(finding.diagnostic for finding in findings)
+        return Lowered(None, tuple(sorted(found, key=lambda diagnostic: diagnostic.span)))
     query = Query(statement.name, statement.source.file, distinct, tuple(branches), statement.span)
     return Lowered(query, ())
 
@@ -65,11 +68,8 @@ def _is_set(node: exp.Expr, positions: Positions) -> bool:
     culprit = node.this if sides[0] else node.expression
     while isinstance(culprit, exp.Subquery | exp.Paren):
         culprit = culprit.this
-    first = positions.of(culprit if isinstance(culprit, exp.Select) else culprit.expression)
-    at = positions.keyword_before(first.start, TokenType.DISTINCT, TokenType.UNION)
-    message = (
-        "UNION ALL keeps duplicates, but this branch eliminates them: the result is neither a bag nor a set"
-    )
+    at = positions.eliminates_duplicates(culprit)
+    message = "UNION ALL keeps duplicates, but this branch eliminates them: the result is neither a bag nor a set"
     help = "use SELECT and UNION ALL throughout, or SELECT DISTINCT and UNION"
     raise positions.finding("SB113", message, at or culprit, help)
 
@@ -101,9 +101,7 @@ def _branch(select: Select, index: int, flattener: Flattener, findings: list[Fin
 
 def _aliases(select: Select, wanted: dict[str, tuple[str, str]]) -> dict[str, str]:
     """Serial ids to unique aliases: outermost sources keep theirs, clashing nested ones are prefixed."""
-    ids = sorted(
-        (source.alias for source in select.scope.sources), key=lambda serial: wanted[serial][1] != ""
-    )
+    ids = sorted((source.alias for source in select.scope.sources), key=lambda serial: wanted[serial][1] != "")
     taken: set[str] = set()
     result = {}
     for serial in ids:

@@ -42,9 +42,7 @@ _OPS: dict[Op, type[exp.Binary]] = {
     Op.GT: exp.GT,
     Op.NE: exp.NEQ,
 }
-_UNITS = tuple(
-    (unit, UNITS[unit]) for unit in ("DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND")
-)
+_UNITS = tuple((unit, UNITS[unit]) for unit in ("DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND"))
 _EMPTY = "-- no branch is left: this query never produces a row"
 
 
@@ -100,9 +98,7 @@ def render_formula(formula: Formula, branch: Branch) -> exp.Expr:
 
 def _listed(parts: tuple[Formula, ...]) -> tuple[Attribute, tuple[Value, ...]] | None:
     """The attribute and values of an IN list: ``x = 1 OR x = 2  ->  x IN (1, 2)``."""
-    equalities = [
-        part for part in parts if isinstance(part, Comparison) and part.op is Op.EQ and part.right is None
-    ]
+    equalities = [part for part in parts if isinstance(part, Comparison) and part.op is Op.EQ and part.right is None]
     if len(equalities) != len(parts) or len({part.left for part in equalities}) != 1:
         return None
     return equalities[0].left, tuple(part.offset for part in equalities)
@@ -110,10 +106,7 @@ def _listed(parts: tuple[Formula, ...]) -> tuple[Attribute, tuple[Value, ...]] |
 
 def _comparison(atom: Comparison, branch: Branch) -> exp.Expr:
     kind = _type(atom.left, branch)
-    if atom.right is None:
-        right = _literal(atom.offset, kind)
-    else:
-        right = _shifted(_column(atom.right), atom.offset, kind)
+    right = _literal(atom.offset, kind) if atom.right is None else _shifted(_column(atom.right), atom.offset, kind)
     return _OPS[atom.op](this=_column(atom.left), expression=right)
 
 
@@ -150,11 +143,7 @@ def _output(output: Output, branch: Branch) -> exp.Expr:
         constant = exp.Null() if value is None else _literal(value, kind)
         return exp.Alias(this=constant, alias=identifier(output.name))
     column = _column(output.value)
-    return (
-        column
-        if output.name == output.value.column
-        else exp.Alias(this=column, alias=identifier(output.name))
-    )
+    return column if output.name == output.value.column else exp.Alias(this=column, alias=identifier(output.name))
 
 
 def _source(source: Source) -> exp.Table:

@@ -27,9 +27,7 @@ RULES: tuple[Rule, ...] = (
     Rule("SB103", "ambiguous-column", "error", "An unqualified column that several sources in scope have."),
     Rule("SB104", "type-mismatch", "error", "A comparison of values whose types cannot be compared."),
     Rule("SB105", "duplicate-alias", "error", "Two sources in one FROM share an alias."),
-    Rule(
-        "SB106", "union-mismatch", "error", "Branches of a UNION have different numbers or types of columns."
-    ),
+    Rule("SB106", "union-mismatch", "error", "Branches of a UNION have different numbers or types of columns."),
     Rule(
         "SB107",
         "mixed-timestamps",
@@ -56,9 +54,7 @@ RULES: tuple[Rule, ...] = (
         "warning",
         "A branch whose condition is contradictory: it can never produce a row.",
     ),
-    Rule(
-        "SB201", "unbounded-projection", "error", "A projected attribute has no bound, so its values pile up."
-    ),
+    Rule("SB201", "unbounded-projection", "error", "A projected attribute has no bound, so its values pile up."),
     Rule(
         "SB202",
         "unbounded-join",
@@ -71,9 +67,7 @@ RULES: tuple[Rule, ...] = (
         "error",
         "An equality join needs every value of an older stream, unboundedly.",
     ),
-    Rule(
-        "SB204", "several-extrema", "error", "DISTINCT would need more than one maximum or minimum per key."
-    ),
+    Rule("SB204", "several-extrema", "error", "DISTINCT would need more than one maximum or minimum per key."),
     Rule(
         "SB205",
         "union-unknown",

@@ -105,9 +105,7 @@ def resolve(scope: Scope, node: exp.Column, catalog: Catalog, positions: Positio
         names = [f"{item.alias}.{column.name}" for item in items for column in item.columns]
         help = suggest(f"{qualifier}.{name}", names) if qualifier else _suggest_column(name, items)
         where = f"{qualifier} has" if qualifier else "the streams and relations in this FROM have"
-        raise positions.finding(
-            "SB102", f"{where} no column {name!r}", node, help, _declared(scope, items, catalog)
-        )
+        raise positions.finding("SB102", f"{where} no column {name!r}", node, help, _declared(scope, items, catalog))
     return found[0]
 
 
@@ -120,5 +118,5 @@ def _declared(scope: Scope, items: list[Item], catalog: Catalog) -> tuple[Relate
     return tuple(
         Related(catalog.file, source.line, f"{source.table} is declared here")
         for source in scope.sources
-        if source.alias.lower() in aliases and source.line
+        if source.alias.rpartition("#")[0].lower() in aliases and source.line
     )

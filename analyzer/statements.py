@@ -16,8 +16,9 @@ from analyzer.diagnostics import Diagnostic
 from analyzer.errors import InputError
 from analyzer.spans import SourceText, Span
 
-_NAME = re.compile(r"--[ \t]*name:[ \t]*([^\s]+)[ \t]*$", re.M)
+_NAME = re.compile(r"--[ \t]*name:[ \t]*([^\s]+)[ \t]*\r?$", re.M)
 _RAW_TOKEN = re.compile(r"<Token token_type: \S+, text: (.*?), line: .*?>", re.S)
+_MISSING = re.compile(r"Required keyword: .* missing for <class '(?:\w+\.)*(\w+)'>")
 _DIALECT = Spark()
 
 
@@ -50,8 +51,8 @@ def split_statements(source: SourceText) -> tuple[Statement, ...]:
     """The statements of a file, in order; a statement that does not parse carries an ``SB001`` diagnostic."""
     try:
         tokens = _DIALECT.tokenize(source.text)
-    except TokenError as error:
-        return (_untokenizable(source, error),)
+    except TokenError:
+        return (_untokenizable(source),)
     chunks = list(_chunks(tokens))
     stem = Path(source.file).stem or "query"
     names = [stem] if len(chunks) == 1 else [f"{stem}:{i}" for i in range(1, len(chunks) + 1)]
@@ -84,25 +85,34 @@ def _statement(name: str, source: SourceText, chunk: list[Token]) -> Statement:
         trees = _DIALECT.parser().parse(chunk, source.text)
     except ParseError as error:
         return Statement(name, source, span, tuple(chunk), None, (_syntax_error(source, chunk, error),))
-    tree = trees[0] if trees else None
-    return Statement(name, source, span, tuple(chunk), tree)
+    except RecursionError:
+        trees = []
+    if trees and trees[0] is not None:
+        return Statement(name, source, span, tuple(chunk), trees[0])
+    message = "syntax error: this is not a statement, or it is nested too deeply"
+    first = source.span(chunk[0].start, chunk[0].end + 1)
+    return Statement(name, source, span, tuple(chunk), None, (Diagnostic("SB001", message, source.file, first),))
 
 
 def _syntax_error(source: SourceText, chunk: list[Token], error: ParseError) -> Diagnostic:
     detail = error.errors[0] if error.errors else {}
     line, column = detail.get("line") or 0, detail.get("col") or 0
     token = next((t for t in chunk if t.line == line and t.col == column), chunk[-1])
-    message = _RAW_TOKEN.sub(lambda raw: repr(raw.group(1)), str(detail.get("description") or error)).rstrip(
-        "."
+    description = str(detail.get("description") or error)
+    missing = _MISSING.match(description)
+    message = (
+        f"{missing.group(1).upper()} is incomplete" if missing else _RAW_TOKEN.sub(_quoted, description).rstrip(".")
     )
-    return Diagnostic(
-        "SB001", f"syntax error: {message}", source.file, source.span(token.start, token.end + 1)
-    )
+    return Diagnostic("SB001", f"syntax error: {message}", source.file, source.span(token.start, token.end + 1))
 
 
-def _untokenizable(source: SourceText, error: TokenError) -> Statement:
+def _quoted(raw: re.Match[str]) -> str:
+    return repr(raw.group(1))
+
+
+def _untokenizable(source: SourceText) -> Statement:
     whole = source.span(0, len(source.text))
     at = source.span(len(source.text.rstrip()) - 1, len(source.text.rstrip()))
     message = "the text ends inside a string, quoted name or comment"
-    detail = Diagnostic("SB001", f"syntax error: {message}", source.file, at, help=str(error).splitlines()[0])
+    detail = Diagnostic("SB001", f"syntax error: {message}", source.file, at)
     return Statement(Path(source.file).stem, source, whole, (), None, (detail,))

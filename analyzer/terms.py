@@ -121,9 +121,7 @@ class TermReader:
                 return Term(constant=number(text))
         except ValueError as error:
             raise self.positions.finding("SB104", f"not a valid constant: {error}", node) from error
-        raise self.positions.finding(
-            "SB110", f"a cast to {node.to.sql('spark')} is outside the query language", node
-        )
+        raise self.positions.finding("SB110", f"a cast to {node.to.sql('spark')} is outside the query language", node)
 
     def interval(self, node: exp.Interval) -> Fraction:
         """A fixed-length interval in microseconds."""
@@ -213,8 +211,15 @@ class TermReader:
             left, right = _in_days(left, date), _in_days(right, date)
         total = right.constant - left.constant
         if kind.family in _NUMERIC:
-            return encode_number(total, kind)
+            return self.encoded(total, kind, node)
         return "" if kind.family is Family.STRING else total
+
+    def encoded(self, number: Fraction, kind: DataType, node: exp.Expr) -> Value:
+        """A number in the units of ``kind``; raises Finding where the type has no such number."""
+        try:
+            return encode_number(number, kind)
+        except ValueError as error:
+            raise self.positions.finding("SB104", str(error), node) from error
 
     def check_form(self, side: Term, kind: DataType, left: Term, right: Term, node: exp.Expr) -> None:
         """Whether a constant of this form can meet attributes of this type."""
@@ -233,27 +238,17 @@ class TermReader:
         if side.form not in allowed:
             raise self.mismatch(kind, side.form, node, time=left.is_time or right.is_time)
 
-    def mismatch(
-        self, kind: DataType, form: Form, node: exp.Expr, detail: str = "", time: bool = False
-    ) -> Finding:
+    def mismatch(self, kind: DataType, form: Form, node: exp.Expr, detail: str = "", time: bool = False) -> Finding:
         """A type mismatch of an attribute with a constant."""
         if time:
-            return self.positions.finding(
-                "SB111", f"a {kind.name} timestamp cannot be compared with {form}", node
-            )
-        return self.positions.finding(
-            "SB104", detail or f"a {kind.name} cannot be compared with {form}", node
-        )
+            return self.positions.finding("SB111", f"a {kind.name} timestamp cannot be compared with {form}", node)
+        return self.positions.finding("SB104", detail or f"a {kind.name} cannot be compared with {form}", node)
 
     def atom(self, atom: Comparison, kind: DataType, node: exp.Expr) -> Comparison:
         """The atom with its offset rounded to what it means over the type: ``x < 2.5  ->  x <= 2``."""
         if kind.family is Family.FLOAT and atom.right is not None and atom.offset != 0:
-            message = (
-                "arithmetic on floating-point attributes is not exact, so it is outside the query language"
-            )
-            raise self.positions.finding(
-                "SB110", message, node, "use a decimal type, or move the constant to a filter"
-            )
+            message = "arithmetic on floating-point attributes is not exact, so it is outside the query language"
+            raise self.positions.finding("SB110", message, node, "use a decimal type, or move the constant to a filter")
         if isinstance(atom.offset, str) or not kind.discrete:
             return atom
         exact = Fraction(atom.offset)
@@ -281,9 +276,7 @@ class TermReader:
         return Truth(held[op], span=self.positions.of(node))
 
 
-def _cancel(
-    more: tuple[Attribute, ...], less: tuple[Attribute, ...]
-) -> tuple[list[Attribute], list[Attribute]]:
+def _cancel(more: tuple[Attribute, ...], less: tuple[Attribute, ...]) -> tuple[list[Attribute], list[Attribute]]:
     kept_less = list(less)
     kept_more = []
     for attribute in more:

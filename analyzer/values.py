@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+import sys
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 
@@ -11,6 +12,8 @@ from analyzer.types import DataType, Family
 Value = int | Fraction | str
 
 MICROSECONDS = 1_000_000
+MOST_DIGITS = 400
+"""Numbers with more digits than any Spark type holds are refused, before they take memory."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _BOOLEANS = {"true": 1, "false": 0}
 
@@ -60,17 +63,22 @@ def encode_number(number: Fraction, kind: DataType) -> Value:
             return number
         case Family.DECIMAL:
             return number * Fraction(10) ** (kind.scale or 0)
-        case Family.FLOAT:
+        case Family.FLOAT if abs(number) <= Fraction(sys.float_info.max):
             return Fraction(float(number))
+        case Family.FLOAT:
+            raise ValueError(f"the number is out of range for a {kind.name}")
     raise ValueError(f"{number} is not a {kind.name}")
 
 
 def number(text: str) -> Fraction:
     """A numeric literal's exact value; raises ValueError."""
     try:
-        return Fraction(Decimal(text))
-    except (InvalidOperation, ValueError, OverflowError) as error:
+        exact = Decimal(text)
+    except InvalidOperation as error:
         raise ValueError(f"{text!r} is not a number") from error
+    if not exact.is_finite() or abs(exact.adjusted()) > MOST_DIGITS:
+        raise ValueError(f"{text!r} is out of range")
+    return Fraction(exact)
 
 
 def encode_toml(value: object, kind: DataType) -> Value:
@@ -80,7 +88,7 @@ def encode_toml(value: object, kind: DataType) -> Value:
             raise ValueError(f"{str(value).lower()} is not a {kind.name}")
         return int(value)
     if isinstance(value, int | float):
-        encoded = encode_number(Fraction(Decimal(str(value))), kind)
+        encoded = encode_number(number(str(value)), kind)
         if kind.discrete and isinstance(encoded, Fraction) and encoded.denominator != 1:
             raise ValueError(f"{value} is not a {kind.name}")
         return int(encoded) if kind.discrete else encoded
@@ -106,17 +114,38 @@ def decode(value: Value, kind: DataType) -> str:
         case Family.BOOLEAN:
             return "TRUE" if value else "FALSE"
         case Family.DATE:
-            return f"DATE '{date.fromordinal(int(value) + _EPOCH.date().toordinal()).isoformat()}'"
+            return _decode_date(int(value))
         case Family.TIMESTAMP:
-            return f"TIMESTAMP '{_moment(int(value))}'"
-        case Family.DECIMAL if kind.scale:
-            return str(Decimal(int(value)).scaleb(-kind.scale))
+            return _decode_timestamp(int(value))
+        case Family.DECIMAL:
+            return _decode_decimal(Fraction(value) / 10 ** (kind.scale or 0), kind.scale or 0)
         case Family.FLOAT:
             return repr(float(value)) + "D" if not isinstance(value, str) else value
     return str(value)
 
 
-def _moment(microseconds: int) -> str:
-    from datetime import timedelta
+def _decode_decimal(value: Fraction, scale: int) -> str:
+    """An exact decimal numeral with at least ``scale`` places; its denominator divides a power of ten."""
+    while (value * 10**scale).denominator != 1:
+        scale += 1
+    digits = str(abs(value * 10**scale).numerator).rjust(scale + 1, "0")
+    sign = "-" if value < 0 else ""
+    return f"{sign}{digits[:-scale]}.{digits[-scale:]}" if scale else f"{sign}{digits}"
 
-    return (_EPOCH + timedelta(microseconds=microseconds)).replace(tzinfo=None).isoformat(" ")
+
+def _decode_date(days: int) -> str:
+    low, high = ((day - _EPOCH.date()).days for day in (date.min, date.max))
+    near = min(max(days, low), high)
+    return f"DATE '{_EPOCH.date() + timedelta(near)}'" + _beyond(days - near, "DAYS")
+
+
+def _decode_timestamp(microseconds: int) -> str:
+    low, high = parse_timestamp(str(datetime.min)), parse_timestamp(str(datetime.max))
+    near = min(max(microseconds, low), high)
+    moment = _EPOCH.replace(tzinfo=None) + timedelta(microseconds=near)
+    return f"TIMESTAMP '{moment.isoformat(' ')}'" + _beyond(microseconds - near, "MICROSECONDS")
+
+
+def _beyond(distance: int, unit: str) -> str:
+    """What is missing to a point outside the years 1 to 9999."""
+    return f" {'-' if distance < 0 else '+'} INTERVAL {abs(distance)} {unit}" if distance else ""

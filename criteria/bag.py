@@ -27,11 +27,7 @@ def bag_violations(facts: Facts) -> tuple[Violation, ...]:
 def _projections(facts: Facts, stream: str) -> Iterator[Violation]:
     """(i) Every projected attribute of a remembered stream is bounded."""
     for output in facts.branch.outputs:
-        if (
-            isinstance(output.value, Attribute)
-            and output.value.source == stream
-            and not facts.bounded(output.value)
-        ):
+        if isinstance(output.value, Attribute) and output.value.source == stream and not facts.bounded(output.value):
             yield _unbounded_projection(facts, output, output.value)
 
 

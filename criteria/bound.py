@@ -72,7 +72,7 @@ def table_size(synopsis: Synopsis, table: Table) -> Size | None:
         if stored:
             rows = _rows(synopsis.facts, relation)
             sizes = [stored_size(synopsis.facts, s) for s in stored]
-            exact = [size for size in sizes if size is not None and size.value is not None]
+            exact = [size for size in sizes if size is not None and size.text == str(size.value)]
             factors.append(least([product(exact), rows]) if len(exact) == len(sizes) else rows)
     return product(factors)
 
@@ -81,9 +81,7 @@ def result_size(synopsis: Synopsis) -> Size | None:
     """The most distinct results of a set query."""
     projected = [output.value for output in synopsis.facts.branch.outputs]
     sizes = [
-        stored_size(synopsis.facts, Stored(a, (), ()))
-        for a in dict.fromkeys(projected)
-        if isinstance(a, Attribute)
+        stored_size(synopsis.facts, Stored(a, (), ())) for a in dict.fromkeys(projected) if isinstance(a, Attribute)
     ]
     return product(size for size in sizes if size is not None) if None not in sizes else None
 
@@ -120,9 +118,7 @@ def stored_size(facts: Facts, stored: Stored) -> Size | None:
     if attribute in facts.closure.null:
         return Size.number(1)
     options = [
-        size
-        for size in (_declared(facts, attribute), _range(facts, stored), _equal_rows(facts, attribute))
-        if size
+        size for size in (_declared(facts, attribute), _range(facts, stored), _equal_rows(facts, attribute)) if size
     ]
     return least(options) if options else None
 

@@ -45,9 +45,7 @@ class DependencyGraph:
         """The edges of the transitive reduction: the children of each vertex, one step older."""
         return {
             v: tuple(
-                w
-                for w in self.vertices
-                if w in self.newer[v] and not any(w in self.newer[u] for u in self.newer[v])
+                w for w in self.vertices if w in self.newer[v] and not any(w in self.newer[u] for u in self.newer[v])
             )
             for v in self.vertices
         }

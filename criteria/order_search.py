@@ -1,4 +1,4 @@
-"""Is there an LTO refinement in which two references survive together? (Theorem 2 C3; set criterion (3))
+"""Whether two references survive together in some LTO refinement (Theorem 2 C3; set criterion (3)).
 
 A *reference* is a strict or weak constraint ``lesser − greater ≤ bound`` between two streams that an evaluation has to
 check on unbounded values. A refinement totally orders each stream's attributes and the constants (paper, Definition
@@ -138,11 +138,7 @@ def _undecided(facts: Facts, first: Reference, second: Reference) -> list[tuple[
     ends = (first.lesser, first.greater, second.lesser, second.greater)
     near = [a for a in facts.closure.nodes if any(_related(facts.closure, a, end) for end in ends)]
     pairs = combinations(near, 2)
-    return [
-        (x, y)
-        for x, y in pairs
-        if _same_stream(facts, x, y) and facts.closure.sort(x) is facts.closure.sort(y)
-    ]
+    return [(x, y) for x, y in pairs if _same_stream(facts, x, y) and facts.closure.sort(x) is facts.closure.sort(y)]
 
 
 def _same_stream(facts: Facts, x: Attribute, y: Attribute) -> bool:
@@ -174,11 +170,12 @@ def _refine(
     (x, y), rest = pending[0], pending[1:]
     equal = closure.with_less(x, y, strict=False).with_less(y, x, strict=False)
     options = (closure.with_less(x, y, strict=True), closure.with_less(y, x, strict=True), equal)
-    for option in options:
-        if option.satisfiable and all(_alive(original, option, reference) for reference in references):
-            if _refine(original, option, references, rest, budget):
-                return True
-    return False
+    return any(
+        option.satisfiable
+        and all(_alive(original, option, reference) for reference in references)
+        and _refine(original, option, references, rest, budget)
+        for option in options
+    )
 
 
 def _ordered(closure: Closure, x: Attribute, y: Attribute) -> bool:

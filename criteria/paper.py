@@ -7,44 +7,65 @@ enumeration"); the tests compare with the enumeration.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 
 from analyzer.boundedness import Facts
-from analyzer.closure import Sort, close
+from analyzer.closure import Closure, Sort, close, with_comparison
 from analyzer.query import Attribute, Branch, Comparison, Kind, Op, Query, conjunction
 from criteria.dependency_graph import DependencyGraph, vertex_names
+from criteria.violation import CriterionResult, Violation
 from preprocess.merge_timestamps import merge_timestamps
 from preprocess.rename_finite import rename_finite
+
+MOST_STRICT = 16
+"""Strict branches that a theorem is tried on: many ``<=`` between streams make exponentially many."""
+
+Clause = Callable[["PaperBranch"], Iterator[Violation]]
+"""A condition of a theorem: yields its violations in one branch."""
 
 
 def applies(query: Query) -> bool:
     """Whether the paper speaks of a split query: no windows, no offsets between attributes."""
     return all(
-        not isinstance(atom, Comparison)
-        or atom.right is None
-        or isinstance(atom.offset, str)
-        or atom.offset == 0
+        not isinstance(atom, Comparison) or atom.right is None or isinstance(atom.offset, str) or atom.offset == 0
         for branch in query.branches
         for atom in branch.atoms
     )
 
 
+def strict_branches(query: Query) -> Iterator[Branch]:
+    """The paper has no ``<=``: between streams, ``x <= y  ->  x < y | x = y``. Lazy, since n of them make 2^n."""
+    for branch in query.branches:
+        yield from _strict(branch, close(branch), weak_joins(branch))
+
+
+def weak_joins(branch: Branch) -> tuple[Comparison, ...]:
+    """The ``<=`` and ``>=`` between attributes of different streams."""
+    return tuple(
+        atom
+        for atom in branch.atoms
+        if isinstance(atom, Comparison) and atom.op in (Op.LE, Op.GE) and _joins_streams(atom, branch)
+    )
+
+
 def split_weak(query: Query) -> Query:
-    """The paper has no ``<=``: between streams, ``x <= y  ->  x < y | x = y``."""
-    return replace(query, branches=tuple(part for branch in query.branches for part in _split_weak(branch)))
+    """The query with every `strict_branches` of it written out."""
+    return replace(query, branches=tuple(strict_branches(query)))
 
 
-def _split_weak(branch: Branch) -> list[Branch]:
-    for atom in branch.atoms:
-        if isinstance(atom, Comparison) and atom.op in (Op.LE, Op.GE) and _joins_streams(atom, branch):
-            rest = tuple(other for other in branch.atoms if other is not atom)
-            strict = Op.LT if atom.op is Op.LE else Op.GT
-            halves = [
-                replace(branch, where=conjunction((*rest, replace(atom, op=op)))) for op in (strict, Op.EQ)
-            ]
-            return [part for half in halves if close(half).satisfiable for part in _split_weak(half)]
-    return [branch]
+def _strict(branch: Branch, closure: Closure, weak: tuple[Comparison, ...]) -> Iterator[Branch]:
+    if not weak:
+        yield branch
+        return
+    atom, rest = weak[0], weak[1:]
+    for op in (Op.LT if atom.op is Op.LE else Op.GT, Op.EQ):
+        refined = with_comparison(closure, replace(atom, op=op))
+        if refined.satisfiable:
+            atoms = tuple(replace(other, op=op) if other is atom else other for other in branch.atoms)
+            yield from _strict(replace(branch, where=conjunction(atoms)), refined, rest)
 
 
 def _joins_streams(atom: Comparison, branch: Branch) -> bool:
@@ -53,10 +74,26 @@ def _joins_streams(atom: Comparison, branch: Branch) -> bool:
     return all(branch.source(attribute.source).kind is not Kind.RELATION for attribute in atom.attributes)
 
 
-def preprocessed(query: Query) -> tuple[PaperBranch, ...]:
-    """The branches as the theorems take them: strict, merged, with finite streams renamed."""
-    ready = rename_finite(merge_timestamps(split_weak(query)))
-    return tuple(PaperBranch(Facts.of(branch)) for branch in ready.branches)
+def preprocessed(query: Query) -> Iterator[PaperBranch]:
+    """The branches as the theorems take them: strict, merged, with finite streams renamed. Lazy."""
+    for branch in strict_branches(query):
+        ready = rename_finite(merge_timestamps(replace(query, branches=(branch,))))
+        yield PaperBranch(Facts.of(ready.branches[0]))
+
+
+def theorem_result(name: str, query: Query, clauses: tuple[Clause, ...]) -> CriterionResult | None:
+    """A theorem's clauses on every branch of a split query.
+
+    One violated branch is enough to violate it. None where the paper does not speak of the query, and where none of
+    the first `MOST_STRICT` branches violates it and there are more.
+    """
+    if not applies(query):
+        return None
+    branches = list(islice(preprocessed(query), MOST_STRICT + 1))
+    found = tuple(dict.fromkeys(v for branch in branches[:MOST_STRICT] for clause in clauses for v in clause(branch)))
+    if not found and len(branches) > MOST_STRICT:
+        return None
+    return CriterionResult(name, not found, found)
 
 
 @dataclass(frozen=True)
@@ -89,20 +126,14 @@ class PaperBranch:
 
     def apart(self, x: Attribute, y: Attribute) -> bool:
         """Whether two attributes belong to different infinite streams (Si, Sj with i ≠ j)."""
-        return (
-            x.source in self.vertex
-            and y.source in self.vertex
-            and self.vertex[x.source] != self.vertex[y.source]
-        )
+        return x.source in self.vertex and y.source in self.vertex and self.vertex[x.source] != self.vertex[y.source]
 
     @cached_property
     def projected(self) -> tuple[tuple[Attribute, int], ...]:
         """The projected attributes of infinite streams, with their place in the select list."""
         outputs = enumerate(self.facts.branch.outputs)
         return tuple(
-            (o.value, i)
-            for i, o in outputs
-            if isinstance(o.value, Attribute) and o.value.source in self.vertex
+            (o.value, i) for i, o in outputs if isinstance(o.value, Attribute) and o.value.source in self.vertex
         )
 
     # --- Definition 5 ------------------------------------------------------------------------------------------
@@ -142,18 +173,14 @@ class PaperBranch:
 
     def max_ref(self, vertex: str) -> frozenset[Attribute]:
         """Attributes that are in ``MaxRef`` of a stream in some LTO query (Definition 9)."""
-        return frozenset(
-            y for x, y in self.references if self.vertex[y.source] == vertex and self._greater_end(x, y)
-        )
+        return frozenset(y for x, y in self.references if self.vertex[y.source] == vertex and self._greater_end(x, y))
 
     def min_ref(self, vertex: str) -> frozenset[Attribute]:
         """Attributes that are in ``MinRef`` of a stream in some LTO query (Definition 9)."""
-        return frozenset(
-            x for x, y in self.references if self.vertex[x.source] == vertex and self._lesser_end(x, y)
-        )
+        return frozenset(x for x, y in self.references if self.vertex[x.source] == vertex and self._lesser_end(x, y))
 
     def _greater_end(self, x: Attribute, y: Attribute) -> bool:
-        """Whether ``x < y`` survives in an LTO query in which ``y`` is unbounded: both above, or both below, all constants."""
+        """Whether ``x < y`` survives in an LTO query where ``y`` is unbounded: both beyond all constants on a side."""
         if self.bounded(y):
             return False
         return (not self.facts.bounded_above(y) and not self._at(x)[1]) or not self.facts.bounded_below(y)

@@ -28,11 +28,7 @@ def _projections(facts: Facts) -> Iterator[Violation]:
     """(1) Every projected attribute of an infinite stream is bounded."""
     for output in facts.branch.outputs:
         attribute = output.value
-        if (
-            isinstance(attribute, Attribute)
-            and attribute.source in facts.infinite
-            and not facts.bounded(attribute)
-        ):
+        if isinstance(attribute, Attribute) and attribute.source in facts.infinite and not facts.bounded(attribute):
             message = f"{attribute} is projected and unbounded: DISTINCT must remember every value it has ever returned"
             help = bound_help(facts, attribute)
             yield Violation("(1)", attribute.source, attribute.column, message, output.span, "SB201", help)

@@ -66,9 +66,7 @@ def least(sizes: Iterable[Size]) -> Size:
     known = [size.value for size in terms if size.value is not None]
     if len(known) == len(terms) and all(size.text == str(size.value) for size in terms):
         return Size.number(min(known))
-    return Size(
-        f"min({', '.join(size.text for size in terms)})", min(known) if len(known) == len(terms) else None
-    )
+    return Size(f"min({', '.join(size.text for size in terms)})", min(known) if len(known) == len(terms) else None)
 
 
 def _grouped(text: str) -> str:

@@ -100,22 +100,23 @@ class Synopsis:
 
         >>> # X.ts > Y.ts > Z.ts gives {Z} and {Y, Z}
         """
-        found: list[tuple[str, ...]] = []
-        for size in range(1, len(self.streams)):
-            for members in combinations(self.streams, size):
-                if self._is_realisable(frozenset(members)):
-                    found.append(members)
-                    if len(found) > MOST_TABLES:
-                        return None
-        return tuple(found)
+        needs = {s: frozenset(t for t in self.streams if t == s or self._forced(t, s)) for s in self.streams}
+        found: set[frozenset[str]] = {frozenset()}
+        frontier = list(found)
+        while frontier:
+            larger = {members | needs[stream] for members in frontier for stream in self.streams} - found
+            found |= larger
+            if len(found) > MOST_TABLES + 2:
+                return None
+            frontier = list(larger)
+        order = self.streams.index
+        proper = [tuple(sorted(m, key=order)) for m in found if 0 < len(m) < len(self.streams)]
+        return tuple(sorted(proper, key=lambda members: (len(members), [order(s) for s in members])))
 
-    def _is_realisable(self, members: frozenset[str]) -> bool:
-        return not any(
-            (lag := self.facts.lag(outside, inside)) is not None and lag <= 0
-            for inside in members
-            for outside in self.streams
-            if outside not in members
-        )
+    def _forced(self, older: str, newer: str) -> bool:
+        """Whether a tuple of ``older`` is never newer than the tuple of ``newer`` that it joins."""
+        lag = self.facts.lag(older, newer)
+        return lag is not None and lag <= 0
 
     @cached_property
     def tables(self) -> tuple[Table, ...]:
@@ -175,9 +176,7 @@ class Synopsis:
         return tuple(
             atom
             for atom in self.facts.branch.atoms
-            if isinstance(atom, Comparison)
-            and atom.op is Op.NE
-            and len({a.source for a in atom.attributes}) == 2
+            if isinstance(atom, Comparison) and atom.op is Op.NE and len({a.source for a in atom.attributes}) == 2
         )
 
     def relations_of(self, streams: tuple[str, ...]) -> tuple[str, ...]:
@@ -198,9 +197,7 @@ class Synopsis:
         inside = frozenset((*streams, *relations))
         ages = tuple(age for stream in streams if (age := self._age(stream, inside)) is not None)
         ends = [
-            self.facts.finite_streams[s]
-            for s in self.streams
-            if s not in inside and s in self.facts.finite_streams
+            self.facts.finite_streams[s] for s in self.streams if s not in inside and s in self.facts.finite_streams
         ]
         return Table(streams, relations, tuple(self._key(inside)), ages, min(ends, default=None))
 
@@ -215,6 +212,7 @@ class Synopsis:
             else:
                 home.append(attribute)
         for members in classes:
+            members.sort(key=lambda a: self.facts.branch.source(a.source).kind is not Kind.RELATION)
             kept, rest = members[0], members[1:]
             low, high = self._clip(members, inside)
             yield Stored(kept, low, high, tuple((other, self._difference(other, kept)) for other in rest))
@@ -257,9 +255,7 @@ class Synopsis:
         limit = pair[0].limit(pair[1], pair[2]) if pair else None
         return limit[0] if limit else Fraction(0)
 
-    def _clip(
-        self, members: list[Attribute], inside: frozenset[str]
-    ) -> tuple[tuple[Limit, ...], tuple[Limit, ...]]:
+    def _clip(self, members: list[Attribute], inside: frozenset[str]) -> tuple[tuple[Limit, ...], tuple[Limit, ...]]:
         """The limits outside which the future cannot tell values apart (see `Stored`).
 
         A join ``A − B ≤ c`` depends on A only from ``lo(B) + c`` on, on B only up to ``hi(A) − c``. An attribute that
@@ -270,9 +266,7 @@ class Synopsis:
             return (), ()
         joins = self._open_joins(attribute, inside)
         directions = {join.attribute == attribute for join in joins}
-        exact = any(join.equality for join in joins) or any(
-            attribute in a.attributes for a in self.inequalities
-        )
+        exact = any(join.equality for join in joins) or any(attribute in a.attributes for a in self.inequalities)
         if exact or len(directions) != 1 or self.facts.closure.sort(attribute) is not Sort.DISCRETE:
             return (), ()
         lesser = directions.pop()
@@ -303,9 +297,7 @@ class Synopsis:
         """What a table keeps of a stream's timestamp: nothing where the streams outside only need it to be older."""
         outside = [other for other in self.streams if other not in inside]
         expires = [lag for other in outside if (lag := self._window(other, stream)) is not None]
-        waits = [
-            -lag for other in outside if (lag := self._stated_lag(stream, other)) is not None and lag <= -2
-        ]
+        waits = [-lag for other in outside if (lag := self._stated_lag(stream, other)) is not None and lag <= -2]
         if not expires and not waits:
             return None
         return Age(stream, min(expires, default=None), max(waits, default=None))

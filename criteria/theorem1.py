@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from analyzer.query import Attribute, Op, Query
 from analyzer.spans import Span
-from criteria.paper import PaperBranch, applies, preprocessed
+from criteria.paper import Clause, PaperBranch, theorem_result
 from criteria.violation import CriterionResult, Violation
 from criteria.wording import listed
 
@@ -19,11 +19,7 @@ def theorem1(query: Query) -> CriterionResult | None:
 
     With fewer than two infinite streams every clause holds, as does the claim (paper, proof of Theorem 1).
     """
-    if query.distinct or not applies(query):
-        return None
-    branches = preprocessed(query)
-    found = tuple(dict.fromkeys(v for branch in branches for clause in CLAUSES for v in clause(branch)))
-    return CriterionResult("theorem-1", not found, found)
+    return None if query.distinct else theorem_result("theorem-1", query, CLAUSES)
 
 
 def c1(branch: PaperBranch) -> Iterator[Violation]:
@@ -111,4 +107,4 @@ def _time_span(branch: PaperBranch, vertex: str) -> Span:
     return branch.facts.span_of(branch.facts.time(alias))
 
 
-CLAUSES = (c1, c2, c3, c4, c5)
+CLAUSES: tuple[Clause, ...] = (c1, c2, c3, c4, c5)

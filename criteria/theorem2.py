@@ -10,17 +10,13 @@ from itertools import combinations
 
 from analyzer.query import Attribute, Op, Query
 from criteria.order_search import Reference, survive_together
-from criteria.paper import PaperBranch, applies, preprocessed
+from criteria.paper import Clause, PaperBranch, theorem_result
 from criteria.violation import CriterionResult, Violation
 
 
 def theorem2(query: Query) -> CriterionResult | None:
     """Theorem 2 on every branch of a split query; None where the paper does not speak of it."""
-    if not query.distinct or not applies(query):
-        return None
-    branches = preprocessed(query)
-    found = tuple(dict.fromkeys(v for branch in branches for clause in CLAUSES for v in clause(branch)))
-    return CriterionResult("theorem-2", not found, found)
+    return theorem_result("theorem-2", query, CLAUSES) if query.distinct else None
 
 
 def c1(branch: PaperBranch) -> Iterator[Violation]:
@@ -28,9 +24,7 @@ def c1(branch: PaperBranch) -> Iterator[Violation]:
     for attribute, index in branch.projected:
         if not branch.bounded(attribute):
             span = branch.facts.branch.outputs[index].span
-            yield Violation(
-                "C1", attribute.source, attribute.column, f"{attribute} is projected and unbounded", span
-            )
+            yield Violation("C1", attribute.source, attribute.column, f"{attribute} is projected and unbounded", span)
 
 
 def c2(branch: PaperBranch) -> Iterator[Violation]:
@@ -50,9 +44,7 @@ def c3(branch: PaperBranch) -> Iterator[Violation]:
                 branch.facts, first, second
             ):
                 other = second.lesser if second.maximum else second.greater
-                names = [
-                    f"{r.own} in {'MaxRef' if r.maximum else 'MinRef'}({vertex})" for r in (first, second)
-                ]
+                names = [f"{r.own} in {'MaxRef' if r.maximum else 'MinRef'}({vertex})" for r in (first, second)]
                 message = f"an LTO query has both {names[0]} and {names[1]}"
                 span = branch.facts.span_of(second.own, other)
                 yield Violation("C3", second.own.source, second.own.column, message, span)
@@ -70,4 +62,4 @@ def _references(branch: PaperBranch, vertex: str) -> list[Reference]:
     return list(found.values())
 
 
-CLAUSES = (c1, c2, c3)
+CLAUSES: tuple[Clause, ...] = (c1, c2, c3)

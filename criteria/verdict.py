@@ -49,14 +49,12 @@ def decide(query: Query) -> Decision:
     """Preprocess a query, apply the deciding criterion and the paper's theorem, and give the verdict."""
     derivation = derive(query)
     split = derivation.split
-    violations = tuple(
-        dict.fromkeys(v for branch in split.branches for v in branch_violations(branch, query.distinct))
-    )
+    violations = tuple(dict.fromkeys(v for branch in split.branches for v in branch_violations(branch, query.distinct)))
     deciding = CriterionResult(query.projection, not violations, violations)
     papers = tuple(result for criterion in CRITERIA if (result := criterion(split)) is not None)
     verdict, reason = _verdict(query, split, violations)
     diagnostics = [
-        *(_diagnostic(query, violation, verdict) for violation in violations),
+        *(_diagnostic(query, violation, papers) for violation in violations),
         *derivation.warnings,
     ]
     if reason is not None:
@@ -70,9 +68,7 @@ def branch_violations(branch: Branch, distinct: bool) -> tuple[Violation, ...]:
     return set_violations(facts) if distinct else bag_violations(facts)
 
 
-def _verdict(
-    query: Query, split: Query, violations: tuple[Violation, ...]
-) -> tuple[Verdict, Diagnostic | None]:
+def _verdict(query: Query, split: Query, violations: tuple[Violation, ...]) -> tuple[Verdict, Diagnostic | None]:
     """The verdict, and the diagnostic that explains why a violation does not prove *unbounded*."""
     if not violations:
         return Verdict.BOUNDED, None
@@ -97,8 +93,11 @@ def _repeated_stream(query: Query) -> str | None:
     return None
 
 
-def _diagnostic(query: Query, violation: Violation, verdict: Verdict) -> Diagnostic:
+def _diagnostic(query: Query, violation: Violation, papers: tuple[CriterionResult, ...]) -> Diagnostic:
     condition = f"{query.projection} criterion {violation.condition}"
-    return Diagnostic(
-        violation.code, violation.message, query.file, violation.span, violation.help, condition
-    )
+    culprit = (violation.stream, violation.attribute)
+    for paper in papers:
+        same = dict.fromkeys(v.condition for v in paper.violations if (v.stream, v.attribute) == culprit)
+        if same:
+            condition += f"; {paper.name.replace('-', ' ').capitalize()} {', '.join(same)}"
+    return Diagnostic(violation.code, violation.message, query.file, violation.span, violation.help, condition)

@@ -15,9 +15,7 @@ def listed(names: Iterable[str], word: str = "and") -> str:
     'S, T or U'
     """
     items = list(names)
-    return (
-        items[0] if len(items) == 1 else f"{', '.join(items[:-1])} {word} {items[-1]}" if items else "nothing"
-    )
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} {word} {items[-1]}" if items else "nothing"
 
 
 def bound_help(facts: Facts, attribute: Attribute) -> str:
@@ -32,11 +30,7 @@ def bound_help(facts: Facts, attribute: Attribute) -> str:
         )
     above, below = facts.bounded_above(attribute), facts.bounded_below(attribute)
     missing = (
-        "a lower and an upper bound"
-        if not above and not below
-        else "an upper bound"
-        if below
-        else "a lower bound"
+        "a lower and an upper bound" if not above and not below else "an upper bound" if below else "a lower bound"
     )
     return (
         f"{attribute} lacks {missing}: add it to WHERE, or declare {name} = [low, high] under "

@@ -17,13 +17,7 @@ def drop_unsatisfiable(query: Query) -> tuple[Query, tuple[Diagnostic, ...]]:
     for branch in query.branches:
         if branch.statement not in alive:
             alive.add(branch.statement)
-            what = (
-                "this query"
-                if len({b.statement for b in query.branches}) == 1
-                else "this branch of the union"
-            )
+            what = "this query" if len({b.statement for b in query.branches}) == 1 else "this branch of the union"
             message = f"{what} can never produce a row: its conditions contradict each other"
-            warnings.append(
-                Diagnostic("SB150", message, query.file, branch.span, "remove or correct a condition")
-            )
+            warnings.append(Diagnostic("SB150", message, query.file, branch.span, "remove or correct a condition"))
     return replace(query, branches=kept), tuple(warnings)

@@ -75,9 +75,7 @@ def _split_branch(branch: Branch) -> list[Branch]:
 
 
 def _has_or(formula: Formula) -> bool:
-    return isinstance(formula, Or) or (
-        isinstance(formula, And) and any(_has_or(part) for part in formula.parts)
-    )
+    return isinstance(formula, Or) or (isinstance(formula, And) and any(_has_or(part) for part in formula.parts))
 
 
 def _alternatives(branch: Branch, formula: Formula) -> Iterator[tuple[Atom, ...]]:

@@ -1,0 +1,97 @@
+"""Which files a command means and which catalog each is checked against."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from analyzer.catalog import Catalog, find_catalog, load_catalog
+from analyzer.errors import CatalogError, InputError, UsageError
+from analyzer.spans import SourceText
+from analyzer.statements import read_sql
+
+STDIN = "-"
+
+
+class Workspace:
+    """The catalogs of one invocation: the named one, else the nearest to the working directory, else to each file.
+
+    Raises CatalogError when the named catalog, or the one found, cannot be used.
+    """
+
+    def __init__(self, named: Path | None = None) -> None:
+        self._loaded: dict[Path, Catalog] = {}
+        self._default: Catalog | None = None
+        self._missing: CatalogError | None = None
+        if named is not None:
+            self._default = load_catalog(named)
+            return
+        try:
+            self._default = load_catalog(_relative(find_catalog(Path.cwd())))
+        except CatalogError as error:
+            if error.file:
+                raise
+            self._missing = error
+
+    def catalog(self, file: Path | None = None) -> Catalog:
+        """The catalog that a query file is checked against; raises CatalogError when there is none."""
+        if self._default is not None:
+            return self._default
+        missing = self._missing or CatalogError("no catalog")
+        if file is None or str(file) == STDIN:
+            raise missing
+        try:
+            path = find_catalog(file.resolve().parent)
+        except CatalogError as error:
+            raise missing from error
+        if path not in self._loaded:
+            self._loaded[path] = load_catalog(_relative(path))
+        return self._loaded[path]
+
+    def registered(self) -> list[Path]:
+        """The files that the catalog's ``queries`` globs name; raises UsageError when there are none."""
+        catalog = self.catalog()
+        if not catalog.queries:
+            remedy = 'name files or directories, or add queries = ["queries/*.sql"] to the catalog'
+            raise UsageError(f"nothing to check: {catalog.file} registers no queries", remedy=remedy)
+        files: dict[Path, None] = {}
+        for pattern in catalog.queries:
+            matches = sorted(Path(catalog.file).parent.glob(pattern))
+            if not matches:
+                raise UsageError(f"queries = [{pattern!r}] in {catalog.file} matches no file")
+            files.update(dict.fromkeys(matches))
+        return list(files)
+
+
+def query_files(paths: tuple[Path, ...]) -> list[Path]:
+    """The files that some paths name, each once: files, every .sql below a directory, - for standard input.
+
+    Raises InputError for a path that does not exist and UsageError for a directory without a .sql file.
+    """
+    found: dict[Path, None] = {}
+    for path in paths:
+        if path.is_dir():
+            inside = sorted(path.rglob("*.sql"))
+            if not inside:
+                raise UsageError(f"no .sql file in {path} or below it", remedy="nothing was checked, so nothing passed")
+            found.update(dict.fromkeys(inside))
+        elif str(path) == STDIN or path.exists():
+            found[path] = None
+        else:
+            raise InputError("no such file or directory", file=str(path))
+    return list(found)
+
+
+def read_query(path: Path) -> SourceText:
+    """The text of a query file, or of standard input for -; raises InputError when it is not UTF-8 text."""
+    if str(path) != STDIN:
+        return read_sql(path)
+    try:
+        return SourceText("<stdin>", sys.stdin.buffer.read().decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise InputError("standard input is not UTF-8 text") from error
+
+
+def _relative(path: Path) -> Path:
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path

@@ -1,0 +1,367 @@
+"""The command line: it reads arguments, calls the packages and prints; it decides nothing."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from analyzer.catalog import Catalog
+    from criteria.check import Checked
+
+VERSION = "0.1.0"
+_F = TypeVar("_F", bound=Callable[..., Any])
+_FORMATS = ("text", "json")
+_STAGES = (
+    "normal-form",
+    "split",
+    "merged",
+    "lto",
+    "closure",
+    "graph",
+    "facts",
+    "bound",
+    "verdict",
+    "plan",
+    "job",
+    "synopses",
+)
+_SEVERITIES = ("error", "warning", "note")
+
+
+class _Group(click.Group):
+    """Turns failures into one message and the documented exit status; `--debug` shows tracebacks."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        from analyzer.errors import StreamboundError
+        from synopsis_exec.java import JavaError
+
+        debug = "--debug" in sys.argv[1:]
+        try:
+            return super().main(*args, **kwargs)
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(1)
+        except (StreamboundError, JavaError) as error:
+            if debug:
+                raise
+            where = f"{error.where}: " if isinstance(error, StreamboundError) and error.where else ""
+            click.echo(f"streambound: error: {where}{error.message}", err=True)
+            if error.remedy:
+                click.echo(f"  help: {error.remedy}", err=True)
+            sys.exit(error.exit_status if isinstance(error, StreamboundError) else 2)
+        except Exception as error:
+            if debug:
+                raise
+            click.echo(f"streambound: internal error: {type(error).__name__}: {error}", err=True)
+            click.echo("  help: please report it with the query, the catalog and the output of --debug", err=True)
+            sys.exit(4)
+
+
+def _common(command: _F) -> _F:
+    options = (
+        click.option("--catalog", "catalog_file", type=click.Path(path_type=Path), metavar="FILE",
+                     help="The catalog; by default the nearest streams.toml from here upwards."),
+        click.option("--color/--no-color", default=None, help="Colour or not; by default only on a terminal."),
+        click.option("--debug", is_flag=True, help="Show a traceback when something fails."),
+    )  # fmt: skip
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(VERSION, prog_name="streambound")
+def main() -> None:
+    """Decide whether SQL over streams runs in constant memory, show why, and write the Spark job that does.
+
+    \b
+    streambound check queries/             lint every query below a directory
+    streambound explain q.sql              show how a verdict came about
+    streambound compile q.sql -o job.py    write the Spark job of a bounded query
+    streambound run q.sql --input DIR      run it over recorded streams
+    streambound demo                       see all of it on the paper's example and on real flights
+
+    \b
+    Exit status: 0 clean; 1 a query is not bounded, or a run broke its bound; 2 wrong usage or catalog;
+    3 a file that cannot be read or parsed; 4 an internal error.
+    """
+
+
+@main.command()
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--format", "format_name", type=click.Choice(_FORMATS), default="text", show_default=True,
+              help="How to print the verdicts.")  # fmt: skip
+@click.option("--fail-on", type=click.Choice(_SEVERITIES), default="error", show_default=True,
+              help="The least severity that makes the exit status 1.")  # fmt: skip
+@_common
+def check(
+    paths: tuple[Path, ...], format_name: str, fail_on: str, catalog_file: Path | None, color: bool | None, debug: bool
+) -> None:
+    """Give the verdict of every query in PATHS: files, directories (all *.sql below), or - for standard input.
+
+    Without PATHS it checks what the catalog registers: queries = ["queries/*.sql"].
+
+    \b
+    A query is bounded when its memory has a constant bound, unbounded when it provably has none, unknown
+    when neither is proved, unsupported when it is outside the query language, and error when it is wrong.
+    Everything but bounded is a finding.
+    """
+    from analyzer.diagnostics import ORDER, Severity
+    from analyzer.workspace import Workspace, query_files, read_query
+    from criteria.check import check_source
+    from criteria.verdict import Verdict
+    from reports.formats import FORMATS
+
+    workspace = Workspace(catalog_file)
+    files = query_files(paths) if paths else workspace.registered()
+    checked = tuple(
+        item for file in _progress(files) for item in check_source(read_query(file), workspace.catalog(file))
+    )
+    report = next(form for form in FORMATS if form.name == format_name)
+    click.echo(report.render(checked, _colored(color)))
+    if any(diagnostic.code == "SB001" for item in checked for diagnostic in item.diagnostics):
+        sys.exit(3)
+    threshold = ORDER.index(Severity(fail_on))
+    found = any(ORDER.index(diagnostic.severity) >= threshold for item in checked for diagnostic in item.diagnostics)
+    sys.exit(1 if found or any(item.verdict is not Verdict.BOUNDED for item in checked) else 0)
+
+
+@main.command()
+@click.argument("query")
+@click.option("--name", help="Which statement of the file, by its name.")
+@click.option("--emit", type=click.Choice(_STAGES), multiple=True, help="A stage to print; may be repeated.")
+@click.option("--input", "input_dir", type=click.Path(path_type=Path), metavar="DIR",
+              help="Recorded streams, for --emit synopses.")  # fmt: skip
+@_common
+def explain(
+    query: str, name: str | None, emit: tuple[str, ...], input_dir: Path | None, catalog_file: Path | None,
+    color: bool | None, debug: bool,
+) -> None:  # fmt: skip
+    """Show how the verdict of QUERY came about, or what a diagnostic CODE such as SB201 means.
+
+    QUERY is a file, or the name of a query that the catalog registers. Without --emit it prints the facts, the
+    dependency graph and the verdict.
+
+    \b
+    --emit normal-form   the query as understood          --emit facts     who may lag, what is bounded
+    --emit split         OR, IN, <> split                 --emit verdict   the verdict and every violation
+    --emit merged        equal timestamps merged          --emit plan      tables and transitions
+    --emit lto           the paper's LTO queries          --emit job       the Spark job
+    --emit closure       P+, all that is implied          --emit synopses  the tables after each timestamp
+    --emit graph         the dependency graph                              of the streams in --input DIR
+    --emit bound         the bound M, symbolic
+    """
+    from criteria.check import find_statement
+    from reports.explanation import stage_text
+
+    if _explain_code(query):
+        return
+    catalog, checked = find_statement(query, name, catalog_file)
+    for position, stage in enumerate(emit or ("facts", "graph", "verdict")):
+        if len(emit) != 1:
+            click.echo(("\n" if position else "") + f"== {stage} ==")
+        click.echo(
+            _executor_stage(stage, catalog, checked, input_dir)
+            if stage in ("plan", "job", "synopses")
+            else stage_text(stage, checked, _colored(color))
+        )
+
+
+@main.command("compile")
+@click.argument("query")
+@click.option("--name", help="Which statement of the file, by its name.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Where to; default: print it.")
+@_common
+def compile_(
+    query: str, name: str | None, output: Path | None, catalog_file: Path | None, color: bool | None, debug: bool
+) -> None:
+    """Write the Spark Structured Streaming job of a bounded QUERY: one file that needs pyspark and nothing of ours."""
+    from criteria.check import find_statement
+
+    catalog, checked = find_statement(query, name, catalog_file)
+    text = _job(catalog, checked)
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    _write(output, text)
+    click.echo(f"wrote {output}: run it with python {output} --help, or through spark-submit", err=True)
+
+
+@main.command()
+@click.argument("query")
+@click.option("--name", help="Which statement of the file, by its name.")
+@click.option("--input", "input_dir", type=click.Path(path_type=Path), metavar="DIR",
+              help="Holds NAME.jsonl, or a directory NAME of .jsonl files, for each stream and relation; "
+                   "by default the catalog's sources.")  # fmt: skip
+@click.option(
+    "--output", type=click.Path(path_type=Path), metavar="FILE", required=True, help="The results, as JSON lines."
+)
+@click.option("--quarantine", type=click.Path(path_type=Path), metavar="FILE",
+              help="Rows that cannot be used, with the reason; default: OUTPUT.quarantine.jsonl.")  # fmt: skip
+@click.option("--checkpoint", type=click.Path(path_type=Path), metavar="DIR",
+              help="Where Spark and the job keep their state; by default a temporary directory.")  # fmt: skip
+@_common
+def run(
+    query: str, name: str | None, input_dir: Path | None, output: Path, quarantine: Path | None,
+    checkpoint: Path | None, catalog_file: Path | None, color: bool | None, debug: bool,
+) -> None:  # fmt: skip
+    """Compile a bounded QUERY, run it on Spark over recorded streams and write its results.
+
+    Each line of the output is a result: the select list, _ts (when it became true) and _mult (how many duplicates).
+    The job stops with exit status 1 when its synopses exceed the proved bound.
+    """
+    from criteria.check import find_statement
+
+    catalog, checked = find_statement(query, name, catalog_file)
+    quarantine = quarantine or output.with_name(output.name + ".quarantine.jsonl")
+    _run(_job(catalog, checked), input_dir, output, quarantine, checkpoint)
+
+
+@main.command()
+@click.option("--keep", type=click.Path(path_type=Path), metavar="DIR", help="Keep inputs, jobs and outputs in DIR.")
+@click.option("--days", type=click.IntRange(1, 365), default=31, show_default=True, help="Days of flights.")
+@click.option("--color/--no-color", default=None, help="Colour or not; by default only on a terminal.")
+@click.option("--debug", is_flag=True, help="Show a traceback when something fails.")
+def demo(keep: Path | None, days: int, color: bool | None, debug: bool) -> None:
+    """Analyse, compile and run the paper's example, then three queries over New York's flights of 2013."""
+    import tempfile
+
+    from synopsis_exec.java import require_java
+
+    require_java()
+    if keep is not None:
+        _demo(keep, days, _colored(color))
+        return
+    with tempfile.TemporaryDirectory(prefix="streambound-demo-") as directory:
+        _demo(Path(directory), days, _colored(color))
+
+
+# --- what the commands share -----------------------------------------------------------------------------------
+
+
+def _colored(color: bool | None) -> bool:
+    return sys.stdout.isatty() and "NO_COLOR" not in os.environ if color is None else color
+
+
+def _progress(files: list[Path]) -> Iterable[Path]:
+    """The files, with a progress bar when there are many and someone is watching."""
+    if len(files) < 50 or not sys.stderr.isatty():
+        return files
+    return _with_bar(files)
+
+
+def _with_bar(files: list[Path]) -> Iterator[Path]:
+    with click.progressbar(files, label="checking", file=sys.stderr) as bar:
+        yield from bar
+
+
+def _demo(directory: Path, days: int, color: bool) -> None:
+    from criteria.check import find_statement
+    from reports.style import paint
+    from reports.text_report import text_report
+    from synopsis_exec.demo import scenarios
+    from synopsis_exec.flights import write_flights
+
+    directory.mkdir(parents=True, exist_ok=True)
+    click.echo(f"preparing {days} days of flights and weather ...", err=True)
+    write_flights(directory / "flights", days)
+    for number, scenario in enumerate(scenarios(directory / "flights"), start=1):
+        click.echo("\n" + paint(f"{number}. {scenario.title}", "bold", color))
+        click.echo(f"{scenario.shows}\n")
+        click.echo(scenario.query.read_text(encoding="utf-8"))
+        catalog, checked = find_statement(str(scenario.query), None, scenario.query.parent / "streams.toml")
+        click.echo(text_report((checked,), color))
+        if scenario.input_dir is not None:
+            _demo_run(_job(catalog, checked), directory / f"{checked.statement.name}", scenario.input_dir)
+
+
+def _demo_run(job: str, stem: Path, input_dir: Path) -> None:
+    """Run one compiled query and show its memory and the last of its results."""
+    output = stem.with_name(stem.name + ".jsonl")
+    _write(stem.with_name(stem.name + "_job.py"), job)
+    click.echo(f"\ncompiled to {stem.name}_job.py ({len(job.splitlines())} lines); running it on Spark:")
+    _run(job, input_dir, output, output.with_name(output.name + ".quarantine.jsonl"), None)
+    click.echo("the last results:")
+    for line in output.read_text(encoding="utf-8").splitlines()[-3:]:
+        click.echo(f"  {line}")
+
+
+def _run(job: str, input_dir: Path | None, output: Path, quarantine: Path, checkpoint: Path | None) -> None:
+    from synopsis_exec.runner import run_query
+
+    from reports.progress import batch_line, run_summary_lines
+
+    def show(report: Any) -> None:
+        click.echo(batch_line(report), err=True)
+
+    summary = run_query(
+        job, input_dir=input_dir, output=output, quarantine=quarantine, checkpoint=checkpoint, on_batch=show
+    )
+    for line in run_summary_lines(summary):
+        click.echo(line)
+
+
+def _explain_code(query: str) -> bool:
+    from analyzer.rules import RULES_BY_CODE
+
+    rule = RULES_BY_CODE.get(query.upper())
+    if rule is None:
+        return False
+    click.echo(f"{rule.code} {rule.name} ({rule.severity})\n{rule.summary}")
+    return True
+
+
+def _job(catalog: Catalog, checked: Checked) -> str:
+    from synopsis_exec.codegen import job_text
+    from synopsis_exec.plan import make_plan
+
+    return job_text(make_plan(_decision(checked), catalog))
+
+
+def _decision(checked: Checked) -> Any:
+    from analyzer.errors import InputError
+
+    if checked.decision is None:
+        first = checked.diagnostics[0]
+        file, span = first.file, first.span
+        status = InputError(
+            f"{first.code} {first.message}", file=file, line=span.line, column=span.column, remedy=first.help
+        )
+        status.exit_status = 3 if first.code == "SB001" else 1
+        raise status
+    return checked.decision
+
+
+def _executor_stage(stage: str, catalog: Catalog, checked: Checked, input_dir: Path | None) -> str:
+    from synopsis_exec.plan import make_plan, plan_text
+
+    from analyzer.errors import UsageError
+
+    if stage == "job":
+        return _job(catalog, checked).rstrip("\n")
+    if stage == "plan":
+        return plan_text(make_plan(_decision(checked), catalog))
+    if input_dir is None:
+        raise UsageError("--emit synopses needs recorded streams", remedy="add --input DIR")
+    from synopsis_exec.steps import steps_text
+
+    return steps_text(_job(catalog, checked), make_plan(_decision(checked), catalog), input_dir)
+
+
+def _write(path: Path, text: str) -> None:
+    from analyzer.errors import InputError
+
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot write: {error.strerror}", file=str(path)) from error
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,30 @@
+"""Sizes as sympy expressions: simplified, comparable, ready for substitution. sympy is imported only here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from criteria.size import Size
+
+if TYPE_CHECKING:
+    import sympy
+
+
+def symbolic(size: Size) -> sympy.Expr:
+    """A size as an expression over the symbols `c_S`, `rows_R`, `min_R_a`, `max_R_a`, all integers.
+
+    >>> from criteria.size import product, total
+    >>> str(symbolic(total([product([Size.number(3), Size("c_S")]), Size("c_S")])))
+    '4*c_S'
+    """
+    import ast
+
+    import sympy
+
+    names = {node.id for node in ast.walk(ast.parse(size.text, mode="eval")) if isinstance(node, ast.Name)}
+    symbols = {
+        name: sympy.Symbol(name, integer=True, nonnegative=name.startswith(("c_", "rows_")) or None)
+        for name in names - {"min", "max"}
+    }
+    expression = sympy.sympify(size.text, locals={**symbols, "min": sympy.Min, "max": sympy.Max})
+    return sympy.simplify(expression)

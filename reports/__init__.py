@@ -1,0 +1,1 @@
+"""One file per output format of a verdict."""

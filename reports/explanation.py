@@ -1,0 +1,35 @@
+"""What `explain` prints for one checked statement."""
+
+from __future__ import annotations
+
+from criteria.check import Checked
+from reports.stages import STAGES
+from reports.text_report import bound_text, diagnostic_lines, notes, verdict_line
+
+
+def stage_text(name: str, checked: Checked, color: bool) -> str:
+    """A stage as text; the diagnostics instead, where the statement has no meaning in the query language."""
+    if checked.decision is None or name == "verdict":
+        return verdict_text(checked, color)
+    stage = next(stage for stage in STAGES if stage.name == name)
+    return stage.show(checked, checked.decision)
+
+
+def verdict_text(checked: Checked, color: bool) -> str:
+    """The verdict, every diagnostic, each criterion clause by clause, and the bound per table."""
+    lines = [verdict_line(checked, color)]
+    for diagnostic in checked.diagnostics:
+        lines.extend(("", *diagnostic_lines(checked, diagnostic, color)))
+    if checked.decision is not None:
+        lines.append("")
+        for result in checked.decision.criteria:
+            lines.append(f"{result.name}: {'holds' if result.holds else 'violated'}")
+            for violation in result.violations:
+                place = f"{violation.span.line}:{violation.span.column}"
+                culprit = violation.stream + (f".{violation.attribute}" if violation.attribute else "")
+                lines.append(f"  {violation.condition} at {culprit} ({place}): {violation.message}")
+        lines.extend(notes(checked))
+    if checked.bound is not None and checked.bound.tables:
+        lines.append(f"synopsis{bound_text(checked)}:")
+        lines.extend(f"  {table.table}: at most {table.size.text}" for table in checked.bound.tables)
+    return "\n".join(lines)

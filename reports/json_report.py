@@ -1,0 +1,69 @@
+"""The JSON output of `check`: schema version 1, stable keys, lines and columns 1-based, ends exclusive."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from analyzer.diagnostics import Diagnostic
+from criteria.check import Checked
+from criteria.verdict import Verdict
+from criteria.violation import CriterionResult, Violation
+
+SCHEMA_VERSION = 1
+
+
+def json_report(checked: tuple[Checked, ...], color: bool = False) -> str:
+    """All checked statements as one JSON document; ``color`` is ignored."""
+    summary = {verdict.value: sum(item.verdict is verdict for item in checked) for verdict in Verdict}
+    document = {"schema_version": SCHEMA_VERSION, "queries": [_query(item) for item in checked], "summary": summary}
+    return json.dumps(document, indent=1, ensure_ascii=False)
+
+
+def _query(item: Checked) -> dict[str, Any]:
+    decision = item.decision
+    return {
+        "name": item.statement.name,
+        "file": item.source.file,
+        "line": item.statement.span.line,
+        "projection": decision.query.projection if decision else None,
+        "verdict": item.verdict.value,
+        "criteria": [_criterion(result) for result in decision.criteria] if decision else [],
+        "lto_queries": item.lto_queries,
+        "bound": {"entries": item.bound.entries.value, "formula": item.bound.entries.text} if item.bound else None,
+        "diagnostics": [_diagnostic(diagnostic) for diagnostic in item.diagnostics],
+    }
+
+
+def _criterion(result: CriterionResult) -> dict[str, Any]:
+    return {"name": result.name, "holds": result.holds, "violations": [_violation(v) for v in result.violations]}
+
+
+def _violation(violation: Violation) -> dict[str, Any]:
+    return {
+        "condition": violation.condition,
+        "stream": violation.stream,
+        "attribute": violation.attribute,
+        "message": violation.message,
+        "line": violation.span.line,
+        "column": violation.span.column,
+    }
+
+
+def _diagnostic(diagnostic: Diagnostic) -> dict[str, Any]:
+    span = diagnostic.span
+    return {
+        "code": diagnostic.code,
+        "name": diagnostic.rule.name,
+        "severity": diagnostic.severity.value,
+        "message": diagnostic.message,
+        "file": diagnostic.file,
+        "line": span.line,
+        "column": span.column,
+        "end_line": span.end_line,
+        "end_column": span.end_column,
+        "condition": diagnostic.condition,
+        "help": diagnostic.help,
+        "related": [{"file": r.file, "line": r.line, "message": r.message} for r in diagnostic.related],
+        "fixes": [{"title": fix.title, "kind": fix.kind, "sql": fix.sql} for fix in diagnostic.fixes],
+    }

@@ -1,0 +1,31 @@
+"""What `run` prints: a line per micro-batch, and the summary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+
+def batch_line(report: Mapping[str, Any]) -> str:
+    """One micro-batch: rows, closed timestamps, synopsis entries against the bound, results."""
+    limit = report.get("limit")
+    bound = f", bound {limit:,}" if isinstance(limit, int) else ""
+    return (
+        f"batch {report['batch']}: {report['rows']:,} rows, {report['closed']:,} timestamps closed, "
+        f"{report['entries']:,} synopsis entries (peak {report['peak']:,}{bound}), {report['results']:,} results"
+    )
+
+
+def run_summary_lines(summary: Any) -> Iterator[str]:
+    """The end of a run: rows per stream, quarantined rows by reason, results, and the peak against the bound."""
+    rows = ", ".join(f"{name} {count:,}" for name, count in summary.rows.items())
+    yield f"rows read: {rows}"
+    quarantined = sum(summary.quarantined.values())
+    if quarantined:
+        reasons = ", ".join(f"{reason} {count:,}" for reason, count in summary.quarantined.items())
+        yield f"quarantined: {quarantined:,} rows ({reasons}) in {summary.quarantine}"
+    else:
+        yield "quarantined: none"
+    yield f"results: {summary.results:,} in {summary.output}"
+    bound = f" of at most {summary.limit:,}" if summary.limit is not None else ""
+    yield f"synopsis entries: peak {summary.peak:,}{bound}"

@@ -1,0 +1,178 @@
+"""The stages of a query's derivation as text, for `explain --emit`: one function per stage, and their registry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import islice
+
+from analyzer.boundedness import Facts
+from analyzer.closure import Sort
+from analyzer.query import Attribute, Branch
+from analyzer.render import render, render_branch
+from analyzer.values import decode
+from criteria.check import Checked
+from criteria.dependency_graph import DependencyGraph
+from criteria.paper import preprocessed
+from criteria.verdict import Decision
+from criteria.wording import listed
+from preprocess.derive_lto import derive_lto
+
+MOST_LTO = 20
+"""LTO queries that the stage `lto` prints before it stops."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A named stage of the derivation; ``show`` prints it for a checked statement that has a decision."""
+
+    name: str
+    summary: str
+    show: Callable[[Checked, Decision], str]
+
+
+def show_normal_form(checked: Checked, decision: Decision) -> str:
+    """The query as it was understood: flattened, names resolved, constants folded."""
+    return render(decision.query)
+
+
+def show_split(checked: Checked, decision: Decision) -> str:
+    """OR, IN and <> between streams split into disjoint branches; contradictory ones dropped."""
+    split = decision.derivation.split
+    return render(split) if split.branches else "-- no branch can produce a row"
+
+
+def show_merged(checked: Checked, decision: Decision) -> str:
+    """Streams with equal timestamps merged, finite streams marked."""
+    renamed = decision.derivation.renamed
+    return render(renamed) if renamed.branches else "-- no branch can produce a row"
+
+
+def show_lto(checked: Checked, decision: Decision) -> str:
+    """The first LTO queries and their number."""
+    branches = (paper.facts.branch for paper in preprocessed(decision.derivation.split))
+    queries = (lto for branch in branches for lto in derive_lto(branch))
+    distinct = decision.query.distinct
+    shown = [f"-- LTO query {i}\n{render_branch(lto, distinct)}" for i, lto in enumerate(islice(queries, MOST_LTO), 1)]
+    number = checked.lto_queries
+    known = "too many to count here" if number is None else f"{number:,}"
+    return "\n\n".join([f"-- LTO queries: {known}; showing {len(shown)}", *shown])
+
+
+def show_closure(checked: Checked, decision: Decision) -> str:
+    """P+: bounds of every attribute, and every difference it implies; redundant ones are marked."""
+    return _per_branch(decision, _closure_lines)
+
+
+def show_graph(checked: Checked, decision: Decision) -> str:
+    """The dependency graph's spanning trees: a stream above the streams it must be newer than."""
+    return _per_branch(decision, _graph_lines)
+
+
+def show_facts(checked: Checked, decision: Decision) -> str:
+    """`later`, boundedness and joins: the local facts that the criteria combine."""
+    return _per_branch(decision, _fact_lines)
+
+
+def show_bound(checked: Checked, decision: Decision) -> str:
+    """M per table and in total, simplified by sympy."""
+    from criteria.symbolic import symbolic
+
+    if checked.bound is None:
+        return "no bound" if checked.verdict.value != "bounded" else "bounded by a constant that has no formula yet"
+    lines = [f"{table.table}: {symbolic(table.size)}" for table in checked.bound.tables]
+    return "\n".join([*lines, f"M = {symbolic(checked.bound.entries)}"])
+
+
+def _per_branch(decision: Decision, lines: Callable[[Facts], Iterator[str]]) -> str:
+    branches = decision.derivation.renamed.branches
+    texts = []
+    for number, branch in enumerate(branches, start=1):
+        title = [f"-- branch {number} of {len(branches)}"] if len(branches) > 1 else []
+        texts.append("\n".join([*title, *lines(Facts.of(branch))]))
+    return "\n\n".join(texts) or "-- no branch can produce a row"
+
+
+def _closure_lines(facts: Facts) -> Iterator[str]:
+    for sort in Sort:
+        attributes = facts.closure.attributes(sort)
+        for x in attributes:
+            yield _interval_line(facts, x)
+        for x in attributes:
+            for y in attributes:
+                if x != y and (line := _difference_line(facts, sort, x, y)):
+                    yield line
+
+
+def _interval_line(facts: Facts, x: Attribute) -> str:
+    matrix, node = facts.closure.node(x)
+    low, high = matrix.limit(0, node), matrix.limit(node, 0)
+    left = f"{_value(facts, x, -low[0])} {'<' if low[1] else '<='} " if low else ""
+    right = f" {'<' if high[1] else '<='} {_value(facts, x, high[0])}" if high else ""
+    return f"{left}{x}{right}" if left or right else f"{x} has no bound"
+
+
+def _value(facts: Facts, x: Attribute, value: Fraction) -> str:
+    if facts.closure.sort(x) is Sort.STRING:
+        return decode(facts.closure.strings[int(value)], facts.branch.column(x).type)
+    return decode(int(value) if value.denominator == 1 else value, facts.branch.column(x).type)
+
+
+def _difference_line(facts: Facts, sort: Sort, x: Attribute, y: Attribute) -> str | None:
+    matrix = facts.closure.bounds[sort]
+    i, j = facts.closure.nodes[x][1], facts.closure.nodes[y][1]
+    limit = matrix.limit(i, j)
+    if limit is None or matrix.implied_through(i, 0, j):
+        return None
+    value, strict = limit
+    if sort is Sort.STRING:
+        return f"{x} {'<' if strict else '<='} {y}"
+    mark = "   (redundant)" if matrix.redundant(i, j) else ""
+    return f"{x} - {y} {'<' if strict else '<='} {value}{mark}"
+
+
+def _graph_lines(facts: Facts) -> Iterator[str]:
+    import networkx as nx
+
+    graph = DependencyGraph.of(facts)
+    if not graph.vertices:
+        yield "(no infinite stream)"
+        return
+    full = graph.to_networkx()
+    reduced = full.edge_subgraph([(u, v) for u, v, kept in full.edges(data="reduced") if kept]).copy()
+    reduced.add_nodes_from(graph.vertices)
+    yield from nx.generate_network_text(reduced, ascii_only=False)
+    for component in graph.components:
+        names = listed(sorted(component))
+        form = "a tree" if graph.is_tree(next(iter(component))) else "no tree"
+        yield f"{names}: {form}"
+
+
+def _fact_lines(facts: Facts) -> Iterator[str]:
+    for stream in facts.infinite:
+        later = facts.later[stream]
+        yield f"{stream}: " + (f"{listed(later)} may lag it" if later else "no stream may lag it; it is soon forgotten")
+    for stream, end in facts.finite_streams.items():
+        yield f"{stream}: a finite stream, its timestamps end at {end}"
+    for attribute in _mentioned(facts.branch, facts):
+        yield f"{attribute}: {'bounded' if facts.bounded(attribute) else 'unbounded'}"
+    for join in facts.joins:
+        sides = [f"harmless for {own}" for own in (join.attribute, join.other) if facts.harmless(own, join)]
+        yield f"join of {join.attribute} and {join.other}: {listed(sides) if sides else 'harmful for both sides'}"
+
+
+def _mentioned(branch: Branch, facts: Facts) -> Iterator[Attribute]:
+    return (attribute for attribute in facts.closure.nodes if not branch.is_time(attribute))
+
+
+STAGES: tuple[Stage, ...] = (
+    Stage("normal-form", "the query as understood", show_normal_form),
+    Stage("split", "OR, IN and <> split into disjoint branches", show_split),
+    Stage("merged", "equal timestamps merged, finite streams marked", show_merged),
+    Stage("lto", "the locally totally ordered queries of the paper", show_lto),
+    Stage("closure", "P+, everything the conditions imply", show_closure),
+    Stage("graph", "the dependency graph's spanning trees", show_graph),
+    Stage("bound", "the bound M per table, as a symbolic expression", show_bound),
+    Stage("facts", "which streams may lag, what is bounded, which joins are harmless", show_facts),
+)

@@ -1,0 +1,97 @@
+"""The text output of `check`: each finding with its SQL and carets, each query's verdict in a line, a summary."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+
+from analyzer.diagnostics import Diagnostic
+from criteria.check import Checked
+from criteria.verdict import Decision, Verdict
+from criteria.violation import CriterionResult
+from criteria.wording import listed
+from reports.snippet import snippet
+from reports.style import paint
+
+_STYLE = {Verdict.BOUNDED: "good", Verdict.UNKNOWN: "warning"}
+_PAPER = {"theorem-1": "Theorem 1", "theorem-2": "Theorem 2"}
+_WRAP = 96
+
+
+def text_report(checked: tuple[Checked, ...], color: bool = False) -> str:
+    """All checked statements as text."""
+    lines: list[str] = []
+    for item in checked:
+        for diagnostic in item.diagnostics:
+            lines.extend(diagnostic_lines(item, diagnostic, color))
+            lines.append("")
+        lines.append(verdict_line(item, color))
+        lines.extend(f"  {line}" for line in notes(item))
+    lines.extend(("", _summary(checked, color)))
+    return "\n".join(lines)
+
+
+def diagnostic_lines(item: Checked, diagnostic: Diagnostic, color: bool) -> Iterator[str]:
+    """One finding: headline, place, snippet, condition, help and related places."""
+    severity = diagnostic.severity.value
+    head = paint(f"{severity}[{diagnostic.code} {diagnostic.rule.name}]", severity, color)
+    yield f"{head}: {paint(diagnostic.message, 'bold', color)}"
+    gutter = " " * len(str(diagnostic.span.line))
+    arrow, equals = paint("-->", "frame", color), paint("=", "frame", color)
+    yield f"{gutter}{arrow} {diagnostic.file}:{diagnostic.span.line}:{diagnostic.span.column}"
+    yield from snippet(item.source, diagnostic.span, severity, color)
+    facts = [("condition", diagnostic.condition), ("help", diagnostic.help)]
+    facts += [("note", f"{r.file}:{r.line}: {r.message}") for r in diagnostic.related]
+    for label, text in facts:
+        if text:
+            wrapped = textwrap.wrap(text, _WRAP - len(label), break_long_words=False, break_on_hyphens=False)
+            yield f"{gutter} {equals} {label}: {wrapped[0]}"
+            yield from (f"{gutter}   {' ' * (len(label) + 1)} {line}" for line in wrapped[1:])
+
+
+def verdict_line(item: Checked, color: bool) -> str:
+    """``name: verdict`` with the bound where there is one."""
+    verdict = paint(item.verdict.value, _STYLE.get(item.verdict, "error"), color)
+    return f"{paint(item.statement.name, 'bold', color)}: {verdict}{bound_text(item)}"
+
+
+def bound_text(item: Checked) -> str:
+    """The bound M in words, for a bounded statement."""
+    if item.verdict is not Verdict.BOUNDED:
+        return ""
+    if item.bound is None:
+        return ", by a constant that has no formula yet"
+    entries = item.bound.entries
+    if entries.value == 0:
+        return ", nothing is remembered"
+    known = "" if entries.text == str(entries.value) else f" = {entries.text}"
+    if entries.value is None:
+        return f", at most {entries.text} synopsis entries"
+    return f", at most {entries.value:,}{known} synopsis {'entry' if entries.value == 1 else 'entries'}"
+
+
+def notes(item: Checked) -> Iterator[str]:
+    """What the paper's theorem says, where it speaks of the query."""
+    if item.decision is None:
+        return
+    for result in item.decision.criteria[1:]:
+        yield paper_note(item.decision, result)
+
+
+def paper_note(decision: Decision, result: CriterionResult) -> str:
+    """A sentence on the paper's theorem, and on its disagreement with the verdict if there is one."""
+    name = _PAPER[result.name]
+    if result.holds:
+        unsound = decision.verdict is not Verdict.BOUNDED
+        return f"{name} of the paper holds" + (", but it is not sound: see docs/theory.md" if unsound else "")
+    broken = listed(dict.fromkeys(violation.condition for violation in result.violations))
+    unnecessary = decision.verdict is Verdict.BOUNDED
+    return f"{name} of the paper is violated at {broken}" + (
+        ", but it is not necessary: see docs/theory.md" if unnecessary else ""
+    )
+
+
+def _summary(checked: tuple[Checked, ...], color: bool) -> str:
+    counts = [(verdict, sum(item.verdict is verdict for item in checked)) for verdict in Verdict]
+    parts = [paint(f"{n} {verdict.value}", _STYLE.get(verdict, "error"), color) for verdict, n in counts if n]
+    return f"{len(checked)} {'query' if len(checked) == 1 else 'queries'} checked: {', '.join(parts)}"

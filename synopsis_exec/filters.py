@@ -1,0 +1,173 @@
+"""What the conditions of a branch say of one row: the filters that run before anything is joined or remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor
+
+from analyzer.boundedness import Facts
+from analyzer.closure import FIRST_TIMESTAMP, Sort, implied
+from analyzer.query import Atom, Attribute, Comparison, NullTest, Op
+from analyzer.types import Family
+from analyzer.values import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Extreme:
+    """``attribute >= MIN(relation) + offset`` (``lower``) or ``attribute <= MAX(relation) + offset``.
+
+    It follows from joins through a third source, so it must be checked on its own while that source is missing.
+    """
+
+    attribute: Attribute
+    lower: bool
+    relation: Attribute
+    offset: int
+
+
+def local_filters(facts: Facts, alias: str) -> tuple[Atom, ...]:
+    """The conditions on the values of one source's row alone, derived ones included; timestamps are left out.
+
+    ``S.a <= T.b AND T.b = 3  ->  S.a IS NOT NULL AND S.a <= 3``. Equalities within a row that follow through other
+    sources are checked here too, because a table keeps only one of two equal attributes.
+    """
+    closure = facts.closure
+    own = [a for a in closure.nodes if a.source == alias and not facts.branch.is_time(a)]
+    compared = [a for a in own if a in closure.compared]
+    found: list[Atom] = [NullTest(a, False) for a in compared]
+    for attribute in compared:
+        found.extend(_bounds(facts, attribute))
+    found.extend(_within(facts, compared))
+    for atom in facts.branch.atoms:
+        if {a.source for a in atom.attributes} != {alias} or facts.branch.is_time(atom.attributes[0]):
+            continue
+        if isinstance(atom, NullTest) and (atom.is_null or atom.attribute not in compared):
+            found.append(NullTest(atom.attribute, atom.is_null))
+        if isinstance(atom, Comparison) and atom.op is Op.NE and not implied(closure, atom):
+            found.append(Comparison(atom.left, atom.op, atom.right, atom.offset))
+    return tuple(dict.fromkeys(found))
+
+
+def _bounds(facts: Facts, attribute: Attribute) -> Iterator[Comparison]:
+    matrix, node = facts.closure.node(attribute)
+    low, high = matrix.limit(0, node), matrix.limit(node, 0)
+    least = None if low is None else _constant(facts, attribute, -low[0], low[1], lower=True)
+    most = None if high is None else _constant(facts, attribute, high[0], high[1], lower=False)
+    if least is not None and least == most:
+        yield Comparison(attribute, Op.EQ, None, least[0])
+        return
+    if least is not None:
+        yield Comparison(attribute, Op.GT if least[1] else Op.GE, None, least[0])
+    if most is not None:
+        yield Comparison(attribute, Op.LT if most[1] else Op.LE, None, most[0])
+
+
+def _constant(
+    facts: Facts, attribute: Attribute, value: Fraction, strict: bool, lower: bool
+) -> tuple[Value, bool]:
+    """A bound as a value of the attribute's type, and whether the value itself is excluded."""
+    if facts.closure.sort(attribute) is Sort.STRING:
+        return facts.closure.strings[int(value)], strict
+    if not _integral(facts, attribute):
+        return value, strict
+    return (floor(value) + 1 if strict else ceil(value)) if lower else _most(value, strict), False
+
+
+def _most(value: Fraction, strict: bool) -> int:
+    """The greatest integer at most (below, when strict) a value."""
+    return ceil(value) - 1 if strict else floor(value)
+
+
+def _integral(facts: Facts, attribute: Attribute) -> bool:
+    """Whether an attribute's encoded values are integers: all but strings and floating-point numbers."""
+    return facts.branch.column(attribute).type.family not in (Family.FLOAT, Family.STRING)
+
+
+def _within(facts: Facts, own: list[Attribute]) -> Iterator[Comparison]:
+    """The constraints between two attributes of one row that do not follow from others of the same row."""
+    closure = facts.closure
+    for i, x in enumerate(own):
+        for y in own[i + 1 :]:
+            pair = closure.pair(x, y)
+            if pair is None:
+                continue
+            matrix, a, b = pair
+            if matrix.equal(a, b):
+                yield constraint(facts, x, y)
+                continue
+            for first, second in ((x, y), (y, x)):
+                p, q = closure.nodes[first][1], closure.nodes[second][1]
+                middles = [0, *(closure.nodes[m][1] for m in own if m not in (x, y) and closure.pair(m, x))]
+                through = (
+                    m
+                    for m in middles
+                    if matrix.implied_through(p, m, q)
+                    and (m == 0 or not (matrix.equal(p, m) or matrix.equal(m, q)))
+                )
+                if matrix.finite(p, q) and next(through, None) is None:
+                    yield constraint(facts, first, second)
+
+
+def constraint(facts: Facts, x: Attribute, y: Attribute) -> Comparison:
+    """The closure's ``x − y ≤ c`` as a comparison; ``x = y + c`` where the difference is fixed."""
+    matrix, i = facts.closure.node(x)
+    j = facts.closure.nodes[y][1]
+    limit = matrix.limit(i, j)
+    assert limit is not None, "only finite constraints are asked for"
+    value, strict = limit
+    if matrix.equal(i, j):
+        return Comparison(x, Op.EQ, y, int(value) if value.denominator == 1 else value)
+    if not _integral(facts, x):
+        return Comparison(x, Op.LT if strict else Op.LE, y, value)
+    most = _most(value, strict)
+    return Comparison(x, Op.LT, y, 0) if most == -1 else Comparison(x, Op.LE, y, most)
+
+
+def time_filters(facts: Facts, alias: str) -> tuple[Comparison, ...] | None:
+    """The conditions on a stream's timestamp alone; None when no timestamp satisfies them."""
+    time = facts.time(alias)
+    low, high = facts.closure.interval(time)
+    family = facts.branch.column(time).type.family
+    first = 0 if family is Family.INTEGER else FIRST_TIMESTAMP
+    found = []
+    if low is not None and low > first:
+        found.append(Comparison(time, Op.GE, None, int(low)))
+    if high is not None:
+        found.append(Comparison(time, Op.LE, None, int(high)))
+    for atom in facts.branch.atoms:
+        if set(atom.attributes) == {time}:
+            if isinstance(atom, NullTest) and atom.is_null:
+                return None
+            if isinstance(atom, Comparison) and atom.op is Op.NE and not implied(facts.closure, atom):
+                found.append(Comparison(time, Op.NE, None, atom.offset))
+    return tuple(dict.fromkeys(found))
+
+
+def extremes(facts: Facts, alias: str) -> tuple[Extreme, ...]:
+    """The bounds of a stream's attributes by relations that are joined to it only through other sources."""
+    closure = facts.closure
+    joined = {frozenset((join.attribute, join.other)) for join in facts.joins}
+    found = []
+    for attribute in closure.compared:
+        if attribute.source != alias or facts.branch.is_time(attribute) or attribute not in closure.nodes:
+            continue
+        if closure.sort(attribute) is not Sort.DISCRETE:
+            continue
+        for lower, limit in zip((True, False), facts.limits(attribute), strict=True):
+            for relation, offset in limit.relations:
+                if (
+                    relation.source != alias
+                    and frozenset((attribute, relation)) not in joined
+                    and not _weaker(facts, attribute, relation, lower)
+                ):
+                    found.append(Extreme(attribute, lower, relation, int(offset)))
+    return tuple(sorted(found, key=lambda e: (e.attribute, not e.lower, e.relation)))
+
+
+def _weaker(facts: Facts, attribute: Attribute, relation: Attribute, lower: bool) -> bool:
+    """Whether the bound by a relation follows from a constant: then every row passes or none does."""
+    matrix, node = facts.closure.node(attribute)
+    other = facts.closure.nodes[relation][1]
+    return matrix.implied_through(other, 0, node) if lower else matrix.implied_through(node, 0, other)

@@ -1,0 +1,352 @@
+"""From a bounded query to a plan: what to filter, what to remember, and how partial matches grow."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from hashlib import sha256
+
+from analyzer.boundedness import Facts
+from analyzer.catalog import Catalog, Column, Kind, SourceOptions, Table
+from analyzer.errors import NotExecutableError
+from analyzer.query import Atom, Attribute, Branch, Comparison, Op, Output, Query
+from analyzer.render import render
+from analyzer.types import DataType, Family
+from criteria.bound import Bound, bound, table_size
+from criteria.set import harmful_references
+from criteria.synopsis import MOST_TABLES, Synopsis, Transition
+from criteria.synopsis import Table as SynopsisTable
+from criteria.verdict import Decision, Verdict
+from synopsis_exec.filters import Extreme, constraint, extremes, local_filters, time_filters
+
+MOST_TRANSITIONS = 4096
+"""Ways to complete partial matches beyond which no job is written: its text would be too long to read or run."""
+_RESERVED = ("_ts", "_mult")
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A stream or relation of the catalog that the job reads, with the columns that it needs of it."""
+
+    name: str
+    kind: Kind
+    columns: tuple[Column, ...]
+    timestamp: str | None
+    max_per_timestamp: int | None
+    source: SourceOptions | None
+
+
+@dataclass(frozen=True, slots=True)
+class PlanSource:
+    """One source of a branch: filters on its rows, and the columns that joins and the select list use.
+
+    ``times`` are conditions on a stream's timestamp alone.
+    """
+
+    alias: str
+    table: str
+    kind: Kind
+    columns: tuple[str, ...]
+    filters: tuple[Atom, ...]
+    times: tuple[Comparison, ...]
+    extremes: tuple[Extreme, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AgeCheck:
+    """How old a remembered stream's tuple must be, and may be, when the transition's tuples arrive."""
+
+    stream: str
+    least: int | None
+    greatest: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PlanTransition:
+    """A transition and what to check in it: the joins whose two ends first meet there.
+
+    ``groups`` are the groups of relations joined in it; ``output`` says that it completes results.
+    """
+
+    target: tuple[str, ...]
+    arriving: tuple[str, ...]
+    before: tuple[str, ...]
+    groups: tuple[tuple[str, ...], ...]
+    checks: tuple[Comparison, ...]
+    ages: tuple[AgeCheck, ...]
+    output: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BranchPlan:
+    """One select-project-join branch: sources, joins, tables, transitions and select list."""
+
+    branch: Branch
+    sources: tuple[PlanSource, ...]
+    joins: tuple[Comparison, ...]
+    groups: tuple[tuple[str, ...], ...]
+    tables: tuple[SynopsisTable, ...]
+    transitions: tuple[PlanTransition, ...]
+    outputs: tuple[Output, ...]
+
+    def source(self, alias: str) -> PlanSource:
+        """The source of that alias."""
+        return next(source for source in self.sources if source.alias == alias)
+
+    def table(self, streams: tuple[str, ...]) -> SynopsisTable:
+        """The table of a set of streams."""
+        return next(table for table in self.tables if table.streams == streams)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Everything the generated job does. ``catalog_sha256`` covers the declarations that the query uses."""
+
+    name: str
+    sql: str
+    query_sha256: str
+    catalog_sha256: str
+    distinct: bool
+    columns: tuple[Column, ...]
+    inputs: tuple[Input, ...]
+    branches: tuple[BranchPlan, ...]
+    bound: Bound
+
+    @property
+    def streams(self) -> tuple[Input, ...]:
+        """The streams that the job reads."""
+        return tuple(item for item in self.inputs if item.kind is not Kind.RELATION)
+
+    @property
+    def relations(self) -> tuple[Input, ...]:
+        """The static relations that the job reads."""
+        return tuple(item for item in self.inputs if item.kind is Kind.RELATION)
+
+    @property
+    def time_family(self) -> Family:
+        """Whether application time is an integer or a timestamp."""
+        first = self.streams[0]
+        return next(column.type.family for column in first.columns if column.name == first.timestamp)
+
+    def table_name(self, number: int, table: SynopsisTable) -> str:
+        """A table's name, with its branch's 1-based number where there are several branches."""
+        return f"{number}:{table.name}" if len(self.branches) > 1 else table.name
+
+
+def make_plan(decision: Decision, catalog: Catalog) -> Plan:
+    """The plan of a bounded query; raises NotExecutableError with the reason and a remedy."""
+    split = decision.derivation.split
+    _check_verdict(decision)
+    _check_outputs(decision.query)
+    sizes = bound(split)
+    if sizes is None:
+        raise _unknown_bound(split)
+    branches = tuple(plan for branch in split.branches if (plan := _branch_plan(split, branch)) is not None)
+    used = dict.fromkeys(source.table for branch in decision.query.branches for source in branch.sources)
+    tables = [table for name in used if (table := catalog.table(name)) is not None]
+    inputs = tuple(_input(table, branches) for table in tables)
+    _check_inputs(decision.query, inputs)
+    sql = render(decision.query, pretty=True)
+    declarations = "\n".join(_declaration(table) for table in sorted(tables, key=lambda t: t.name))
+    return Plan(
+        name=decision.query.name,
+        sql=sql,
+        query_sha256=sha256(sql.encode()).hexdigest(),
+        catalog_sha256=sha256(declarations.encode()).hexdigest(),
+        distinct=decision.query.distinct,
+        columns=_columns(decision.query),
+        inputs=inputs,
+        branches=branches,
+        bound=sizes,
+    )
+
+
+def _check_verdict(decision: Decision) -> None:
+    if decision.verdict is Verdict.BOUNDED:
+        return
+    query = decision.query
+    first = next((d for d in decision.diagnostics if d.severity == "error"), None)
+    first = first or next(iter(decision.diagnostics), None)
+    reason = f": {first.code} {first.message}" if first else ""
+    raise NotExecutableError(
+        f"{query.name} cannot be run in constant memory, its verdict is {decision.verdict}{reason}",
+        remedy=(first.help if first else "") or f"see `streambound check {query.file}`",
+        file=query.file,
+        line=first.span.line if first else query.span.line,
+        column=first.span.column if first else None,
+    )
+
+
+def _check_outputs(query: Query) -> None:
+    names = [output.name for output in query.branches[0].outputs]
+    lowered = Counter(name.lower() for name in names)
+    twice = next((name for name in names if lowered[name.lower()] > 1), None)
+    if twice is not None:
+        raise _refused(query, f"two columns of the select list are named {twice}", "name them apart with AS")
+    reserved = next((name for name in names if name.lower() in _RESERVED), None)
+    if reserved is not None:
+        raise _refused(
+            query, f"{reserved} is a column that the job adds itself", "give the column another name with AS"
+        )
+    for position, column in enumerate(_columns(query)):
+        kinds = {_type_of(branch, branch.outputs[position]) for branch in query.branches}
+        families = {(kind.family, kind.scale) for kind in kinds if kind.name != "void"}
+        if len(families) > 1:
+            what = f"the branches of the union give {column.name} different types"
+            raise _refused(query, what, "declare the columns with one type in the catalog")
+        if any(family is Family.OTHER for family, _ in families):
+            what = f"{column.name} has the type {column.type.name}, whose values cannot be compared"
+            raise _refused(query, what, "select a column of a simple type")
+
+
+def _refused(query: Query, what: str, remedy: str) -> NotExecutableError:
+    message = f"{query.name} cannot be compiled: {what}"
+    return NotExecutableError(message, remedy=remedy, file=query.file, line=query.span.line)
+
+
+def _columns(query: Query) -> tuple[Column, ...]:
+    """The select list as columns; a NULL takes its type from another branch of a union."""
+    found = []
+    for position, output in enumerate(query.branches[0].outputs):
+        kinds = [_type_of(branch, branch.outputs[position]) for branch in query.branches]
+        found.append(Column(output.name, next((kind for kind in kinds if kind.name != "void"), kinds[0])))
+    return tuple(found)
+
+
+def _type_of(branch: Branch, output: Output) -> DataType:
+    return branch.column(output.value).type if isinstance(output.value, Attribute) else output.value.type
+
+
+def _unknown_bound(split: Query) -> NotExecutableError:
+    for branch in split.branches:
+        synopsis = Synopsis(Facts.of(branch))
+        if split.distinct and harmful_references(synopsis.facts):
+            what = "it keeps the greatest or least value per key, which no job can do yet"
+            return _refused(split, what, "bound the attributes of the inequality on both sides")
+        if synopsis.realisable is None:
+            what = f"it would need more than {MOST_TABLES} tables, one per set of streams that may come first"
+            return _refused(split, what, "relate the streams' timestamps, or join fewer streams")
+        for table in synopsis.tables:
+            if table_size(synopsis, table) is None:
+                what = f"the size of the table of {table.name} depends on the values that a finite stream brings"
+                return _refused(split, what, "bound the joined attributes by constants, or in the catalog")
+    return _refused(split, "no bound on its memory is known", "bound the projected attributes")
+
+
+def _branch_plan(split: Query, branch: Branch) -> BranchPlan | None:
+    """The plan of one branch; None when no timestamp can satisfy it."""
+    facts = Facts.of(branch)
+    synopsis = Synopsis(facts)
+    if len(synopsis.transitions) > MOST_TRANSITIONS:
+        what = f"its partial matches can grow in {len(synopsis.transitions)} ways, more than {MOST_TRANSITIONS}"
+        raise _refused(split, what, "relate the streams' timestamps, or join fewer streams")
+    joins = (*_joins(facts), *synopsis.inequalities)
+    used = {a for join in joins for a in join.attributes}
+    used |= {output.value for output in branch.outputs if isinstance(output.value, Attribute)}
+    sources = []
+    for source in branch.sources:
+        relation = source.kind is Kind.RELATION
+        times = () if relation else time_filters(facts, source.alias)
+        if times is None:
+            return None
+        columns = tuple(c.name for c in source.columns if Attribute(source.alias, c.name) in used)
+        limits = () if relation else extremes(facts, source.alias)
+        filters = local_filters(facts, source.alias)
+        sources.append(
+            PlanSource(source.alias, source.table, source.kind, columns, filters, times, limits)
+        )
+    return BranchPlan(
+        branch,
+        tuple(sources),
+        joins,
+        synopsis.relation_groups,
+        synopsis.tables,
+        tuple(_transition(synopsis, joins, transition) for transition in synopsis.transitions),
+        branch.outputs,
+    )
+
+
+def _joins(facts: Facts) -> tuple[Comparison, ...]:
+    """The joins of the branch, both directions of an equality as one."""
+    found: dict[frozenset[Attribute] | tuple[Attribute, Attribute], Comparison] = {}
+    for join in facts.joins:
+        key = frozenset((join.attribute, join.other)) if join.equality else (join.attribute, join.other)
+        if key not in found:
+            found[key] = constraint(facts, join.attribute, join.other)
+    return tuple(found.values())
+
+
+def _transition(synopsis: Synopsis, joins: tuple[Comparison, ...], transition: Transition) -> PlanTransition:
+    known = synopsis.relations_of(transition.before) if transition.before else ()
+    there = synopsis.relations_of(transition.target)
+    groups = tuple(g for g in synopsis.relation_groups if g[0] in there and g[0] not in known)
+    group_of = {alias: group for group in groups for alias in group}
+    before = {*transition.before, *known}
+    present = {*transition.arriving, *group_of, *before}
+    checks = []
+    for join in joins:
+        ends = {attribute.source for attribute in join.attributes}
+        together = ends <= before or any(ends <= set(group) for group in groups)
+        if ends <= present and not together:
+            checks.append(join)
+    return PlanTransition(
+        transition.target,
+        transition.arriving,
+        transition.before,
+        groups,
+        tuple(checks),
+        tuple(_ages(synopsis, transition)),
+        set(transition.target) == set(synopsis.streams),
+    )
+
+
+def _ages(synopsis: Synopsis, transition: Transition) -> list[AgeCheck]:
+    """Per remembered stream the tightest of what the arriving streams ask of its age."""
+    found = []
+    for old in transition.before:
+        asked = [synopsis.age_checks(new, old) for new in transition.arriving]
+        least = max((low for low, _ in asked if low is not None), default=None)
+        greatest = min((high for _, high in asked if high is not None), default=None)
+        if least is not None or greatest is not None:
+            found.append(AgeCheck(old, least, greatest))
+    return found
+
+
+def _input(table: Table, branches: tuple[BranchPlan, ...]) -> Input:
+    """A table with the columns that filters, joins and the select list mention."""
+    needed = {table.timestamp}
+    for plan in branches:
+        for source in plan.sources:
+            if source.table == table.name:
+                needed |= {*source.columns, *(a.column for atom in source.filters for a in atom.attributes)}
+                needed |= {limit.attribute.column for limit in source.extremes}
+            needed |= {
+                limit.relation.column
+                for limit in source.extremes
+                if plan.source(limit.relation.source).table == table.name
+            }
+    columns = tuple(column for column in table.columns if column.name in needed)
+    return Input(
+        table.name, table.kind, columns, table.timestamp, table.max_per_timestamp, table.source
+    )
+
+
+def _check_inputs(query: Query, inputs: tuple[Input, ...]) -> None:
+    streams = [item for item in inputs if item.timestamp is not None]
+    families = {c.type.family for item in streams for c in item.columns if c.name == item.timestamp}
+    if len(families) > 1:
+        what = "its branches have integer and TIMESTAMP application time, which have no common order"
+        raise _refused(query, what, "register the branches as queries of their own")
+    if not streams:
+        raise _refused(query, "it reads no stream, only relations", "run it as a batch query")
+
+
+def _declaration(table: Table) -> str:
+    """What a table's declaration means to the job, as text to hash."""
+    columns = ", ".join(f"{c.name} {c.type.name} {c.domain}" for c in table.columns)
+    return f"{table.kind} {table.name}({columns}) {table.timestamp} {table.max_per_timestamp}"
+
+
+def is_equality(check: Comparison) -> bool:
+    """Whether a check is an equality of two attributes."""
+    return check.op is Op.EQ

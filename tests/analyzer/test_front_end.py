@@ -1,0 +1,202 @@
+"""The front end on named cases, their canonical text read back, and text that nobody meant as SQL."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from analyzer.errors import InputError
+from analyzer.lower import Lowered
+from analyzer.render import render
+from analyzer.rules import RULES, RULES_BY_CODE
+from analyzer.spans import SourceText
+from analyzer.statements import read_sql, split_statements
+from tests.support.cases import Case, canonical, finding, lowered, read_cases
+from tests.support.meaning import meaning
+
+CASES = read_cases("front_end.cases")
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_case(case: Case) -> None:
+    assert canonical(case.text) == case.expected
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_canonical_text_means_the_same(case: Case) -> None:
+    for _, result in lowered(case.text):
+        if result.query is not None:
+            ((_, again),) = lowered(render(result.query))
+            assert again.query is not None, again.diagnostics
+            assert meaning(replace(again.query, name=result.query.name)) == meaning(result.query)
+            assert render(again.query) == render(result.query)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_pretty_text_means_the_same(case: Case) -> None:
+    for _, result in lowered(case.text):
+        if result.query is not None:
+            ((_, again),) = lowered(render(result.query, pretty=True))
+            assert again.query is not None, again.diagnostics
+            assert render(again.query) == render(result.query)
+
+
+def test_every_code_of_the_front_end_has_a_case() -> None:
+    seen = {line.split()[0] for case in CASES for line in case.expected.splitlines() if line.startswith("SB")}
+    assert seen == {rule.code for rule in RULES if rule.code < "SB150"}
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_line_endings_do_not_move_findings(case: Case) -> None:
+    windows = case.text.replace("\n", "\r\n")
+    places = [
+        [(d.code, d.span.line, d.span.column, d.span.end_line, d.span.end_column) for d in result.diagnostics]
+        for text in (case.text, windows)
+        for _, result in lowered(text)
+    ]
+    half = len(places) // 2
+    assert places[:half] == places[half:]
+
+
+def test_findings_explain_themselves() -> None:
+    for case in CASES:
+        for _, result in lowered(case.text):
+            for diagnostic in result.diagnostics:
+                assert diagnostic.message, case.name
+                assert "sqlglot" not in diagnostic.message + diagnostic.help, case.name
+
+
+def only(sql: str) -> Lowered:
+    ((_, result),) = lowered(sql)
+    return result
+
+
+@pytest.mark.parametrize(
+    ("sql", "message", "help"),
+    [
+        ("SELECT a FROM Ss", "unknown stream or relation 'Ss'", "did you mean S?"),
+        ("SELECT a FROM nowhere", "unknown stream or relation 'nowhere'", "declares S, T, U, E, G, odd name, R"),
+        ("SELECT T.cc FROM T", "T has no column 'cc'", "did you mean T.c?"),
+        ("SELECT a FROM S, T", "column 'a' is ambiguous: S and T have it", "write S.a"),
+        (
+            "SELECT S.a FROM S JOIN T USING (a)",
+            "JOIN … USING is outside the query language",
+            "write the equality in ON",
+        ),
+        ("SELECT a FROM S NATURAL JOIN T", "NATURAL JOIN is outside the query language", ""),
+        ("SELECT a FROM S WHERE", "syntax error: WHERE is incomplete", ""),
+        ("SELECT COUNT(*) FROM S", "the aggregate COUNT is outside the query language", ""),
+        ("SELECT a FROM S WHERE a = 'x", "syntax error: the text ends inside a string, quoted name or comment", ""),
+        ("SELECT ts FROM S", "an application timestamp in the select list is outside the query language", "_ts"),
+    ],
+)
+def test_messages(sql: str, message: str, help: str) -> None:
+    first = only(sql).diagnostics[0]
+    assert first.message == message
+    assert help in first.help
+
+
+def test_an_unknown_column_points_at_the_declaration() -> None:
+    (related,) = only("SELECT q FROM S").diagnostics[0].related
+    assert (Path(related.file).name, related.line, related.message) == ("streams.toml", 3, "S is declared here")
+
+
+def test_several_findings_come_in_the_order_of_the_text() -> None:
+    sql = "SELECT p, q FROM S WHERE s LIKE 'x' AND r = 1"
+    assert [finding(d, sql) for d in only(sql).diagnostics] == [
+        'SB102 1:8-9 "p"',
+        'SB102 1:11-12 "q"',
+        "SB110 1:26-36 \"s LIKE 'x'\"",
+        'SB102 1:41-42 "r"',
+    ]
+
+
+# --- names ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("file", "sql", "names"),
+    [
+        ("dir/late.sql", "SELECT 1", ["late"]),
+        ("dir/late.sql", "SELECT 1; SELECT 2", ["late:1", "late:2"]),
+        ("late.sql", "-- name: x\nSELECT 1; SELECT 2", ["x", "late:2"]),
+        ("late.sql", "-- name: x\n-- name: y\nSELECT 1", ["y"]),
+        ("late.sql", "--name:x\r\nSELECT 1", ["x"]),
+        ("late.sql", "SELECT 1 -- name: x", ["late"]),
+        ("late.sql", "", []),
+    ],
+)
+def test_names(file: str, sql: str, names: list[str]) -> None:
+    assert [statement.name for statement in split_statements(SourceText(file, sql))] == names
+
+
+# --- files ----------------------------------------------------------------------------------------------------
+
+
+def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path: Path) -> None:
+    (tmp_path / "q.sql").write_bytes("\ufeffSELECT q FROM S".encode())
+    (statement,) = split_statements(read_sql(tmp_path / "q.sql"))
+    assert statement.span.column == 1
+
+
+def test_a_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot read the file: No such file") as caught:
+        read_sql(tmp_path / "none.sql")
+    assert caught.value.file == str(tmp_path / "none.sql")
+    assert caught.value.exit_status == 3
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfeS\x00", b"SELECT \x00", b"caf\xe9"])
+def test_a_binary_file(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "q.sql").write_bytes(content)
+    with pytest.raises(InputError, match=r"not UTF-8|binary") as caught:
+        read_sql(tmp_path / "q.sql")
+    assert caught.value.remedy == "is it a SQL file?"
+
+
+# --- text that nobody meant as SQL ----------------------------------------------------------------------------
+
+WORDS = (
+    "SELECT DISTINCT FROM WHERE AND OR NOT IN BETWEEN IS NULL UNION ALL JOIN ON WITH AS ( ( ) ) , , . ; * + - < <= = <> "
+    "a b s d f day ts S T U E R S.a T.c S.ts S.a E.at G.at 1 2.5 1e400 'x' 'it' `q` \" ' DATE TIMESTAMP INTERVAL DAY MONTH "
+    "CASE WHEN END EXISTS COUNT(*) OVER GROUP BY ORDER LIMIT VALUES INSERT /* */ -- ? :p [ ] { } $ @ \\ é 漢 😀 \t \n"
+).split(" ")
+garbage = st.lists(st.sampled_from(WORDS), max_size=14).map(" ".join) | st.text(max_size=30)
+queries = st.tuples(
+    st.sampled_from(["SELECT S.a FROM S, T WHERE ", "SELECT DISTINCT a FROM S WHERE ", "SELECT "]),
+    st.lists(st.sampled_from(WORDS), min_size=1, max_size=9).map(" ".join),
+).map("".join)
+
+
+@settings(max_examples=400, deadline=None)
+@given(garbage | queries)
+@example("SELECT a FROM S WHERE x < 1e400")
+@example("SELECT a FROM S WHERE a < 1e400 * 1e400")
+@example("SELECT a FROM S WHERE a < 1e999999999")
+@example("SELECT INTERVAL 1 DAY FROM S")
+@example("SELECT a FROM S WHERE " + "(" * 60 + "a = 1" + ")" * 60)
+def test_no_text_breaks_the_front_end(text: str) -> None:
+    source = SourceText("garbage.sql", text)
+    for _, result in lowered(text):
+        assert (result.query is None) == bool(result.diagnostics)
+        for diagnostic in result.diagnostics:
+            assert diagnostic.code in RULES_BY_CODE
+            span = diagnostic.span
+            assert 0 <= span.start <= span.end <= len(text)
+            assert source.span(span.start, span.end) == span
+        if result.query is not None:
+            assert only(render(result.query)).query is not None
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.binary(max_size=40))
+def test_no_bytes_break_reading(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+    path = tmp_path_factory.getbasetemp() / "bytes.sql"
+    path.write_bytes(content)
+    try:
+        source = read_sql(path)
+    except InputError:
+        return
+    split_statements(source)

@@ -1,0 +1,95 @@
+"""The bound M: numbers and formulas of hand-counted cases, and what it is made of."""
+
+from __future__ import annotations
+
+import pytest
+
+from criteria.bound import bound
+from tests.support.catalogs import PLAIN, Catalog, streams, with_domain, with_relation
+from tests.support.kernel import actual_sizes, formula_value
+from tests.support.product import decided
+
+RELATION = with_relation(PLAIN)
+RATED: Catalog = {
+    "streams": {name: {**body, "max_per_timestamp": 4} for name, body in streams(s="string")["streams"].items()},
+    "relations": {"R": {"columns": {"a": "bigint", "s": "string"}, "rows": 10}},
+}
+OLDER = "FROM S, T WHERE S.ts > T.ts"
+
+CASES: dict[str, tuple[str, Catalog, int | str]] = {
+    "one stream keeps nothing": ("SELECT S.a FROM S", PLAIN, 0),
+    "a counter": (f"SELECT S.a {OLDER}", PLAIN, 1),
+    "one counter per value": (f"SELECT T.a {OLDER} AND T.a BETWEEN 1 AND 4", PLAIN, 4),
+    "one counter per pair of values": (f"SELECT T.a, T.b {OLDER} AND T.a BETWEEN 1 AND 4 AND T.b IN (1, 2)", PLAIN, 8),
+    "a value that follows is not kept": (f"SELECT T.a, T.b {OLDER} AND T.a = T.b AND T.a BETWEEN 1 AND 4", PLAIN, 4),
+    "a constant is one value": (f"SELECT T.a {OLDER} AND T.a = 4", PLAIN, 1),
+    "a filter alone is not kept": (f"SELECT S.a {OLDER} AND T.a BETWEEN 1 AND 4", PLAIN, 1),
+    "a declared domain and NULL": (f"SELECT T.a {OLDER}", with_domain(PLAIN, "T", "a", [0, 9]), 11),
+    "a boolean and NULL": (f"SELECT T.f {OLDER}", streams(f="boolean"), 3),
+    "a boolean that is compared": (f"SELECT T.f {OLDER} AND T.f = S.f", streams(f="boolean"), 2),
+    "clipped: only 1 to 8 matter, and all below is as 1": (
+        f"SELECT 1 AS one {OLDER} AND T.a < S.a AND T.a < 9 AND S.a > 1", PLAIN, 8),
+    "two suffixes of a chain": (
+        "SELECT U.a FROM S, T, U WHERE S.ts > T.ts AND T.ts > U.ts AND U.a BETWEEN 1 AND 3", PLAIN, 6),
+    "two parents: three tables": (
+        "SELECT U.a FROM S, T, U WHERE S.ts > U.ts AND T.ts > U.ts AND U.a BETWEEN 1 AND 3", PLAIN, 9),
+    "unrelated streams wait for each other": (
+        "SELECT S.a, T.a AS ta FROM S, T WHERE S.a BETWEEN 1 AND 2 AND T.a BETWEEN 1 AND 3", PLAIN, 5),
+    "a window keeps its tuples": (f"SELECT T.a, S.a AS sa {OLDER} AND S.ts <= T.ts + 3", RATED, 12),
+    "simultaneous tuples keep nothing": ("SELECT T.a FROM S, T WHERE S.ts = T.ts", PLAIN, 0),
+    "as many as a relation has rows": ("SELECT T.s FROM S, T, R WHERE S.ts > T.ts AND T.s = R.s", RATED, 10),
+    "contradictions keep nothing": (f"SELECT T.a {OLDER} AND T.a < 1 AND T.a > 1", PLAIN, 0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_hand_counted(name: str) -> None:
+    sql, catalog, most = CASES[name]
+    decision = decided(sql, catalog)
+    assert decision.verdict == "bounded"
+    found = bound(decision.derivation.split)
+    assert found is not None
+    assert found.entries.value == most
+
+
+def test_a_formula_where_the_catalog_gives_no_number() -> None:
+    decision = decided(f"SELECT T.a, S.a AS sa {OLDER} AND S.ts <= T.ts + 3", PLAIN)
+    found = bound(decision.derivation.split)
+    assert found is not None
+    assert found.entries.value is None
+    rows = {"T": [{"a": 1, "b": 1, "ts": 1}] * 5}
+    assert formula_value(decision, PLAIN, rows) == 15
+
+
+def test_a_range_between_a_relations_extremes() -> None:
+    decision = decided("SELECT T.a FROM S, T, R WHERE S.ts > T.ts AND T.a > R.a AND T.a < R.b", RELATION)
+    found = bound(decision.derivation.split)
+    assert found is not None
+    assert found.entries.value is None
+    rows = {"R": [{"a": 0, "b": 5}, {"a": 7, "b": 11}]}
+    assert actual_sizes(RELATION, rows).items() >= {"rows_R": 2, "min_R_a": 0, "max_R_b": 11}.items()
+    limit = formula_value(decision, RELATION, rows)
+    assert limit is not None
+    assert limit >= 7  # 1 to 4, and 8 to 10
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        pytest.param(f"SELECT DISTINCT 1 AS one {OLDER} AND S.a < T.a", id="a set that keeps an extremum"),
+        pytest.param("SELECT 1 AS one FROM " + ", ".join(f"S AS s{i}" for i in range(11)), id="too many tables"),
+    ],
+)
+def test_no_formula_is_better_than_a_wrong_one(sql: str) -> None:
+    decision = decided(sql, PLAIN)
+    assert decision.verdict == "bounded"
+    assert bound(decision.derivation.split) is None
+
+
+def test_a_tighter_range_never_needs_more() -> None:
+    sizes = []
+    for high in range(1, 9):
+        found = bound(decided(f"SELECT T.a {OLDER} AND T.a BETWEEN 1 AND {high}", PLAIN).derivation.split)
+        assert found is not None
+        sizes.append(found.entries.value)
+    assert sizes == list(range(1, 9))

@@ -1,0 +1,392 @@
+"""Theorems 1 and 2, decided without enumerating LTO queries, against their literal text on every LTO query.
+
+Nothing of `criteria` is used on the literal side: P+ is closed here, the graph is reduced here, and each clause is the
+paper's sentence. Weak inequalities between streams are split here, as the paper has none.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+
+import pytest
+from hypothesis import HealthCheck, assume, example, given, settings
+from hypothesis import strategies as st
+
+from analyzer.catalog import parse_catalog
+from analyzer.lower import lower
+from analyzer.query import Attribute, Branch, Comparison, Kind, Op, Query
+from analyzer.spans import SourceText
+from analyzer.statements import split_statements
+from criteria.theorem1 import theorem1
+from criteria.theorem2 import theorem2
+from preprocess.derive_lto import derive_lto
+from preprocess.pipeline import derive
+
+MOST_LTO = 3000
+STREAMS = ("X", "Y", "Z")
+CATALOG = parse_catalog(
+    "".join(
+        f'[streams.{name}]\ntimestamp = "ts"\ncolumns = {{ a = "bigint", b = "bigint", ts = "bigint" }}\n'
+        for name in STREAMS
+    )
+    + '[relations.R]\ncolumns = { r = "bigint" }\n'
+)
+Element = Attribute | int
+ZERO = 0
+
+
+def query_of(sql: str) -> Query:
+    (statement,) = split_statements(SourceText("q.sql", sql))
+    result = lower(statement, CATALOG)
+    assert result.query is not None, result.diagnostics
+    return result.query
+
+
+# --- P+ -------------------------------------------------------------------------------------------------------
+
+
+class Plus:
+    """P+ over integers: ``least[x][y]`` is the least c with ``x − y ≤ c``; constants are offsets from node 0."""
+
+    def __init__(self, branch: Branch) -> None:
+        atoms = [atom for atom in branch.atoms if isinstance(atom, Comparison)]
+        times = [Attribute(s.alias, s.timestamp) for s in branch.streams if s.timestamp]
+        self.nodes: list[Element] = list(dict.fromkeys([ZERO, *times, *(a for atom in atoms for a in atom.attributes)]))
+        self.nodes += [o.value for o in branch.outputs if isinstance(o.value, Attribute) and o.value not in self.nodes]
+        far = float("inf")
+        self.least = {x: {y: 0 if x == y else far for y in self.nodes} for x in self.nodes}
+        for time in times:
+            self._add(ZERO, time, 0)
+        for atom in atoms:
+            other: Element = ZERO if atom.right is None else atom.right
+            assert isinstance(atom.offset, int)
+            if atom.op in (Op.LT, Op.LE, Op.EQ):
+                self._add(atom.left, other, atom.offset - (atom.op is Op.LT))
+            if atom.op in (Op.GT, Op.GE, Op.EQ):
+                self._add(other, atom.left, -atom.offset - (atom.op is Op.GT))
+        for k, i, j in product(self.nodes, repeat=3):
+            self.least[i][j] = min(self.least[i][j], self.least[i][k] + self.least[k][j])
+        assert all(self.least[x][x] == 0 for x in self.nodes), "an LTO query must be satisfiable"
+        self.constants = sorted({a.offset for a in atoms if a.right is None and not branch.is_time(a.left)})
+
+    def _add(self, x: Element, y: Element, c: int) -> None:
+        self.least[x][y] = min(self.least[x][y], c)
+
+    def at_most(self, x: Element, y: Element) -> float:
+        """The least c with ``x − y ≤ c``, where an integer stands for itself."""
+        if isinstance(x, int) and isinstance(y, int):
+            return x - y
+        if isinstance(x, int):
+            return self.least[ZERO][y] + x
+        return self.least[x][ZERO] - y if isinstance(y, int) else self.least[x][y]
+
+    def less(self, x: Element, y: Element) -> bool:
+        return self.at_most(x, y) <= -1
+
+    def same(self, x: Element, y: Element) -> bool:
+        return self.at_most(x, y) <= 0 and self.at_most(y, x) <= 0
+
+
+# --- the paper's definitions ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Literal:
+    """One modified LTO query with the paper's definitions."""
+
+    stated: Branch
+    lto: Branch
+
+    @cached_property
+    def plus(self) -> Plus:
+        return Plus(self.lto)
+
+    @cached_property
+    def vertex(self) -> dict[str, str]:
+        group = {alias: "+".join(members) for members in self.lto.merged for alias in members}
+        return {s.alias: group.get(s.alias, s.alias) for s in self.lto.of_kind(Kind.STREAM)}
+
+    @cached_property
+    def vertices(self) -> list[str]:
+        return list(dict.fromkeys(self.vertex.values()))
+
+    def _newer(self, x: str, y: str) -> bool:
+        of = {name: Attribute(alias, "ts") for alias, name in self.vertex.items()}
+        return self.plus.less(of[y], of[x])
+
+    @cached_property
+    def parents(self) -> dict[str, list[str]]:
+        """The transitive reduction, from child to parent."""
+        return {
+            y: [
+                x
+                for x in self.vertices
+                if self._newer(x, y) and not any(self._newer(x, z) and self._newer(z, y) for z in self.vertices)
+            ]
+            for y in self.vertices
+        }
+
+    def tree(self, x: str) -> frozenset[str]:
+        found = {x}
+        while True:
+            more = {y for y in self.vertices for z in found if y in self.parents[z] or z in self.parents[y]} | found
+            if more == found:
+                return frozenset(found)
+            found = more
+
+    @cached_property
+    def trees(self) -> set[frozenset[str]]:
+        return {self.tree(x) for x in self.vertices}
+
+    def d(self, x: str) -> int:
+        return 1 + self.d(self.parents[x][0]) if self.parents[x] else 0
+
+    # Definition 5; a finite stream's attribute counts like a relation's.
+
+    def bounded(self, x: Attribute) -> bool:
+        anchors = [
+            a for a in self.plus.nodes if isinstance(a, Attribute) and a.source not in self.vertex and a.column != "ts"
+        ]
+        low = any(self.plus.at_most(a, x) < float("inf") for a in (ZERO, *anchors))
+        high = any(self.plus.at_most(x, a) < float("inf") for a in (ZERO, *anchors))
+        return low and high
+
+    # Definitions 8 and 9.
+
+    def redundant(self, x: Attribute, y: Attribute) -> bool:
+        plus = self.plus
+        elements: list[Element] = [*(n for n in plus.nodes if n != ZERO and n.column != "ts"), *plus.constants]  # type: ignore[union-attr]
+        if any(plus.less(x, e) and plus.less(e, y) for e in elements):
+            return True
+        return any(
+            (plus.same(x, k) and plus.less(k, y)) or (plus.less(x, k) and plus.same(y, k)) for k in plus.constants
+        )
+
+    def _joined(self, own: Attribute) -> list[Attribute]:
+        others = [
+            n for n in self.plus.nodes if isinstance(n, Attribute) and n.column != "ts" and n.source in self.vertex
+        ]
+        return [n for n in others if self.vertex[n.source] != self.vertex[own.source]]
+
+    def _attributes(self, x: str) -> list[Attribute]:
+        nodes = [n for n in self.plus.nodes if isinstance(n, Attribute) and n.column != "ts"]
+        return [n for n in nodes if self.vertex.get(n.source) == x]
+
+    def max_ref(self, x: str) -> list[Attribute]:
+        return [
+            a
+            for a in self._attributes(x)
+            if not self.bounded(a) and any(self.plus.less(b, a) and not self.redundant(b, a) for b in self._joined(a))
+        ]
+
+    def min_ref(self, x: str) -> list[Attribute]:
+        return [
+            a
+            for a in self._attributes(x)
+            if not self.bounded(a) and any(self.plus.less(a, b) and not self.redundant(a, b) for b in self._joined(a))
+        ]
+
+    def classes(self, attributes: list[Attribute]) -> int:
+        return len({frozenset(b for b in attributes if self.plus.same(a, b)) for a in attributes})
+
+    @cached_property
+    def joins(self) -> list[tuple[Attribute, Op, Attribute]]:
+        """The integer joins that the query states between different infinite streams."""
+        return [
+            (atom.left, atom.op, atom.right)
+            for atom in self.stated.atoms
+            if isinstance(atom, Comparison)
+            and atom.right is not None
+            and atom.left.column != "ts"
+            and {atom.left.source, atom.right.source} <= self.vertex.keys()
+            and self.vertex[atom.left.source] != self.vertex[atom.right.source]
+        ]
+
+    @cached_property
+    def projected(self) -> list[Attribute]:
+        return [o.value for o in self.lto.outputs if isinstance(o.value, Attribute) and o.value.source in self.vertex]
+
+
+def theorem_1(q: Literal) -> set[str]:
+    """The clauses of Theorem 1 that fail; the others are not asked where C1 fails, as they all require a tree."""
+    if any(len(parents) > 1 for parents in q.parents.values()):
+        return {"C1"}
+    failed = set()
+    one = len(q.trees) == 1
+    for left, _, right in q.joins:
+        i, j = q.vertex[left.source], q.vertex[right.source]
+        if q.tree(i) == q.tree(j):
+            if not ((q.parents[i] and q.parents[i] == q.parents[j]) or q.parents[j] == [i] or q.parents[i] == [j]):
+                failed.add("C2")
+        elif not q.d(i) == q.d(j) == 0:
+            failed.add("C2")
+    for a in q.projected:
+        depth = q.d(q.vertex[a.source])
+        if depth > 1 or (not one and not q.bounded(a)) or (one and depth == 1 and not q.bounded(a)):
+            failed.add("C3")
+    for left, op, right in q.joins:
+        if op is not Op.EQ:
+            continue
+        roots = [x for x in (left, right) if one and q.d(q.vertex[x.source]) == 0]
+        if not roots and not (q.bounded(left) and q.bounded(right)):
+            failed.add("C4")
+        for root in roots:
+            other = right if root == left else left
+            if not q.bounded(other) or q.d(q.vertex[other.source]) != 1:
+                failed.add("C4")
+    for x in q.vertices:
+        if not (one and q.d(x) == 0) and (q.max_ref(x) or q.min_ref(x)):
+            failed.add("C5")
+    return failed
+
+
+def theorem_2(q: Literal) -> set[str]:
+    """The clauses of Theorem 2 that fail."""
+    failed = set()
+    if not all(q.bounded(a) for a in q.projected):
+        failed.add("C1")
+    if not all(q.bounded(left) and q.bounded(right) for left, op, right in q.joins if op is Op.EQ):
+        failed.add("C2")
+    if any(q.classes(q.max_ref(x)) + q.classes(q.min_ref(x)) > 1 for x in q.vertices):
+        failed.add("C3")
+    return failed
+
+
+# --- random queries ---------------------------------------------------------------------------------------------
+
+Atom = tuple[str, str, str]
+Asked = tuple[tuple[str, ...], tuple[str, ...], tuple[Atom, ...]]
+
+
+def sql(streams: tuple[str, ...], projected: tuple[str, ...], atoms: tuple[Atom, ...], distinct: bool) -> str:
+    used = " ".join(projected + tuple(part for atom in atoms for part in atom))
+    sources = (*streams, *(("R",) if "R." in used else ()))
+    where = " WHERE " + " AND ".join(" ".join(atom) for atom in atoms) if atoms else ""
+    return f"SELECT {'DISTINCT ' * distinct}{', '.join(projected) or '1'} FROM {', '.join(sources)}{where}"
+
+
+def strict(atoms: tuple[Atom, ...]) -> list[tuple[Atom, ...]]:
+    """Weak inequalities between streams as < or =."""
+    ways = []
+    for left, op, right in atoms:
+        weak = op in ("<=", ">=") and "R" not in (left[0], right[0]) and not right.isdigit() and left[0] != right[0]
+        ways.append([(left, op[0], right), (left, "=", right)] if weak else [(left, op, right)])
+    return list(product(*ways))
+
+
+def literal(
+    streams: tuple[str, ...], projected: tuple[str, ...], atoms: tuple[Atom, ...], distinct: bool
+) -> set[str] | None:
+    """The clauses that fail in some LTO query; None when there are too many of them."""
+    failed: set[str] = set()
+    left = MOST_LTO
+    for variant in strict(atoms):
+        for branch in derive(query_of(sql(streams, projected, variant, distinct))).renamed.branches:
+            for lto in derive_lto(branch):
+                failed |= (theorem_2 if distinct else theorem_1)(Literal(branch, lto))
+                left -= 1
+                if not left:
+                    return None
+    return failed
+
+
+@st.composite
+def asked(draw: st.DrawFn) -> Asked:
+    streams = STREAMS[: draw(st.integers(2, 3))]
+    columns = [f"{s}.{c}" for s in streams for c in (("a", "b") if len(streams) == 2 or s == "X" else ("a",))]
+    column = st.sampled_from(columns)
+    ops = st.sampled_from(["<", "<", ">", "=", "<=", "<>"])
+    constant = st.sampled_from(["0", "3"])
+    time = st.sampled_from([f"{s}.ts" for s in streams])
+    times = st.tuples(time, st.sampled_from([">", ">", "<", "=", ">="]), time)
+    joins = st.tuples(column, ops, column)
+    filters = st.tuples(column, ops, constant)
+    relation = st.tuples(column, st.sampled_from(["<", ">", "="]), st.just("R.r"))
+    finite = st.tuples(time, st.just("<"), st.just("5"))
+    drawn = [
+        *draw(st.lists(times, max_size=3)),
+        *draw(st.lists(joins, max_size=3)),
+        *draw(st.lists(filters, max_size=3)),
+        *draw(st.lists(relation, max_size=1)),
+        *(draw(st.lists(finite, max_size=1)) if draw(st.integers(0, 5)) == 0 else []),
+    ]
+    atoms = tuple(atom for atom in drawn if atom[0] != atom[2])
+    projected = tuple(draw(st.lists(column, max_size=2, unique=True)))
+    return streams, projected, atoms
+
+
+def agree(case: Asked, distinct: bool) -> None:
+    result = (theorem2 if distinct else theorem1)(derive(query_of(sql(*case, distinct))).split)
+    assert result is not None
+    expected = literal(*case, distinct)
+    assume(expected is not None)
+    assert expected is not None
+    found = {violation.condition for violation in result.violations}
+    told = f"{sql(*case, distinct)}: decided {sorted(found)}, literally {sorted(expected)}"
+    assert result.holds == (not expected), told
+    if distinct or "C1" not in expected:
+        # An unbounded equality join (C2 or C4) makes references of its stream's other attributes (C3 or C5) in the
+        # LTO queries that order them beside it; the equality is to blame.
+        equality, reference = ("C2", "C3") if distinct else ("C4", "C5")
+        excused = {reference} if equality in expected else set()
+        assert found - excused == expected - excused, told
+
+
+def equal_beside_a_relation(case: Asked) -> bool:
+    """Whether streams are joined for equality and a relation or finite stream may bound what they are joined on."""
+    _, _, atoms = case
+    joined = any(
+        op in ("=", "<=", ">=") and left[0] != right[0] and right[0] in "XYZ"
+        for left, op, right in atoms
+        if ".ts" not in left
+    )
+    return joined and any(right == "R.r" or (".ts" in left and right == "5") for left, _, right in atoms)
+
+
+CHAIN = (("X.ts", ">", "Y.ts"), ("Y.ts", ">", "Z.ts"))
+COMMON = settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+)
+
+
+@COMMON
+@given(asked())
+@example((STREAMS, ("X.a", "Y.a"), (*CHAIN, ("X.a", ">", "Y.a"), ("Y.a", ">", "0"), ("Y.a", "<", "3"))))
+@example((STREAMS, ("Z.a",), (*CHAIN, ("Z.a", ">", "0"), ("Z.a", "<", "3"))))
+def test_theorem_1(case: Asked) -> None:
+    assume(not equal_beside_a_relation(case))
+    agree(case, distinct=False)
+
+
+@COMMON
+@given(asked())
+@example((STREAMS, (), (*CHAIN, ("X.a", "<", "Y.a"), ("X.b", "<", "Z.a"))))
+@example((("X", "Y"), (), (("X.ts", ">", "Y.ts"), ("X.a", "<", "Y.a"), ("X.a", "<", "Y.b"))))
+@example((("X", "Y"), (), (("X.ts", ">", "Y.ts"), ("X.a", "<", "Y.a"), ("X.b", "<", "Y.b"))))
+@example((("X", "Y"), (), (("X.ts", ">", "Y.ts"), ("X.a", "<", "Y.a"), ("X.b", ">", "Y.a"))))
+def test_theorem_2(case: Asked) -> None:
+    assume(not equal_beside_a_relation(case))
+    agree(case, distinct=True)
+
+
+BESIDE = "an order that an LTO query adds puts an unbounded attribute beside an equality join bounded by a relation"
+
+
+@pytest.mark.xfail(reason=BESIDE)
+@pytest.mark.parametrize(
+    ("case", "distinct"),
+    [
+        ((("X", "Y"), (), (("X.a", "=", "Y.a"), ("X.a", "<", "0"), ("X.b", "<", "0"), ("X.a", ">", "R.r"))), False),
+        (
+            (
+                ("X", "Y"),
+                ("X.b",),
+                (("X.ts", "<", "Y.ts"), ("X.a", "=", "Y.a"), ("X.a", "=", "R.r"), ("X.b", "<", "9")),
+            ),
+            False,
+        ),
+        ((("X", "Y"), (), (("X.a", "=", "Y.a"), ("X.b", "<", "Y.b"), ("X.a", "=", "R.r"))), True),
+    ],
+)
+def test_references_beside_an_equality_that_a_relation_bounds(case: Asked, distinct: bool) -> None:
+    agree(case, distinct)

@@ -1,0 +1,223 @@
+"""The verdict of a whole statement: unions, splits, streams used twice, contradictions; and what must not change it."""
+
+from __future__ import annotations
+
+import pytest
+
+from criteria.bound import bound
+from criteria.verdict import Decision
+from tests.support.catalogs import PLAIN, streams, with_relation
+from tests.support.choices import Choices
+from tests.support.product import blamed, decided, spanned
+from tests.support.queries import Features, make_statement
+
+RELATION = with_relation(PLAIN)
+UNBOUNDED = "SELECT T.a FROM S, T WHERE S.ts > T.ts"
+BOUNDED = "SELECT S.a FROM S, T WHERE S.ts > T.ts"
+
+
+def _codes(decision: Decision) -> list[str]:
+    return [diagnostic.code for diagnostic in decision.diagnostics]
+
+
+# --- unions, splits, streams used twice --------------------------------------------------------------------------
+
+
+def test_a_union_is_bounded_if_every_branch_is() -> None:
+    assert decided(f"{BOUNDED} UNION ALL SELECT U.a FROM U", PLAIN).verdict == "bounded"
+
+
+def test_an_unbounded_branch_of_a_union_proves_nothing() -> None:
+    sql = f"{BOUNDED} UNION ALL {UNBOUNDED}"
+    decision = decided(sql, PLAIN)
+    assert decision.verdict == "unknown"
+    assert _codes(decision) == ["SB205", "SB201"]
+    assert decision.criteria[0].violations[0].span.start == len(BOUNDED) + len(" UNION ALL SELECT ")
+
+
+@pytest.mark.parametrize("condition", ["T.b <> 3", "(T.b < 1 OR T.b > 5)", "T.b IN (1, 5)", "NOT T.b BETWEEN 2 AND 4"])
+def test_a_split_by_the_analyzer_keeps_the_proof(condition: str) -> None:
+    decision = decided(f"{UNBOUNDED} AND {condition}", PLAIN)
+    assert decision.verdict == "unbounded"
+    assert blamed(decision) == [("(i)", "T.a")]
+
+
+def test_one_side_of_an_or_may_be_bounded_and_the_other_not() -> None:
+    sql = "SELECT T.a FROM S, T WHERE S.ts > T.ts AND T.a > 0 AND (T.a < 5 OR T.b = 1)"
+    assert decided(sql, PLAIN).verdict == "unbounded"
+    assert decided(sql.replace("T.b = 1", "T.a < 7"), PLAIN).verdict == "bounded"
+
+
+def test_a_stream_used_twice_is_rejected_without_proof() -> None:
+    decision = decided("SELECT y.a FROM S AS x, S AS y WHERE x.ts > y.ts", PLAIN)
+    assert decision.verdict == "unknown"
+    assert _codes(decision) == ["SB206", "SB201"]
+    assert decided("SELECT x.a FROM S AS x, S AS y WHERE x.ts > y.ts", PLAIN).verdict == "bounded"
+
+
+def test_a_stream_used_once_in_every_branch_is_not_used_twice() -> None:
+    decision = decided(f"{UNBOUNDED} AND (T.b < 1 OR T.b > 5)", PLAIN)
+    assert "SB206" not in _codes(decision)
+
+
+def test_a_relation_used_twice_is_no_obstacle_to_a_proof() -> None:
+    sql = "SELECT T.a FROM S, T, R AS p, R AS q WHERE S.ts > T.ts AND T.b > p.a AND T.b < q.a"
+    assert decided(sql, RELATION).verdict == "unbounded"
+
+
+# --- contradictions ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "T.a < 1 AND T.a > 1",
+        "T.a > 1 AND T.a < 2",
+        "S.ts < T.ts",
+        "T.a < S.a AND S.a < T.b AND T.b < T.a",
+        "T.a IS NULL AND T.a = 3",
+        "T.a = 3 AND T.a <> 3",
+        "T.a = NULL",
+        "1 = 2",
+        "T.ts = S.ts + 1",
+        "T.a IN (1, 2) AND T.a > 5",
+        "T.a >= 3 AND T.a <= 3 AND T.b = T.a AND T.b <> 3",
+    ],
+)
+def test_a_contradiction_is_bounded_and_worth_a_warning(condition: str) -> None:
+    decision = decided(f"{UNBOUNDED} AND {condition}", PLAIN)
+    assert decision.verdict == "bounded"
+    assert _codes(decision) == ["SB150"]
+    assert decision.diagnostics[0].severity == "warning"
+
+
+@pytest.mark.parametrize("condition", ["T.a < 5 AND T.a > 3", "T.b IS NULL", "S.a <> T.b", "NOT (T.a = 3)", "1 = 1"])
+def test_no_warning_without_a_contradiction(condition: str) -> None:
+    assert "SB150" not in _codes(decided(f"{BOUNDED} AND {condition}", PLAIN))
+
+
+def test_doubles_leave_room_between_any_two() -> None:
+    decision = decided("SELECT S.d FROM S WHERE S.d > 1D AND S.d < 2D", streams(d="double"))
+    assert _codes(decision) == []
+
+
+# --- what must not change the verdict or the bound ---------------------------------------------------------------
+
+SAME: dict[str, tuple[str, str]] = {
+    "flipped sides": ("T.a < S.a AND T.a < 9 AND S.a > 0", "S.a > T.a AND 9 > T.a AND 0 < S.a"),
+    "a redundant bound": ("T.a > 0 AND T.a < 5 AND S.a = T.a", "T.a > 0 AND T.a < 5 AND T.a < 99 AND S.a = T.a"),
+    "a redundant join": (
+        "T.a < T.b AND T.b < S.a AND S.a > 0 AND T.b < 6 AND T.a > 0",
+        "T.a < T.b AND T.b < S.a AND S.a > 0 AND T.b < 6 AND T.a > 0 AND T.a < S.a"),
+    "BETWEEN": ("T.a >= 1 AND T.a <= 4 AND S.a = T.a", "T.a BETWEEN 1 AND 4 AND S.a = T.a"),
+    "weak and strict over integers": ("T.a >= 1 AND T.a <= 4 AND S.a = T.a", "T.a > 0 AND T.a < 5 AND S.a = T.a"),
+    "an offset on the other side": (
+        "T.a + 2 < S.a AND T.a < 9 AND S.a > 0", "T.a < S.a - 2 AND T.a < 9 AND S.a > 0"),
+    "an offset on the constant": ("T.a + 2 < 9 AND T.a - 1 > 0 AND S.a = T.a", "T.a < 7 AND T.a > 1 AND S.a = T.a"),
+    "constants folded": ("T.a < 3 * 3 AND T.a > 1 - 1 AND S.a = T.a", "T.a < 9 AND T.a > 0 AND S.a = T.a"),
+    "NOT": ("NOT (T.a < 1 OR T.a > 4) AND S.a = T.a", "T.a BETWEEN 1 AND 4 AND S.a = T.a"),
+    "a double negation": ("NOT NOT T.a < 5 AND T.a > 0 AND S.a = T.a", "T.a < 5 AND T.a > 0 AND S.a = T.a"),
+    "an equality chain": (
+        "S.a = T.a AND T.a = T.b AND T.b = S.b AND S.b BETWEEN 0 AND 4",
+        "S.a = T.b AND S.b = S.a AND T.a = S.b AND T.a BETWEEN 0 AND 4"),
+    "a bound on another member of an equality chain": (
+        "S.a = T.a AND T.a BETWEEN 0 AND 4", "T.a = S.a AND S.a >= 0 AND T.a <= 4"),
+    "an interval closed from both ends": ("T.a = 3 AND S.a < T.a", "T.a >= 3 AND T.a <= 3 AND S.a < T.a"),
+    "a list of one": ("T.a IN (3) AND S.a < T.a", "T.a = 3 AND S.a < T.a"),
+    "the order of the conjuncts": ("T.a < 9 AND S.a > 0 AND T.a < S.a", "T.a < S.a AND S.a > 0 AND T.a < 9"),
+    "an unbounded one flipped": ("T.b < S.b", "S.b > T.b"),
+    "an unbounded one with an offset": ("T.b + 1 <= S.b", "T.b < S.b"),
+    "an unbounded equality written as two": ("T.b = S.b", "T.b <= S.b AND T.b >= S.b"),
+    "a tautology": ("T.a BETWEEN 0 AND 5", "T.a BETWEEN 0 AND 5 AND 1 = 1"),
+    "time on the other side": ("T.ts < S.ts AND T.a BETWEEN 0 AND 5", "S.ts > T.ts AND T.a BETWEEN 0 AND 5"),
+    "time with an offset": ("S.ts >= T.ts + 1 AND T.a BETWEEN 0 AND 5", "S.ts - 1 >= T.ts AND T.a BETWEEN 0 AND 5"),
+    "time implied by a third": ("S.ts > U.ts AND U.ts > T.ts", "S.ts > U.ts AND U.ts > T.ts AND S.ts > T.ts"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("word", ["SELECT", "SELECT DISTINCT"])
+@pytest.mark.parametrize("name", SAME)
+def test_equivalent_conditions(name: str, word: str) -> None:
+    first, second = (
+        decided(f"{word} 1 AS one FROM S, T{', U' if 'U.' in where else ''} WHERE S.ts > T.ts AND {where}", PLAIN)
+        for where in SAME[name]
+    )
+    assert first.verdict == second.verdict
+    assert sorted(blamed(first)) == sorted(blamed(second))
+    assert _bound(first) == _bound(second)
+
+
+def _bound(decision: Decision) -> int | str | None:
+    if decision.verdict != "bounded":
+        return None
+    found = bound(decision.derivation.split)
+    return None if found is None else found.entries.value if found.entries.value is not None else found.entries.text
+
+
+FROMS = (
+    "SELECT S.a AS x, T.b AS y FROM S, T WHERE S.ts > T.ts AND {0} AND {1}",
+    "SELECT S.a AS x, T.b AS y FROM T, S WHERE {1} AND S.ts > T.ts AND {0}",
+    "SELECT S.a AS x, T.b AS y FROM S JOIN T ON S.ts > T.ts WHERE {0} AND {1}",
+    "SELECT S.a AS x, T.b AS y FROM S INNER JOIN T ON S.ts > T.ts AND {0} WHERE {1}",
+    "SELECT S.a AS x, T.b AS y FROM S CROSS JOIN T WHERE S.ts > T.ts AND {0} AND {1}",
+    "SELECT S.a AS x, T.b AS y FROM S, (SELECT * FROM T WHERE {0}) AS T WHERE S.ts > T.ts AND {1}",
+    "WITH T AS (SELECT a, b, ts FROM T WHERE {0}) SELECT S.a AS x, T.b AS y FROM S, T WHERE S.ts > T.ts AND {1}",
+    "SELECT q.x, q.y FROM (SELECT S.a AS x, T.b AS y FROM S, T WHERE S.ts > T.ts AND {0} AND {1}) AS q",
+)
+
+
+@pytest.mark.parametrize(("local", "join"), [("T.b BETWEEN 1 AND 4", "S.a = T.b"), ("T.b > 0", "S.a < T.b")])
+def test_equivalent_ways_to_write_a_join(local: str, join: str) -> None:
+    decisions = [decided(text.format(local, join), PLAIN) for text in FROMS]
+    assert len({d.verdict for d in decisions}) == 1
+    assert len({_bound(d) for d in decisions}) == 1
+    assert len({tuple(sorted(blamed(d))) for d in decisions}) == 1
+
+
+def test_random_conditions_reversed_give_the_same_verdict() -> None:
+    """The order of conjuncts carries no meaning: verdict, culprits and bound stay."""
+    compared = 0
+    for seed in range(150):
+        statement = make_statement(Choices.seeded(seed), Features(unions=0))
+        head, found, where = statement.sql.partition("\nWHERE ")
+        parts = where.split("\n  AND ")
+        if not found or len(parts) < 2 or " JOIN " in head:
+            continue
+        first = decided(statement.sql, statement.catalog)
+        second = decided(f"{head}\nWHERE {' AND '.join(reversed(parts))}", statement.catalog)
+        assert first.verdict == second.verdict, statement.sql
+        assert set(blamed(first)) == set(blamed(second)), statement.sql
+        compared += 1
+    assert compared > 60
+
+
+def test_a_stronger_condition_never_makes_a_bag_unbounded() -> None:
+    """Fewer solutions need no more memory: a range on every attribute makes every bag bounded."""
+    for seed in range(80):
+        statement = make_statement(Choices.seeded(seed), Features(unions=0, distinct=0))
+        if statement.sql.startswith("WITH") or "(SELECT" in statement.sql or " JOIN " in statement.sql:
+            continue
+        aliases = [part.split()[-1] for part in statement.sql.split("\n")[1].removeprefix("FROM ").split(", ")]
+        columns = next(iter(statement.catalog["streams"].values()))["columns"]
+        integers = [f"{alias}.{name}" for alias in aliases if alias != "R" for name in ("a", "b")]
+        others = [name for name in columns if name not in ("a", "b", "ts")]
+        pinned = {"double": "1.5D", "string": "'a'", "boolean": "TRUE", "date": "DATE '2024-01-02'"}
+        extra = [f"{name} BETWEEN 0 AND 3" for name in integers]
+        extra += [f"{alias}.{name} = {pinned.get(columns[name], '1.25')}" for alias in aliases for name in others]
+        joiner = "\n  AND " if "\nWHERE " in statement.sql else "\nWHERE "
+        stronger = statement.sql + joiner + " AND ".join(extra)
+        assert decided(stronger, statement.catalog).verdict == "bounded", stronger
+
+
+def test_the_first_diagnostic_names_the_culprit() -> None:
+    decision = decided(f"{UNBOUNDED} AND T.b > 3", PLAIN)
+    assert spanned(f"{UNBOUNDED} AND T.b > 3", decision.diagnostics[0].span) == "T.a"
+    assert "T.a" in decision.diagnostics[0].message
+    assert decision.diagnostics[0].severity == "error"
+
+
+@pytest.mark.parametrize(
+    "condition", ["T.b < 3 OR S.a <> 1", "T.b <> 3 OR S.a <> 1 OR T.a <> S.b", "NOT (T.a = 1 AND S.a = 1)"]
+)
+def test_an_inequality_inside_an_or(condition: str) -> None:
+    assert decided(f"{BOUNDED} AND ({condition})", PLAIN).verdict in ("bounded", "unbounded")

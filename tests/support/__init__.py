@@ -1,0 +1,1 @@
+"""Independent checks: a brute-force oracle, random queries and streams, and a small solver for witnesses."""

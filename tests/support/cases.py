@@ -1,0 +1,81 @@
+"""Case files: named pairs of an input and its expected canonical text.
+
+==== name
+input
+----
+expected
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from analyzer.catalog import Catalog, load_catalog
+from analyzer.diagnostics import Diagnostic
+from analyzer.lower import Lowered, lower
+from analyzer.query import Query
+from analyzer.render import render
+from analyzer.spans import SourceText, Span
+from analyzer.statements import split_statements
+
+CASES = Path(__file__).parent.parent / "cases"
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    text: str
+    expected: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def read_cases(file: str) -> list[Case]:
+    cases = []
+    for block in (CASES / file).read_text(encoding="utf-8").split("==== ")[1:]:
+        name, _, body = block.partition("\n")
+        text, found, expected = body.partition("\n----\n")
+        assert found, f"{file}: case {name!r} has no expectation"
+        cases.append(Case(name, text, expected.strip("\n")))
+    names = [case.name for case in cases]
+    assert len(set(names)) == len(names), f"{file}: two cases share a name"
+    return cases
+
+
+def catalog() -> Catalog:
+    return load_catalog(CASES / "streams.toml")
+
+
+def lowered(sql: str, file: str = "case.sql") -> list[tuple[str, Lowered]]:
+    """Every statement of a text with its name."""
+    statements = split_statements(SourceText(file, sql))
+    return [(statement.name, lower(statement, catalog())) for statement in statements]
+
+
+def query_of(sql: str) -> Query:
+    """The query of a text with one valid statement."""
+    ((_, result),) = lowered(sql)
+    assert result.query is not None, result.diagnostics
+    return result.query
+
+
+def place(span: Span) -> str:
+    end = f"{span.end_column}" if span.end_line == span.line else f"{span.end_line}:{span.end_column}"
+    return f"{span.line}:{span.column}-{end}"
+
+
+def finding(diagnostic: Diagnostic, sql: str) -> str:
+    token = sql[diagnostic.span.start : diagnostic.span.end]
+    return f'{diagnostic.code} {place(diagnostic.span)} "{" ".join(token.split())}"'
+
+
+def canonical(sql: str) -> str:
+    """What the front end makes of a text: queries as SQL, or findings with their places; names where given."""
+    lines = []
+    for name, result in lowered(sql):
+        if name != "case":
+            lines.append(f"-- name: {name}")
+        lines.extend(finding(diagnostic, sql) for diagnostic in result.diagnostics)
+        if result.query is not None:
+            lines.append(render(result.query))
+    return "\n".join(lines)

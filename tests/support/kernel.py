@@ -1,0 +1,97 @@
+"""Runs the kernel of a generated job, timestamp by timestamp, and evaluates the bound M on what it received."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from analyzer.catalog import catalog_from_mapping
+from criteria.bound import bound
+from criteria.verdict import Decision
+from tests.support.encoding import Rows, encode_rows
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a kernel printed at each timestamp, the entries it kept after each, and its own limit."""
+
+    printed: dict[int, Counter[tuple[Any, ...]]]
+    entries: dict[int, int]
+    limit: int | None
+
+    @property
+    def peak(self) -> int:
+        """The most entries."""
+        return max(self.entries.values(), default=0)
+
+
+@cache
+def _kernel(text: str) -> Any:
+    from synopsis_exec.simulate import load_kernel
+
+    return load_kernel(text)
+
+
+def job_of(decision: Decision, catalog: Mapping[str, Any]) -> str:
+    """The generated job; raises NotExecutableError."""
+    from synopsis_exec.codegen import job_text
+    from synopsis_exec.plan import make_plan
+
+    return job_text(make_plan(decision, catalog_from_mapping(catalog)))
+
+
+def run_kernel(decision: Decision, catalog: Mapping[str, Any], rows: Rows) -> Run:
+    """Feed a query's kernel the rows in timestamp order; raises NotExecutableError for what it cannot run."""
+    encoded = encode_rows(catalog, rows)
+    relations = {name: encoded.get(name, []) for name in catalog.get("relations", {})}
+    synopsis = _kernel(job_of(decision, catalog)).Synopsis(relations)
+    names = [output.name for output in decision.query.branches[0].outputs]
+    by_time: dict[int, dict[str, list[dict[str, Any]]]] = {}
+    for stream, body in catalog.get("streams", {}).items():
+        for row in encoded.get(stream, []):
+            by_time.setdefault(row[body["timestamp"]], {}).setdefault(stream, []).append(row)
+    printed, entries = {}, {}
+    for now in sorted(by_time):
+        counts: Counter[tuple[Any, ...]] = Counter()
+        for row, times in synopsis.close(now, by_time[now]):
+            assert set(row) == set(names)
+            assert times > 0
+            counts[tuple(row[name] for name in names)] += times
+        printed[now] = counts
+        entries[now] = synopsis.entries()
+        assert entries[now] == sum(len(table) for table in synopsis.tables().values())
+    return Run(printed, entries, synopsis.limit)
+
+
+def formula_value(decision: Decision, catalog: Mapping[str, Any], rows: Rows) -> int | None:
+    """M's formula with the actual ``c_S``, ``rows_R``, ``min_R_a`` and ``max_R_a``; None where there is none."""
+    formula = bound(decision.derivation.split)
+    if formula is None:
+        return None
+    known = actual_sizes(catalog, rows)
+    text = formula.entries.text
+    if not set(re.findall(r"[A-Za-z_]\w*", text)) <= {*known, "max", "min"}:
+        return None  # the extreme values of an empty relation
+    return int(eval(text, {"__builtins__": {}}, {**known, "max": max, "min": min}))
+
+
+def actual_sizes(catalog: Mapping[str, Any], rows: Rows) -> dict[str, int]:
+    """The symbols of M and their values in some rows."""
+    encoded = encode_rows(catalog, rows)
+    known: dict[str, int] = {}
+    for stream, body in catalog.get("streams", {}).items():
+        times = Counter(row[body["timestamp"]] for row in encoded.get(stream, []))
+        known[f"c_{stream}"] = max(times.values(), default=0)
+    for relation, body in catalog.get("relations", {}).items():
+        mine = encoded.get(relation, [])
+        known[f"rows_{relation}"] = len(mine)
+        for column in body["columns"]:
+            values = [row[column] for row in mine if isinstance(row[column], int)]
+            if values:
+                known[f"min_{relation}_{column}"] = min(values)
+                known[f"max_{relation}_{column}"] = max(values)
+    return known

@@ -1,0 +1,51 @@
+"""The product from the outside: text and catalog mapping to a decision. Only tests use it, never the oracle."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from analyzer.catalog import catalog_from_mapping
+from analyzer.diagnostics import Diagnostic
+from analyzer.lower import lower
+from analyzer.query import Query
+from analyzer.spans import SourceText, Span
+from analyzer.statements import split_statements
+from criteria.verdict import Decision, decide
+
+
+class NotAnalysed(AssertionError):
+    """The statement was reported, not analysed."""
+
+    def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
+        super().__init__("; ".join(f"{d.code} {d.message}" for d in diagnostics))
+        self.diagnostics = diagnostics
+
+
+def lowered(sql: str, catalog: Mapping[str, Any]) -> Query:
+    """One statement's query; raises NotAnalysed with the diagnostics."""
+    (statement,) = split_statements(SourceText("q.sql", sql))
+    result = lower(statement, catalog_from_mapping(catalog))
+    if result.query is None:
+        raise NotAnalysed(result.diagnostics)
+    return result.query
+
+
+def decided(sql: str, catalog: Mapping[str, Any]) -> Decision:
+    """One statement's decision."""
+    return decide(lowered(sql, catalog))
+
+
+def criterion(decision: Decision, name: str) -> bool | None:
+    """Whether a criterion holds; None where it was not applied."""
+    return next((result.holds for result in decision.criteria if result.name == name), None)
+
+
+def blamed(decision: Decision, index: int = 0) -> list[tuple[str, str]]:
+    """The condition and ``stream.attribute`` of every violation of one criterion."""
+    return [(v.condition, f"{v.stream}.{v.attribute}") for v in decision.criteria[index].violations]
+
+
+def spanned(sql: str, span: Span) -> str:
+    """The text of a span."""
+    return sql[span.start : span.end]

@@ -1,0 +1,133 @@
+"""The executor's kernel equals brute-force SQL on every prefix, and stays within M: two properties that can fail."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import Any
+
+from hypothesis import assume, given
+
+from analyzer.errors import NotExecutableError
+from criteria.verdict import Decision, Verdict
+from tests.support.choices import Choices, drawn
+from tests.support.kernel import Run, formula_value, run_kernel
+from tests.support.oracle import Oracle
+from tests.support.product import decided
+from tests.support.profiles import examples
+from tests.support.queries import EXECUTABLE, Features, make_statement
+from tests.support.streams import Rows, adversarial_rows, small_rows
+
+SAMPLE = range(60)
+CROWDED = replace(EXECUTABLE, streams=3)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A statement, its catalog and the rows that arrive."""
+
+    sql: str
+    catalog: dict[str, Any]
+    rows: Rows
+
+
+def _case(choices: Choices, features: Features, hostile: bool = False) -> Case:
+    statement = make_statement(choices, features)
+    rows = (adversarial_rows if hostile else small_rows)(choices, statement.catalog)
+    return Case(statement.sql, statement.catalog, rows)
+
+
+def _run(case: Case) -> tuple[Decision, Run] | None:
+    """The kernel's run; None for a query that is not a bounded bag, or that the executor says it does not run."""
+    decision = decided(case.sql, case.catalog)
+    if decision.verdict is not Verdict.BOUNDED or decision.query.distinct:
+        return None
+    try:
+        return decision, run_kernel(decision, case.catalog, case.rows)
+    except NotExecutableError:
+        return None
+
+
+def _check_output(case: Case, run: Run) -> Counter[Any]:
+    expected = Oracle(case.catalog, case.rows).prefix_expected(case.sql)
+    assert run.printed == expected
+    return sum(expected.values(), Counter())
+
+
+def _check_memory(case: Case, decision: Decision, run: Run) -> int | None:
+    if run.limit is not None:
+        assert run.peak <= run.limit
+    limit = formula_value(decision, case.catalog, case.rows)
+    if limit is not None:
+        assert run.peak <= limit
+    return limit
+
+
+@examples(120)
+@given(drawn(lambda choices: _case(choices, EXECUTABLE)))
+def test_every_prefix_prints_what_sql_says(case: Case) -> None:
+    ran = _run(case)
+    assume(ran is not None)
+    assert ran is not None
+    _check_output(case, ran[1])
+    _check_memory(case, *ran)
+
+
+@examples(60)
+@given(drawn(lambda choices: _case(choices, Features())))
+def test_whole_language_prints_what_sql_says_where_it_runs(case: Case) -> None:
+    ran = _run(case)
+    assume(ran is not None)
+    assert ran is not None
+    _check_output(case, ran[1])
+    _check_memory(case, *ran)
+
+
+@examples(60)
+@given(drawn(lambda choices: _case(choices, CROWDED, hostile=True)))
+def test_hostile_streams_stay_within_the_bound(case: Case) -> None:
+    ran = _run(case)
+    assume(ran is not None)
+    assert ran is not None
+    _check_memory(case, *ran)
+
+
+def test_a_fixed_sample_is_mostly_bounded_run_and_not_empty() -> None:
+    """So that the properties above cannot become true by running nothing."""
+    counts: Counter[str] = Counter()
+    for seed in SAMPLE:
+        case = _case(Choices.seeded(seed), EXECUTABLE)
+        counts["bounded"] += decided(case.sql, case.catalog).verdict is Verdict.BOUNDED
+        ran = _run(case)
+        if ran is not None:
+            counts["run"] += 1
+            counts["printed something"] += bool(_check_output(case, ran[1]))
+            counts["limit known"] += _check_memory(case, *ran) is not None
+            counts["remembered something"] += ran[1].peak > 0
+    assert counts["bounded"] > 0.5 * len(SAMPLE), counts
+    assert counts["run"] > 0.9 * counts["bounded"], counts
+    assert counts["printed something"] > 0.25 * counts["run"], counts
+    assert counts["limit known"] > 0.8 * counts["run"], counts
+    assert counts["remembered something"] > 0.5 * counts["run"], counts
+
+
+def test_entries_stop_growing_on_long_hostile_streams() -> None:
+    """Ten times the stream, the same memory: nothing that is kept depends on how long it runs."""
+    compared = 0
+    for seed in range(40):
+        statement = make_statement(Choices.seeded(1000 + seed), CROWDED)
+        peaks = []
+        for length in (40, 160):
+            rows = adversarial_rows(Choices.seeded(seed), statement.catalog, length)
+            ran = _run(Case(statement.sql, statement.catalog, rows))
+            if ran is None:
+                break
+            half = [n for now, n in sorted(ran[1].entries.items())][length // 2 :]
+            peaks.append(max(half))
+            limit = formula_value(ran[0], statement.catalog, rows)
+            assert limit is None or ran[1].peak <= limit, statement.sql
+        else:
+            compared += 1
+            # Every combination of clipped values turns up sooner or later; a leak grows with the stream.
+            assert peaks[1] <= 2 * peaks[0] + 40, statement.sql
+    assert compared >= 20
