@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from analyzer.version import __version__
+
 if TYPE_CHECKING:
     from analyzer.catalog import Catalog
     from criteria.check import Checked
 
-VERSION = "0.1.0"
 _F = TypeVar("_F", bound=Callable[..., Any])
 _FORMATS = ("text", "json")
 _STAGES = (
@@ -76,7 +77,7 @@ def _common(command: _F) -> _F:
 
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(VERSION, prog_name="streambound")
+@click.version_option(__version__, prog_name="streambound")
 def main() -> None:
     """Decide whether SQL over streams runs in constant memory, show why, and write the Spark job that does.
 

@@ -113,11 +113,11 @@ def sort_of(kind: DataType, is_time: bool) -> Sort | None:
 
 
 @lru_cache(maxsize=64)
-def close(branch: Branch) -> Closure:
+def close(branch: Branch, tighten: bool = True) -> Closure:
     """P+ of a branch whose condition is a conjunction, with the catalog's domains and the start of time.
 
     ``x <> y`` tightens a bound that it touches (``x <= 3 AND x <> 3`` gives ``x <= 2`` over integers) and is
-    otherwise left to `split_unequal`.
+    otherwise left to `split_unequal`. Without ``tighten`` no ``<>`` tightens anything.
     """
     atoms = _conjuncts(branch)
     nodes = _number_nodes(branch)
@@ -129,10 +129,11 @@ def close(branch: Branch) -> Closure:
         value = ranks[offset] if isinstance(offset, str) and other is None else 0 if isinstance(offset, str) else offset
         edges[sort].extend(_edges(nodes[attribute][1], op, nodes[other][1] if other else 0, value))
     bounds = {sort: _matrix(sort, nodes, edges[sort]) for sort in Sort}
-    unequal = [atom for atom in atoms if isinstance(atom, Comparison) and atom.op is Op.NE]
+    unequal = [atom for atom in atoms if tighten and isinstance(atom, Comparison) and atom.op is Op.NE]
     for sort in Sort:
         mine = [_unequal_nodes(atom, nodes, ranks) for atom in unequal if nodes[atom.left][0] is sort]
         bounds[sort] = _tighten_unequal(bounds[sort], mine)
+    bounds[Sort.DISCRETE] = _tighten_listed(bounds[Sort.DISCRETE], _listed(branch, nodes))
     null, compared, consistent = _nulls(atoms)
     satisfiable = consistent and all(matrix.satisfiable for matrix in bounds.values())
     satisfiable = satisfiable and not any(isinstance(part, Truth) for part in _false_parts(branch))
@@ -242,6 +243,31 @@ def _tighten_unequal(matrix: DifferenceBounds, unequal: list[tuple[int, int, Fra
     return matrix
 
 
+def _listed(branch: Branch, nodes: dict[Attribute, tuple[Sort, int]]) -> list[tuple[int, list[int]]]:
+    """The nodes of discrete attributes whose declared domain is a list, with its values in order."""
+    found = []
+    for attribute, (sort, node) in nodes.items():
+        domain = branch.column(attribute).domain
+        if sort is Sort.DISCRETE and domain is not None and domain.values:
+            found.append((node, sorted(int(value) for value in domain.values)))
+    return found
+
+
+def _tighten_listed(matrix: DifferenceBounds, listed: list[tuple[int, list[int]]]) -> DifferenceBounds:
+    """Move bounds to the nearest listed values: ``a IN [1, 5, 9] AND a > 2`` gives ``a >= 5``."""
+    changed = bool(listed)
+    while changed and matrix.satisfiable:
+        changed = False
+        for node, values in listed:
+            high, low = matrix.bound(node, 0), matrix.bound(0, node)
+            possible = [v for v in values if (high is None or v <= high) and (low is None or -v <= low)]
+            most, least = (possible[-1], possible[0]) if possible else (values[0] - 1, values[0])
+            for x, y, c in ((node, 0, most), (0, node, -least)):
+                if not matrix.implies(x, y, c):
+                    matrix, changed = matrix.tightened(x, y, c), True
+    return matrix
+
+
 def _nulls(atoms: tuple[Atom, ...]) -> tuple[frozenset[Attribute], frozenset[Attribute], bool]:
     tests = [atom for atom in atoms if isinstance(atom, NullTest)]
     null = frozenset(test.attribute for test in tests if test.is_null)
@@ -258,7 +284,7 @@ def implied(closure: Closure, atom: Comparison) -> bool:
     y = closure.nodes[atom.right][1] if atom.right is not None else 0
     if isinstance(atom.offset, str):
         if atom.right is None and atom.offset not in closure.strings:
-            return False
+            return _implied_between(closure, atom, atom.offset)
         value = Fraction(closure.strings.index(atom.offset)) if atom.right is None else Fraction(0)
     else:
         value = Fraction(atom.offset)
@@ -280,3 +306,11 @@ def with_comparison(closure: Closure, atom: Comparison) -> Closure:
     if atom.op in (Op.GT, Op.GE, Op.EQ):
         closure = closure.with_less(atom.right, atom.left, atom.op is Op.GT, -offset)
     return closure
+
+
+def _implied_between(closure: Closure, atom: Comparison, text: str) -> bool:
+    """Whether a comparison with a text that no condition mentions follows from one with its neighbours in order."""
+    matrix, x = closure.node(atom.left)
+    rank = sum(other.encode() < text.encode() for other in closure.strings)
+    below, above = matrix.implies(x, 0, rank - 1), matrix.implies(0, x, -rank)
+    return (below and atom.op in (Op.LT, Op.LE, Op.NE)) or (above and atom.op in (Op.GT, Op.GE, Op.NE))

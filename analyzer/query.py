@@ -164,7 +164,8 @@ class Branch:
 
     ``where`` is any formula until `split_disjunctions` made it a conjunction. ``merged`` partitions the
     aliases of streams whose timestamps were merged (preprocessing step 2); streams in no group stand alone.
-    ``statement`` is the ordinal of the SELECT that the branch was split from.
+    ``statement`` is the ordinal of the SELECT that the branch was split from, ``part`` that of
+    the disjoint branch which `split_unequal` split.
     """
 
     sources: tuple[Source, ...]
@@ -172,6 +173,7 @@ class Branch:
     outputs: tuple[Output, ...]
     span: Span
     statement: int = 0
+    part: int = 0
     merged: tuple[tuple[str, ...], ...] = ()
 
     @property

@@ -59,9 +59,14 @@ def survive_together(facts: Facts, first: Reference, second: Reference) -> bool:
     return False
 
 
-def _sides(facts: Facts, reference: Reference) -> list[bool]:
-    """Sides on which a reference can be unbounded: True beyond the greatest constant, False below the least."""
-    sides = []
+def _sides(facts: Facts, reference: Reference) -> list[bool | None]:
+    """Where a reference can be unbounded: True beyond the greatest constant, False below the least, None anywhere.
+
+    Over a dense type unboundedly many values lie between two constants, too.
+    """
+    if facts.closure.sort(reference.own) in (Sort.DENSE, Sort.STRING):
+        return [] if facts.bounded(reference.own) else [None]
+    sides: list[bool | None] = []
     matrix, lesser = facts.closure.node(reference.lesser)
     greater = facts.closure.nodes[reference.greater][1]
     if not matrix.finite(lesser, 0) and (not facts.bounded_above(reference.own)):
@@ -86,10 +91,10 @@ def _constants(facts: Facts, attribute: Attribute) -> list[Fraction]:
     return found
 
 
-def _place(facts: Facts, closure: Closure, reference: Reference, high: bool) -> Closure:
+def _place(facts: Facts, closure: Closure, reference: Reference, high: bool | None) -> Closure:
     """Put both ends of a reference beyond all constants, on one side."""
-    constants = _constants(facts, reference.own)
-    if not constants or facts.closure.sort(reference.own) is Sort.STRING:
+    constants = [] if high is None else _constants(facts, reference.own)
+    if not constants:
         return closure
     for attribute in (reference.lesser, reference.greater):
         if high:

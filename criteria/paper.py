@@ -17,11 +17,15 @@ from analyzer.closure import Closure, Sort, close, with_comparison
 from analyzer.query import Attribute, Branch, Comparison, Kind, Op, Query, conjunction
 from criteria.dependency_graph import DependencyGraph, vertex_names
 from criteria.violation import CriterionResult, Violation
+from preprocess.derive_lto import derive_lto
 from preprocess.merge_timestamps import merge_timestamps
 from preprocess.rename_finite import rename_finite
 
 MOST_STRICT = 16
 """Strict branches that a theorem is tried on: many ``<=`` between streams make exponentially many."""
+
+MOST_LTO = 64
+"""LTO queries that are looked at one by one, beside relations."""
 
 Clause = Callable[["PaperBranch"], Iterator[Violation]]
 """A condition of a theorem: yields its violations in one branch."""
@@ -150,6 +154,24 @@ class PaperBranch:
     # --- Definitions 8 and 9 -----------------------------------------------------------------------------------
 
     @cached_property
+    def lto_branches(self) -> tuple[PaperBranch, ...] | None:
+        """The branch's LTO queries, where they have to be looked at one by one; None where P+ is enough.
+
+        P+ is enough unless a relation or finite stream bounds an attribute that constants leave unbounded: LTO queries
+        do not order attributes with a relation's. Beyond `MOST_LTO` of them P+ must do, too.
+        """
+        if not any(self._bounded_by_relation(attribute) for attribute in self.facts.closure.nodes):
+            return None
+        found = list(islice(derive_lto(self.facts.branch), MOST_LTO + 1))
+        return tuple(PaperBranch(Facts.of(lto)) for lto in found) if len(found) <= MOST_LTO else None
+
+    def _bounded_by_relation(self, x: Attribute) -> bool:
+        if x.source not in self.vertex or self.facts.branch.is_time(x):
+            return False
+        below, above = self._at(x)
+        return (self.facts.bounded_below(x) and not below) or (self.facts.bounded_above(x) and not above)
+
+    @cached_property
     def references(self) -> tuple[tuple[Attribute, Attribute], ...]:
         """The non-redundant ``x < y`` of P+ between different streams (Definition 8)."""
         closure = self.facts.closure
@@ -160,6 +182,14 @@ class PaperBranch:
                     if self.apart(x, y) and closure.implies_less(x, y) and not self.redundant(x, y):
                         pairs.append((x, y))
         return tuple(pairs)
+
+    def maxima(self, vertex: str) -> frozenset[Attribute]:
+        """``MaxRef`` of a stream in this very branch, taken as an LTO query (Definition 9)."""
+        return frozenset(y for _, y in self.references if self.vertex[y.source] == vertex and not self.bounded(y))
+
+    def minima(self, vertex: str) -> frozenset[Attribute]:
+        """``MinRef`` of a stream in this very branch, taken as an LTO query (Definition 9)."""
+        return frozenset(x for x, _ in self.references if self.vertex[x.source] == vertex and not self.bounded(x))
 
     def redundant(self, x: Attribute, y: Attribute) -> bool:
         """Definition 8: something lies strictly between, or a constant separates the two."""
@@ -173,19 +203,23 @@ class PaperBranch:
 
     def max_ref(self, vertex: str) -> frozenset[Attribute]:
         """Attributes that are in ``MaxRef`` of a stream in some LTO query (Definition 9)."""
+        if self.lto_branches is not None:
+            return frozenset(y for lto in self.lto_branches for y in lto.maxima(vertex))
         return frozenset(y for x, y in self.references if self.vertex[y.source] == vertex and self._greater_end(x, y))
 
     def min_ref(self, vertex: str) -> frozenset[Attribute]:
         """Attributes that are in ``MinRef`` of a stream in some LTO query (Definition 9)."""
+        if self.lto_branches is not None:
+            return frozenset(x for lto in self.lto_branches for x in lto.minima(vertex))
         return frozenset(x for x, y in self.references if self.vertex[x.source] == vertex and self._lesser_end(x, y))
 
     def _greater_end(self, x: Attribute, y: Attribute) -> bool:
         """Whether ``x < y`` survives in an LTO query where ``y`` is unbounded: both beyond all constants on a side."""
-        if self.bounded(y):
-            return False
+        if self.bounded(y) or self.facts.closure.sort(y) is not Sort.DISCRETE:
+            return not self.bounded(y)
         return (not self.facts.bounded_above(y) and not self._at(x)[1]) or not self.facts.bounded_below(y)
 
     def _lesser_end(self, x: Attribute, y: Attribute) -> bool:
-        if self.bounded(x):
-            return False
+        if self.bounded(x) or self.facts.closure.sort(x) is not Sort.DISCRETE:
+            return not self.bounded(x)
         return (not self.facts.bounded_below(x) and not self._at(y)[0]) or not self.facts.bounded_above(x)

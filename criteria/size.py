@@ -9,7 +9,9 @@ from math import prod
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """A non-negative size: ``value`` when known, and ``text``, a formula in Python syntax over symbols.
+    """A non-negative size: ``text``, a formula in Python syntax over symbols, and ``value``, a number it never exceeds.
+
+    The value is exact when every symbol in the formula is known, and None when too few are.
 
     Symbols: ``c_S`` tuples of stream S per timestamp; ``rows_R`` rows of relation R; ``min_R_a`` and ``max_R_a`` the
     extreme values of its column a.
@@ -59,14 +61,14 @@ def total(sizes: Iterable[Size]) -> Size:
 
 
 def least(sizes: Iterable[Size]) -> Size:
-    """The smallest of some sizes."""
+    """The smallest of some sizes; one known among them is enough for a number."""
     terms = list(dict.fromkeys(sizes))
     if len(terms) == 1:
         return terms[0]
     known = [size.value for size in terms if size.value is not None]
     if len(known) == len(terms) and all(size.text == str(size.value) for size in terms):
         return Size.number(min(known))
-    return Size(f"min({', '.join(size.text for size in terms)})", min(known) if len(known) == len(terms) else None)
+    return Size(f"min({', '.join(size.text for size in terms)})", min(known, default=None))
 
 
 def _grouped(text: str) -> str:

@@ -99,7 +99,8 @@ def c5(branch: PaperBranch) -> Iterator[Violation]:
 
 
 def _partner(branch: PaperBranch, attribute: Attribute) -> Attribute:
-    return next(y if x == attribute else x for x, y in branch.references if attribute in (x, y))
+    pairs = ((x, y) for b in (branch, *(branch.lto_branches or ())) for x, y in b.references)
+    return next(y if x == attribute else x for x, y in pairs if attribute in (x, y))
 
 
 def _time_span(branch: PaperBranch, vertex: str) -> Span:

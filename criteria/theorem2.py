@@ -13,6 +13,9 @@ from criteria.order_search import Reference, survive_together
 from criteria.paper import Clause, PaperBranch, theorem_result
 from criteria.violation import CriterionResult, Violation
 
+Member = tuple[Attribute, bool]
+"""An attribute and whether it is in MaxRef (rather than MinRef)."""
+
 
 def theorem2(query: Query) -> CriterionResult | None:
     """Theorem 2 on every branch of a split query; None where the paper does not speak of it."""
@@ -39,16 +42,34 @@ def c2(branch: PaperBranch) -> Iterator[Violation]:
 def c3(branch: PaperBranch) -> Iterator[Violation]:
     """C3: for every stream, |MaxRef|eq + |MinRef|eq <= 1 in every LTO query."""
     for vertex in branch.graph.vertices:
+        if branch.lto_branches is not None:
+            yield from _counted(branch, vertex)
+            continue
         for first, second in combinations(_references(branch, vertex), 2):
             if (first.own, first.maximum) != (second.own, second.maximum) and survive_together(
                 branch.facts, first, second
             ):
-                other = second.lesser if second.maximum else second.greater
-                names = [f"{r.own} in {'MaxRef' if r.maximum else 'MinRef'}({vertex})" for r in (first, second)]
-                message = f"an LTO query has both {names[0]} and {names[1]}"
-                span = branch.facts.span_of(second.own, other)
-                yield Violation("C3", second.own.source, second.own.column, message, span)
+                yield _violation(branch, vertex, (first.own, first.maximum), (second.own, second.maximum))
                 break
+
+
+def _counted(branch: PaperBranch, vertex: str) -> Iterator[Violation]:
+    """C3 with the classes counted in each LTO query."""
+    for lto in branch.lto_branches or ():
+        members = [(a, True) for a in sorted(lto.maxima(vertex))] + [(a, False) for a in sorted(lto.minima(vertex))]
+        for first, second in combinations(members, 2):
+            if first[1] != second[1] or not lto.facts.closure.equal(first[0], second[0]):
+                yield _violation(branch, vertex, first, second)
+                return
+
+
+def _violation(
+    branch: PaperBranch, vertex: str, first: tuple[Attribute, bool], second: tuple[Attribute, bool]
+) -> Violation:
+    names = [f"{own} in {'MaxRef' if maximum else 'MinRef'}({vertex})" for own, maximum in (first, second)]
+    message = f"an LTO query has both {names[0]} and {names[1]}"
+    own = second[0]
+    return Violation("C3", own.source, own.column, message, branch.facts.span_of(own))
 
 
 def _references(branch: PaperBranch, vertex: str) -> list[Reference]:

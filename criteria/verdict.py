@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from analyzer.boundedness import Facts
+from analyzer.closure import close
 from analyzer.diagnostics import Diagnostic
-from analyzer.query import Branch, Query
+from analyzer.query import Atom, Branch, Query, conjunction
 from criteria.bag import bag_violations
 from criteria.set import set_violations
 from criteria.theorem1 import theorem1
@@ -26,6 +27,9 @@ class Verdict(StrEnum):
     UNSUPPORTED = "unsupported"
     ERROR = "error"
 
+
+Found = tuple[Branch, tuple[Violation, ...]]
+"""A disjoint branch and its violations."""
 
 CRITERIA: tuple[Callable[[Query], CriterionResult | None], ...] = (theorem1, theorem2)
 """The paper's criteria, reported beside the one that decides."""
@@ -49,14 +53,12 @@ def decide(query: Query) -> Decision:
     """Preprocess a query, apply the deciding criterion and the paper's theorem, and give the verdict."""
     derivation = derive(query)
     split = derivation.split
-    violations = tuple(dict.fromkeys(v for branch in split.branches for v in branch_violations(branch, query.distinct)))
+    found = tuple((branch, branch_violations(branch, query.distinct)) for branch in split.branches)
+    violations = tuple(dict.fromkeys(violation for _, mine in found for violation in mine))
     deciding = CriterionResult(query.projection, not violations, violations)
     papers = tuple(result for criterion in CRITERIA if (result := criterion(split)) is not None)
-    verdict, reason = _verdict(query, split, violations)
-    diagnostics = [
-        *(_diagnostic(query, violation, papers) for violation in violations),
-        *derivation.warnings,
-    ]
+    verdict, reason = _verdict(query, found)
+    diagnostics = [*(_diagnostic(query, violation, papers) for violation in violations), *derivation.warnings]
     if reason is not None:
         diagnostics.insert(0, reason)
     return Decision(query, derivation, verdict, (deciding, *papers), tuple(diagnostics))
@@ -68,24 +70,57 @@ def branch_violations(branch: Branch, distinct: bool) -> tuple[Violation, ...]:
     return set_violations(facts) if distinct else bag_violations(facts)
 
 
-def _verdict(query: Query, split: Query, violations: tuple[Violation, ...]) -> tuple[Verdict, Diagnostic | None]:
+def _verdict(query: Query, found: tuple[Found, ...]) -> tuple[Verdict, Diagnostic | None]:
     """The verdict, and the diagnostic that explains why a violation does not prove *unbounded*."""
+    violations = [violation for _, mine in found for violation in mine]
     if not violations:
         return Verdict.BOUNDED, None
     if not any(violation.proved for violation in violations):
         return Verdict.UNKNOWN, None
-    if len({branch.statement for branch in split.branches}) > 1:
+    at = violations[0].span
+    if len({branch.statement for branch, _ in found}) > 1:
         message = "a branch of this union needs unbounded memory; whether the whole union does is not known"
         help = "make every branch bounded, or register the branches as queries of their own"
-        return Verdict.UNKNOWN, Diagnostic("SB205", message, query.file, violations[0].span, help)
-    if (repeated := _repeated_stream(split)) is not None:
+        return Verdict.UNKNOWN, Diagnostic("SB205", message, query.file, at, help)
+    if (repeated := _repeated_stream([branch for branch, _ in found])) is not None:
         message = f"{repeated} is used twice and was analysed as two streams, so the rejection is not proved"
-        return Verdict.UNKNOWN, Diagnostic("SB206", message, query.file, violations[0].span)
+        return Verdict.UNKNOWN, Diagnostic("SB206", message, query.file, at)
+    if not proved_for_all(found):
+        message = "an alternative of the OR needs unbounded memory alone; another one may make up for it"
+        help = "write the alternatives so that a condition on one stream alone tells them apart"
+        return Verdict.UNKNOWN, Diagnostic("SB205", message, query.file, at, help)
     return Verdict.UNBOUNDED, None
 
 
-def _repeated_stream(query: Query) -> str | None:
-    for branch in query.branches:
+def proved_for_all(found: tuple[Found, ...]) -> bool:
+    """Whether a proved violation of one disjoint branch is one of the whole SELECT.
+
+    A projected value shows in the output, whatever the other branches return. A join's outcome does so only if no
+    other branch takes part in the witness: when conditions on a single source exclude it, or when the two branches
+    are the ``<`` and the ``>`` of one ``<>``.
+    """
+    for branch, violations in found:
+        others = [other for other, _ in found if other.part != branch.part]
+        for violation in violations:
+            if violation.proved and (violation.code == "SB201" or all(_apart(branch, other) for other in others)):
+                return True
+    return False
+
+
+def _apart(branch: Branch, other: Branch) -> bool:
+    """Whether the conditions on some single source contradict each other, so that no tuple of it fits both."""
+    return any(
+        not close(replace(branch, where=conjunction((*_local(branch, alias), *_local(other, alias))))).satisfiable
+        for alias in (source.alias for source in branch.sources)
+    )
+
+
+def _local(branch: Branch, alias: str) -> tuple[Atom, ...]:
+    return tuple(atom for atom in branch.atoms if {attribute.source for attribute in atom.attributes} == {alias})
+
+
+def _repeated_stream(branches: list[Branch]) -> str | None:
+    for branch in branches:
         tables = [source.table for source in branch.streams]
         for table in tables:
             if tables.count(table) > 1:

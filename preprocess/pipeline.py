@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from analyzer.diagnostics import Diagnostic
 from analyzer.query import Query
@@ -45,4 +45,5 @@ def derive(query: Query) -> Derivation:
     """Split a query into disjoint satisfiable branches and warn of those that can never produce a row."""
     disjoint = split_disjunctions(query)
     satisfiable, warnings = drop_unsatisfiable(disjoint)
-    return Derivation(query, split_unequal(satisfiable), warnings)
+    parts = tuple(replace(branch, part=number) for number, branch in enumerate(satisfiable.branches))
+    return Derivation(query, split_unequal(replace(satisfiable, branches=parts)), warnings)

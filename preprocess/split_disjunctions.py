@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 
 from analyzer.closure import Closure, close, implied
 from analyzer.errors import UsageError
@@ -14,6 +15,7 @@ from analyzer.query import (
     FALSE,
     And,
     Atom,
+    Attribute,
     Branch,
     Comparison,
     Formula,
@@ -24,6 +26,7 @@ from analyzer.query import (
     conjunction,
     conjuncts,
 )
+from analyzer.values import Value
 from preprocess.normalise import normalise, not_true
 
 MOST_BRANCHES = 4096
@@ -64,14 +67,11 @@ def _split_branch(branch: Branch) -> list[Branch]:
     formula = normalise(branch.where)
     if not _has_or(formula):
         return [replace(branch, where=formula)]
-    kept: list[tuple[Atom, ...]] = []
-    for atoms in _alternatives(branch, formula):
-        kept.append(atoms)
-        if len(kept) > MOST_BRANCHES:
-            break
+    kept = list(islice(_alternatives(branch, formula), MOST_BRANCHES + 1))
     if not kept:
         return [replace(branch, where=FALSE)]
-    return [replace(branch, where=conjunction(atoms)) for atoms in _merged(kept)]
+    together = _merged(kept) if len(kept) <= MOST_BRANCHES else kept
+    return [replace(branch, where=conjunction(atoms)) for atoms in together]
 
 
 def _has_or(formula: Formula) -> bool:
@@ -90,23 +90,53 @@ def _alternatives(branch: Branch, formula: Formula) -> Iterator[tuple[Atom, ...]
     parts = tuple(part for part in parts if not (isinstance(part, Or) and _any_implied(closure, part)))
     choice = next((part for part in parts if isinstance(part, Or)), None)
     if choice is None:
-        yield tuple(atom for atom in conjuncts(conjunction(parts)) if not _idle_inequality(closure, atom))
+        yield _without_idle(branch, conjuncts(conjunction(parts)))
         return
     rest = tuple(part for part in parts if part is not choice)
     excluded: tuple[Formula, ...] = ()
-    for option in choice.parts:
+    for option in sorted(choice.parts, key=_joins):
         yield from _alternatives(branch, normalise(And((*rest, option, *excluded))))
         excluded = (*excluded, not_true(option))
 
 
+def _joins(formula: Formula) -> bool:
+    """Whether a formula is no plain condition on one source: it compares several, or asks for NULL.
+
+    Plain conditions come first: what they exclude then keeps the others apart by conditions on one source, which
+    proves more (`criteria.verdict.proved_for_all`).
+    """
+    match formula:
+        case Comparison():
+            return len({attribute.source for attribute in formula.attributes}) > 1
+        case And(parts) | Or(parts):
+            return any(_joins(part) for part in parts)
+    return True
+
+
 def _any_implied(closure: Closure, choice: Or) -> bool:
     """Whether some option of a disjunction already holds, so that it splits nothing."""
-    return any(isinstance(option, Comparison) and implied(closure, option) for option in choice.parts)
+    return any(_implied(closure, option) for option in choice.parts)
 
 
-def _idle_inequality(closure: Closure, atom: Atom) -> bool:
-    """Whether a ``<>`` says nothing new: ``x = 3`` makes ``x <> 1`` idle."""
-    return isinstance(atom, Comparison) and atom.op is Op.NE and implied(closure, atom)
+def _implied(closure: Closure, option: Formula) -> bool:
+    match option:
+        case Comparison():
+            return implied(closure, option)
+        case NullTest(attribute, is_null):
+            return attribute in (closure.null if is_null else closure.compared)
+    return False
+
+
+def _without_idle(branch: Branch, atoms: tuple[Atom, ...]) -> tuple[Atom, ...]:
+    """The conjunction without each ``<>`` that follows from the others: ``x = 3 AND x <> 1  ->  x = 3``."""
+    unequal = tuple(atom for atom in atoms if isinstance(atom, Comparison) and atom.op is Op.NE)
+    if not unequal:
+        return atoms
+    others = tuple(atom for atom in atoms if not (isinstance(atom, Comparison) and atom.op is Op.NE))
+    present = {a for atom in others if not (isinstance(atom, NullTest) and atom.is_null) for a in atom.attributes}
+    closure = close(replace(branch, where=conjunction(atoms)), tighten=False)
+    idle = {id(atom) for atom in unequal if present.issuperset(atom.attributes) and implied(closure, atom)}
+    return tuple(atom for atom in atoms if id(atom) not in idle)
 
 
 def _merged(branches: list[tuple[Atom, ...]]) -> list[tuple[Atom, ...]]:
@@ -114,42 +144,51 @@ def _merged(branches: list[tuple[Atom, ...]]) -> list[tuple[Atom, ...]]:
 
     ``x < y | x >= y  ->  x IS NOT NULL AND y IS NOT NULL``
     """
-    merged = True
-    while merged:
-        merged = False
-        for i, first in enumerate(branches):
-            for j in range(i + 1, len(branches)):
-                together = _merge_pair(first, branches[j])
-                if together is not None:
-                    branches = [*branches[:i], together, *branches[i + 1 : j], *branches[j + 1 :]]
-                    merged = True
-                    break
-            if merged:
-                break
-    return branches
+    kept: dict[int, tuple[Atom, ...]] = {}
+    places: dict[_Key, int] = {}
+    for place, atoms in enumerate(branches):
+        while (found := _partner(atoms, kept, places)) is not None:
+            place, atoms = found
+            places = {key: other for key, other in places.items() if other != place}
+        kept[place] = atoms
+        places.update((key, place) for key in _keys(atoms))
+    return [kept[place] for place in sorted(kept)]
 
 
-def _merge_pair(first: tuple[Atom, ...], second: tuple[Atom, ...]) -> tuple[Atom, ...] | None:
-    plain_first, plain_second = ({_plain(atom): atom for atom in atoms} for atoms in (first, second))
-    only_first = [atom for plain, atom in plain_first.items() if plain not in plain_second]
-    only_second = [atom for plain, atom in plain_second.items() if plain not in plain_first]
-    if len(only_first) != 1 or len(only_second) != 1:
-        return None
-    a, b = only_first[0], only_second[0]
-    if not (isinstance(a, Comparison) and isinstance(b, Comparison)) or (a.left, a.right, a.offset) != (
-        b.left,
-        b.right,
-        b.offset,
-    ):
-        return None
-    key = frozenset({a.op, b.op})
+_Subject = tuple[Attribute, Attribute | None, Value]
+_Key = tuple[frozenset[Atom], _Subject]
+"""What a branch says beside one comparison, and what that compares."""
+
+
+def _keys(atoms: tuple[Atom, ...]) -> dict[_Key, Comparison]:
+    plain = frozenset(_plain(atom) for atom in atoms)
+    comparisons = [atom for atom in atoms if isinstance(atom, Comparison)]
+    return {(plain - {_plain(atom)}, (atom.left, atom.right, atom.offset)): atom for atom in comparisons}
+
+
+def _partner(
+    atoms: tuple[Atom, ...], kept: dict[int, tuple[Atom, ...]], places: dict[_Key, int]
+) -> tuple[int, tuple[Atom, ...]] | None:
+    """The place of an earlier branch that differs in one comparison only, and what the two say together."""
+    for key, second in _keys(atoms).items():
+        if key in places:
+            earlier = kept[places[key]]
+            together = _together(earlier, _keys(earlier)[key], second)
+            if together is not None:
+                return places[key], together
+    return None
+
+
+def _together(atoms: tuple[Atom, ...], first: Comparison, second: Comparison) -> tuple[Atom, ...] | None:
+    """A branch with one of its comparisons replaced by its union with another."""
+    key = frozenset({first.op, second.op})
     if key not in _UNION_OF:
         return None
     op = _UNION_OF[key]
-    rest = tuple(atom for atom in first if atom != a)
+    rest = tuple(atom for atom in atoms if _plain(atom) != _plain(first))
     if op is not None:
-        return (*rest, replace(a, op=op))
-    return (*rest, *(NullTest(attribute, False, a.span) for attribute in dict.fromkeys(a.attributes)))
+        return (*rest, replace(first, op=op))
+    return (*rest, *(NullTest(attribute, False, first.span) for attribute in dict.fromkeys(first.attributes)))
 
 
 def _plain(atom: Atom) -> Atom:

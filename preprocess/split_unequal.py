@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from analyzer.closure import close
-from analyzer.query import Atom, Branch, Comparison, Kind, Op, Query, conjunction
+from analyzer.query import Atom, Branch, Comparison, Kind, Op, Query, Truth, conjunction
 
 
 def split_unequal(query: Query) -> Query:
@@ -14,6 +14,8 @@ def split_unequal(query: Query) -> Query:
 
 
 def _split(branch: Branch) -> list[Branch]:
+    if isinstance(branch.where, Truth):
+        return [branch]
     for atom in branch.atoms:
         if isinstance(atom, Comparison) and _joins_streams(atom, branch):
             rest = tuple(other for other in branch.atoms if other is not atom)

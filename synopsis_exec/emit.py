@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-WIDTH = 110
+WIDTH = 120
 _INDENT = "    "
 
 
@@ -61,13 +61,16 @@ class Lines:
 
 
 def literal(value: object) -> str:
-    r"""A Python literal, with double quotes as a formatter would write it.
+    r"""A Python literal as a formatter would write it: in double quotes where that needs no more escapes.
 
-    >>> literal('a "b"\n'), literal(None), literal(Fraction(1, 2)), literal(("S",))
-    ('"a \\"b\\"\\n"', 'None', '0.5', '("S",)')
+    >>> literal("it's"), literal(None), literal(Fraction(1, 2)), literal(("S",))
+    ('"it\'s"', 'None', '0.5', '("S",)')
     """
     if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=not value.isprintable())
+        text = json.dumps(value, ensure_ascii=not value.isprintable())
+        if value.count('"') <= value.count("'"):
+            return text
+        return "'" + text[1:-1].replace('\\"', '"').replace("'", "\\'") + "'"
     if isinstance(value, Fraction):
         return repr(float(value))
     if isinstance(value, tuple):

@@ -64,9 +64,7 @@ def _bounds(facts: Facts, attribute: Attribute) -> Iterator[Comparison]:
         yield Comparison(attribute, Op.LT if most[1] else Op.LE, None, most[0])
 
 
-def _constant(
-    facts: Facts, attribute: Attribute, value: Fraction, strict: bool, lower: bool
-) -> tuple[Value, bool]:
+def _constant(facts: Facts, attribute: Attribute, value: Fraction, strict: bool, lower: bool) -> tuple[Value, bool]:
     """A bound as a value of the attribute's type, and whether the value itself is excluded."""
     if facts.closure.sort(attribute) is Sort.STRING:
         return facts.closure.strings[int(value)], strict
@@ -103,8 +101,7 @@ def _within(facts: Facts, own: list[Attribute]) -> Iterator[Comparison]:
                 through = (
                     m
                     for m in middles
-                    if matrix.implied_through(p, m, q)
-                    and (m == 0 or not (matrix.equal(p, m) or matrix.equal(m, q)))
+                    if matrix.implied_through(p, m, q) and (m == 0 or not (matrix.equal(p, m) or matrix.equal(m, q)))
                 )
                 if matrix.finite(p, q) and next(through, None) is None:
                     yield constraint(facts, first, second)

@@ -3,134 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from hashlib import sha256
 
 from analyzer.boundedness import Facts
-from analyzer.catalog import Catalog, Column, Kind, SourceOptions, Table
+from analyzer.catalog import Catalog, Column, Table
 from analyzer.errors import NotExecutableError
-from analyzer.query import Atom, Attribute, Branch, Comparison, Op, Output, Query
+from analyzer.query import Attribute, Branch, Comparison, Kind, Output, Query
 from analyzer.render import render
 from analyzer.types import DataType, Family
-from criteria.bound import Bound, bound, table_size
+from criteria.bound import bound, table_size
 from criteria.set import harmful_references
 from criteria.synopsis import MOST_TABLES, Synopsis, Transition
-from criteria.synopsis import Table as SynopsisTable
 from criteria.verdict import Decision, Verdict
-from synopsis_exec.filters import Extreme, constraint, extremes, local_filters, time_filters
+from synopsis_exec.filters import constraint, extremes, local_filters, time_filters
+from synopsis_exec.plan_ir import AgeCheck, BranchPlan, Input, Plan, PlanSource, PlanTransition
+from synopsis_exec.plan_text import plan_text
+
+__all__ = ["MOST_TRANSITIONS", "Plan", "make_plan", "plan_text"]
 
 MOST_TRANSITIONS = 4096
 """Ways to complete partial matches beyond which no job is written: its text would be too long to read or run."""
 _RESERVED = ("_ts", "_mult")
-
-
-@dataclass(frozen=True, slots=True)
-class Input:
-    """A stream or relation of the catalog that the job reads, with the columns that it needs of it."""
-
-    name: str
-    kind: Kind
-    columns: tuple[Column, ...]
-    timestamp: str | None
-    max_per_timestamp: int | None
-    source: SourceOptions | None
-
-
-@dataclass(frozen=True, slots=True)
-class PlanSource:
-    """One source of a branch: filters on its rows, and the columns that joins and the select list use.
-
-    ``times`` are conditions on a stream's timestamp alone.
-    """
-
-    alias: str
-    table: str
-    kind: Kind
-    columns: tuple[str, ...]
-    filters: tuple[Atom, ...]
-    times: tuple[Comparison, ...]
-    extremes: tuple[Extreme, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class AgeCheck:
-    """How old a remembered stream's tuple must be, and may be, when the transition's tuples arrive."""
-
-    stream: str
-    least: int | None
-    greatest: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class PlanTransition:
-    """A transition and what to check in it: the joins whose two ends first meet there.
-
-    ``groups`` are the groups of relations joined in it; ``output`` says that it completes results.
-    """
-
-    target: tuple[str, ...]
-    arriving: tuple[str, ...]
-    before: tuple[str, ...]
-    groups: tuple[tuple[str, ...], ...]
-    checks: tuple[Comparison, ...]
-    ages: tuple[AgeCheck, ...]
-    output: bool
-
-
-@dataclass(frozen=True, slots=True)
-class BranchPlan:
-    """One select-project-join branch: sources, joins, tables, transitions and select list."""
-
-    branch: Branch
-    sources: tuple[PlanSource, ...]
-    joins: tuple[Comparison, ...]
-    groups: tuple[tuple[str, ...], ...]
-    tables: tuple[SynopsisTable, ...]
-    transitions: tuple[PlanTransition, ...]
-    outputs: tuple[Output, ...]
-
-    def source(self, alias: str) -> PlanSource:
-        """The source of that alias."""
-        return next(source for source in self.sources if source.alias == alias)
-
-    def table(self, streams: tuple[str, ...]) -> SynopsisTable:
-        """The table of a set of streams."""
-        return next(table for table in self.tables if table.streams == streams)
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """Everything the generated job does. ``catalog_sha256`` covers the declarations that the query uses."""
-
-    name: str
-    sql: str
-    query_sha256: str
-    catalog_sha256: str
-    distinct: bool
-    columns: tuple[Column, ...]
-    inputs: tuple[Input, ...]
-    branches: tuple[BranchPlan, ...]
-    bound: Bound
-
-    @property
-    def streams(self) -> tuple[Input, ...]:
-        """The streams that the job reads."""
-        return tuple(item for item in self.inputs if item.kind is not Kind.RELATION)
-
-    @property
-    def relations(self) -> tuple[Input, ...]:
-        """The static relations that the job reads."""
-        return tuple(item for item in self.inputs if item.kind is Kind.RELATION)
-
-    @property
-    def time_family(self) -> Family:
-        """Whether application time is an integer or a timestamp."""
-        first = self.streams[0]
-        return next(column.type.family for column in first.columns if column.name == first.timestamp)
-
-    def table_name(self, number: int, table: SynopsisTable) -> str:
-        """A table's name, with its branch's 1-based number where there are several branches."""
-        return f"{number}:{table.name}" if len(self.branches) > 1 else table.name
 
 
 def make_plan(decision: Decision, catalog: Catalog) -> Plan:
@@ -141,7 +34,8 @@ def make_plan(decision: Decision, catalog: Catalog) -> Plan:
     sizes = bound(split)
     if sizes is None:
         raise _unknown_bound(split)
-    branches = tuple(plan for branch in split.branches if (plan := _branch_plan(split, branch)) is not None)
+    planned = (_branch_plan(split, number) for number in range(1, len(split.branches) + 1))
+    branches = tuple(plan for plan in planned if plan is not None)
     used = dict.fromkeys(source.table for branch in decision.query.branches for source in branch.sources)
     tables = [table for name in used if (table := catalog.table(name)) is not None]
     inputs = tuple(_input(table, branches) for table in tables)
@@ -157,6 +51,7 @@ def make_plan(decision: Decision, catalog: Catalog) -> Plan:
         columns=_columns(decision.query),
         inputs=inputs,
         branches=branches,
+        several=len(split.branches) > 1,
         bound=sizes,
     )
 
@@ -233,8 +128,9 @@ def _unknown_bound(split: Query) -> NotExecutableError:
     return _refused(split, "no bound on its memory is known", "bound the projected attributes")
 
 
-def _branch_plan(split: Query, branch: Branch) -> BranchPlan | None:
-    """The plan of one branch; None when no timestamp can satisfy it."""
+def _branch_plan(split: Query, number: int) -> BranchPlan | None:
+    """The plan of the branch with that number; None when no timestamp can satisfy it."""
+    branch = split.branches[number - 1]
     facts = Facts.of(branch)
     synopsis = Synopsis(facts)
     if len(synopsis.transitions) > MOST_TRANSITIONS:
@@ -252,11 +148,11 @@ def _branch_plan(split: Query, branch: Branch) -> BranchPlan | None:
         columns = tuple(c.name for c in source.columns if Attribute(source.alias, c.name) in used)
         limits = () if relation else extremes(facts, source.alias)
         filters = local_filters(facts, source.alias)
-        sources.append(
-            PlanSource(source.alias, source.table, source.kind, columns, filters, times, limits)
-        )
+        sources.append(PlanSource(source.alias, source.table, source.kind, columns, filters, times, limits))
     return BranchPlan(
+        number,
         branch,
+        facts,
         tuple(sources),
         joins,
         synopsis.relation_groups,
@@ -326,9 +222,7 @@ def _input(table: Table, branches: tuple[BranchPlan, ...]) -> Input:
                 if plan.source(limit.relation.source).table == table.name
             }
     columns = tuple(column for column in table.columns if column.name in needed)
-    return Input(
-        table.name, table.kind, columns, table.timestamp, table.max_per_timestamp, table.source
-    )
+    return Input(table.name, table.kind, table.columns, columns, table.timestamp, table.max_per_timestamp, table.source)
 
 
 def _check_inputs(query: Query, inputs: tuple[Input, ...]) -> None:
@@ -345,8 +239,3 @@ def _declaration(table: Table) -> str:
     """What a table's declaration means to the job, as text to hash."""
     columns = ", ".join(f"{c.name} {c.type.name} {c.domain}" for c in table.columns)
     return f"{table.kind} {table.name}({columns}) {table.timestamp} {table.max_per_timestamp}"
-
-
-def is_equality(check: Comparison) -> bool:
-    """Whether a check is an equality of two attributes."""
-    return check.op is Op.EQ

@@ -6,10 +6,12 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any
 
+import pytest
 from hypothesis import assume, given
 
 from analyzer.errors import NotExecutableError
 from criteria.verdict import Decision, Verdict
+from tests.support.catalogs import PLAIN
 from tests.support.choices import Choices, drawn
 from tests.support.kernel import Run, formula_value, run_kernel
 from tests.support.oracle import Oracle
@@ -90,6 +92,28 @@ def test_hostile_streams_stay_within_the_bound(case: Case) -> None:
     assume(ran is not None)
     assert ran is not None
     _check_memory(case, *ran)
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "S.b BETWEEN 0 AND 2 AND (3 < S.b OR S.b <> 0)",
+        "S.b >= 0 AND (S.a = 1 OR S.b <> 0)",
+        "S.a > 0 AND S.a < 4 AND (S.a <> 3 OR 0 > S.a)",
+        "T.a BETWEEN 0 AND 1 AND (T.a <> 1 OR 1 < T.a OR S.b + 2 < T.a)",
+        "T.b = 1 AND NOT (T.b = 1 AND S.a = 1)",
+    ],
+)
+def test_an_inequality_inside_an_or(where: str) -> None:
+    """A ``<>`` that tightens a bound of another conjunct is still a condition of its own."""
+    sql = f"SELECT S.a, S.b FROM S, T WHERE S.ts > T.ts AND {where}"
+    printed = 0
+    for seed in range(5):
+        case = Case(sql, PLAIN, small_rows(Choices.seeded(seed), PLAIN))
+        ran = _run(case)
+        assert ran is not None
+        printed += bool(_check_output(case, ran[1]))
+    assert printed
 
 
 def test_a_fixed_sample_is_mostly_bounded_run_and_not_empty() -> None:

@@ -1,5 +1,6 @@
 """The catalog: named cases, with the line and remedy of every error, and mappings that nobody meant as a catalog."""
 
+import contextlib
 from collections.abc import Callable
 from datetime import date, datetime, time
 from pathlib import Path
@@ -73,7 +74,7 @@ def test_the_nearest_catalog_upwards_is_found(tmp_path: Path) -> None:
 
 def test_no_catalog(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Path, "is_file", lambda _: False)
-    with pytest.raises(CatalogError, match="no streams.toml in") as caught:
+    with pytest.raises(CatalogError, match=r"no streams\.toml in") as caught:
         find_catalog(tmp_path)
     assert "--catalog" in caught.value.remedy
 
@@ -176,8 +177,27 @@ def test_values_there_and_back(value: object, kind: str, text: str) -> None:
 # --- mappings that nobody meant as a catalog ----------------------------------------------------------------
 
 KEYS = st.sampled_from(
-    "queries streams relations timestamp columns max_per_timestamp domain source rows period format path options "
-    "S R a A ts bigint".split()
+    [
+        "queries",
+        "streams",
+        "relations",
+        "timestamp",
+        "columns",
+        "max_per_timestamp",
+        "domain",
+        "source",
+        "rows",
+        "period",
+        "format",
+        "path",
+        "options",
+        "S",
+        "R",
+        "a",
+        "A",
+        "ts",
+        "bigint",
+    ]
 ) | st.text(max_size=3)
 SCALARS = (
     st.none()
@@ -198,7 +218,7 @@ TABLES = st.fixed_dictionaries(
         "columns": st.fixed_dictionaries({"a": st.sampled_from(["bigint", "double", "date", "boolean", "decimal"])})
         | VALUES
     },
-    optional={key: VALUES for key in ("timestamp", "domain", "rows", "max_per_timestamp", "source", "period")}
+    optional=dict.fromkeys(("timestamp", "domain", "rows", "max_per_timestamp", "source", "period"), VALUES)
     | {"domain": st.fixed_dictionaries({"a": st.lists(SCALARS, max_size=3)}), "timestamp": st.just("a")},
 )
 DOCUMENTS = st.dictionaries(KEYS, VALUES, max_size=3) | st.fixed_dictionaries(
@@ -225,8 +245,6 @@ def test_only_catalog_errors_escape(document: dict[str, object]) -> None:
 @settings(max_examples=200, deadline=None)
 @given(st.text(alphabet=st.sampled_from("[]{}=\".,\n'#aSts 1"), max_size=40))
 def test_no_text_breaks_the_reader(build: Callable[[str], Catalog], text: str) -> None:
-    try:
+    with contextlib.suppress(CatalogError):
         build(text)
-    except CatalogError:
-        pass
     toml_lines(text)

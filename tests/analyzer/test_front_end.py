@@ -158,11 +158,12 @@ def test_a_binary_file(tmp_path: Path, content: bytes) -> None:
 
 # --- text that nobody meant as SQL ----------------------------------------------------------------------------
 
-WORDS = (
-    "SELECT DISTINCT FROM WHERE AND OR NOT IN BETWEEN IS NULL UNION ALL JOIN ON WITH AS ( ( ) ) , , . ; * + - < <= = <> "
-    "a b s d f day ts S T U E R S.a T.c S.ts S.a E.at G.at 1 2.5 1e400 'x' 'it' `q` \" ' DATE TIMESTAMP INTERVAL DAY MONTH "
-    "CASE WHEN END EXISTS COUNT(*) OVER GROUP BY ORDER LIMIT VALUES INSERT /* */ -- ? :p [ ] { } $ @ \\ é 漢 😀 \t \n"
-).split(" ")
+VOCABULARY = """
+SELECT DISTINCT FROM WHERE AND OR NOT IN BETWEEN IS NULL UNION ALL JOIN ON WITH AS ( ( ) ) , , . ; * + - < <= = <>
+a b s d f day ts S T U E R S.a T.c S.ts S.a E.at G.at 1 2.5 1e400 'x' 'it' `q` " ' DATE TIMESTAMP INTERVAL DAY MONTH
+CASE WHEN END EXISTS COUNT(*) OVER GROUP BY ORDER LIMIT VALUES INSERT /* */ -- ? :p [ ] { } $ @ \\ é 漢 😀
+"""
+WORDS = (*VOCABULARY.split(), "\t", "\n")
 garbage = st.lists(st.sampled_from(WORDS), max_size=14).map(" ".join) | st.text(max_size=30)
 queries = st.tuples(
     st.sampled_from(["SELECT S.a FROM S, T WHERE ", "SELECT DISTINCT a FROM S WHERE ", "SELECT "]),
@@ -176,6 +177,9 @@ queries = st.tuples(
 @example("SELECT a FROM S WHERE a < 1e400 * 1e400")
 @example("SELECT a FROM S WHERE a < 1e999999999")
 @example("SELECT INTERVAL 1 DAY FROM S")
+@example("FROM SELECT")
+@example("ELSE")
+@example("SELECT a FROM S WHERE a < " + " + ".join(["1"] * 1500))
 @example("SELECT a FROM S WHERE " + "(" * 60 + "a = 1" + ")" * 60)
 def test_no_text_breaks_the_front_end(text: str) -> None:
     source = SourceText("garbage.sql", text)

@@ -44,7 +44,7 @@ BOUNDED: dict[str, tuple[str, Catalog]] = {
     "a window through a third stream": (
         "SELECT T.a FROM S, T, U WHERE S.ts <= U.ts + 2 AND U.ts <= T.ts + 2 AND S.ts > T.ts", PLAIN),
     # relations
-    "a relation's attribute may be projected": (f"SELECT R.a FROM S, T, R WHERE S.ts > T.ts", RELATION),
+    "a relation's attribute may be projected": ("SELECT R.a FROM S, T, R WHERE S.ts > T.ts", RELATION),
     "equal to a relation's attribute": ("SELECT T.a FROM S, T, R WHERE S.ts > T.ts AND T.a = R.a", RELATION),
     "between a relation's attributes": (
         "SELECT T.a FROM S, T, R WHERE S.ts > T.ts AND T.a > R.a AND T.a < R.b", RELATION),

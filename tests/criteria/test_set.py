@@ -50,7 +50,8 @@ VIOLATED: dict[str, tuple[str, Catalog, str, list[tuple[str, str]], str]] = {
         f"SELECT DISTINCT S.a {OLDER}", PLAIN, "unbounded", [("(1)", "S.a")], "S.a"),
     "even when all are simultaneous": (
         "SELECT DISTINCT S.a FROM S, T WHERE S.ts = T.ts", PLAIN, "unbounded", [("(1)", "S.a")], "S.a"),
-    "strings": ("SELECT DISTINCT S.s FROM S WHERE S.s > 'a' AND S.s < 'b'", TYPED, "unbounded", [("(1)", "S.s")], "S.s"),
+    "strings": (
+        "SELECT DISTINCT S.s FROM S WHERE S.s > 'a' AND S.s < 'b'", TYPED, "unbounded", [("(1)", "S.s")], "S.s"),
     # (2)
     "an unbounded equality": (
         f"SELECT DISTINCT 1 AS one {OLDER} AND S.a = T.a", PLAIN, "unbounded", [("(2)", "T.a")], "S.a = T.a"),
@@ -59,11 +60,14 @@ VIOLATED: dict[str, tuple[str, Catalog, str, list[tuple[str, str]], str]] = {
         "S.a = T.a"),
     # (3)
     "two maxima of one tuple": (
-        f"SELECT DISTINCT 1 AS one {OLDER} AND S.a < T.a AND S.b < T.b", PLAIN, "unknown", [("(3)", "T.b")], "S.b < T.b"),
+        f"SELECT DISTINCT 1 AS one {OLDER} AND S.a < T.a AND S.b < T.b", PLAIN, "unknown",
+        [("(3)", "T.b")], "S.b < T.b"),
     "a maximum and a minimum": (
-        f"SELECT DISTINCT 1 AS one {OLDER} AND S.a < T.a AND S.b > T.a", PLAIN, "unknown", [("(3)", "T.a")], "S.b > T.a"),
+        f"SELECT DISTINCT 1 AS one {OLDER} AND S.a < T.a AND S.b > T.a", PLAIN, "unknown",
+        [("(3)", "T.a")], "S.b > T.a"),
     "the paper's missing case: maxima of two remembered streams": (
-        f"SELECT DISTINCT 1 AS one {CHAIN} AND X.a < Z.a AND W.a < Y.a", FOUR, "unknown", [("(3)", "Z.a")], "X.a < Z.a"),
+        f"SELECT DISTINCT 1 AS one {CHAIN} AND X.a < Z.a AND W.a < Y.a", FOUR, "unknown",
+        [("(3)", "Z.a")], "X.a < Z.a"),
 }  # fmt: skip
 
 

@@ -117,7 +117,7 @@ def small(draw: st.DrawFn) -> str:
     return f"SELECT {', '.join(projected)} FROM S, T{where}"
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=70, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(small())
 @example("SELECT S.a FROM S WHERE S.a <> S.b AND S.b <> 2")
 @example("SELECT S.a, T.c FROM S, T WHERE S.a = 0 AND S.b > 0 AND S.b < 2 AND T.a <> S.a")

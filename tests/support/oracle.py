@@ -154,10 +154,9 @@ def _stamped_text(sql: str, clocks: tuple[tuple[str, str, bool], ...]) -> str:
     distinct = bool(tree.args.get("distinct"))
     body = _stamped(tree, {name: (time, is_moment) for name, time, is_moment in clocks}, frozenset()).sql("duckdb")
     if distinct:
-        return f'SELECT {names}, min({HIDDEN}) AS _ts, 1 AS _mult FROM ({body}) AS q GROUP BY {names} ORDER BY _ts'
+        return f"SELECT {names}, min({HIDDEN}) AS _ts, 1 AS _mult FROM ({body}) AS q GROUP BY {names} ORDER BY _ts"
     return (
-        f'SELECT {names}, {HIDDEN} AS _ts, count(*) AS _mult FROM ({body}) AS q '
-        f"GROUP BY {names}, {HIDDEN} ORDER BY _ts"
+        f"SELECT {names}, {HIDDEN} AS _ts, count(*) AS _mult FROM ({body}) AS q GROUP BY {names}, {HIDDEN} ORDER BY _ts"
     )
 
 

@@ -89,9 +89,7 @@ class Builder:
         branches = [self.branch(word, union) for _ in range(2 if union else 1)]
         text = f"\n{'UNION' if distinct else 'UNION ALL'}\n".join(branches)
         with_clause = "WITH " + ",\n     ".join(self.ctes) + "\n" if self.ctes else ""
-        return Statement(
-            with_clause + text, self.catalog, distinct, self.windows, self.finite, union
-        )
+        return Statement(with_clause + text, self.catalog, distinct, self.windows, self.finite, union)
 
     # --- catalog -----------------------------------------------------------------------------------------------
 
@@ -317,7 +315,9 @@ class Builder:
         c = self.choices
         found = []
         if c.chance(12):
-            parts = [Condition(self.one_side(col), frozenset([col.source])) for col in (c.pick(columns), c.pick(columns))]
+            parts = [
+                Condition(self.one_side(col), frozenset([col.source])) for col in (c.pick(columns), c.pick(columns))
+            ]
             parts += self.joins(columns)[:1]
             sources = frozenset().union(*(part.sources for part in parts))
             found.append(Condition(f"({' OR '.join(part.text for part in parts)})", sources))

@@ -60,9 +60,7 @@ def make_small_query(choices: Choices) -> SmallQuery:
     attributes = [f"{s}.{column}" for s in streams for column in columns]
     outputs = tuple(dict.fromkeys(c.pick(attributes) for _ in range(c.weighted([(40, 0), (40, 1), (20, 2)]))))
     catalog = {
-        "streams": {
-            s: {"timestamp": TIME, "columns": dict.fromkeys((*columns, TIME), "bigint")} for s in streams
-        }
+        "streams": {s: {"timestamp": TIME, "columns": dict.fromkeys((*columns, TIME), "bigint")} for s in streams}
     }
     return small_query(streams, columns, atoms, outputs, catalog)
 
@@ -105,9 +103,7 @@ def _time_atoms(c: Choices, streams: Sequence[str]) -> Iterator[tuple[str, str, 
             yield newer, kind, older, c.integer(0, 2) if kind == "<=" else 0
 
 
-def _bound_atoms(
-    c: Choices, streams: Sequence[str], columns: Sequence[str]
-) -> Iterator[tuple[str, str, str, int]]:
+def _bound_atoms(c: Choices, streams: Sequence[str], columns: Sequence[str]) -> Iterator[tuple[str, str, str, int]]:
     level = c.pick([50, 30, 70])
     for attribute in (f"{s}.{column}" for s in streams for column in columns):
         if c.chance(level):
@@ -116,9 +112,7 @@ def _bound_atoms(
             yield attribute, "<", ZERO, c.integer(4, 6)
 
 
-def _join_atoms(
-    c: Choices, streams: Sequence[str], columns: Sequence[str]
-) -> Iterator[tuple[str, str, str, int]]:
+def _join_atoms(c: Choices, streams: Sequence[str], columns: Sequence[str]) -> Iterator[tuple[str, str, str, int]]:
     for _ in range(c.weighted([(40, 1), (35, 2), (15, 3), (10, 0)])):
         left = c.pick(streams)
         right = c.pick([s for s in streams if s != left])
@@ -176,7 +170,7 @@ class Histories:
 
 def histories(query: SmallQuery, attribute: str, number: int) -> Iterator[Histories]:
     """Candidate witnesses for an attribute: for every stream that may lag, values up or down, solved least or most."""
-    stream = attribute.split(".")[0]
+    stream = attribute.split(".", maxsplit=1)[0]
     matrix = closed(query.variables, query.constraints)
     if matrix is None:
         return
@@ -195,7 +189,7 @@ def _may_lag(matrix: Matrix, later: str, earlier: str) -> bool:
 def _histories(
     query: SmallQuery, attribute: str, later: str, after: list[str], number: int, upwards: bool, least: bool
 ) -> Histories | None:
-    stream = attribute.split(".")[0]
+    stream = attribute.split(".", maxsplit=1)[0]
     phases = [
         Constraint(ZERO, f"{s}.{TIME}", -2 * PHASE) if s in after else Constraint(f"{s}.{TIME}", ZERO, PHASE)
         for s in query.streams

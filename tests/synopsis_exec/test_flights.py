@@ -98,9 +98,7 @@ def test_rows_are_as_the_catalog_declares_them(written: tuple[Path, FlightsSumma
     for name, declared in (catalog["streams"] | catalog["relations"]).items():
         for row in data[name]:
             assert row.keys() == declared["columns"].keys()
-            assert all(
-                value is None or type(value) is python[declared["columns"][c]] for c, value in row.items()
-            )
+            assert all(value is None or type(value) is python[declared["columns"][c]] for c, value in row.items())
         for column, domain in declared.get("domain", {}).items():
             values = {row[column] for row in data[name]}
             assert values <= set(domain if isinstance(domain[0], str) else range(domain[0], domain[1] + 1))

@@ -96,9 +96,7 @@ def test_empty_java_home_counts_as_unset(no_java: Path, monkeypatch: pytest.Monk
 def test_no_java_at_all() -> None:
     with pytest.raises(java.JavaError) as caught:
         java.require_java()
-    assert (
-        caught.value.message == "Spark needs Java 17 or later: no `java` is on PATH and JAVA_HOME is not set."
-    )
+    assert caught.value.message == "Spark needs Java 17 or later: no `java` is on PATH and JAVA_HOME is not set."
     assert "nstall" in caught.value.remedy
 
 
@@ -108,9 +106,7 @@ def test_wrong_java_home_is_not_replaced_by_path(no_java: Path, monkeypatch: pyt
     monkeypatch.setenv("JAVA_HOME", str(no_java / "bin"))  # the usual slip
     with pytest.raises(java.JavaError) as caught:
         java.require_java()
-    assert (
-        caught.value.message == f"JAVA_HOME is {no_java}/bin, but there is no program {no_java}/bin/bin/java."
-    )
+    assert caught.value.message == f"JAVA_HOME is {no_java}/bin, but there is no program {no_java}/bin/bin/java."
     assert caught.value.remedy.startswith("Set JAVA_HOME to the directory that holds bin/java, or unset it")
 
 
@@ -129,12 +125,8 @@ def test_too_old(origin: str, no_java: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv(origin, str(folder if origin == "PATH" else no_java))
     with pytest.raises(java.JavaError) as caught:
         java.require_java()
-    assert caught.value.message == (
-        f"Spark needs Java 17 or later, and {origin} gives {folder}/java, Java 1.8.0_391."
-    )
-    assert caught.value.remedy.endswith(
-        "Then let JAVA_HOME, or PATH with JAVA_HOME unset, name the newer one."
-    )
+    assert caught.value.message == (f"Spark needs Java 17 or later, and {origin} gives {folder}/java, Java 1.8.0_391.")
+    assert caught.value.remedy.endswith("Then let JAVA_HOME, or PATH with JAVA_HOME unset, name the newer one.")
 
 
 @posix_only
@@ -150,9 +142,7 @@ def test_too_old(origin: str, no_java: Path, monkeypatch: pytest.MonkeyPatch) ->
         (NOISE + "hello\n", 0, " does not tell its version: hello."),
     ],
 )
-def test_fails_to_run(
-    output: str, status: int, message: str, no_java: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_fails_to_run(output: str, status: int, message: str, no_java: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = fake_java(no_java, output, status)
     monkeypatch.setenv("PATH", str(folder))
     with pytest.raises(java.JavaError) as caught:

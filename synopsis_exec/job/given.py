@@ -1,0 +1,28 @@
+"""What the generated part of a job gives to the parts that are the same for every query."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from synopsis_exec.job.source import Source
+
+
+class Synopsis:
+    """Stands for the kernel's class."""
+
+    limit: int | None
+    close: Callable[[int, dict[str, list[dict[str, Any]]]], list[tuple[dict[str, Any], int]]]
+    entries: Callable[[], int]
+    dump: Callable[[], dict[str, Any]]
+    load: Callable[[dict[str, Any]], None]
+
+    def __init__(self, relations: dict[str, list[dict[str, Any]]]) -> None: ...
+
+
+QUERY = ""
+FINGERPRINT = ""
+TYPES: dict[str, str] = {}
+TIME_TYPE = "integer"
+STREAMS: tuple[Source, ...] = ()
+RELATIONS: tuple[Source, ...] = ()

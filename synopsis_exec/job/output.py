@@ -1,0 +1,66 @@
+"""Part of every job: results and quarantined rows as JSON lines, written completely or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, TextIO
+
+from synopsis_exec.job.given import TIME_TYPE, TYPES
+
+
+def json_lines(rows: list[dict[str, Any]]) -> str:
+    """One JSON object a line."""
+    return "".join(json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n" for row in rows)
+
+
+def output_line(row: dict[str, Any], now: int, n: int) -> str:
+    """A result as a line of JSON: the select list, `_ts` and `_mult`."""
+    cells = [(name, json_value(value, TYPES[name])) for name, value in row.items()]
+    cells += [("_ts", json_value(now, TIME_TYPE)), ("_mult", str(n))]
+    return "{" + ",".join(f"{json.dumps(name, ensure_ascii=False)}:{text}" for name, text in cells) + "}\n"
+
+
+def json_value(value: Any, kind: str) -> str:
+    """An encoded value as JSON: dates, timestamps, decimals and booleans as people write them."""
+    if value is None:
+        return "null"
+    if kind == "boolean":
+        return "true" if value else "false"
+    if kind == "date":
+        return f'"{date(1970, 1, 1) + timedelta(days=value)}"'
+    if kind in ("timestamp", "timestamp_ntz"):
+        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=value)
+        return '"' + moment.replace(tzinfo=None).isoformat() + ("" if kind == "timestamp_ntz" else "Z") + '"'
+    if kind.startswith("decimal:"):
+        sign, digits = int(value < 0), tuple(map(int, str(abs(value))))
+        return format(Decimal((sign, digits, -int(kind.removeprefix("decimal:")))), "f")
+    if kind == "float" and value in (float("inf"), float("-inf")):
+        return '"Infinity"' if value > 0 else '"-Infinity"'
+    return json.dumps(value, ensure_ascii=False)
+
+
+@contextmanager
+def written_atomically(path: Path) -> Iterator[TextIO]:
+    """A file to write that is there completely or not at all, also after a power cut."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.tmp")
+    with temporary.open("w", encoding="utf-8") as file:
+        yield file
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
+
+
+def copy_parts(folder: Path, last: int | None, target: TextIO) -> None:
+    """Append the files of all batches up to the last one, in order."""
+    for part in sorted(folder.glob("[0-9]*.jsonl")):
+        if last is not None and int(part.stem) <= last:
+            with part.open(encoding="utf-8") as opened:
+                shutil.copyfileobj(opened, target)

@@ -1,0 +1,161 @@
+"""Part of every job: streams and relations as parsed rows, each good or with the reason why not."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from synopsis_exec.job.given import STREAMS
+from synopsis_exec.job.source import JobError, Source
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def quoted(name: str) -> str:
+    """A column name in Spark SQL."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def read(spark: SparkSession, source: Source, options: argparse.Namespace, streaming: bool) -> DataFrame:
+    """The source's rows as `text`, `row` (parsed) and `reason` (why a row is bad; NULL for a good one)."""
+    reader: Any = spark.readStream if streaming else spark.read
+    if options.input:
+        files = input_files(source, Path(options.input))
+        if streaming and in_order_of_names(files):
+            reader = reader.option("maxFilesPerTrigger", options.files_per_batch)
+        if files[1:]:
+            reader = reader.option("pathGlobFilter", "*.jsonl")
+        return parse_json(source, load(reader.format("text"), str(files[0].parent if files[1:] else files[0])))
+    if source.format is None:
+        message = f"{source.name} has no source in the catalog; run the job with --input DIR"
+        raise JobError("input", message, 3)
+    local = source.path and ":" not in source.path
+    path = str(Path(options.base or ".") / source.path) if local else source.path
+    reader = reader.options(**source.options)
+    if source.format in ("json", "text", "kafka"):
+        lines = load(reader.format("text" if source.format == "json" else source.format), path)
+        return parse_json(source, lines.selectExpr("CAST(value AS STRING) AS value"))
+    broken = {}
+    schema = source.schema
+    if source.format == "csv":
+        broken = {"not a row of the declared columns": "row._corrupt_record IS NOT NULL"}
+        schema += ", _corrupt_record STRING"
+    rows = load(reader.format(source.format).schema(schema), path).selectExpr("struct(*) AS row")
+    tests = {**broken, **source.invalid}
+    return rows.selectExpr("to_json(row) AS text", "row", f"{reasons(tests)} AS reason")
+
+
+def load(reader: Any, path: str) -> DataFrame:
+    """Load a path. A stream of one file is a directory with a filter: Spark accepts nothing else."""
+    if not path:
+        return reader.load()  # type: ignore[no-any-return]
+    file = Path(path)
+    if not file.is_file():
+        return reader.load(path)  # type: ignore[no-any-return]
+    pattern = "".join(f"\\{c}" if c in "\\{}[]*?" else c for c in file.name)
+    return reader.option("pathGlobFilter", pattern).load(str(file.parent))  # type: ignore[no-any-return]
+
+
+def input_files(source: Source, folder: Path) -> list[Path]:
+    """`NAME.jsonl`, or the `.jsonl` files in the directory `NAME`."""
+    single, several = folder / f"{source.name}.jsonl", folder / source.name
+    files = [single] if single.is_file() else sorted(several.glob("*.jsonl"))
+    if not files:
+        raise JobError("input", f"there is no {single}, and no directory {several} with .jsonl files", 3)
+    return files
+
+
+def in_order_of_names(files: list[Path]) -> bool:
+    """Whether Spark, which goes by modification times, would read the files in the order of their names."""
+    times = [file.stat().st_mtime_ns // 1_000_000 for file in files]
+    if all(earlier < later for earlier, later in pairwise(times)):
+        return True
+    what = "the modification times do not follow the names of the files, so they are read as one batch"
+    print(f"note: {files[0].parent}: {what}", file=sys.stderr)
+    return False
+
+
+def parse_json(source: Source, lines: DataFrame) -> DataFrame:
+    """Parse one JSON object a line. As an array of one, so that text after the object is an error too."""
+    fields = "get(from_json(concat('[', value, ']'), 'ARRAY<MAP<STRING,STRING>>'), 0)"
+    tests = {"not a JSON object": "row IS NULL OR size(parsed) <> 1"}
+    for column, reason in source.missing.items():
+        key = sql_text(column)
+        absent = f"row.{quoted(column)} IS NULL"
+        tests[f"{column} is missing"] = f"{absent} AND NOT map_contains_key({fields}, {key})"
+        tests[reason] = f"{absent} AND {fields}[{key}] IS NOT NULL"
+    schema = "ARRAY<STRUCT<" + source.schema + ">>"
+    parsed = lines.where("trim(value) <> ''").selectExpr(
+        "value", f"from_json(concat('[', value, ']'), {sql_text(schema)}) AS parsed"
+    )
+    rows = parsed.selectExpr("value", "parsed", "get(parsed, 0) AS row")
+    return rows.selectExpr("value AS text", "row", f"{reasons({**tests, **source.invalid})} AS reason")
+
+
+def reasons(tests: dict[str, str]) -> str:
+    """The first reason whose condition is true; NULL when none is."""
+    cases = " ".join(f"WHEN {condition} THEN {sql_text(reason)}" for reason, condition in tests.items())
+    return f"CASE {cases} END" if cases else "CAST(NULL AS STRING)"
+
+
+def sql_text(text: str) -> str:
+    """A string literal in Spark SQL."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def tagged(spark: SparkSession, options: argparse.Namespace) -> DataFrame:
+    """All streams as one: `source` (a number), `text`, `reason`, `ts`, `useful`, and a column of rows per stream."""
+    parts = []
+    for number, source in enumerate(STREAMS):
+        values = ", ".join(f"{text} AS {quoted(column)}" for column, text in source.values.items())
+        parts.append(
+            read(spark, source, options, streaming=True).selectExpr(
+                f"{number} AS source",
+                "text",
+                "reason",
+                f"CASE WHEN reason IS NULL THEN {source.values[source.time or '']} END AS ts",
+                f"({source.useful}) AS useful",
+                f"CASE WHEN reason IS NULL THEN struct({values}) END AS row_{number}",
+            )
+        )
+    together = parts[0]
+    for part in parts[1:]:
+        together = together.unionByName(part, allowMissingColumns=True)
+    return together
+
+
+def relation_rows(
+    spark: SparkSession, source: Source, options: argparse.Namespace
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The rows of a static relation, and its bad rows."""
+    values = ", ".join(f"{text} AS {quoted(column)}" for column, text in source.values.items())
+    struct = f"struct({values})" if values else "named_struct('one', 1)"
+    table = (
+        read(spark, source, options, streaming=False)
+        .selectExpr(
+            "CASE WHEN reason IS NOT NULL THEN text END AS text",
+            "reason",
+            f"CASE WHEN reason IS NULL THEN {struct} END AS row",
+        )
+        .toArrow()
+    )
+    good = [row for row in table.column("row").to_pylist() if row is not None]
+    texts, why = table.column("text").to_pylist(), table.column("reason").to_pylist()
+    bad = [
+        {"stream": source.name, "reason": reason, "row": text}
+        for text, reason in zip(texts, why, strict=True)
+        if reason is not None
+    ]
+    for row in good:
+        widen(source, row)
+    return good, bad
+
+
+def widen(source: Source, row: dict[str, Any]) -> None:
+    """Turn integers that travelled as strings back into integers."""
+    for column in source.large:
+        row[column] = None if row[column] is None else int(row[column])

@@ -1,0 +1,37 @@
+"""Part of every job: what is known of a stream or relation, and failures with an exit status."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Source(NamedTuple):
+    """A stream or relation: how its rows are parsed, encoded, checked and filtered, in Spark SQL over `row`."""
+
+    name: str
+    schema: str
+    """The columns that the query needs."""
+    missing: dict[str, str]
+    """Column -> what to say of a value that is there and does not have the column's type."""
+    values: dict[str, str]
+    """Column -> its value as the kernel takes it: an integer, floating-point number or string."""
+    large: tuple[str, ...]
+    """Columns whose integers exceed 64 bits and therefore travel as strings."""
+    time: str | None
+    """The application-time column of a stream."""
+    invalid: dict[str, str]
+    """Reason -> condition under which a row breaks its stream's contract."""
+    useful: str
+    """Rows for which this is false only advance time: no condition of the query can use them."""
+    format: str | None
+    path: str
+    options: dict[str, str]
+
+
+class JobError(Exception):
+    """A failure that the user can do something about; `status` is the job's exit status."""
+
+    def __init__(self, kind: str, message: str, status: int) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.status = status

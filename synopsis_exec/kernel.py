@@ -1,0 +1,344 @@
+"""The text of the generated class `Synopsis`: tables as dictionaries, one method per branch that closes a timestamp."""
+
+from __future__ import annotations
+
+from analyzer.query import Attribute
+from criteria.bound import symbol
+from criteria.synopsis import Table
+from synopsis_exec.emit import WIDTH, Lines, Names, literal, tuple_text
+from synopsis_exec.loops import Participant, Term, join_loops
+from synopsis_exec.plan_ir import Plan
+from synopsis_exec.rows import chained, rows_text
+from synopsis_exec.transitions import SYMBOL, BranchText
+
+_MEMBERS = ("close", "entries", "tables", "dump", "load", "limit", "written")
+_HEAD = '''\
+NOTHING: dict[tuple, int] = {}
+MOST = 2**63 - 1  # the largest multiplicity that fits the output's bigint
+
+
+def grouped(counts: dict[tuple, int], *columns: int) -> dict[tuple, dict[tuple, int]]:
+    """The entries of a table by the values of some columns of its keys."""
+    groups: dict[tuple, dict[tuple, int]] = defaultdict(dict)
+    for key, n in counts.items():
+        groups[tuple(key[column] for column in columns)][key] = n
+    return groups
+
+
+def in_order(results: dict[tuple, int]) -> list[tuple[tuple, int]]:
+    """Results in a fixed order: by value, NULL first."""
+    return sorted(results.items(), key=lambda result: [(value is not None, value) for value in result[0]])
+'''
+_BEFORE_CLOSE = '''\
+def close(self, now: int, rows: dict[str, list[dict]]) -> list[tuple[dict, int]]:
+    """The results that become true at timestamp `now`, each with its multiplicity.
+
+    `rows` are all rows of that timestamp, by stream; timestamps are closed in order.
+    """
+    results: Counter[tuple] = Counter()
+'''
+_AFTER_CLOSE = """\
+    if any(n > MOST for n in results.values()):
+        raise OverflowError(f"a result at timestamp {now} has more than {MOST} duplicates")
+    return [(dict(zip(COLUMNS, values)), n) for values, n in in_order(results)]
+"""
+_AFTER_CLOSE_SET = """\
+    fresh = {values: 1 for values in results if values not in self.written}
+    self.written.update(fresh)
+    return [(dict(zip(COLUMNS, values)), 1) for values, _ in in_order(fresh)]
+"""
+_REST = '''\
+
+def dump(self) -> dict[str, list]:
+    """The tables as JSON can hold them."""
+    return {name: [[list(key), n] for key, n in table.items()] for name, table in self.tables().items()}
+'''
+
+
+def kernel_text(plan: Plan) -> str:
+    """The kernel: module constants, two helpers and the class `Synopsis`."""
+    members = Names(_MEMBERS)
+    branches = [BranchText(plan, branch, members) for branch in plan.branches]
+    lines = Lines()
+    lines.add(f"COLUMNS = {literal(tuple(column.name for column in plan.columns))}")
+    lines.add(*_HEAD.splitlines(), "", "", "class Synopsis:")
+    with lines.indented():
+        lines.add(
+            '"""What is remembered between two timestamps: partial matches, counted per value that still matters."""',
+            "",
+        )
+        methods = Lines(depth=1)
+        for branch in branches:
+            _branch_method(methods, branch)
+        _init(lines, plan, branches)
+        lines.add("")
+        lines.add(*_BEFORE_CLOSE.splitlines())
+        with lines.indented():
+            lines.add(*(f"self._close{branch.suffix}(now, rows, results)" for branch in branches))
+        lines.add(*(_AFTER_CLOSE_SET if plan.distinct else _AFTER_CLOSE).splitlines())
+        lines.lines.extend(methods.lines)
+        _tables(lines, plan, branches)
+        lines.add(*_REST.splitlines())
+        _load(lines, plan, branches)
+    return lines.text
+
+
+# --- the start ---------------------------------------------------------------------------------------------------
+
+
+def _init(lines: Lines, plan: Plan, branches: list[BranchText]) -> None:
+    lines.add("def __init__(self, relations: dict[str, list[dict]]) -> None:")
+    with lines.indented():
+        lines.add('"""Empty tables; `relations` holds the rows of each static relation."""')
+        _symbols(lines, plan, branches)
+        unknown = [s for s in _wanted(plan, branches) if s.startswith("c_") and _rate(plan, s) is None]
+        if unknown:
+            lines.comment(f"No number: how many tuples share a timestamp is not declared ({', '.join(unknown)}).")
+            lines.add("self.limit: int | None = None")
+        else:
+            sizes = plan.bound.tables
+            lines.add("self.limit: int | None = sum(" if sizes else "self.limit: int | None = 0")
+            if sizes:
+                with lines.indented():
+                    lines.add("(")
+                    with lines.indented():
+                        lines.add(*(f"{size.size.text},  # {size.table}" for size in sizes))
+                    lines.add(")")
+                lines.add(")")
+        for branch in branches:
+            lines.add(*(f"self.{name} = {text}" for text, name in branch.limits.items()))
+        for branch in branches:
+            _relations(lines, branch)
+            for table in branch.branch.tables:
+                name = branch.tables[table.streams]
+                columns = ", ".join(_key_names(branch, table)) or "no columns"
+                title = plan.table_name(branch.branch.number, table)
+                lines.add(f"self.{name}: Counter[tuple] = Counter()  # {title}: {columns}")
+                for index in _indexes(branch, f"self.{name}"):
+                    lines.add(f"{index[1]} = grouped(self.{name}, {', '.join(map(str, index[0]))})")
+        if plan.distinct:
+            lines.add("self.written: dict[tuple, int] = {}  # results already returned")
+
+
+def _key_names(branch: BranchText, table: Table) -> list[str]:
+    names = [str(stored.attribute) for stored in table.key]
+    return names + [str(branch.branch.facts.time(age.stream)) for age in table.ages]
+
+
+def _indexes(branch: BranchText, owner: str) -> list[tuple[tuple[int, ...], str]]:
+    return [(columns, name) for (mine, columns), name in branch.indexes.items() if mine == owner]
+
+
+def _wanted(plan: Plan, branches: list[BranchText]) -> list[str]:
+    """The symbols that the bound and the limits mention."""
+    texts = [size.size.text for size in plan.bound.tables]
+    texts += [text for branch in branches for text in branch.limits]
+    return sorted({found for text in texts for found in SYMBOL.findall(text)})
+
+
+def _rate(plan: Plan, wanted: str) -> int | None:
+    return next((s.max_per_timestamp for s in plan.streams if symbol("c", s.name) == wanted), None)
+
+
+def _symbols(lines: Lines, plan: Plan, branches: list[BranchText]) -> None:
+    meanings: dict[str, str] = {}
+    for stream in plan.streams:
+        meanings[symbol("c", stream.name)] = f"{stream.max_per_timestamp}  # at most that many tuples per timestamp"
+    for relation in plan.relations:
+        rows = f"relations[{literal(relation.name)}]"
+        meanings[symbol("rows", relation.name)] = f"len({rows})"
+        for column in relation.columns:
+            value = f"row[{literal(column.name)}]"
+            values = f"({value} for row in {rows} if {value} is not None)"
+            meanings[symbol("min", relation.name, column.name)] = f"min({values}, default=0)"
+            meanings[symbol("max", relation.name, column.name)] = f"max({values}, default=-1)"
+    for wanted in _wanted(plan, branches):
+        if not wanted.startswith("c_") or _rate(plan, wanted) is not None:
+            lines.add(f"{wanted} = {meanings[wanted]}")
+
+
+def _relations(lines: Lines, branch: BranchText) -> None:
+    """Each relation filtered; relations that are joined with each other joined once, here."""
+    for group, name in branch.groups.items():
+        if len(group) == 1:
+            source = branch.branch.source(group[0])
+            columns = [a.column for a in branch.group_columns(group)]
+            rows_text(lines, f"self.{name}", source, columns, f"relations[{literal(source.table)}]", [])
+        else:
+            _joined(lines, branch, group, f"self.{name}")
+        for columns_, index in _indexes(branch, f"self.{name}"):
+            lines.add(f"{index} = grouped(self.{name}, {', '.join(map(str, columns_))})")
+
+
+def _joined(lines: Lines, branch: BranchText, group: tuple[str, ...], name: str) -> None:
+    locals_ = Names(("self", "row", "relations", "grouped"))
+    participants = []
+    for alias in group:
+        source = branch.branch.source(alias)
+        counts = locals_.new(f"{alias}{branch.suffix}_rows")
+        rows_text(lines, counts, source, list(source.columns), f"relations[{literal(source.table)}]", [])
+        pattern = tuple(locals_.new(f"{alias}_{column}") for column in source.columns)
+        values = {Attribute(alias, c): Term(v) for c, v in zip(source.columns, pattern, strict=True)}
+
+        def index(columns: tuple[int, ...], counts: str = counts) -> str:
+            return f"grouped({counts}, {', '.join(map(str, columns))})"
+
+        participants.append(Participant(counts, pattern, locals_.new(f"{alias}_n"), values, index))
+    lines.add(f"{name}: Counter[tuple] = Counter()")
+    checks = tuple(j for j in branch.branch.joins if {a.source for a in j.attributes} <= set(group))
+    kept = branch.group_columns(group)
+
+    def body(values: dict[Attribute, Term], counts: list[str]) -> list[str]:
+        return [f"{name}[{tuple_text([str(values[a]) for a in kept])}] += {' * '.join(counts)}"]
+
+    lines.add(*join_loops(participants, checks, body))
+
+
+# --- closing a timestamp -------------------------------------------------------------------------------------------
+
+
+def _branch_method(lines: Lines, branch: BranchText) -> None:
+    lines.add(
+        "",
+        f"def _close{branch.suffix}(self, now: int, rows: dict[str, list[dict]], results: Counter[tuple]) -> None:",
+    )
+    with lines.indented():
+        if branch.groups:
+            lines.add(f"if not ({' and '.join(f'self.{name}' for name in branch.groups.values())}):")
+            lines.add("    return  # a relation is empty, so there are no results")
+        transitions = Lines(depth=lines.depth)
+        _transitions(transitions, branch)
+        for alias, name in branch.arrived.items():
+            source = branch.branch.source(alias)
+            tests = chained(list(source.times), lambda attribute: "now")
+            rows_text(
+                lines,
+                name,
+                source,
+                list(source.columns),
+                f"rows.get({literal(source.table)}, ())",
+                tests,
+                branch,
+            )
+            for columns, index in _indexes(branch, name):
+                lines.add(f"{index} = grouped({name}, {', '.join(map(str, columns))})")
+        lines.lines.extend(transitions.lines)
+        for table in branch.branch.tables:
+            _keep(lines, branch, table)
+
+
+def _transitions(lines: Lines, branch: BranchText) -> None:
+    previous: tuple[str, ...] | None = None
+    for transition, text in branch.transitions:
+        if transition.target != previous and not transition.output:
+            lines.add("", f"{branch.new(transition.target)}: Counter[tuple] = Counter()")
+        elif not transition.output or previous != transition.target:
+            lines.add("")
+        previous = transition.target
+        what = "results" if transition.output else "{" + ", ".join(transition.target) + "}"
+        came = " and ".join(transition.arriving)
+        verb = "arrives" if len(transition.arriving) == 1 else "arrive together"
+        old = f", {{{', '.join(transition.before)}}} is remembered" if transition.before else ""
+        lines.comment(f"{what}: {came} {verb}{old}.")
+        if len(transition.arriving) > 1:
+            lines.add(f"if {' and '.join(branch.arrived[alias] for alias in transition.arriving)}:")
+            with lines.indented():
+                lines.add(*text)
+        else:
+            lines.add(*text)
+
+
+def _keep(lines: Lines, branch: BranchText, table: Table) -> None:
+    """Add what is new to a table, then forget what no future tuple can complete."""
+    name, new = f"self.{branch.tables[table.streams]}", branch.new(table.streams)
+    indexes = _indexes(branch, name)
+    lines.add("")
+    if branch.plan.distinct:
+        lines.add(f"{name} |= {new}")
+    else:
+        lines.add(f"{name}.update({new})")
+    for columns, index in indexes:
+        lines.add(f"for key in {new}:")
+        group = tuple_text([f"key[{column}]" for column in columns])
+        lines.add(f"    {index}[{group}][key] = {name}[key]")
+    _expire(lines, branch, table, name, indexes)
+    if table.deadline is not None:
+        lines.add(f"if now >= {table.deadline}:  # nothing can complete these any more")
+        lines.add(f"    {name}.clear()", *(f"    {index}.clear()" for _, index in indexes))
+
+
+def _expire(
+    lines: Lines, branch: BranchText, table: Table, name: str, indexes: list[tuple[tuple[int, ...], str]]
+) -> None:
+    first = len(table.key)
+    regroup = [f"    {index} = grouped({name}, {', '.join(map(str, columns))})" for columns, index in indexes]
+    old = [f"key[{first + i}] < now - {age.expires - 1}" for i, age in enumerate(table.ages) if age.expires is not None]
+    if old:
+        lines.add(f"expired = [key for key in {name} if {' or '.join(old)}]")
+        lines.add("for key in expired:", f"    del {name}[key]")
+        if indexes:
+            lines.add("if expired:", *regroup)
+    same = {
+        first + i: age.saturates - 1
+        for i, age in enumerate(table.ages)
+        if age.expires is None and age.saturates is not None
+    }
+    if same:
+        tests = " or ".join(f"key[{column}] < now - {age}" for column, age in same.items())
+        key = tuple_text(
+            [
+                f"max(key[{column}], now - {same[column]})" if column in same else f"key[{column}]"
+                for column in range(first + len(table.ages))
+            ]
+        )
+        lines.add(f"if any({tests} for key in {name}):  # old enough for every window")
+        with lines.indented():
+            lines.add("aged: Counter[tuple] = Counter()", f"for key, n in {name}.items():")
+            lines.add(f"    aged[{key}] {'= 1' if branch.plan.distinct else '+= n'}", f"{name} = aged")
+            lines.add(*(line.strip() for line in regroup))
+
+
+# --- state ------------------------------------------------------------------------------------------------------------
+
+
+def _named(plan: Plan, branches: list[BranchText]) -> list[tuple[str, str]]:
+    pairs = [
+        (plan.table_name(branch.branch.number, table), f"self.{branch.tables[table.streams]}")
+        for branch in branches
+        for table in branch.branch.tables
+    ]
+    return [*pairs, ("results", "self.written")] if plan.distinct else pairs
+
+
+def _tables(lines: Lines, plan: Plan, branches: list[BranchText]) -> None:
+    lines.add("", "def tables(self) -> dict[str, dict[tuple, int]]:")
+    with lines.indented():
+        lines.add('"""The tables by the streams whose tuples they combine: key -> number of partial matches."""')
+        pairs = [f"{literal(name)}: dict({member})" for name, member in _named(plan, branches)]
+        lines.call("return {", pairs, "}")
+    lines.add("", "def entries(self) -> int:")
+    with lines.indented():
+        lines.add('"""How many entries the tables have now; never more than `limit`."""')
+        sizes = [f"len({member})" for _, member in _named(plan, branches)] or ["0"]
+        flat = f"return {' + '.join(sizes)}"
+        if len(flat) + 4 * lines.depth <= WIDTH:
+            lines.add(flat)
+        else:
+            lines.call("return sum([", sizes, "])", spread=True)
+
+
+def _load(lines: Lines, plan: Plan, branches: list[BranchText]) -> None:
+    lines.add("", "def load(self, state: dict[str, list]) -> None:")
+    with lines.indented():
+        lines.add('"""Take over what `dump` returned."""')
+        if not _named(plan, branches):
+            return
+        lines.add("tables = {name: {tuple(key): n for key, n in table} for name, table in state.items()}")
+        for name, member in _named(plan, branches):
+            kind = "" if member == "self.written" else "Counter"
+            text = f"tables[{literal(name)}]"
+            lines.add(f"{member} = {kind}({text})" if kind else f"{member} = {text}")
+        for branch in branches:
+            for name in branch.tables.values():
+                for columns, index in _indexes(branch, f"self.{name}"):
+                    lines.add(f"{index} = grouped(self.{name}, {', '.join(map(str, columns))})")

@@ -1,0 +1,133 @@
+"""The plan of a job as values: what to filter, what to remember, and how partial matches grow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from analyzer.boundedness import Facts
+from analyzer.catalog import Column, Kind, SourceOptions
+from analyzer.query import Atom, Branch, Comparison, Output
+from analyzer.types import Family
+from criteria.bound import Bound
+from criteria.synopsis import Table as SynopsisTable
+from synopsis_exec.filters import Extreme
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A stream or relation of the catalog that the job reads: its columns, and those of them that it needs."""
+
+    name: str
+    kind: Kind
+    declared: tuple[Column, ...]
+    columns: tuple[Column, ...]
+    timestamp: str | None
+    max_per_timestamp: int | None
+    source: SourceOptions | None
+
+
+@dataclass(frozen=True, slots=True)
+class PlanSource:
+    """One source of a branch: filters on its rows, and the columns that joins and the select list use.
+
+    ``times`` are conditions on a stream's timestamp alone.
+    """
+
+    alias: str
+    table: str
+    kind: Kind
+    columns: tuple[str, ...]
+    filters: tuple[Atom, ...]
+    times: tuple[Comparison, ...]
+    extremes: tuple[Extreme, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AgeCheck:
+    """How old a remembered stream's tuple must be, and may be, when the transition's tuples arrive."""
+
+    stream: str
+    least: int | None
+    greatest: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PlanTransition:
+    """A transition and what to check in it: the joins whose two ends first meet there.
+
+    ``groups`` are the groups of relations joined in it; ``output`` says that it completes results.
+    """
+
+    target: tuple[str, ...]
+    arriving: tuple[str, ...]
+    before: tuple[str, ...]
+    groups: tuple[tuple[str, ...], ...]
+    checks: tuple[Comparison, ...]
+    ages: tuple[AgeCheck, ...]
+    output: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BranchPlan:
+    """One select-project-join branch: sources, joins, tables, transitions and select list.
+
+    ``number`` is its 1-based place among the branches of the split query.
+    """
+
+    number: int
+    branch: Branch
+    facts: Facts = field(repr=False, compare=False)
+    sources: tuple[PlanSource, ...]
+    joins: tuple[Comparison, ...]
+    groups: tuple[tuple[str, ...], ...]
+    tables: tuple[SynopsisTable, ...]
+    transitions: tuple[PlanTransition, ...]
+    outputs: tuple[Output, ...]
+
+    def source(self, alias: str) -> PlanSource:
+        """The source of that alias."""
+        return next(source for source in self.sources if source.alias == alias)
+
+    def table(self, streams: tuple[str, ...]) -> SynopsisTable:
+        """The table of a set of streams."""
+        return next(table for table in self.tables if table.streams == streams)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Everything the generated job does.
+
+    ``catalog_sha256`` covers the declarations that the query uses; ``several`` says that the query was split into
+    more than one branch, so that tables are named with their branch's number.
+    """
+
+    name: str
+    sql: str
+    query_sha256: str
+    catalog_sha256: str
+    distinct: bool
+    columns: tuple[Column, ...]
+    inputs: tuple[Input, ...]
+    branches: tuple[BranchPlan, ...]
+    several: bool
+    bound: Bound
+
+    @property
+    def streams(self) -> tuple[Input, ...]:
+        """The streams that the job reads."""
+        return tuple(item for item in self.inputs if item.kind is not Kind.RELATION)
+
+    @property
+    def relations(self) -> tuple[Input, ...]:
+        """The static relations that the job reads."""
+        return tuple(item for item in self.inputs if item.kind is Kind.RELATION)
+
+    @property
+    def time_family(self) -> Family:
+        """Whether application time is an integer or a timestamp."""
+        first = self.streams[0]
+        return next(column.type.family for column in first.columns if column.name == first.timestamp)
+
+    def table_name(self, number: int, table: SynopsisTable) -> str:
+        """A table's name, with its branch's 1-based number where there are several branches."""
+        return f"{number}:{table.name}" if self.several else table.name

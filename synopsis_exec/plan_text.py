@@ -1,0 +1,94 @@
+"""A plan in words: what `explain --emit plan` prints, and the table list in a job's header."""
+
+from __future__ import annotations
+
+from analyzer.query import Attribute, Comparison, NullTest, conjunction
+from analyzer.render import render_formula
+from analyzer.types import Family
+from criteria.synopsis import Stored, Table
+from synopsis_exec.filters import Extreme
+from synopsis_exec.plan_ir import BranchPlan, Plan, PlanSource, PlanTransition
+
+
+def plan_text(plan: Plan) -> str:
+    """The plan as text, for `explain --emit plan`."""
+    lines = [f"plan of {plan.name}: {'set' if plan.distinct else 'bag'}, M = {plan.bound.entries.text}"]
+    for branch in plan.branches:
+        if plan.several:
+            lines.append(f"branch {branch.number}")
+        lines.extend(f"  read {_source(branch, source)}" for source in branch.sources)
+        lines.extend(f"  join {_condition(branch, join)}" for join in branch.joins)
+    lines.extend(f"  keep {sentence}" for sentence in tables_in_words(plan) or ["nothing"])
+    for branch in plan.branches:
+        prefix = f"{branch.number}: " if plan.several else ""
+        lines.extend(f"  {prefix}{_transition(branch, transition)}" for transition in branch.transitions)
+    return "\n".join(lines) + "\n"
+
+
+def tables_in_words(plan: Plan) -> list[str]:
+    """One sentence per table: what it counts, per what, and for how long."""
+    sizes = {size.table: size.size.text for size in plan.bound.tables}
+    sentences = []
+    for branch in plan.branches:
+        for table in branch.tables:
+            name = plan.table_name(branch.number, table)
+            size = f"; at most {sizes[name]}" if name in sizes else ""
+            sentences.append(f"{name}: {_table(plan, branch, table)}{size}")
+    if plan.distinct:
+        sentences.append("results: those already returned")
+    return sentences
+
+
+def _table(plan: Plan, branch: BranchPlan, table: Table) -> str:
+    what = "whether there are" if plan.distinct else "the number of"
+    of = " and ".join(table.streams) if len(table.streams) < 3 else ", ".join(table.streams)
+    tuples = f"tuples of {of}" if len(table.streams) == 1 else f"combinations of tuples of {of}"
+    keys = [_stored(stored) for stored in table.key]
+    keys += [str(branch.facts.time(age.stream)) for age in table.ages]
+    per = f" per {', '.join(keys)}" if keys else ""
+    ages = [f"for {_duration(plan, a.expires)} after {a.stream}'s" for a in table.ages if a.expires is not None]
+    until = f", until {table.deadline}" if table.deadline is not None else ""
+    return f"{what} {tuples}{per}{', ' + ' and '.join(ages) if ages else ''}{until}"
+
+
+def _duration(plan: Plan, length: int) -> str:
+    return f"{length} units of time" if plan.time_family is Family.INTEGER else f"{length / 1e6:g} s"
+
+
+def _stored(stored: Stored) -> str:
+    clipped = " (clipped)" if stored.low or stored.high else ""
+    return f"{stored.attribute}{clipped}"
+
+
+def _source(branch: BranchPlan, source: PlanSource) -> str:
+    name = source.table if source.table == source.alias else f"{source.table} as {source.alias}"
+    tests = [_condition(branch, test) for test in (*source.times, *source.filters)]
+    tests += [_extreme(extreme) for extreme in source.extremes]
+    where = f" where {' AND '.join(tests)}" if tests else ""
+    return f"{source.kind} {name}({', '.join(source.columns)}){where}"
+
+
+def _extreme(extreme: Extreme) -> str:
+    operator, word = (">=", "min") if extreme.lower else ("<=", "max")
+    shift = f" {'+' if extreme.offset > 0 else '-'} {abs(extreme.offset)}" if extreme.offset else ""
+    return f"{extreme.attribute} {operator} {word}({extreme.relation}){shift}"
+
+
+def _condition(branch: BranchPlan, test: Comparison | NullTest) -> str:
+    return render_formula(conjunction((test,)), branch.branch).sql("spark")
+
+
+def _transition(branch: BranchPlan, transition: PlanTransition) -> str:
+    came = " and ".join(transition.arriving)
+    old = f" + {{{', '.join(transition.before)}}}" if transition.before else ""
+    relations = "".join(f" + {name}" for group in transition.groups for name in group)
+    target = "results" if transition.output else "{" + ", ".join(transition.target) + "}"
+    tests = [_condition(branch, check) for check in transition.checks]
+    for age in transition.ages:
+        time = Attribute(age.stream, branch.facts.time(age.stream).column)
+        if age.least is not None:
+            tests.append(f"now - {time} >= {age.least}")
+        if age.greatest is not None:
+            tests.append(f"now - {time} <= {age.greatest}")
+    when = f" when {' and '.join(tests)}" if tests else ""
+    return f"{came}{old}{relations} -> {target}{when}"

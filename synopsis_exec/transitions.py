@@ -1,0 +1,193 @@
+"""The names and the transitions of one branch in the generated kernel: how new tuples extend partial matches."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from fractions import Fraction
+
+from analyzer.query import Attribute, Kind
+from criteria.bound import lower_text, upper_text
+from criteria.synopsis import Stored
+from synopsis_exec.emit import Names, literal
+from synopsis_exec.loops import Participant, Term, join_loops
+from synopsis_exec.plan_ir import BranchPlan, Plan, PlanSource, PlanTransition
+
+_LOCALS = ("self", "now", "row", "rows", "results", "relations", "key", "n", "grouped", "min", "max", "floor")
+SYMBOL = re.compile(r"\b(?:c|rows|min|max)_\w+")
+
+
+class BranchText:
+    """The names and transitions of one branch; ``members`` gives names of the class's attributes.
+
+    ``indexes`` maps a mapping's name and some columns of its keys to the name of the mapping grouped by them;
+    ``limits`` maps limits that depend on relations to the attributes that hold them.
+    """
+
+    def __init__(self, plan: Plan, branch: BranchPlan, members: Names) -> None:
+        self.plan, self.branch = plan, branch
+        self.members = members
+        self.locals = Names(_LOCALS)
+        self.suffix = f"_{branch.number}" if plan.several else ""
+        self.tables = {t.streams: members.new("_".join(t.streams) + self.suffix) for t in self.branch.tables}
+        self.groups = {g: members.new("_".join(g) + self.suffix) for g in self.branch.groups}
+        self.arrived = {s.alias: self.locals.new(f"{s.alias}_rows") for s in self._streams()}
+        self.variables: dict[Attribute, str] = {}
+        self.others: dict[tuple[str, tuple[str, ...]], str] = {}
+        self.indexes: dict[tuple[str, tuple[int, ...]], str] = {}
+        self.limits: dict[str, str] = {}
+        self.transitions = [(t, self._transition(t)) for t in self.branch.transitions]
+
+    def _streams(self) -> list[PlanSource]:
+        return [source for source in self.branch.sources if source.kind is not Kind.RELATION]
+
+    def variable(self, attribute: Attribute) -> str:
+        """The variable of an attribute's value."""
+        if attribute not in self.variables:
+            self.variables[attribute] = self.locals.new(f"{attribute.source}_{attribute.column}")
+        return self.variables[attribute]
+
+    def count(self, members: tuple[str, ...]) -> str:
+        """The variable of the multiplicity of arriving tuples or of relations' rows."""
+        return self._other("n", members, f"{'_'.join(members)}_n")
+
+    def before(self, streams: tuple[str, ...]) -> str:
+        """The variable of the multiplicity of a remembered entry."""
+        return self._other("before", streams, f"{'_'.join(streams)}_before")
+
+    def new(self, target: tuple[str, ...]) -> str:
+        """The variable of a table's additions."""
+        return self._other("new", target, f"new_{'_'.join(target)}")
+
+    def _other(self, what: str, members: tuple[str, ...], wanted: str) -> str:
+        """A local name that stands for no attribute, the same for the same thing."""
+        if (what, members) not in self.others:
+            self.others[what, members] = self.locals.new(wanted)
+        return self.others[what, members]
+
+    def index(self, owner: str, attributes: list[Attribute]) -> Callable[[tuple[int, ...]], str]:
+        """How an owner's mapping is called when it is grouped by some columns of its keys."""
+
+        def name(columns: tuple[int, ...]) -> str:
+            if (owner, columns) not in self.indexes:
+                names = self.members if owner.startswith("self.") else self.locals
+                by = "_".join(attributes[column].column for column in columns)
+                wanted = f"{owner.removeprefix('self.')}_by_{by}"
+                prefix = "self." if owner.startswith("self.") else ""
+                self.indexes[owner, columns] = prefix + names.new(wanted)
+            return self.indexes[owner, columns]
+
+        return name
+
+    # --- transitions ---------------------------------------------------------------------------------------------
+
+    def _transition(self, transition: PlanTransition) -> list[str]:
+        participants = [self._arriving(alias) for alias in transition.arriving]
+        participants += [self._relations(group) for group in transition.groups]
+        if transition.before:
+            participants.insert(len(transition.arriving), self._remembered(transition))
+        body = self._result if transition.output else self._addition(transition)
+        return join_loops(participants, transition.checks, body, counted=not self.plan.distinct)
+
+    def _arriving(self, alias: str) -> Participant:
+        source = self.branch.source(alias)
+        attributes = [Attribute(alias, column) for column in source.columns]
+        name = self.arrived[alias]
+        return self._participant(name, attributes, self.count((alias,)))
+
+    def _relations(self, group: tuple[str, ...]) -> Participant:
+        return self._participant(f"self.{self.groups[group]}", self.group_columns(group), self.count(group))
+
+    def group_columns(self, group: tuple[str, ...]) -> list[Attribute]:
+        """What is kept of a group of relations: the columns used outside of it."""
+        outside = {
+            attribute
+            for join in self.branch.joins
+            if not {a.source for a in join.attributes} <= set(group)
+            for attribute in join.attributes
+        }
+        outside |= {o.value for o in self.branch.outputs if isinstance(o.value, Attribute)}
+        return [
+            attribute
+            for alias in group
+            for column in self.branch.source(alias).columns
+            if (attribute := Attribute(alias, column)) in outside
+        ]
+
+    def _participant(self, counts: str, attributes: list[Attribute], count: str) -> Participant:
+        pattern = tuple(self.variable(attribute) for attribute in attributes)
+        values = {attribute: Term(name) for attribute, name in zip(attributes, pattern, strict=True)}
+        return Participant(counts, pattern, count, values, self.index(counts, attributes))
+
+    def _remembered(self, transition: PlanTransition) -> Participant:
+        table = self.branch.table(transition.before)
+        name = f"self.{self.tables[table.streams]}"
+        values: dict[Attribute, Term] = {}
+        for stored in table.key:
+            variable = self.variable(stored.attribute)
+            values[stored.attribute] = Term(variable)
+            values |= {other: Term(variable, _exact(offset)) for other, offset in stored.equal}
+        conditions = []
+        for check in transition.ages:
+            age = f"now - {self.age(check.stream)}"
+            if check.least is not None and check.greatest is not None:
+                conditions.append(f"{check.least} <= {age} <= {check.greatest}")
+            elif check.least is not None:
+                conditions.append(f"{age} >= {check.least}")
+            else:
+                conditions.append(f"{age} <= {check.greatest}")
+        pattern = [self.variable(stored.attribute) for stored in table.key]
+        pattern += [self.age(age.stream) for age in table.ages]
+        values |= {Attribute(age.stream, " age"): Term(self.age(age.stream)) for age in table.ages}
+        attributes = [stored.attribute for stored in table.key]
+        count, index = self.before(table.streams), self.index(name, attributes)
+        return Participant(name, tuple(pattern), count, values, index, tuple(conditions))
+
+    def age(self, stream: str) -> str:
+        """The variable of a remembered timestamp."""
+        timestamp = self.branch.branch.source(stream).timestamp or ""
+        return self.variable(Attribute(stream, timestamp))
+
+    def _addition(self, transition: PlanTransition) -> Callable[[dict[Attribute, Term], list[str]], list[str]]:
+        table = self.branch.table(transition.target)
+
+        def body(values: dict[Attribute, Term], counts: list[str]) -> list[str]:
+            key = [self._clipped(stored, str(values[stored.attribute])) for stored in table.key]
+            key += [str(values.get(Attribute(age.stream, " age"), "now")) for age in table.ages]
+            return [self._counted(self.new(transition.target), key, counts)]
+
+        return body
+
+    def _result(self, values: dict[Attribute, Term], counts: list[str]) -> list[str]:
+        row = [
+            str(values[o.value]) if isinstance(o.value, Attribute) else literal(o.value.value)
+            for o in self.branch.outputs
+        ]
+        return [self._counted("results", row, counts)]
+
+    def _counted(self, target: str, key: list[str], counts: list[str]) -> str:
+        where = f"{target}[{', '.join(key) + (',' if len(key) == 1 else '') if key else '()'}]"
+        return f"{where} = 1" if self.plan.distinct else f"{where} += {' * '.join(counts)}"
+
+    def _clipped(self, stored: Stored, value: str) -> str:
+        """A value as the table keeps it: outside the limits the future cannot tell values apart."""
+        if stored.low:
+            value = f"max({value}, {self._limit('least', stored, lower_text(self.branch.facts, stored.low))})"
+        if stored.high:
+            value = f"min({value}, {self._limit('most', stored, upper_text(self.branch.facts, stored.high))})"
+        return value
+
+    def _limit(self, word: str, stored: Stored, text: str) -> str:
+        return self.limit(f"{word}_{stored.attribute.source}_{stored.attribute.column}", text)
+
+    def limit(self, wanted: str, text: str) -> str:
+        """A limit's text: a constant, or the name of what is computed from the relations at the start."""
+        if not SYMBOL.search(text):
+            return text
+        if text not in self.limits:
+            self.limits[text] = self.members.new(wanted + self.suffix)
+        return f"self.{self.limits[text]}"
+
+
+def _exact(offset: Fraction) -> int | Fraction:
+    return int(offset) if offset.denominator == 1 else offset

@@ -1,0 +1,53 @@
+"""Sizes: what is known is a number, what is not a formula, and both agree with sympy."""
+
+from __future__ import annotations
+
+import sympy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from criteria.size import Size, least, product, total
+from criteria.symbolic import symbolic
+
+VALUES = {"c_S": 3, "c_T": 2, "rows_R": 7}
+
+
+@st.composite
+def sizes(draw: st.DrawFn, depth: int = 3) -> tuple[Size, int]:
+    """A size with what it must be worth once the symbols have their values."""
+    kind = draw(st.sampled_from(["number", "symbol", "known"] + ["product", "total", "least"] * (depth > 0)))
+    if kind == "number":
+        value = draw(st.integers(0, 9))
+        return Size.number(value), value
+    if kind in ("symbol", "known"):
+        name = draw(st.sampled_from(sorted(VALUES)))
+        return Size.symbol(name, VALUES[name] if kind == "known" else None), VALUES[name]
+    parts = draw(st.lists(sizes(depth - 1), min_size=1, max_size=3))
+    values = [value for _, value in parts]
+    members = [size for size, _ in parts]
+    if kind == "product":
+        return product(members), sympy.prod(values)
+    return (total(members), sum(values)) if kind == "total" else (least(members), min(values))
+
+
+@settings(deadline=None, max_examples=150, derandomize=True)
+@given(sizes())
+def test_formula_value_and_sympy_agree(case: tuple[Size, int]) -> None:
+    size, worth = case
+    assert eval(size.text, {"__builtins__": {"min": min, "max": max}}, VALUES) == worth
+    assert size.value is None or size.value >= worth
+    if not any(name in size.text for name in VALUES):
+        assert size.value == worth
+    expression = symbolic(size)
+    assert expression.subs({s: VALUES[s.name] for s in expression.free_symbols}) == worth
+
+
+def test_formulas_read_well() -> None:
+    four_c = product([Size.number(2), Size("c_S"), Size.number(2)])
+    assert four_c.text == "4*c_S"
+    assert total([four_c, Size.number(1), Size.number(2)]).text == "4*c_S + 3"
+    assert product([Size.number(1)]).text == "1"
+    assert least([Size("rows_R", 4), Size.number(9)]).value == 4
+    assert least([Size("rows_R"), Size.number(9)]).value == 9
+    assert product([Size("rows_R"), Size.number(9)]).value is None
+    assert product([total([Size("c_S"), Size("c_T")]), Size.number(2)]).text == "2*(c_S + c_T)"

@@ -1,0 +1,113 @@
+"""Each pass on named cases, compared as canonical text."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from analyzer.errors import UsageError
+from analyzer.query import Query
+from analyzer.render import render
+from preprocess.drop_unsatisfiable import drop_unsatisfiable
+from preprocess.merge_timestamps import merge_timestamps
+from preprocess.normalise import normalise
+from preprocess.pipeline import PASSES, derive
+from preprocess.rename_finite import rename_finite
+from preprocess.split_disjunctions import MOST_BRANCHES, split_disjunctions
+from preprocess.split_unequal import split_unequal
+from tests.support.cases import Case, finding, query_of, read_cases
+from tests.support.meaning import meaning
+
+
+def normalised(query: Query) -> Query:
+    return replace(query, branches=tuple(replace(b, where=normalise(b.where)) for b in query.branches))
+
+
+STEPS: dict[str, tuple[Callable[[Query], Query], ...]] = {
+    "normalise": (normalised,),
+    "split_disjunctions": (split_disjunctions,),
+    "split_unequal": (split_disjunctions, split_unequal),
+    "merge_timestamps": (split_disjunctions, merge_timestamps),
+    "rename_finite": (split_disjunctions, merge_timestamps, rename_finite),
+}
+
+
+def described(name: str, sql: str) -> str:
+    """A query after a pass, and after those that the pass requires."""
+    query = query_of(sql)
+    if name == "drop_unsatisfiable":
+        kept, warnings = drop_unsatisfiable(split_disjunctions(query))
+        return "\n".join([render(kept), *(f"{finding(warning, sql)} {warning.message}" for warning in warnings)])
+    for step in STEPS[name]:
+        query = step(query)
+    return render(query)
+
+
+CASES = [
+    pytest.param(name, case, id=f"{name}: {case}")
+    for name in (*STEPS, "drop_unsatisfiable")
+    for case in read_cases(f"{name}.cases")
+]
+
+
+@pytest.mark.parametrize(("name", "case"), CASES)
+def test_case(name: str, case: Case) -> None:
+    assert described(name, case.text) == case.expected
+
+
+@pytest.mark.parametrize(("name", "case"), CASES)
+def test_passes_change_nothing_the_second_time(name: str, case: Case) -> None:
+    query = query_of(case.text)
+    for step in STEPS.get(name, (split_disjunctions,)):
+        query = step(query)
+    for step in STEPS.get(name, (split_disjunctions,)):
+        assert step(query) == query
+
+
+@pytest.mark.parametrize(("name", "case"), CASES)
+def test_the_pipeline_runs_the_passes_in_order(name: str, case: Case) -> None:
+    query = query_of(case.text)
+    derivation = derive(query)
+    assert derivation.query == query
+    kept, warnings = drop_unsatisfiable(split_disjunctions(query))
+    assert meaning(derivation.split, ignored=("part",)) == meaning(split_unequal(kept), ignored=("part",))
+    assert derivation.warnings == warnings
+    assert derivation.renamed == rename_finite(merge_timestamps(derivation.split))
+
+
+def test_the_registry_is_the_papers_order() -> None:
+    assert [step.__name__ for step in PASSES] == [
+        "split_disjunctions",
+        "split_unequal",
+        "merge_timestamps",
+        "rename_finite",
+    ]
+
+
+def test_too_many_branches(monkeypatch: pytest.MonkeyPatch) -> None:
+    columns = ("a", "b")
+    clauses = [f"(S{i}.{c} = 1 OR S{i}.{c} = 5)" for i in range(8) for c in columns]
+    sql = f"SELECT S0.a FROM {', '.join(f'S AS S{i}' for i in range(8))} WHERE {' AND '.join(clauses)}"
+    assert 2 ** len(clauses) > MOST_BRANCHES
+    monkeypatch.setattr("preprocess.split_disjunctions.MOST_BRANCHES", 100)
+    with pytest.raises(UsageError, match="more than 100 disjoint branches") as caught:
+        split_disjunctions(query_of(sql))
+    assert caught.value.line == 1 and caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    "values", [[f"'{i}'" for i in range(150)], [str(2 * i) for i in range(150)]], ids=["texts", "numbers"]
+)
+def test_a_long_list_is_a_branch_per_value_and_no_more(values: list[str]) -> None:
+    column = "s" if values[0].startswith("'") else "a"
+    split = split_disjunctions(query_of(f"SELECT a FROM S WHERE {column} IN ({', '.join(values)})"))
+    assert [render(replace(split, branches=(branch,))) for branch in split.branches] == [
+        f"SELECT S.a FROM S WHERE S.{column} = {value}" for value in values
+    ]
+
+
+def test_warnings_speak_of_what_was_written() -> None:
+    _, (whole,) = drop_unsatisfiable(query_of("SELECT a FROM S WHERE FALSE"))
+    assert whole.message.startswith("this query can never produce a row")
+    _, (part,) = drop_unsatisfiable(query_of("SELECT a FROM S WHERE FALSE UNION ALL SELECT a FROM T"))
+    assert part.message.startswith("this branch of the union can never produce a row")

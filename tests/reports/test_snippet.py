@@ -1,0 +1,33 @@
+"""Carets stand under the marked text, whatever its width in a terminal."""
+
+from __future__ import annotations
+
+import pytest
+
+from analyzer.spans import SourceText
+from reports.snippet import snippet
+
+CASES = [
+    ("ascii", "SELECT abc", 7, 10, "       ^^^"),
+    ("accents are one column", "é abc", 2, 5, "  ^^^"),
+    ("combining marks are none", "e\u0301 abc", 3, 6, "  ^^^"),
+    ("wide characters are two", "漢😀 abc", 3, 6, "     ^^^"),
+    ("marked wide characters", "a 漢字 b", 2, 4, "  ^^^^"),
+    ("tabs go to the next stop", "\tabc", 1, 4, "    ^^^"),
+    ("a tab after text", "ab\tcd", 3, 5, "    ^^"),
+    ("an empty mark is one caret", "abc", 3, 3, "   ^"),
+]
+
+
+@pytest.mark.parametrize(("text", "start", "end", "carets"), [case[1:] for case in CASES], ids=[c[0] for c in CASES])
+def test_carets(text: str, start: int, end: int, carets: str) -> None:
+    source = SourceText("q.sql", text)
+    _, _, marks = snippet(source, source.span(start, end), "error", color=False)
+    assert marks == f"  | {carets}"
+
+
+def test_a_mark_over_several_lines_shows_the_first() -> None:
+    source = SourceText("q.sql", "SELECT a,\r\n  b")
+    _, line, marks = snippet(source, source.span(7, 14), "error", color=False)
+    assert line == "1 | SELECT a, …"
+    assert marks == "  |        ^^"

@@ -1,0 +1,291 @@
+"""Generated jobs on Spark: results, quarantine, micro-batches, restarts, and the stop at the bound."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analyzer.catalog import catalog_from_mapping
+from analyzer.errors import NotExecutableError
+from synopsis_exec.codegen import job_text
+from synopsis_exec.plan import make_plan
+from synopsis_exec.simulate import load_kernel
+from tests.support.encoding import multiset
+from tests.support.product import decided
+from tests.synopsis_exec.test_codegen import FIGURE2, ROOT, figure2_job
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+
+TYPED: dict[str, Any] = {
+    "streams": {
+        "odd name": {
+            "timestamp": "at",
+            "columns": {
+                "k`ey": "string", "d": "decimal(9,2)", "big": "decimal(30,4)", "born": "date", "seen": "timestamp",
+                "ok": "boolean", "x": "double", "n": "int", "at": "timestamp",
+            },
+            "domain": {"n": [0, 9]},
+        },
+        "T": {"timestamp": "at", "columns": {"n": "int", "at": "timestamp"}},
+    },
+    "relations": {"R": {"columns": {"n": "int", "name": "string"}}},
+}  # fmt: skip
+TYPED_SQL = (
+    'SELECT o.`k``ey` AS `the "key"`, o.d, o.big, o.born, o.seen, o.ok, o.x, R.name, -1.5 AS c FROM `odd name` o, T, R '
+    "WHERE o.at <= T.at AND T.at <= o.at + INTERVAL 10 SECONDS AND o.n = R.n AND T.n = o.n AND o.d <> 1.5"
+)
+
+
+def kernel(sql: str, catalog: dict[str, Any]) -> Any:
+    return load_kernel(job_text(make_plan(decided(sql, catalog), catalog_from_mapping(catalog))))
+
+
+def write(file: Path, *rows: object, modified: float | None = None) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows))
+    if modified is not None:
+        os.utime(file, (modified, modified))
+
+
+def read(file: Path) -> list[Any]:
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+def run(
+    spark: Any, job: Any, tmp_path: Path, *more: str, report: Callable[[dict[str, Any]], None] = lambda event: None
+) -> dict[str, Any]:
+    folders = {name: str(tmp_path / name) for name in ("checkpoint", "output", "quarantine")}
+    options = [part for name, value in folders.items() for part in (f"--{name}", value)]
+    summary: dict[str, Any] = job.run(spark, job.arguments(["--input", str(tmp_path / "in"), *options, *more]), report)
+    return summary
+
+
+def test_figure_2_from_the_catalogs_sources(spark: Any, tmp_path: Path) -> None:
+    job = load_kernel(figure2_job())
+    options = ["--base", str(FIGURE2), "--output", str(tmp_path / "out"), "--checkpoint", str(tmp_path / "check")]
+    summary = job.run(spark, job.arguments(options), lambda event: None)
+    assert (tmp_path / "out").read_text() == (FIGURE2 / "expected.jsonl").read_text()
+    assert summary["rows"] == {"S": 2, "T": 4, "U": 2}
+    assert (summary["peak"], summary["limit"], summary["quarantined"]) == (4, 5, {})
+
+
+def test_bad_rows_are_quarantined_with_their_reason(spark: Any, tmp_path: Path) -> None:
+    bad = {
+        "not json": "not a JSON object",
+        '{"A": 1, "I": 9} {"A": 2, "I": 9}': "not a JSON object",
+        '{"A": 1, "I": 9': "not a JSON object",
+        "[1]": "not a JSON object",
+        '{"I": 9}': "A is missing",
+        '{"A": "x", "I": 9}': "A is not a bigint",
+        '{"A": 99999999999999999999, "I": 9}': "A is not a bigint",
+        '{"A": 1}': "I is missing",
+        '{"A": 1, "I": null}': "I, the timestamp, is NULL",
+        '{"A": 1, "I": -1}': "I is before 0, where time starts",
+    }
+    write(tmp_path / "in" / "S.jsonl", *bad, {"A": 42, "I": 5}, "", {"A": None, "I": 5}, {"A": 3, "I": 5, "more": []})
+    write(tmp_path / "in" / "T.jsonl", {"B": 2, "J": 2})
+    write(tmp_path / "in" / "U.jsonl", {"K": 1})
+    summary = run(spark, load_kernel(figure2_job()), tmp_path)
+    assert {(row["row"], row["reason"]) for row in read(tmp_path / "quarantine")} == set(bad.items())
+    assert all(row["stream"] == "S" for row in read(tmp_path / "quarantine"))
+    assert sum(summary["quarantined"].values()) == len(bad)
+    assert summary["quarantined"]["not a JSON object"] == 4
+    assert summary["rows"]["S"] == len(bad) + 3
+    assert [(row["A"], row["_mult"]) for row in read(tmp_path / "output")] == [(3, 1), (42, 1)]
+
+
+def test_every_type_is_read_and_written(spark: Any, tmp_path: Path) -> None:
+    row = {
+        "k`ey": "it's", "d": 2.25, "big": 0, "born": "2001-02-03", "seen": "2024-01-01T00:00:00.5Z",
+        "ok": True, "x": 1.5, "n": 3, "at": "2024-01-01T00:00:00Z",
+    }  # fmt: skip
+    exact = json.dumps(row).replace('"big": 0', '"big": -12345678901234567890123456.1234')
+    nulls = {**row, "k`ey": None, "born": None, "seen": None, "ok": None, "x": None, "big": None, "d": -0.05}
+    outside = {**row, "n": 10}
+    nan = json.dumps(row).replace("1.5", "NaN")
+    late = {**row, "at": "2024-01-01T00:00:05.000001Z"}
+    write(tmp_path / "in" / "odd name.jsonl", exact, nulls, outside, nan, late, {**row, "d": 1.5})
+    write(tmp_path / "in" / "T.jsonl", {"n": 3, "at": "2024-01-01T00:00:10Z"}, {"n": 3, "at": "2024-01-01T00:00:11Z"})
+    write(tmp_path / "in" / "R.jsonl", {"n": 3, "name": "three"}, {"n": None, "name": "none"}, {"n": "x", "name": ""})
+    summary = run(spark, kernel(TYPED_SQL, TYPED), tmp_path)
+    found = read(tmp_path / "output")
+    assert [result["_ts"] for result in found] == ["2024-01-01T00:00:10Z"] * 3 + ["2024-01-01T00:00:11Z"]
+    assert found[0] == {
+        'the "key"': None, "d": -0.05, "big": None, "born": None, "seen": None, "ok": None, "x": None,
+        "name": "three", "c": -1.5, "_ts": "2024-01-01T00:00:10Z", "_mult": 1,
+    }  # fmt: skip
+    assert '"big":-12345678901234567890123456.1234,' in (tmp_path / "output").read_text()
+    assert {"born": "2001-02-03", "seen": "2024-01-01T00:00:00.500000Z", "ok": True}.items() <= found[1].items()
+    assert summary["quarantined"] == {"n is outside its domain": 1, "x is NaN": 1, "n is not an int": 1}
+
+
+def batches(folder: Path) -> None:
+    """Figure 2's tuples over three files per stream, one of them late."""
+    rows = {
+        "S": [[{"A": 42, "I": 0}], [{"A": 42, "I": 5}], [{"A": 1, "I": 9}, {"A": 42, "I": 1}]],
+        "T": [[{"B": 7, "J": 0}, {"B": 2, "J": 2}], [{"B": 3, "J": 5}, {"B": 1, "J": 4}], [{"B": 1, "J": 9}]],
+        "U": [[{"K": 1}], [{"K": 3}], [{"K": 9}]],
+    }
+    for name, files in rows.items():
+        for number, content in enumerate(files):
+            write(folder / name / f"part-{number}.jsonl", *content, modified=1_600_000_000 + number)
+
+
+def test_batches_close_what_every_stream_has_passed(spark: Any, tmp_path: Path) -> None:
+    batches(tmp_path / "in")
+    events: list[dict[str, Any]] = []
+    summary = run(spark, load_kernel(figure2_job()), tmp_path, report=events.append)
+    assert read(tmp_path / "output") == read(FIGURE2 / "expected.jsonl")
+    assert [event["closed"] for event in events[:-1]] == [0, 2, 3]  # timestamps 0 and 1 of S and 0 of T join nothing
+    assert [event["rows"] for event in events[:-1]] == [4, 4, 4]
+    assert events[-1] == summary
+    assert read(tmp_path / "quarantine") == [
+        {"stream": "S", "reason": "late: its timestamp is closed already", "row": '{"A": 42, "I": 1}'}
+    ]
+
+
+@pytest.mark.parametrize("moment", ["before the state is saved", "after the state is saved"])
+def test_a_restart_repeats_nothing_and_loses_nothing(spark: Any, tmp_path: Path, moment: str) -> None:
+    batches(tmp_path / "in")
+    expected = read(FIGURE2 / "expected.jsonl")
+    job = load_kernel(figure2_job())
+    save = job.Job.save
+
+    def fail_in_second_batch(self: Any, batch: int) -> None:
+        if moment.startswith("after"):
+            save(self, batch)
+        if batch == 1:
+            raise RuntimeError("killed")
+        if moment.startswith("before"):
+            save(self, batch)
+
+    job.Job.save = fail_in_second_batch
+    with pytest.raises(RuntimeError, match="killed"):
+        run(spark, job, tmp_path)
+    job.Job.save = save
+    events: list[dict[str, Any]] = []
+    summary = run(spark, job, tmp_path, report=events.append)
+    assert [event["batch"] for event in events[:-1]] == [1, 2]
+    assert read(tmp_path / "output") == expected
+    assert summary["rows"] == {"S": 4, "T": 5, "U": 3}
+    assert len(read(tmp_path / "quarantine")) == 1
+    again = run(spark, job, tmp_path)
+    assert again == summary
+    assert read(tmp_path / "output") == expected
+
+
+def test_a_checkpoint_of_another_query_is_refused(spark: Any, tmp_path: Path) -> None:
+    batches(tmp_path / "in")
+    job = load_kernel(figure2_job())
+    run(spark, job, tmp_path)
+    job.FINGERPRINT = "another"
+    with pytest.raises(job.JobError, match="belongs to another query"):
+        run(spark, job, tmp_path)
+
+
+def test_a_damaged_checkpoint_is_a_clear_error(spark: Any, tmp_path: Path) -> None:
+    batches(tmp_path / "in")
+    job = load_kernel(figure2_job())
+    run(spark, job, tmp_path)
+    (tmp_path / "checkpoint" / "state" / "2.json").write_text("{")
+    with pytest.raises(job.JobError, match=r"damaged: .*2\.json"):
+        run(spark, job, tmp_path)
+
+
+def test_more_entries_than_the_bound_stop_the_job(spark: Any, tmp_path: Path) -> None:
+    batches(tmp_path / "in")
+    job = load_kernel(figure2_job())
+    with pytest.raises(job.JobError, match="2 entries at timestamp 2, more than its bound M = 1") as caught:
+        run(spark, job, tmp_path, "--limit", "1")
+    assert (caught.value.kind, caught.value.status) == ("limit", 1)
+    assert not (tmp_path / "output").exists()
+
+
+def test_files_whose_times_do_not_follow_their_names_are_one_batch(
+    spark: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    batches(tmp_path / "in")
+    for file in (tmp_path / "in").glob("*/*.jsonl"):
+        os.utime(file, (1_600_000_000, 1_600_000_000))
+    events: list[dict[str, Any]] = []
+    run(spark, load_kernel(figure2_job()), tmp_path, report=events.append)
+    assert len(events) == 2
+    assert "read as one batch" in capsys.readouterr().err
+    assert (42, 1, 5, 2) in [tuple(row.values()) for row in read(tmp_path / "output")]
+
+
+CORPUS = [json.loads(line) for line in (ROOT / "tests" / "data" / "corpus.jsonl").read_text().splitlines()]
+ANSWERED = [case for case in CORPUS if case.get("expected")]
+
+
+@pytest.mark.parametrize("case", ANSWERED[::9], ids=lambda case: case["name"])
+def test_corpus_queries_on_spark(spark: Any, tmp_path: Path, case: dict[str, Any]) -> None:
+    try:
+        job = kernel(case["sql"], case["catalog"])
+    except NotExecutableError:
+        assert case["projection"] == "set"
+        return
+    for name, rows in case["input"].items():
+        write(tmp_path / "in" / f"{name}.jsonl", *rows)
+    run(spark, job, tmp_path)
+    assert multiset(read(tmp_path / "output")) == multiset(case["expected"])
+
+
+def test_other_sources_of_the_catalog(spark: Any, tmp_path: Path) -> None:
+    declared = {
+        "streams": {
+            "S": {
+                "timestamp": "ts",
+                "columns": {"unused": "string", "a": "bigint", "ts": "bigint"},
+                "domain": {"a": [0, 9]},
+                "source": {"format": "csv", "path": "S", "options": {"header": True}},
+            }
+        },
+        "relations": {
+            "R": {"columns": {"a": "bigint", "b": "date"}, "source": {"format": "parquet", "path": "R.parquet"}}
+        },
+    }
+    (tmp_path / "S").mkdir()
+    (tmp_path / "S" / "1.csv").write_text("unused,a,ts\nx,1,0\ny,2,0\nz,zz,1\nw,10,1\nv,1,\n")
+    frame = spark.sql("SELECT * FROM VALUES (1L, DATE '2024-01-02'), (1L, NULL) AS t(a, b)")
+    frame.coalesce(1).write.parquet(str(tmp_path / "R.parquet"))
+    job = kernel("SELECT S.a, R.b FROM S, R WHERE S.a = R.a", declared)
+    options = ["--base", str(tmp_path), "--output", str(tmp_path / "out"), "--checkpoint", str(tmp_path / "check")]
+    summary = job.run(spark, job.arguments(options), lambda event: None)
+    assert read(tmp_path / "out") == [
+        {"a": 1, "b": None, "_ts": 0, "_mult": 1},
+        {"a": 1, "b": "2024-01-02", "_ts": 0, "_mult": 1},
+    ]
+    assert summary["quarantined"] == {
+        "a is outside its domain": 1,
+        "not a row of the declared columns": 1,
+        "ts, the timestamp, is NULL": 1,
+    }
+
+
+def test_streams_without_rows(spark: Any, tmp_path: Path) -> None:
+    for name in ("S", "T", "U"):
+        write(tmp_path / "in" / f"{name}.jsonl")
+    summary = run(spark, load_kernel(figure2_job()), tmp_path)
+    assert (summary["rows"], summary["results"]) == ({"S": 0, "T": 0, "U": 0}, 0)
+    assert read(tmp_path / "output") == read(tmp_path / "quarantine") == []
+
+
+def test_a_batch_is_folded_in_slices(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = load_kernel(figure2_job())
+    monkeypatch.setattr(job, "SLICE", 3)
+    rows = range(50)
+    write(tmp_path / "in" / "S.jsonl", *({"A": 9, "I": 7 * i % 50} for i in rows))
+    write(tmp_path / "in" / "T.jsonl", *({"B": 1 + i % 4, "J": 11 * i % 50} for i in rows))
+    write(tmp_path / "in" / "U.jsonl", *({"K": 3 * i % 50} for i in rows))
+    run(spark, job, tmp_path)
+    # For S at t: every T at 1..t-1 with every U before it; each timestamp has one tuple of each stream.
+    found = {row["_ts"]: 0 for row in read(tmp_path / "output")}
+    for row in read(tmp_path / "output"):
+        found[row["_ts"]] += row["_mult"]
+    assert found == {t: (t - 1) * t // 2 for t in range(2, 50)}

@@ -1,0 +1,136 @@
+"""The runner against stand-ins for the generated job: whatever happens in it becomes one clear message."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analyzer.errors import InputError, RuntimeLimitError, StreamboundError, UsageError
+from synopsis_exec import runner
+from synopsis_exec.java import JavaError
+from tests.synopsis_exec.test_codegen import FIGURE2, figure2_job
+
+SUMMARY = '{"summary": "q", "rows": {"S": 2}, "quarantined": {"late": 1}, "results": 3, "peak": 4, "limit": 5}'
+Run = Callable[..., runner.RunSummary]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
+    """Run a text as if it were a job, with Java and pyspark taken for granted."""
+    monkeypatch.setattr(runner, "_check_spark", lambda: None)
+
+    def call(text: str, **more: Any) -> runner.RunSummary:
+        return runner.run_query(text, None, tmp_path / "out.jsonl", tmp_path / "bad.jsonl", **more)
+
+    return call
+
+
+def test_reports_and_summary(run: Run, tmp_path: Path) -> None:
+    seen: list[dict[str, Any]] = []
+    text = f"""print('noise')\nprint('{{"batch": 0}}', flush=True)\nprint('{{"batch": 1}}')\nprint('{SUMMARY}')"""
+    summary = run(text, on_batch=seen.append)
+    assert seen == [{"batch": 0}, {"batch": 1}] == list(summary.batches)
+    assert (summary.rows, summary.quarantined, summary.results) == ({"S": 2}, {"late": 1}, 3)
+    assert (summary.peak, summary.limit) == (4, 5)
+    assert (summary.output, summary.quarantine) == (tmp_path / "out.jsonl", tmp_path / "bad.jsonl")
+
+
+def test_options_reach_the_job(run: Run, tmp_path: Path) -> None:
+    text = f"import sys\nprint(' '.join(sys.argv[1:]), file=sys.stderr)\nprint('{SUMMARY}')\nsys.exit(7)"
+    with pytest.raises(StreamboundError) as caught:
+        run(text, checkpoint=tmp_path / "check", base=tmp_path)
+    log = Path(caught.value.remedy.removeprefix("its full log is ")).read_text()
+    for option in ("--report json", f"--output {tmp_path}/out.jsonl", f"--checkpoint {tmp_path}/check", "--base"):
+        assert option in log
+    assert "--input" not in log
+
+
+@pytest.mark.parametrize(
+    ("kind", "error", "status"),
+    [
+        ("limit", RuntimeLimitError, 1),
+        ("overflow", RuntimeLimitError, 1),
+        ("input", InputError, 3),
+        ("state", UsageError, 2),
+    ],
+)
+def test_failures_that_the_job_explains(run: Run, kind: str, error: type[StreamboundError], status: int) -> None:
+    text = f"""import sys\nprint('{{"error": "{kind}", "message": "because"}}')\nsys.exit({status})"""
+    with pytest.raises(error, match="because") as caught:
+        run(text)
+    assert caught.value.exit_status == status
+
+
+def test_other_failures_name_the_last_meaningful_line_and_the_log(run: Run) -> None:
+    with pytest.raises(StreamboundError) as caught:
+        run("def f():\n    raise ValueError('no disk')\nf()")
+    assert caught.value.message == "the Spark job ended with status 1: ValueError: no disk"
+    assert "Traceback" in Path(caught.value.remedy.removeprefix("its full log is ")).read_text()
+    assert caught.value.exit_status == 4
+
+
+def test_a_job_without_a_summary_has_failed(run: Run) -> None:
+    with pytest.raises(StreamboundError, match="ended with status 0"):
+        run("print('fine')")
+
+
+@pytest.mark.parametrize(
+    ("files", "message", "remedy"),
+    [
+        (None, "no such input directory", "--input DIR"),
+        ({}, "no input for S: neither S.jsonl nor a directory S", "the directory holds nothing"),
+        ({"S.jsonl": b"", "T.jsonl": b""}, "no input for U", "reads S, T, U; the directory holds S.jsonl, T.jsonl"),
+        ({"S.jsonl": b"\0\1", "T.jsonl": b"", "U.jsonl": b""}, "the file is binary", "one JSON object a line"),
+    ],
+)  # fmt: skip
+def test_unusable_input(tmp_path: Path, files: dict[str, bytes] | None, message: str, remedy: str) -> None:
+    folder = tmp_path / "in"
+    if files is not None:
+        folder.mkdir()
+        for name, content in files.items():
+            (folder / name).write_bytes(content)
+    with pytest.raises(InputError) as caught:
+        runner.check_input(figure2_job(), folder)
+    assert message in caught.value.message
+    assert remedy in caught.value.remedy
+    assert str(folder) in caught.value.file
+
+
+def test_a_file_as_input_directory(tmp_path: Path) -> None:
+    (tmp_path / "in").write_text("")
+    with pytest.raises(InputError, match="must be a directory"):
+        runner.check_input(figure2_job(), tmp_path / "in")
+
+
+def test_usable_input() -> None:
+    runner.check_input(figure2_job(), FIGURE2 / "data")
+
+
+def test_no_java_is_said_before_anything_starts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def missing() -> None:
+        raise JavaError("Spark needs Java 17 or later", "install it")
+
+    monkeypatch.setattr(runner, "require_java", missing)
+    with pytest.raises(UsageError, match="Java 17") as caught:
+        runner.run_query("raise SystemExit", FIGURE2 / "data", tmp_path / "out")
+    assert caught.value.remedy == "install it"
+
+
+def test_no_pyspark_is_said_before_anything_starts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(UsageError, match="needs pyspark") as caught:
+        runner.run_query("raise SystemExit", FIGURE2 / "data", tmp_path / "out")
+    assert "streambound[spark]" in caught.value.remedy
+
+
+def test_results_that_cannot_be_written_are_said_before_anything_runs(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "out.jsonl").mkdir()
+    with pytest.raises(UsageError, match="this is a directory"):
+        run("raise SystemExit(9)")
+    (tmp_path / "out.jsonl").rmdir()
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="cannot make the directory"):
+        runner.run_query("raise SystemExit(9)", None, tmp_path / "file" / "out.jsonl")

@@ -1,0 +1,248 @@
+"""The command line as a user meets it: output, exit status, one clear message and never a traceback."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import cli
+
+ROOT = Path(__file__).resolve().parent.parent
+FIGURE2 = ROOT / "examples" / "figure2"
+CATALOG = """
+[streams.S]
+timestamp = "ts"
+columns = { a = "bigint", b = "bigint", ts = "bigint" }
+[streams.T]
+timestamp = "ts"
+columns = { a = "bigint", ts = "bigint" }
+"""
+BOUNDED = "SELECT S.a FROM S, T WHERE S.ts > T.ts"
+UNBOUNDED = "SELECT T.a FROM S, T WHERE S.ts > T.ts"
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "streams.toml").write_text(CATALOG)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def call(*arguments: str, stdin: str | bytes | None = None) -> Result:
+    return CliRunner().invoke(cli.main, list(arguments), input=stdin)
+
+
+def write(project: Path, sql: str, name: str = "q.sql") -> str:
+    (project / name).write_text(sql)
+    return name
+
+
+# --- check -----------------------------------------------------------------------------------------------------
+
+
+def test_a_bounded_query_passes(project: Path) -> None:
+    result = call("check", write(project, BOUNDED))
+    assert result.exit_code == 0
+    assert "q: bounded, at most 1 synopsis entry" in result.output
+
+
+def test_an_unbounded_query_fails_with_carets_condition_and_help(project: Path) -> None:
+    result = call("check", write(project, UNBOUNDED))
+    assert result.exit_code == 1
+    lines = result.output.splitlines()
+    assert lines[0].startswith("error[SB201 unbounded-projection]: T.a is projected and unbounded")
+    assert lines[1] == " --> q.sql:1:8"
+    assert lines[3] == f"1 | {UNBOUNDED}"
+    assert lines[4] == "  |        ^^^"
+    assert lines[5] == "  = condition: bag criterion (i); Theorem 1 C3"
+    assert "domain.a = [low, high]" in result.output
+
+
+def test_the_catalogs_globs_are_what_a_bare_check_gates(project: Path) -> None:
+    (project / "streams.toml").write_text('queries = ["queries/*.sql"]\n' + CATALOG)
+    (project / "queries").mkdir()
+    write(project, BOUNDED, "queries/a.sql")
+    write(project, UNBOUNDED, "queries/b.sql")
+    result = call("check")
+    assert result.exit_code == 1
+    assert "2 queries checked: 1 bounded, 1 unbounded" in result.output
+
+
+def test_standard_input_is_checked(project: Path) -> None:
+    result = call("check", "-", stdin=UNBOUNDED)
+    assert result.exit_code == 1
+    assert "--> <stdin>:1:8" in result.output
+
+
+def test_warnings_fail_only_when_asked(project: Path) -> None:
+    file = write(project, "SELECT 1 AS one FROM S WHERE S.a < 1 AND S.a > 1")
+    assert call("check", file).exit_code == 0
+    assert call("check", file, "--fail-on", "warning").exit_code == 1
+
+
+def test_json_has_the_documented_shape(project: Path) -> None:
+    write(project, f"{BOUNDED};\n-- name: second\n{UNBOUNDED};\nSELECT nope FROM S;\nSELECT COUNT(*) AS n FROM S")
+    result = call("check", "q.sql", "--format", "json")
+    assert result.exit_code == 1
+    document = json.loads(result.stdout)
+    assert document["schema_version"] == 1
+    assert document["summary"] == {"bounded": 1, "unbounded": 1, "unknown": 0, "unsupported": 1, "error": 1}
+    first, second, third, fourth = document["queries"]
+    assert [q["verdict"] for q in document["queries"]] == ["bounded", "unbounded", "error", "unsupported"]
+    assert (first["name"], first["line"], first["projection"]) == ("q:1", 1, "bag")
+    assert first["bound"] == {"entries": 1, "formula": "1"}
+    assert [c["name"] for c in first["criteria"]] == ["bag", "theorem-1"]
+    assert isinstance(first["lto_queries"], int)
+    assert second["name"] == "second"
+    (violation,) = second["criteria"][0]["violations"]
+    assert {k: violation[k] for k in ("condition", "stream", "attribute", "line", "column")} == {
+        "condition": "(i)",
+        "stream": "T",
+        "attribute": "a",
+        "line": 3,
+        "column": 8,
+    }
+    (diagnostic,) = second["diagnostics"]
+    assert (diagnostic["line"], diagnostic["column"], diagnostic["end_line"], diagnostic["end_column"]) == (3, 8, 3, 11)
+    assert third["diagnostics"][0]["code"] == "SB102"
+    assert fourth["diagnostics"][0]["code"] == "SB110"
+    assert sum(document["summary"].values()) == len(document["queries"])
+
+
+# --- bad input: the documented exit status, one message, no traceback ------------------------------------------
+
+BAD_INPUT = [
+    ("missing file", ["check", "nowhere.sql"], 3, "nowhere.sql"),
+    ("binary file", ["check", "binary.sql"], 3, "not UTF-8"),
+    ("file with a NUL", ["check", "nul.sql"], 3, "binary"),
+    ("file without a statement", ["check", "empty.sql"], 3, "no SQL statement"),
+    ("syntax error", ["check", "syntax.sql"], 3, "SB001"),
+    ("unterminated string", ["check", "string.sql"], 3, "SB001"),
+    ("empty directory", ["check", "empty"], 2, "no .sql file"),
+    ("unknown stream", ["check", "unknown.sql"], 1, "SB101"),
+    ("unknown option", ["check", "--nope"], 2, "--nope"),
+    ("missing catalog", ["check", "q.sql", "--catalog", "none.toml"], 2, "none.toml"),
+    ("catalog that is not TOML", ["check", "q.sql", "--catalog", "broken.toml"], 2, "not TOML"),
+    ("unknown key in the catalog", ["check", "q.sql", "--catalog", "key.toml"], 2, "key.toml:3: unknown key 'colums'"),
+    ("nothing registered", ["check"], 2, "registers no queries"),
+    ("explaining a missing file", ["explain", "nowhere.sql"], 3, "nowhere.sql"),
+    ("explaining an unknown name", ["explain", "q.sql", "--name", "z"], 2, "no query is called 'z'"),
+    ("compiling an unbounded query", ["compile", "unbounded.sql"], 1, "unbounded"),
+    ("compiling a query that does not parse", ["compile", "syntax.sql"], 3, "SB001"),
+    ("running without an input directory", ["run", "q.sql", "--input", "nowhere", "--output", "o.jsonl"], 3, "nowhere"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "status", "says"), [case[1:] for case in BAD_INPUT], ids=[c[0] for c in BAD_INPUT])
+def test_bad_input_is_one_clear_message(project: Path, arguments: list[str], status: int, says: str) -> None:
+    write(project, BOUNDED)
+    write(project, UNBOUNDED, "unbounded.sql")
+    write(project, "SELEC S.a FROM S", "syntax.sql")
+    write(project, "SELECT S.a FROM S WHERE 'x", "string.sql")
+    write(project, "-- nothing here\n;", "empty.sql")
+    write(project, "SELECT a FROM nope", "unknown.sql")
+    (project / "binary.sql").write_bytes(bytes(range(128, 256)))
+    (project / "nul.sql").write_bytes(b"SELECT\0")
+    (project / "empty").mkdir()
+    (project / "broken.toml").write_text("[streams")
+    (project / "key.toml").write_text('[streams.S]\ntimestamp = "ts"\ncolums = { a = "bigint" }\n')
+    result = call(*arguments)
+    assert result.exit_code == status, result.output
+    assert says in result.output
+    assert "Traceback" not in result.output
+
+
+def test_an_internal_error_is_reported_without_a_traceback(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("boom")
+
+    monkeypatch.setattr("criteria.check.decide", broken)
+    result = call("check", write(project, BOUNDED))
+    assert result.exit_code == 4
+    assert "internal error: RuntimeError: boom" in result.output
+    assert "Traceback" not in result.output
+
+
+def test_a_closed_pipe_is_quiet(project: Path) -> None:
+    write(project, ";\n".join([UNBOUNDED] * 300))
+    command = f"{sys.executable} {ROOT / 'cli.py'} check q.sql | head -1"
+    done = subprocess.run(command, shell=True, cwd=project, capture_output=True, text=True, check=False)
+    assert done.stdout.count("\n") == 1
+    assert done.stderr == ""
+
+
+# --- explain ---------------------------------------------------------------------------------------------------
+
+STAGES = {
+    "normal-form": "SELECT S.A, T.B",
+    "split": "SELECT S.A, T.B",
+    "merged": "SELECT S.A, T.B",
+    "lto": "-- LTO query 1\n",
+    "closure": "U.K - S.I <= -2   (redundant)",
+    "graph": "S, T and U: a tree",
+    "facts": "U: S and T may lag it",
+    "bound": "{T, U}: 4\nM = 5",
+    "verdict": "theorem-1: holds",
+    "plan": "{T, U}",
+    "job": "foreachBatch",
+}
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_every_stage_can_be_printed(stage: str) -> None:
+    result = call("explain", str(FIGURE2 / "figure2.sql"), "--emit", stage, "--catalog", str(FIGURE2 / "streams.toml"))
+    assert result.exit_code == 0, result.output
+    assert STAGES[stage] in result.output
+
+
+def test_explain_prints_the_synopses_after_each_step() -> None:
+    arguments = ("explain", str(FIGURE2 / "figure2.sql"), "--catalog", str(FIGURE2 / "streams.toml"))
+    result = call(*arguments, "--emit", "synopses", "--input", str(FIGURE2 / "data"))
+    assert result.exit_code == 0, result.output
+    assert "s_n^T = {(3)×2}" in result.output
+    assert "s_p^T = {(1)×2, (2)×1}" in result.output
+    assert "s_n^U = {}" in result.output
+    assert "s_p^U = {()×2}" in result.output
+    assert "(42, 1)×2" in result.output
+
+
+def test_explain_names_the_clause_that_figure_2_with_distinct_violates() -> None:
+    file = FIGURE2 / "figure2_distinct.sql"
+    result = call("explain", str(file), "--emit", "verdict", "--catalog", str(FIGURE2 / "streams.toml"))
+    assert "figure2_distinct: unbounded" in result.output
+    assert "C1 at S.A (3:17)" in result.output
+
+
+def test_explain_describes_a_code() -> None:
+    result = call("explain", "SB201")
+    assert result.exit_code == 0
+    assert "unbounded-projection" in result.output
+
+
+# --- lightness -------------------------------------------------------------------------------------------------
+
+
+def test_checking_imports_nothing_heavy() -> None:
+    program = (
+        "import sys; sys.argv = ['streambound', 'check', 'examples/figure2/figure2.sql']\n"
+        "import cli\n"
+        "try: cli.main()\n"
+        "except SystemExit as stop: assert not stop.code, stop.code\n"
+        "heavy = {'pyspark', 'py4j', 'sympy', 'networkx', 'numpy', 'pandas', 'pyarrow', 'rich', 'duckdb'}\n"
+        "loaded = heavy & {name.split('.')[0] for name in sys.modules}\n"
+        "assert not loaded, loaded\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_help_teaches_every_command() -> None:
+    overview = call("--help").output
+    for command in ("check", "explain", "compile", "run", "demo"):
+        assert f"streambound {command}" in overview
+        assert call(command, "--help").exit_code == 0
