@@ -54,6 +54,7 @@ RULES: tuple[Rule, ...] = (
         "warning",
         "A branch whose condition is contradictory: it can never produce a row.",
     ),
+    Rule("SB151", "never-true-alternative", "warning", "An alternative of an OR or IN that can never hold."),
     Rule("SB201", "unbounded-projection", "error", "A projected attribute has no bound, so its values pile up."),
     Rule(
         "SB202",

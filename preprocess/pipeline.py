@@ -1,49 +1,93 @@
-"""The pipeline: passes in order, each from a query to a query, each stage kept for `explain --emit`."""
+"""The pipeline: passes in order, each a function from a query to a query; what a pass needs is checked, not assumed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from analyzer.diagnostics import Diagnostic
 from analyzer.query import Query
+from preprocess.contradictory_alternatives import contradictory_alternatives
 from preprocess.drop_unsatisfiable import drop_unsatisfiable
 from preprocess.merge_timestamps import merge_timestamps
 from preprocess.rename_finite import rename_finite
 from preprocess.split_disjunctions import split_disjunctions
 from preprocess.split_unequal import split_unequal
 
-PASSES: tuple[Callable[[Query], Query], ...] = (
-    split_disjunctions,
-    split_unequal,
-    merge_timestamps,
-    rename_finite,
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """A pass, what must have been established before it, and what it establishes."""
+
+    run: Callable[[Query], Query]
+    establishes: str
+    requires: frozenset[str] = frozenset()
+
+    @property
+    def name(self) -> str:
+        """The pass is named after its function, which is named after its file."""
+        return self.run.__name__
+
+
+def satisfiable_branches(query: Query) -> Query:
+    """`drop_unsatisfiable` without its warnings, with the remaining branches numbered as parts."""
+    kept = drop_unsatisfiable(query)[0]
+    return replace(kept, branches=tuple(replace(branch, part=i) for i, branch in enumerate(kept.branches)))
+
+
+PASSES: tuple[Pass, ...] = (
+    Pass(split_disjunctions, "conjunctive"),
+    Pass(satisfiable_branches, "satisfiable", frozenset({"conjunctive"})),
+    Pass(split_unequal, "split", frozenset({"conjunctive", "satisfiable"})),
+    Pass(merge_timestamps, "merged", frozenset({"split"})),
+    Pass(rename_finite, "finite", frozenset({"merged"})),
 )
-"""The passes in order. The first two split; the last two only annotate: the deciding criteria skip them."""
 
 
 @dataclass(frozen=True)
 class Derivation:
-    """A query at every stage: normal form, split into branches, timestamps merged, finite streams renamed."""
+    """A query's stages, each computed once, when it is asked for."""
 
     query: Query
-    split: Query
-    warnings: tuple[Diagnostic, ...]
+    _stages: dict[str, Query] = field(default_factory=dict, repr=False, compare=False)
+
+    def after(self, established: str) -> Query:
+        """The query after the pass that establishes a property.
+
+        Raises ValueError when a pass lacks what it requires, or none establishes the property.
+        """
+        query, done = self.query, set[str]()
+        for step in PASSES:
+            if not step.requires <= done:
+                raise ValueError(f"{step.name} needs {sorted(step.requires - done)} first")
+            if step.establishes not in self._stages:
+                self._stages[step.establishes] = step.run(query)
+            query = self._stages[step.establishes]
+            done.add(step.establishes)
+            if step.establishes == established:
+                return query
+        raise ValueError(f"no pass establishes {established!r}")
 
     @property
-    def merged(self) -> Query:
-        """The split query with merged timestamps (paper, step 2)."""
-        return merge_timestamps(self.split)
+    def split(self) -> Query:
+        """Disjoint satisfiable branches without ``<>`` between streams: what the deciding criteria take."""
+        return self.after("split")
 
     @property
     def renamed(self) -> Query:
-        """The merged query with finite streams renamed (paper, step 3)."""
-        return rename_finite(self.merged)
+        """The split query with merged timestamps and finite streams marked (paper, steps 2 and 3)."""
+        return self.after("finite")
+
+    @cached_property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """What can never hold: a whole SELECT, and alternatives of the others."""
+        _, whole = drop_unsatisfiable(self.after("conjunctive"))
+        alive = {branch.statement for branch in self.after("satisfiable").branches}
+        rest = tuple(branch for branch in self.query.branches if branch.statement in alive)
+        return (*whole, *contradictory_alternatives(replace(self.query, branches=rest)))
 
 
 def derive(query: Query) -> Derivation:
-    """Split a query into disjoint satisfiable branches and warn of those that can never produce a row."""
-    disjoint = split_disjunctions(query)
-    satisfiable, warnings = drop_unsatisfiable(disjoint)
-    parts = tuple(replace(branch, part=number) for number, branch in enumerate(satisfiable.branches))
-    return Derivation(query, split_unequal(replace(satisfiable, branches=parts)), warnings)
+    """The derivation of a query."""
+    return Derivation(query)
