@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -218,10 +219,13 @@ def run(
     The job stops with exit status 1 when its synopses exceed the proved bound.
     """
     from criteria.check import find_statement
+    from reports.progress import batch_line
 
     catalog, checked = find_statement(query, name, catalog_file)
     quarantine = quarantine or output.with_name(output.name + ".quarantine.jsonl")
-    _run(_job(catalog, checked), input_dir, output, quarantine, checkpoint)
+    job = _job(catalog, checked)
+    lines = _run(job, input_dir, output, quarantine, checkpoint, lambda r: click.echo(batch_line(r), err=True))
+    click.echo("\n".join(lines))
 
 
 @main.command()
@@ -263,6 +267,7 @@ def _with_bar(files: list[Path]) -> Iterator[Path]:
 
 
 def _demo(directory: Path, days: int, color: bool) -> None:
+    from analyzer.workspace import relative
     from criteria.check import find_statement
     from reports.style import paint
     from reports.text_report import text_report
@@ -276,7 +281,8 @@ def _demo(directory: Path, days: int, color: bool) -> None:
         click.echo("\n" + paint(f"{number}. {scenario.title}", "bold", color))
         click.echo(f"{scenario.shows}\n")
         click.echo(scenario.query.read_text(encoding="utf-8"))
-        catalog, checked = find_statement(str(scenario.query), None, scenario.query.parent / "streams.toml")
+        query = relative(scenario.query)
+        catalog, checked = find_statement(str(query), None, query.parent / "streams.toml")
         click.echo(text_report((checked,), color))
         if scenario.input_dir is not None:
             _demo_run(_job(catalog, checked), directory / f"{checked.statement.name}", scenario.input_dir)
@@ -284,28 +290,52 @@ def _demo(directory: Path, days: int, color: bool) -> None:
 
 def _demo_run(job: str, stem: Path, input_dir: Path) -> None:
     """Run one compiled query and show its memory and the last of its results."""
+    from reports.progress import entries_lines
+
     output = stem.with_name(stem.name + ".jsonl")
     _write(stem.with_name(stem.name + "_job.py"), job)
     click.echo(f"\ncompiled to {stem.name}_job.py ({len(job.splitlines())} lines); running it on Spark:")
-    _run(job, input_dir, output, output.with_name(output.name + ".quarantine.jsonl"), None)
-    click.echo("the last results:")
+    reports: list[Any] = []
+    quarantine = output.with_name(output.name + ".quarantine.jsonl")
+    with _spinner("micro-batches") as advance:
+
+        def note(report: dict[str, Any]) -> None:
+            reports.append(report)
+            advance()
+
+        lines = _run(job, input_dir, output, quarantine, None, note)
+    click.echo("\n".join([*entries_lines(reports), *lines, "the last results:"]))
     for line in output.read_text(encoding="utf-8").splitlines()[-3:]:
         click.echo(f"  {line}")
 
 
-def _run(job: str, input_dir: Path | None, output: Path, quarantine: Path, checkpoint: Path | None) -> None:
+@contextmanager
+def _spinner(what: str) -> Iterator[Callable[[], None]]:
+    """A count that grows on a terminal while something runs, and nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield lambda: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.completed} {task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(what, total=None)
+        yield lambda: progress.advance(task)
+
+
+def _run(
+    job: str, input_dir: Path | None, output: Path, quarantine: Path, checkpoint: Path | None,
+    on_batch: Callable[[dict[str, Any]], None],
+) -> list[str]:  # fmt: skip
+    """Run a compiled job; the lines of its summary."""
+    from reports.progress import run_summary_lines
     from synopsis_exec.runner import run_query
 
-    from reports.progress import batch_line, run_summary_lines
-
-    def show(report: Any) -> None:
-        click.echo(batch_line(report), err=True)
-
     summary = run_query(
-        job, input_dir=input_dir, output=output, quarantine=quarantine, checkpoint=checkpoint, on_batch=show
+        job, input_dir=input_dir, output=output, quarantine=quarantine, checkpoint=checkpoint, on_batch=on_batch
     )
-    for line in run_summary_lines(summary):
-        click.echo(line)
+    return list(run_summary_lines(summary))
 
 
 def _explain_code(query: str) -> bool:
@@ -340,9 +370,8 @@ def _decision(checked: Checked) -> Any:
 
 
 def _executor_stage(stage: str, catalog: Catalog, checked: Checked, input_dir: Path | None) -> str:
-    from synopsis_exec.plan import make_plan, plan_text
-
     from analyzer.errors import UsageError
+    from synopsis_exec.plan import make_plan, plan_text
 
     if stage == "job":
         return _job(catalog, checked).rstrip("\n")

@@ -27,7 +27,7 @@ class Workspace:
             self._default = load_catalog(named)
             return
         try:
-            self._default = load_catalog(_relative(find_catalog(Path.cwd())))
+            self._default = load_catalog(relative(find_catalog(Path.cwd())))
         except CatalogError as error:
             if error.file:
                 raise
@@ -45,7 +45,7 @@ class Workspace:
         except CatalogError as error:
             raise missing from error
         if path not in self._loaded:
-            self._loaded[path] = load_catalog(_relative(path))
+            self._loaded[path] = load_catalog(relative(path))
         return self._loaded[path]
 
     def registered(self) -> list[Path]:
@@ -92,6 +92,7 @@ def read_query(path: Path) -> SourceText:
         raise InputError("standard input is not UTF-8 text") from error
 
 
-def _relative(path: Path) -> Path:
+def relative(path: Path) -> Path:
+    """A path as a user in the working directory would write it."""
     here = Path.cwd()
     return path.relative_to(here) if path.is_relative_to(here) else path

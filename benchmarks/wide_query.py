@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 
 
 def wide_query(streams: int, attributes: int, seed: int = 1) -> tuple[str, dict[str, object]]:
@@ -12,10 +13,10 @@ def wide_query(streams: int, attributes: int, seed: int = 1) -> tuple[str, dict[
     names = [f"S{i}" for i in range(streams)]
     catalog = {"streams": {name: {"timestamp": "ts", "columns": columns} for name in names}}
     value = {(name, i): rng.randint(20, 40) for name in names for i in range(attributes)}  # one solution of them all
-    conditions = [f"{newer}.ts > {older}.ts" for newer, older in zip(names, names[1:], strict=False)]
+    conditions = [f"{newer}.ts > {older}.ts" for newer, older in pairwise(names)]
     for name in names:
         conditions += [f"{name}.a{i} BETWEEN {rng.randint(0, 9)} AND {rng.randint(50, 99)}" for i in range(attributes)]
-    for left, right in zip(names, names[1:], strict=False):
+    for left, right in pairwise(names):
         for _ in range(attributes):
             i, j = rng.randrange(attributes), rng.randrange(attributes)
             gap = value[left, i] - value[right, j]

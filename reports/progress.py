@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 
@@ -14,6 +15,13 @@ def batch_line(report: Mapping[str, Any]) -> str:
         f"batch {report['batch']}: {report['rows']:,} rows, {report['closed']:,} timestamps closed, "
         f"{report['entries']:,} synopsis entries (peak {report['peak']:,}{bound}), {report['results']:,} results"
     )
+
+
+def entries_lines(reports: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """The synopsis entries after each micro-batch of a run, wrapped; nothing for a run of one batch."""
+    if len(reports) > 1:
+        counts = ", ".join(f"{report['entries']:,}" for report in reports)
+        yield from textwrap.wrap(f"synopsis entries after each of {len(reports)} micro-batches: {counts}", 100)
 
 
 def run_summary_lines(summary: Any) -> Iterator[str]:

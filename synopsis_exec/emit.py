@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import keyword
 import re
@@ -76,6 +77,15 @@ def literal(value: object) -> str:
     if isinstance(value, tuple):
         return tuple_text([literal(item) for item in value])
     return repr(value)
+
+
+def spaced(formula: str) -> str:
+    """An expression with the spaces and parentheses of a formatter.
+
+    >>> spaced("3*c_S*(a - (0) + 1)")
+    '3 * c_S * (a - 0 + 1)'
+    """
+    return ast.unparse(ast.parse(formula, mode="eval"))
 
 
 def tuple_text(items: list[str]) -> str:

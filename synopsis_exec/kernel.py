@@ -5,7 +5,7 @@ from __future__ import annotations
 from analyzer.query import Attribute
 from criteria.bound import symbol
 from criteria.synopsis import Table
-from synopsis_exec.emit import WIDTH, Lines, Names, literal, tuple_text
+from synopsis_exec.emit import WIDTH, Lines, Names, literal, spaced, tuple_text
 from synopsis_exec.loops import Participant, Term, join_loops
 from synopsis_exec.plan_ir import Plan
 from synopsis_exec.rows import chained, rows_text
@@ -102,11 +102,11 @@ def _init(lines: Lines, plan: Plan, branches: list[BranchText]) -> None:
                 with lines.indented():
                     lines.add("(")
                     with lines.indented():
-                        lines.add(*(f"{size.size.text},  # {size.table}" for size in sizes))
+                        lines.add(*(f"{spaced(size.size.text)},  # {size.table}" for size in sizes))
                     lines.add(")")
                 lines.add(")")
         for branch in branches:
-            lines.add(*(f"self.{name} = {text}" for text, name in branch.limits.items()))
+            lines.add(*(f"self.{name} = {spaced(text)}" for text, name in branch.limits.items()))
         for branch in branches:
             _relations(lines, branch)
             for table in branch.branch.tables:
@@ -204,7 +204,8 @@ def _branch_method(lines: Lines, branch: BranchText) -> None:
     )
     with lines.indented():
         if branch.groups:
-            lines.add(f"if not ({' and '.join(f'self.{name}' for name in branch.groups.values())}):")
+            names = [f"self.{name}" for name in branch.groups.values()]
+            lines.add(f"if not {names[0]}:" if len(names) == 1 else f"if not ({' and '.join(names)}):")
             lines.add("    return  # a relation is empty, so there are no results")
         transitions = Lines(depth=lines.depth)
         _transitions(transitions, branch)
@@ -230,10 +231,9 @@ def _branch_method(lines: Lines, branch: BranchText) -> None:
 def _transitions(lines: Lines, branch: BranchText) -> None:
     previous: tuple[str, ...] | None = None
     for transition, text in branch.transitions:
+        lines.add("")
         if transition.target != previous and not transition.output:
-            lines.add("", f"{branch.new(transition.target)}: Counter[tuple] = Counter()")
-        elif not transition.output or previous != transition.target:
-            lines.add("")
+            lines.add(f"{branch.new(transition.target)}: Counter[tuple] = Counter()")
         previous = transition.target
         what = "results" if transition.output else "{" + ", ".join(transition.target) + "}"
         came = " and ".join(transition.arriving)
@@ -272,7 +272,7 @@ def _expire(
 ) -> None:
     first = len(table.key)
     regroup = [f"    {index} = grouped({name}, {', '.join(map(str, columns))})" for columns, index in indexes]
-    old = [f"key[{first + i}] < now - {age.expires - 1}" for i, age in enumerate(table.ages) if age.expires is not None]
+    old = [f"key[{first + i}] <= now - {age.expires}" for i, age in enumerate(table.ages) if age.expires is not None]
     if old:
         lines.add(f"expired = [key for key in {name} if {' or '.join(old)}]")
         lines.add("for key in expired:", f"    del {name}[key]")

@@ -17,6 +17,10 @@ _OPERATORS = {Op.LT: "<", Op.LE: "<=", Op.EQ: "==", Op.GE: ">=", Op.GT: ">", Op.
 _MIRRORED = {Op.LT: Op.GT, Op.LE: Op.GE, Op.GT: Op.LT, Op.GE: Op.LE}
 
 
+_Lookup = tuple[list[Comparison], str, str]
+"""For a column of a participant's keys: the equalities that fix it, the value's text, and the column's variable."""
+
+
 @dataclass(frozen=True)
 class Term:
     """The text of a value: a variable plus a constant."""
@@ -85,7 +89,7 @@ def _loops(
     chosen = max(waiting, key=lambda p: _connection(p, bound))
     lookups = _lookups(chosen, bound)
     values = {**bound.values, **chosen.values}
-    used = {check for check, _, _ in lookups.values()}
+    used = {check for checks, _, _ in lookups.values() for check in checks}
     ready = [c for c in bound.open if c not in used and all(a in values for a in c.attributes)]
     rest = [c for c in bound.open if c not in used and c not in ready]
     tests = list(dict.fromkeys([*chosen.conditions, *(comparison_text(c, values) for c in ready)]))
@@ -109,9 +113,9 @@ def _connection(participant: Participant, bound: _Bound) -> tuple[bool, bool]:
     return any(check.op is Op.EQ for check in met), bool(met)
 
 
-def _lookups(participant: Participant, bound: _Bound) -> dict[int, tuple[Comparison, str, str]]:
-    """The columns of the participant's keys that equalities fix: column -> (check, value, variable)."""
-    found: dict[int, tuple[Comparison, str, str]] = {}
+def _lookups(participant: Participant, bound: _Bound) -> dict[int, _Lookup]:
+    """The columns of the participant's keys that equalities fix."""
+    found: dict[int, _Lookup] = {}
     for check in bound.open:
         left, right = check.left, check.right
         if check.op is not Op.EQ or right is None:
@@ -123,13 +127,15 @@ def _lookups(participant: Participant, bound: _Bound) -> dict[int, tuple[Compari
             mine, other = participant.values[left], bound.values[right]
             column = participant.pattern.index(mine.variable)
             value = plus(other.variable, other.offset + offset - mine.offset)
-            found.setdefault(column, (check, value, mine.variable))
+            checks, first, _ = found.setdefault(column, ([], value, mine.variable))
+            if value == first:
+                checks.append(check)
     return dict(sorted(found.items()))
 
 
 def _loop(
     participant: Participant,
-    lookups: dict[int, tuple[Comparison, str, str]],
+    lookups: dict[int, _Lookup],
     inner: list[str],
     counted: bool,
 ) -> list[str]:
@@ -152,7 +158,8 @@ def _loop(
     pattern = [name if name in words else "_" for name in participant.pattern]
     keys = tuple_text(pattern) if any(name != "_" for name in pattern) else "_"
     if not counted or participant.count not in words:
-        return [f"for {keys} in {source}:", *_indented(inner)]
+        bare = keys if len(pattern) == 1 or keys == "_" else ", ".join(pattern)
+        return [f"for {bare} in {source}:", *_indented(inner)]
     if keys == "_":
         return [f"for {participant.count} in {source}.values():", *_indented(inner)]
     return [f"for {keys}, {participant.count} in {source}.items():", *_indented(inner)]

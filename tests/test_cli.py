@@ -138,7 +138,7 @@ BAD_INPUT = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "status", "says"), [case[1:] for case in BAD_INPUT], ids=[c[0] for c in BAD_INPUT])
+@pytest.mark.parametrize(("arguments", "status", "says"), [c[1:] for c in BAD_INPUT], ids=[c[0] for c in BAD_INPUT])
 def test_bad_input_is_one_clear_message(project: Path, arguments: list[str], status: int, says: str) -> None:
     write(project, BOUNDED)
     write(project, UNBOUNDED, "unbounded.sql")

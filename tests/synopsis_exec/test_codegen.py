@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ast
+import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from analyzer.catalog import catalog_from_mapping, load_catalog
+from analyzer.errors import NotExecutableError
 from analyzer.lower import lower
 from analyzer.statements import read_sql, split_statements
 from analyzer.version import __version__
@@ -58,6 +61,19 @@ def executable_jobs() -> list[str]:
     return [job_text(make_plan(decide(query_of(case.text)), catalog())) for case in cases]
 
 
+def corpus_jobs() -> Iterator[str]:
+    """The jobs of the corpus, with a rate for every stream, so that M is a number."""
+    for line in (ROOT / "tests" / "data" / "corpus.jsonl").read_text().splitlines():
+        case = json.loads(line)
+        for body in case["catalog"]["streams"].values():
+            body["max_per_timestamp"] = 3
+        try:
+            decision = decided(case["sql"], case["catalog"])
+            yield job_text(make_plan(decision, catalog_from_mapping(case["catalog"])))
+        except NotExecutableError:
+            assert case["verdict"] != "bounded" or case["projection"] == "set"
+
+
 def hostile_job(sql: str) -> str:
     return job_text(make_plan(decided(sql, HOSTILE), catalog_from_mapping(HOSTILE)))
 
@@ -102,7 +118,7 @@ def test_jobs_import_only_the_standard_library_and_pyspark(text: str) -> None:
 
 
 def test_jobs_are_formatted_and_have_no_unused_names(tmp_path: Path) -> None:
-    for number, text in enumerate([figure2_job(), *executable_jobs(), *map(hostile_job, HOSTILE_SQL)]):
+    for number, text in enumerate([figure2_job(), *executable_jobs(), *map(hostile_job, HOSTILE_SQL), *corpus_jobs()]):
         (tmp_path / f"job_{number}.py").write_text(text, encoding="utf-8")
     ruff = [sys.executable, "-m", "ruff"]
     options = ["--isolated", "--line-length", "120", "--target-version", "py311", str(tmp_path)]
