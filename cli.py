@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -95,7 +96,7 @@ def main() -> None:
     """
 
 
-@main.command()
+@main.command(short_help="Give the verdict of every query.")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--format", "format_name", type=click.Choice(_FORMATS), default="text", show_default=True,
               help="How to print the verdicts.")  # fmt: skip
@@ -134,7 +135,7 @@ def check(
     sys.exit(1 if found or any(item.verdict is not Verdict.BOUNDED for item in checked) else 0)
 
 
-@main.command()
+@main.command(short_help="Show how a verdict came about, or explain a code.")
 @click.argument("query")
 @click.option("--name", help="Which statement of the file, by its name.")
 @click.option("--emit", type=click.Choice(_STAGES), multiple=True, help="A stage to print; may be repeated.")
@@ -175,7 +176,7 @@ def explain(
         )
 
 
-@main.command("compile")
+@main.command("compile", short_help="Write the Spark job of a bounded query.")
 @click.argument("query")
 @click.option("--name", help="Which statement of the file, by its name.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Where to; default: print it.")
@@ -195,7 +196,7 @@ def compile_(
     click.echo(f"wrote {output}: run it with python {output} --help, or through spark-submit", err=True)
 
 
-@main.command()
+@main.command(short_help="Run a bounded query on Spark over recorded streams.")
 @click.argument("query")
 @click.option("--name", help="Which statement of the file, by its name.")
 @click.option("--input", "input_dir", type=click.Path(path_type=Path), metavar="DIR",
@@ -228,7 +229,7 @@ def run(
     click.echo("\n".join(lines))
 
 
-@main.command()
+@main.command(short_help="See all of it on two examples.")
 @click.option("--keep", type=click.Path(path_type=Path), metavar="DIR", help="Keep inputs, jobs and outputs in DIR.")
 @click.option("--days", type=click.IntRange(1, 365), default=31, show_default=True, help="Days of flights.")
 @click.option("--color/--no-color", default=None, help="Colour or not; by default only on a terminal.")
@@ -339,11 +340,14 @@ def _run(
 
 
 def _explain_code(query: str) -> bool:
+    from analyzer.errors import UsageError
     from analyzer.rules import RULES_BY_CODE
 
+    if not re.fullmatch(r"SB\d+", query, re.IGNORECASE):
+        return False
     rule = RULES_BY_CODE.get(query.upper())
     if rule is None:
-        return False
+        raise UsageError(f"there is no diagnostic code {query}", remedy=f"the codes are {', '.join(RULES_BY_CODE)}")
     click.echo(f"{rule.code} {rule.name} ({rule.severity})\n{rule.summary}")
     return True
 

@@ -13,7 +13,7 @@ from analyzer.render import render_formula
 from analyzer.spans import Span
 from analyzer.types import DataType, Family
 from synopsis_exec.emit import Lines, literal
-from synopsis_exec.plan_ir import BranchPlan, Input, Plan
+from synopsis_exec.plan_ir import Input, Plan
 
 _LARGEST_PRECISION = 18
 """Decimals of more digits do not fit 64 bits."""
@@ -196,8 +196,3 @@ def time_type(plan: Plan) -> str:
     """How `_ts` is written: as the first stream's timestamps."""
     first = plan.streams[0]
     return decoded_type(next(c.type for c in first.columns if c.name == first.timestamp))
-
-
-def occurrences(plan: Plan, table: str) -> list[tuple[BranchPlan, str]]:
-    """Where a table occurs: branch and alias."""
-    return [(b, s.alias) for b in plan.branches for s in b.sources if s.table == table]

@@ -5,54 +5,105 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 from analyzer.types import Family
-from synopsis_exec.plan_ir import Plan
+from synopsis_exec.plan_ir import BranchPlan, Plan
+from synopsis_exec.plan_text import tables_in_words
 from synopsis_exec.recorded import Row, recorded_rows
-from synopsis_exec.simulate import Step, load_kernel, replay
+from synopsis_exec.simulate import Key, Step, load_kernel, replay
 
 MOST_ENTRIES = 12
-"""Entries of a table shown in one line; the others are counted."""
+"""Entries shown in one line; the others are counted."""
 
 
 def steps_text(job_text: str, plan: Plan, input_dir: Path) -> str:
     """Replay recorded rows through a job's kernel and show what arrives, what is returned, what is remembered.
 
-    Raises InputError for a file that is missing or has a bad row.
+    As in the paper's Figure 2, the synopsis of a set of streams is named after its newest stream: ``s_n`` holds what
+    the timestamp added, ``s_p`` what was there before. Raises InputError for a missing file or a bad row.
     """
     streams = {item.name: recorded_rows(item, input_dir) for item in plan.streams}
     relations = {item.name: recorded_rows(item, input_dir) for item in plan.relations}
     times = {item.name: item.timestamp or "" for item in plan.streams}
-    lines: list[str] = []
+    lines = [f"{' + '.join(_synopsis(plan, name))}: {words}" for name, words in _tables(plan)]
+    before: dict[str, dict[Key, int]] = {}
     for step in replay(load_kernel(job_text), relations, streams):
         arrived = {name: [row for row in rows if row[times[name]] == step.timestamp] for name, rows in streams.items()}
-        lines.extend(_step(plan, step, arrived, times))
+        lines.extend(_step(plan, step, arrived, times, before))
+        before = step.tables
     return "\n".join(lines) + "\n"
 
 
-def _step(plan: Plan, step: Step, arrived: dict[str, list[Row]], times: dict[str, str]) -> Iterator[str]:
+def _tables(plan: Plan) -> list[tuple[str, str]]:
+    """Each table's name and what it counts."""
+    sentences = tables_in_words(plan)
+    names = [plan.table_name(branch.number, table) for branch in plan.branches for table in branch.tables]
+    return [(name, sentence.removeprefix(f"{name}: ")) for name, sentence in zip(names, sentences, strict=False)]
+
+
+def _synopsis(plan: Plan, name: str) -> tuple[str, ...]:
+    """What a table is called: ``s_n`` and ``s_p`` of its newest stream, or its name where that says nothing."""
+    for branch in plan.branches:
+        for table in branch.tables:
+            if plan.table_name(branch.number, table) == name and not table.ages:
+                prefix = f"{branch.number}:" if plan.several else ""
+                stream = _newest(branch, table.streams) or "{" + ", ".join(table.streams) + "}"
+                return f"{prefix}s_n^{stream}", f"{prefix}s_p^{stream}"
+    return (name,)
+
+
+def _newest(branch: BranchPlan, streams: tuple[str, ...]) -> str | None:
+    """The stream that is the newest of this set and of no other set that has a table."""
+    newest = _last(branch, streams)
+    same = [table for table in branch.tables if newest and _last(branch, table.streams) == newest]
+    return newest[0] if len(newest) == 1 and len(same) == 1 else None
+
+
+def _last(branch: BranchPlan, streams: tuple[str, ...]) -> list[str]:
+    """The streams of a set that no other of the set can be newer than."""
+    lags = {s: [branch.facts.lag(other, s) for other in streams] for s in streams}
+    return [s for s in streams if all(lag is not None and lag <= 0 for lag in lags[s])]
+
+
+def _step(
+    plan: Plan,
+    step: Step,
+    arrived: dict[str, list[Row]],
+    times: dict[str, str],
+    before: dict[str, dict[Key, int]],
+) -> Iterator[str]:
     tuples = [
         f"{name}({', '.join(_value(value) for column, value in row.items() if column != times[name])})"
         for name, rows in arrived.items()
         for row in rows
     ]
     yield f"timestamp {_moment(plan, step.timestamp)}: {' '.join(tuples)}"
-    for row, n in step.results:
-        cells = ", ".join(f"{name} {_value(value)}" for name, value in row.items())
-        yield f"  returns ({cells}){_times(plan, n)}"
     for name, table in step.tables.items():
-        shown = [f"({', '.join(map(_value, key))}){_times(plan, n)}" for key, n in _in_order(table)]
-        rest = f", and {len(shown) - MOST_ENTRIES} more" if len(shown) > MOST_ENTRIES else ""
-        yield f"  {name} = {{{', '.join(shown[:MOST_ENTRIES])}{rest}}}"
+        names = _synopsis(plan, name)
+        if len(names) == 1:
+            yield f"  {name} = {_entries(plan, table)}"
+            continue
+        old = before.get(name, {})
+        added = {key: n - old.get(key, 0) for key, n in table.items() if n > old.get(key, 0)}
+        kept = {key: min(n, old[key]) for key, n in table.items() if key in old}
+        yield f"  {names[0]} = {_entries(plan, added)}"
+        yield f"  {names[1]} = {_entries(plan, kept)}"
+    if step.results:
+        yield f"  returns {', '.join(_entry(plan, tuple(row.values()), n) for row, n in step.results)}"
 
 
-def _in_order(table: dict[tuple[Any, ...], int]) -> list[tuple[tuple[Any, ...], int]]:
+def _entries(plan: Plan, table: dict[Key, int]) -> str:
+    shown = [_entry(plan, key, n) for key, n in _in_order(table)]
+    rest = f", and {len(shown) - MOST_ENTRIES} more" if len(shown) > MOST_ENTRIES else ""
+    return f"{{{', '.join(shown[:MOST_ENTRIES])}{rest}}}"
+
+
+def _entry(plan: Plan, values: Key, n: int) -> str:
+    return f"({', '.join(map(_value, values))}){'' if plan.distinct else f'×{n}'}"
+
+
+def _in_order(table: dict[Key, int]) -> list[tuple[Key, int]]:
     return sorted(table.items(), key=lambda entry: [(value is not None, value) for value in entry[0]])
-
-
-def _times(plan: Plan, n: int) -> str:
-    return "" if plan.distinct else f"×{n}"
 
 
 def _value(value: object) -> str:

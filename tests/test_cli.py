@@ -131,6 +131,7 @@ BAD_INPUT = [
     ("unknown key in the catalog", ["check", "q.sql", "--catalog", "key.toml"], 2, "key.toml:3: unknown key 'colums'"),
     ("nothing registered", ["check"], 2, "registers no queries"),
     ("explaining a missing file", ["explain", "nowhere.sql"], 3, "nowhere.sql"),
+    ("explaining an unknown code", ["explain", "SB999"], 2, "no diagnostic code SB999"),
     ("explaining an unknown name", ["explain", "q.sql", "--name", "z"], 2, "no query is called 'z'"),
     ("compiling an unbounded query", ["compile", "unbounded.sql"], 1, "unbounded"),
     ("compiling a query that does not parse", ["compile", "syntax.sql"], 3, "SB001"),

@@ -54,10 +54,12 @@ def load(reader: Any, path: str) -> DataFrame:
     if not path:
         return reader.load()  # type: ignore[no-any-return]
     file = Path(path)
-    if not file.is_file():
-        return reader.load(path)  # type: ignore[no-any-return]
-    pattern = "".join(f"\\{c}" if c in "\\{}[]*?" else c for c in file.name)
-    return reader.option("pathGlobFilter", pattern).load(str(file.parent))  # type: ignore[no-any-return]
+    if file.exists() and set(str(file.absolute())) & set("\\{}[]*?"):
+        message = f"Spark takes the characters \\ {{ }} [ ] * ? in {file.absolute()} for a pattern; rename it"
+        raise JobError("input", message, 3)
+    if file.is_file():
+        return reader.option("pathGlobFilter", file.name).load(str(file.parent))  # type: ignore[no-any-return]
+    return reader.load(path)  # type: ignore[no-any-return]
 
 
 def input_files(source: Source, folder: Path) -> list[Path]:
@@ -66,6 +68,9 @@ def input_files(source: Source, folder: Path) -> list[Path]:
     files = [single] if single.is_file() else sorted(several.glob("*.jsonl"))
     if not files:
         raise JobError("input", f"there is no {single}, and no directory {several} with .jsonl files", 3)
+    hidden = next((file for file in files if file.name.startswith(("_", "."))), None)
+    if hidden is not None:
+        raise JobError("input", f"Spark ignores {hidden}, because its name starts with {hidden.name[0]}", 3)
     return files
 
 

@@ -289,3 +289,21 @@ def test_a_batch_is_folded_in_slices(spark: Any, tmp_path: Path, monkeypatch: py
     for row in read(tmp_path / "output"):
         found[row["_ts"]] += row["_mult"]
     assert found == {t: (t - 1) * t // 2 for t in range(2, 50)}
+
+
+@pytest.mark.parametrize("name", ["[1]", "a{b,c}", "what?", "*"])
+def test_directories_that_spark_would_take_for_patterns_are_refused(spark: Any, tmp_path: Path, name: str) -> None:
+    """Spark 4.3 reads every row twice there, or none."""
+    for stream in ("S", "T/1", "T/2", "U"):
+        write(tmp_path / name / "in" / f"{stream}.jsonl")
+    job = load_kernel(figure2_job())
+    with pytest.raises(job.JobError, match="for a pattern; rename it"):
+        run(spark, job, tmp_path / name)
+
+
+def test_a_file_that_spark_would_ignore_is_refused(spark: Any, tmp_path: Path) -> None:
+    for name in ("S", "T/_1", "U"):
+        write(tmp_path / "in" / f"{name}.jsonl")
+    job = load_kernel(figure2_job())
+    with pytest.raises(job.JobError, match=r"Spark ignores .*_1\.jsonl"):
+        run(spark, job, tmp_path)
