@@ -14,6 +14,7 @@ from analyzer.catalog import Kind
 from analyzer.closure import Closure, Sort, close
 from analyzer.query import Attribute, Branch, Comparison, Source
 from analyzer.spans import Span
+from analyzer.values import Value
 
 _DENSE = (Sort.DENSE, Sort.STRING)
 
@@ -145,6 +146,35 @@ class Facts:
         if x in self.closure.null or x in self.finite_attributes or self._is_finite(x):
             return True
         return self.bounded_above(x) and self.bounded_below(x)
+
+    def listed(self, x: Attribute) -> tuple[Value, ...] | None:
+        """The values that a declared list leaves an attribute: its own, or that of one it equals; None without one."""
+        options = []
+        for other in (x, *self.equal_to(x)):
+            domain = self.branch.column(other).domain
+            if domain is not None and domain.values:
+                options.append(tuple(self._moved(value, other, x) for value in domain.values))
+        return min(options, key=len, default=None)
+
+    def equal_to(self, x: Attribute) -> tuple[Attribute, ...]:
+        """The other attributes that equal one up to a constant (exactly, over dense types and strings)."""
+        if x not in self.closure.compared or x not in self.closure.nodes:
+            return ()
+        same = self.closure.attributes(self.closure.sort(x))
+        return tuple(y for y in same if y != x and y in self.closure.compared and self._equals(x, y))
+
+    def _equals(self, x: Attribute, y: Attribute) -> bool:
+        return self.closure.equal(x, y) and (self.closure.sort(x) is Sort.DISCRETE or self._difference(x, y) == 0)
+
+    def _difference(self, x: Attribute, y: Attribute) -> Fraction:
+        pair = self.closure.pair(x, y)
+        limit = pair[0].limit(pair[1], pair[2]) if pair else None
+        return limit[0] if limit else Fraction(0)
+
+    def _moved(self, value: Value, y: Attribute, x: Attribute) -> Value:
+        """The value of ``x`` where ``y`` has a value and the two differ by a constant."""
+        difference = self._difference(x, y)
+        return value if isinstance(value, str) or difference == 0 else value + int(difference)
 
     def limits(self, x: Attribute) -> tuple[Limit, Limit]:
         """The lower and upper limit of a discrete attribute, by constants and relations' extreme values."""

@@ -71,19 +71,42 @@ def table_size(synopsis: Synopsis, table: Table) -> Size | None:
         stored = [s for s in table.key if s.attribute.source == relation]
         if stored:
             rows = _rows(synopsis.facts, relation)
-            sizes = [stored_size(synopsis.facts, s) for s in stored]
-            exact = [size for size in sizes if size is not None and size.text == str(size.value)]
-            factors.append(least([product(exact), rows]) if len(exact) == len(sizes) else rows)
+            values = [_values(synopsis.facts, s) for s in stored]
+            known = [size for size in values if size is not None]
+            factors.append(least([product(known), rows]) if len(known) == len(values) else rows)
     return product(factors)
 
 
 def result_size(synopsis: Synopsis) -> Size | None:
-    """The most distinct results of a set query."""
-    projected = [output.value for output in synopsis.facts.branch.outputs]
-    sizes = [
-        stored_size(synopsis.facts, Stored(a, (), ())) for a in dict.fromkeys(projected) if isinstance(a, Attribute)
-    ]
-    return product(size for size in sizes if size is not None) if None not in sizes else None
+    """The most distinct results of a set query; a finite stream's values are as many as its tuples."""
+    facts = synopsis.facts
+    projected = dict.fromkeys(o.value for o in facts.branch.outputs if isinstance(o.value, Attribute))
+    factors = []
+    for source in dict.fromkeys(attribute.source for attribute in projected):
+        sizes = [stored_size(facts, Stored(a, (), ())) for a in projected if a.source == source]
+        known = [size for size in sizes if size is not None]
+        tuples = _finite_tuples(facts, source)
+        if len(known) == len(sizes):
+            factors.append(product(known))
+        elif tuples is not None:
+            factors.append(tuples)
+        else:
+            return None
+    return product(factors)
+
+
+def _finite_tuples(facts: Facts, stream: str) -> Size | None:
+    """The most tuples of a finite stream; None for other sources."""
+    end = facts.finite_streams.get(stream)
+    if end is None:
+        return None
+    first = facts.closure.interval(facts.time(stream))[0]
+    return product([_rate(facts, stream), Size.number(end - int(first or 0) + 1)])
+
+
+def _rate(facts: Facts, stream: str) -> Size:
+    source = facts.branch.source(stream)
+    return Size.symbol(symbol("c", source.table), source.max_per_timestamp)
 
 
 def _stream_size(synopsis: Synopsis, table: Table, stream: str) -> Size | None:
@@ -94,8 +117,7 @@ def _stream_size(synopsis: Synopsis, table: Table, stream: str) -> Size | None:
     if None not in sizes:
         slots = Size.number(1) if age is None else Size.number(age.expires or age.saturates or 1)
         options.append(product([*(size for size in sizes if size is not None), slots]))
-    source = facts.branch.source(stream)
-    rate = Size.symbol(symbol("c", source.table), source.max_per_timestamp)
+    rate = _rate(facts, stream)
     if age is not None and age.expires is not None:
         options.append(product([rate, Size.number(age.expires)]))
     width = _remaining_width(synopsis, table, stream)
@@ -117,30 +139,33 @@ def stored_size(facts: Facts, stored: Stored) -> Size | None:
     attribute = stored.attribute
     if attribute in facts.closure.null:
         return Size.number(1)
-    options = [
-        size for size in (_declared(facts, attribute), _range(facts, stored), _equal_rows(facts, attribute)) if size
-    ]
+    options = [size for size in (_values(facts, stored), _equal_rows(facts, attribute)) if size]
+    return least(options) if options else None
+
+
+def _values(facts: Facts, stored: Stored) -> Size | None:
+    """What a declared list or a range leaves of an attribute's values."""
+    options = [size for size in (_declared(facts, stored.attribute), _range(facts, stored)) if size]
     return least(options) if options else None
 
 
 def _declared(facts: Facts, attribute: Attribute) -> Size | None:
-    """The size of an enumerated domain; a value may also be NULL where no condition excludes it."""
-    domain = facts.branch.column(attribute).domain
-    if domain is None or not domain.values:
-        return None
-    return Size.number(len(set(domain.values)) + (attribute not in facts.closure.compared))
+    """The size of a declared list of values; NULL counts where no condition excludes it."""
+    values = facts.listed(attribute)
+    return None if values is None else Size.number(len(set(values)) + (attribute not in facts.closure.compared))
 
 
 def _equal_rows(facts: Facts, attribute: Attribute) -> Size | None:
-    """An attribute that equals a relation's has as many values as the relation has rows, at most."""
+    """An attribute that equals a relation's or finite stream's has as many values as that has rows, at most."""
     if facts.branch.source(attribute.source).kind is Kind.RELATION:
         return _rows(facts, attribute.source)
-    if attribute not in facts.closure.nodes:
-        return None
-    for other in facts.closure.attributes(facts.closure.sort(attribute)):
-        if facts.branch.source(other.source).kind is Kind.RELATION and facts.closure.equal(attribute, other):
-            return _rows(facts, other.source)
-    return None
+    options = []
+    for other in facts.equal_to(attribute):
+        if facts.branch.source(other.source).kind is Kind.RELATION:
+            options.append(_rows(facts, other.source))
+        elif (tuples := _finite_tuples(facts, other.source)) is not None:
+            options.append(tuples)
+    return least(options) if options else None
 
 
 def _rows(facts: Facts, relation: str) -> Size:
@@ -156,12 +181,11 @@ def _range(facts: Facts, stored: Stored) -> Size | None:
     matrix, node = facts.closure.node(attribute)
     if matrix.equal(0, node):
         return Size.number(1)
-    if (
-        facts.closure.sort(attribute) is not Sort.DISCRETE
-        or facts.branch.source(attribute.source).kind is Kind.RELATION
-    ):
+    if facts.closure.sort(attribute) is not Sort.DISCRETE:
         return None
     low, high = facts.limits(attribute)
+    if facts.branch.source(attribute.source).kind is Kind.RELATION:
+        low, high = Limit(low.constant), Limit(high.constant)
     lows, highs = stored.low or (low,), stored.high or (high,)
     if not all(limit.known for limit in (*lows, *highs)):
         return None
@@ -170,7 +194,16 @@ def _range(facts: Facts, stored: Stored) -> Size | None:
     if least_text.lstrip("-").isdigit() and most_text.lstrip("-").isdigit():
         return Size.number(max(0, int(most_text) - int(least_text) + 1) + null)
     extra = f" + {null}" if null else ""
-    return Size(f"max(0, {most_text} - ({least_text}) + 1){extra}")
+    return Size(f"max(0, {most_text}{_minus(least_text)} + 1){extra}")
+
+
+def _minus(text: str) -> str:
+    """A subtraction as people write it: nothing for 0, an addition for a negative number."""
+    if text == "0":
+        return ""
+    if text.lstrip("-").isdigit():
+        return f" - {text}" if not text.startswith("-") else f" + {text[1:]}"
+    return f" - {text}" if text.endswith(")") or " " not in text else f" - ({text})"
 
 
 def symbol(prefix: str, *names: str) -> str:

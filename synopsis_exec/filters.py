@@ -27,6 +27,26 @@ class Extreme:
     offset: int
 
 
+@dataclass(frozen=True, slots=True)
+class Member:
+    """``attribute IN values``: what the declared list of an attribute that it equals says of it."""
+
+    attribute: Attribute
+    values: tuple[Value, ...]
+
+
+def members(facts: Facts, alias: str) -> tuple[Member, ...]:
+    """The lists of values that attributes without a list of their own get from those they equal."""
+    own = (a for a in facts.closure.nodes if a.source == alias and not facts.branch.is_time(a))
+    found = []
+    for attribute in own:
+        domain = facts.branch.column(attribute).domain
+        values = facts.listed(attribute)
+        if values is not None and (domain is None or not domain.values):
+            found.append(Member(attribute, tuple(sorted(set(values)))))
+    return tuple(found)
+
+
 def local_filters(facts: Facts, alias: str) -> tuple[Atom, ...]:
     """The conditions on the values of one source's row alone, derived ones included; timestamps are left out.
 

@@ -15,7 +15,7 @@ from criteria.bound import bound, table_size
 from criteria.set import harmful_references
 from criteria.synopsis import MOST_TABLES, Synopsis, Transition
 from criteria.verdict import Decision, Verdict
-from synopsis_exec.filters import constraint, extremes, local_filters, time_filters
+from synopsis_exec.filters import constraint, extremes, local_filters, members, time_filters
 from synopsis_exec.plan_ir import AgeCheck, BranchPlan, Input, Plan, PlanSource, PlanTransition
 from synopsis_exec.plan_text import plan_text
 
@@ -148,7 +148,8 @@ def _branch_plan(split: Query, number: int) -> BranchPlan | None:
         columns = tuple(c.name for c in source.columns if Attribute(source.alias, c.name) in used)
         limits = () if relation else extremes(facts, source.alias)
         filters = local_filters(facts, source.alias)
-        sources.append(PlanSource(source.alias, source.table, source.kind, columns, filters, times, limits))
+        lists = members(facts, source.alias)
+        sources.append(PlanSource(source.alias, source.table, source.kind, columns, filters, times, limits, lists))
     return BranchPlan(
         number,
         branch,
@@ -216,6 +217,7 @@ def _input(table: Table, branches: tuple[BranchPlan, ...]) -> Input:
             if source.table == table.name:
                 needed |= {*source.columns, *(a.column for atom in source.filters for a in atom.attributes)}
                 needed |= {limit.attribute.column for limit in source.extremes}
+                needed |= {member.attribute.column for member in source.members}
             needed |= {
                 limit.relation.column
                 for limit in source.extremes

@@ -10,7 +10,7 @@ from analyzer.query import Atom, Branch, Comparison, Output
 from analyzer.types import Family
 from criteria.bound import Bound
 from criteria.synopsis import Table as SynopsisTable
-from synopsis_exec.filters import Extreme
+from synopsis_exec.filters import Extreme, Member
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,7 @@ class PlanSource:
     filters: tuple[Atom, ...]
     times: tuple[Comparison, ...]
     extremes: tuple[Extreme, ...]
+    members: tuple[Member, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

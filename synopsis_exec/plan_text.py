@@ -5,8 +5,9 @@ from __future__ import annotations
 from analyzer.query import Attribute, Comparison, NullTest, conjunction
 from analyzer.render import render_formula
 from analyzer.types import Family
+from analyzer.values import decode
 from criteria.synopsis import Stored, Table
-from synopsis_exec.filters import Extreme
+from synopsis_exec.filters import Extreme, Member
 from synopsis_exec.plan_ir import BranchPlan, Plan, PlanSource, PlanTransition
 
 
@@ -64,6 +65,7 @@ def _source(branch: BranchPlan, source: PlanSource) -> str:
     name = source.table if source.table == source.alias else f"{source.table} as {source.alias}"
     tests = [_condition(branch, test) for test in (*source.times, *source.filters)]
     tests += [_extreme(extreme) for extreme in source.extremes]
+    tests += [_member(branch, member) for member in source.members]
     where = f" where {' AND '.join(tests)}" if tests else ""
     return f"{source.kind} {name}({', '.join(source.columns)}){where}"
 
@@ -72,6 +74,11 @@ def _extreme(extreme: Extreme) -> str:
     operator, word = (">=", "min") if extreme.lower else ("<=", "max")
     shift = f" {'+' if extreme.offset > 0 else '-'} {abs(extreme.offset)}" if extreme.offset else ""
     return f"{extreme.attribute} {operator} {word}({extreme.relation}){shift}"
+
+
+def _member(branch: BranchPlan, member: Member) -> str:
+    kind = branch.branch.column(member.attribute).type
+    return f"{member.attribute} IN ({', '.join(decode(value, kind) for value in member.values)})"
 
 
 def _condition(branch: BranchPlan, test: Comparison | NullTest) -> str:

@@ -29,6 +29,9 @@ def rows_text(
         return f"row[{literal(attribute.column)}]"
 
     tests = [*tests, *_filter_texts(source.filters, cell)]
+    tests += [
+        f"{cell(member.attribute)} in {tuple_text(list(map(literal, member.values)))}" for member in source.members
+    ]
     if branch is not None:
         tests += _extreme_texts(branch, source, cell)
     key = tuple_text([f"row[{literal(column)}]" for column in columns])
