@@ -11,9 +11,10 @@ def batch_line(report: Mapping[str, Any]) -> str:
     """One micro-batch: rows, closed timestamps, synopsis entries against the bound, results."""
     limit = report.get("limit")
     bound = f", bound {limit:,}" if isinstance(limit, int) else ""
+    waiting = f", {report['pending']:,} timestamps wait for slower streams" if report.get("pending") else ""
     return (
         f"batch {report['batch']}: {report['rows']:,} rows, {report['closed']:,} timestamps closed, "
-        f"{report['entries']:,} synopsis entries (peak {report['peak']:,}{bound}), {report['results']:,} results"
+        f"{report['entries']:,} synopsis entries (peak {report['peak']:,}{bound}), {report['results']:,} results{waiting}"
     )
 
 
