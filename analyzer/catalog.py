@@ -80,6 +80,7 @@ class Table:
     source: SourceOptions | None = None
     period: tuple[str, str] | None = None
     line: int = 0
+    file: str = ""
 
     def column(self, name: str) -> Column | None:
         """The column of that name (case-insensitive, as in Spark SQL)."""
@@ -229,6 +230,7 @@ class _Reader:
             source=self.source(entry, path),
             period=self.period(entry, columns, path),
             line=self.line(path),
+            file=self.file,
         )
 
     def columns(self, entry: Mapping[str, Any], path: tuple[str, ...]) -> tuple[Column, ...]:

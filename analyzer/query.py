@@ -127,7 +127,10 @@ Formula = Comparison | NullTest | Truth | And | Or | Not
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One occurrence of a stream or relation in a branch's FROM. ``table`` is its name in the catalog."""
+    """One occurrence of a stream or relation in a branch's FROM.
+
+    ``table`` is its name in the catalog, ``file`` and ``line`` where the catalog declares it.
+    """
 
     alias: str
     table: str
@@ -138,6 +141,7 @@ class Source:
     max_per_timestamp: int | None = None
     rows: int | None = None
     line: int = 0
+    file: str = ""
 
     def column(self, name: str) -> Column:
         """The column of that exact name."""

@@ -60,6 +60,7 @@ def table_scope(node: exp.Table, table: Table, alias: str, unique: str, position
         table.max_per_timestamp,
         table.rows,
         table.line,
+        table.file,
     )
     columns = tuple(
         Visible(

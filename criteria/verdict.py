@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from analyzer.boundedness import Facts
 from analyzer.closure import close
-from analyzer.diagnostics import Diagnostic
+from analyzer.diagnostics import Diagnostic, Related
 from analyzer.query import Atom, Branch, Query, conjunction
 from criteria.bag import bag_violations
 from criteria.set import set_violations
@@ -135,4 +135,16 @@ def _diagnostic(query: Query, violation: Violation, papers: tuple[CriterionResul
         same = dict.fromkeys(v.condition for v in paper.violations if (v.stream, v.attribute) == culprit)
         if same:
             condition += f"; {paper.name.replace('-', ' ').capitalize()} {', '.join(same)}"
-    return Diagnostic(violation.code, violation.message, query.file, violation.span, violation.help, condition)
+    related = _declaration(query, violation)
+    return Diagnostic(violation.code, violation.message, query.file, violation.span, violation.help, condition, related)
+
+
+def _declaration(query: Query, violation: Violation) -> tuple[Related, ...]:
+    """Where the catalog declares the culprit, and what the declaration leaves open."""
+    for source in (source for branch in query.branches for source in branch.sources):
+        if source.alias == violation.stream and violation.attribute is not None:
+            column = source.column(violation.attribute)
+            declared = f"{source.table}.{column.name} is declared here as {column.type.name}"
+            domain = "" if column.domain else ", without a domain"
+            return (Related(source.file, column.line, declared + domain),) if column.line else ()
+    return ()
