@@ -34,6 +34,7 @@ _STAGES = (
     "job",
     "synopses",
 )
+_CRITERIA = ("exact", "paper")
 _SEVERITIES = ("error", "warning", "note")
 
 
@@ -100,12 +101,15 @@ def main() -> None:
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--format", "format_name", type=click.Choice(_FORMATS), default="text", show_default=True,
               help="How to print the verdicts.")  # fmt: skip
+@click.option("--criteria", type=click.Choice(_CRITERIA), default="exact", show_default=True,
+              help="Judge by this project's criteria, or by the paper's theorems alone.")  # fmt: skip
 @click.option("--fail-on", type=click.Choice(_SEVERITIES), default="error", show_default=True,
               help="The least severity that makes the exit status 1.")  # fmt: skip
 @_common
 def check(
-    paths: tuple[Path, ...], format_name: str, fail_on: str, catalog_file: Path | None, color: bool | None, debug: bool
-) -> None:
+    paths: tuple[Path, ...], format_name: str, criteria: str, fail_on: str, catalog_file: Path | None,
+    color: bool | None, debug: bool,
+) -> None:  # fmt: skip
     """Give the verdict of every query in PATHS: files, directories (all *.sql below), or - for standard input.
 
     Without PATHS it checks what the catalog registers: queries = ["queries/*.sql"].
@@ -126,6 +130,10 @@ def check(
     checked = tuple(
         item for file in _progress(files) for item in check_source(read_query(file), workspace.catalog(file))
     )
+    if criteria == "paper":
+        from criteria.paper_verdict import by_the_paper
+
+        checked = tuple(map(by_the_paper, checked))
     report = next(form for form in FORMATS if form.name == format_name)
     click.echo(report.render(checked, _colored(color)))
     if any(diagnostic.code == "SB001" for item in checked for diagnostic in item.diagnostics):

@@ -81,6 +81,9 @@ RULES: tuple[Rule, ...] = (
         "error",
         "A stream used twice was analysed as two; the rejection is not proved.",
     ),
+    Rule("SB301", "theorem-1", "error", "With --criteria paper: a condition of the paper's Theorem 1 is violated."),
+    Rule("SB302", "theorem-2", "error", "With --criteria paper: a condition of the paper's Theorem 2 is violated."),
+    Rule("SB303", "paper-silent", "error", "With --criteria paper: the paper does not speak of this query."),
 )
 
 RULES_BY_CODE = {rule.code: rule for rule in RULES}

@@ -57,7 +57,8 @@ def verdict_line(item: Checked, color: bool) -> str:
 
 def bound_text(item: Checked) -> str:
     """The bound M in words, for a bounded statement."""
-    if item.verdict is not Verdict.BOUNDED:
+    proved = item.decision is not None and item.decision.verdict is Verdict.BOUNDED
+    if item.verdict is not Verdict.BOUNDED or not proved:
         return ""
     if item.bound is None:
         return ", by a constant that has no formula yet"

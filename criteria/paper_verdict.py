@@ -1,0 +1,50 @@
+"""The verdict by Theorems 1 and 2 alone, as the paper claims them: `check --criteria paper`.
+
+Theorem 1 is claimed necessary and sufficient for bags, Theorem 2 sufficient for sets. Neither claim holds
+(docs/theory.md, section 5), so this verdict is for comparison and gates nothing by default.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from analyzer.diagnostics import Diagnostic
+from criteria.check import Checked
+from criteria.verdict import Decision, Verdict
+from criteria.violation import CriterionResult
+
+
+def by_the_paper(checked: Checked) -> Checked:
+    """The statement as the paper's theorems judge it; unchanged where it has no meaning in the query language."""
+    if checked.decision is None:
+        return checked
+    result = next(iter(checked.decision.criteria[1:]), None)
+    verdict = _verdict(checked.decision, result)
+    warnings = tuple(d for d in checked.diagnostics if d.severity.value != "error")
+    diagnostics = (*_diagnostics(checked.decision, result), *warnings)
+    bound = checked.bound if verdict is Verdict.BOUNDED else None
+    return replace(checked, verdict=verdict, diagnostics=diagnostics, bound=bound)
+
+
+def _verdict(decision: Decision, result: CriterionResult | None) -> Verdict:
+    """A violation proves something only for one bag query that uses no stream twice: a union may still be bounded."""
+    if result is None:
+        return Verdict.UNKNOWN
+    if result.holds:
+        return Verdict.BOUNDED
+    several = len(decision.query.branches) > 1 or any(
+        len({source.table for source in branch.streams}) < len(branch.streams) for branch in decision.query.branches
+    )
+    return Verdict.UNKNOWN if decision.query.distinct or several else Verdict.UNBOUNDED
+
+
+def _diagnostics(decision: Decision, result: CriterionResult | None) -> tuple[Diagnostic, ...]:
+    query = decision.query
+    if result is None:
+        message = "the paper's theorems do not speak of windows, of offsets, or of this many <= between streams"
+        return (Diagnostic("SB303", message, query.file, query.span),)
+    code, name = ("SB302", "Theorem 2") if query.distinct else ("SB301", "Theorem 1")
+    return tuple(
+        Diagnostic(code, violation.message, query.file, violation.span, condition=f"{name} {violation.condition}")
+        for violation in result.violations
+    )
