@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from analyzer.closure import Closure, close
-from analyzer.query import Attribute, Branch, Query
+from analyzer.boundedness import Facts
+from analyzer.query import Branch, Query
 
 
 def merge_timestamps(query: Query) -> Query:
@@ -18,10 +18,10 @@ def merge_timestamps(query: Query) -> Query:
 
 
 def _merge(branch: Branch) -> Branch:
-    closure = close(branch)
+    facts = Facts.of(branch)
     groups: list[list[str]] = []
     for source in branch.streams:
-        home = next((group for group in groups if _same_time(closure, branch, group[0], source.alias)), None)
+        home = next((group for group in groups if _same_time(facts, group[0], source.alias)), None)
         if home is None:
             groups.append([source.alias])
         else:
@@ -29,7 +29,5 @@ def _merge(branch: Branch) -> Branch:
     return replace(branch, merged=tuple(tuple(group) for group in groups if len(group) > 1))
 
 
-def _same_time(closure: Closure, branch: Branch, first: str, second: str) -> bool:
-    times = [branch.source(alias).time or Attribute(alias, "") for alias in (first, second)]
-    pair = closure.pair(times[0], times[1])
-    return pair is not None and pair[0].bound(pair[1], pair[2]) == 0 == pair[0].bound(pair[2], pair[1])
+def _same_time(facts: Facts, first: str, second: str) -> bool:
+    return facts.lag(first, second) == 0 == facts.lag(second, first)

@@ -14,7 +14,8 @@ def batch_line(report: Mapping[str, Any]) -> str:
     waiting = f", {report['pending']:,} timestamps wait for slower streams" if report.get("pending") else ""
     return (
         f"batch {report['batch']}: {report['rows']:,} rows, {report['closed']:,} timestamps closed, "
-        f"{report['entries']:,} synopsis entries (peak {report['peak']:,}{bound}), {report['results']:,} results{waiting}"
+        f"{report['entries']:,} synopsis entries (peak {report['peak']:,}{bound}), "
+        f"{report['results']:,} results{waiting}"
     )
 
 

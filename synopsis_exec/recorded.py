@@ -18,12 +18,18 @@ Row = dict[str, Any]
 
 def recorded_rows(item: Input, folder: Path) -> list[Row]:
     """The rows of a stream or relation, in file order; raises InputError at the first bad line."""
-    single, several = folder / f"{item.name}.jsonl", folder / item.name
+    return [row for file in input_files(item.name, folder) for row in _rows(item, file)]
+
+
+def input_files(name: str, folder: Path) -> list[Path]:
+    """`NAME.jsonl`, or the `.jsonl` files in the directory `NAME`; raises InputError when there are none."""
+    single, several = folder / f"{name}.jsonl", folder / name
     files = [single] if single.is_file() else sorted(several.glob("*.jsonl"))
     if not files:
-        message = f"there is no input for {item.name}: neither {single.name} nor a directory {item.name}"
-        raise InputError(message, file=str(folder))
-    return [row for file in files for row in _rows(item, file)]
+        found = ", ".join(sorted(entry.name for entry in folder.iterdir())[:8]) if folder.is_dir() else ""
+        message = f"there is no input for {name}: neither {single.name} nor a directory {name} with .jsonl files"
+        raise InputError(message, file=str(folder), remedy=f"the directory holds {found or 'nothing'}")
+    return files
 
 
 def _rows(item: Input, file: Path) -> list[Row]:

@@ -14,6 +14,7 @@ from typing import Any
 
 from analyzer.errors import InputError, RuntimeLimitError, StreamboundError, UsageError
 from synopsis_exec.java import JavaError, require_java
+from synopsis_exec.recorded import input_files
 
 Report = dict[str, Any]
 _INSTALL = "pip install 'streambound[spark]'"
@@ -107,21 +108,9 @@ def check_input(job_text: str, folder: Path) -> None:
         message = "the input must be a directory with a file NAME.jsonl for each stream and relation"
         raise InputError(message, file=str(folder))
     job = load_kernel(job_text)
-    names = [source.name for source in (*job.STREAMS, *job.RELATIONS)]
-    for name in names:
-        single, several = folder / f"{name}.jsonl", folder / name
-        if single.is_file():
-            _readable(single)
-        elif files := sorted(several.glob("*.jsonl")):
-            for file in files:
-                _readable(file)
-        else:
-            found = ", ".join(sorted(entry.name for entry in folder.iterdir())[:8]) or "nothing"
-            raise InputError(
-                f"there is no input for {name}: neither {single.name} nor a directory {name} with .jsonl files",
-                file=str(folder),
-                remedy=f"the query reads {', '.join(names)}; the directory holds {found}",
-            )
+    for source in (*job.STREAMS, *job.RELATIONS):
+        for file in input_files(source.name, folder):
+            _readable(file)
 
 
 def _readable(file: Path) -> None:

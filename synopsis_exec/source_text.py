@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from analyzer.catalog import Column, Kind
+from analyzer.closure import FIRST_TIMESTAMP
 from analyzer.query import Atom, Attribute, Branch, Comparison, NullTest, Op, Source, conjunction
 from analyzer.render import render_formula
 from analyzer.spans import Span
@@ -22,7 +23,6 @@ _LAST_DAY = 2_932_896
 _LAST_MOMENT = 253_402_300_799_999_999
 """9999-12-31 as a day and its last microsecond: what Python and Spark's text formats can hold."""
 _FIRST_DAY = -719_162
-_FIRST_MOMENT = -62_135_596_800_000_000
 
 
 def source_text(lines: Lines, item: Input, plan: Plan) -> None:
@@ -116,7 +116,7 @@ def _contract(item: Input) -> dict[str, str]:
             condition = f"{encoded} NOT BETWEEN {_FIRST_DAY} AND {_LAST_DAY}"
             found[f"{column.name} is outside the years 1 to 9999"] = condition
         if column.type.family is Family.TIMESTAMP:
-            condition = f"{encoded} NOT BETWEEN {_FIRST_MOMENT} AND {_LAST_MOMENT}"
+            condition = f"{encoded} NOT BETWEEN {FIRST_TIMESTAMP} AND {_LAST_MOMENT}"
             found[f"{column.name} is outside the years 1 to 9999"] = condition
         if column.type.family is Family.FLOAT:
             found[f"{column.name} is NaN"] = f"isnan({_cell(column)})"

@@ -82,7 +82,7 @@ def test_a_job_without_a_summary_has_failed(run: Run) -> None:
     [
         (None, "no such input directory", "--input DIR"),
         ({}, "no input for S: neither S.jsonl nor a directory S", "the directory holds nothing"),
-        ({"S.jsonl": b"", "T.jsonl": b""}, "no input for U", "reads S, T, U; the directory holds S.jsonl, T.jsonl"),
+        ({"S.jsonl": b"", "T.jsonl": b""}, "no input for U", "the directory holds S.jsonl, T.jsonl"),
         ({"S.jsonl": b"\0\1", "T.jsonl": b"", "U.jsonl": b""}, "the file is binary", "one JSON object a line"),
     ],
 )  # fmt: skip
