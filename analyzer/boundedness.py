@@ -247,15 +247,6 @@ class Facts:
             return self.bounded(own)
         return self.bounded_above(join.attribute) and self.bounded_below(join.other)
 
-    def proved_harmful(self, own: Attribute, join: Join) -> bool:
-        """Whether a join that is not harmless provably needs unboundedly many values.
-
-        Over dense types it does not when the other side takes finitely many values: then only the value's
-        rank among them matters, which no table keeps yet.
-        """
-        other = join.other if join.attribute == own else join.attribute
-        return self.closure.sort(own) not in _DENSE or not self.bounded(other)
-
     # --- positions ------------------------------------------------------------------------------------------
 
     def span_of(self, x: Attribute, y: Attribute | None = None) -> Span:

@@ -203,6 +203,13 @@ def _compared(atoms: Iterable[Atom]) -> Iterator[tuple[Attribute, Op, Attribute 
             yield atom.left, atom.op, atom.right, atom.offset
 
 
+def stated(branch: Branch) -> tuple[Comparison, ...]:
+    """The comparisons that `close` closes: of the condition, without ``<>``, and of the catalog, with time's start."""
+    declared = (Comparison(x, op, y, offset) for x, op, y, offset in _declared(branch))
+    written = (Comparison(x, op, y, offset) for x, op, y, offset in _compared(_conjuncts(branch)))
+    return (*declared, *written)
+
+
 def _edges(x: int, op: Op, y: int, offset: Fraction | int | float) -> Iterator[Edge]:
     """``x op y + offset`` as difference constraints."""
     value = Fraction(offset)

@@ -53,7 +53,6 @@ def _joins(facts: Facts, stream: str) -> Iterator[Violation]:
 
 def harmful_join(facts: Facts, own: Attribute, other: Attribute, join: Join, condition: str) -> Violation:
     """A join that needs unboundedly many values of ``own``."""
-    proved = facts.proved_harmful(own, join)
     if join.equality:
         message = (
             f"{own} = {other} joins on an unbounded attribute, and a tuple of {other.source} may come later: "
@@ -67,4 +66,4 @@ def harmful_join(facts: Facts, own: Attribute, other: Attribute, join: Join, con
         )
         code = "SB202"
     span = facts.span_of(own, other)
-    return Violation(condition, own.source, own.column, message, span, code, bound_help(facts, own), proved)
+    return Violation(condition, own.source, own.column, message, span, code, bound_help(facts, own))

@@ -111,4 +111,4 @@ def _several(facts: Facts, first: Reference, second: Reference) -> Violation:
     message = f"{kept} would both have to be kept for every key, and their best combinations can be unboundedly many"
     help = f"bound {first.own} or {second.own}, or drop one of the two inequalities"
     span = facts.span_of(second.own, other)
-    return Violation("(3)", second.own.source, second.own.column, message, span, "SB204", help, proved=False)
+    return Violation("(3)", second.own.source, second.own.column, message, span, "SB204", help)

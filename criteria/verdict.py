@@ -1,20 +1,24 @@
-"""The one function that takes a query to its verdict (theory §4), with the paper's theorems beside it."""
+"""The one function that takes a query to its verdict (theory §4), with the paper's theorems beside it.
+
+*Bounded* when the criterion holds, *unbounded* when a witness is found, *unknown* otherwise.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
 from analyzer.boundedness import Facts
-from analyzer.closure import close
 from analyzer.diagnostics import Diagnostic, Related
-from analyzer.query import Atom, Branch, Query, conjunction
+from analyzer.query import Branch, Query
 from criteria.bag import bag_violations
 from criteria.set import set_violations
 from criteria.theorem1 import theorem1
 from criteria.theorem2 import theorem2
 from criteria.violation import CriterionResult, Violation
+from criteria.witness import Witness
+from criteria.witness_search import find_witness
 from preprocess.pipeline import Derivation, derive
 
 
@@ -39,7 +43,8 @@ CRITERIA: tuple[Callable[[Query], CriterionResult | None], ...] = (theorem1, the
 class Decision:
     """A query's verdict, why, and everything derived on the way.
 
-    ``criteria`` starts with the deciding one (`bag` or `set`); ``diagnostics`` are for the user, most specific first.
+    ``criteria`` starts with the deciding one (`bag` or `set`); ``diagnostics`` are for the user, most specific first;
+    ``witness`` is there iff the query is unbounded: a small one, whose plan builds witnesses of any size.
     """
 
     query: Query
@@ -47,6 +52,7 @@ class Decision:
     verdict: Verdict
     criteria: tuple[CriterionResult, ...]
     diagnostics: tuple[Diagnostic, ...]
+    witness: Witness | None = None
 
 
 def decide(query: Query) -> Decision:
@@ -57,11 +63,12 @@ def decide(query: Query) -> Decision:
     violations = tuple(dict.fromkeys(violation for _, mine in found for violation in mine))
     deciding = CriterionResult(query.projection, not violations, violations)
     papers = tuple(result for criterion in CRITERIA if (result := criterion(split)) is not None)
-    verdict, reason = _verdict(query, found)
+    witness = find_witness(split, tuple(branch for branch, mine in found if mine)) if violations else None
     diagnostics = [*(_diagnostic(query, violation, papers) for violation in violations), *derivation.warnings]
-    if reason is not None:
+    if violations and witness is None and (reason := _unproved(query, found)) is not None:
         diagnostics.insert(0, reason)
-    return Decision(query, derivation, verdict, (deciding, *papers), tuple(diagnostics))
+    verdict = Verdict.BOUNDED if not violations else Verdict.UNKNOWN if witness is None else Verdict.UNBOUNDED
+    return Decision(query, derivation, verdict, (deciding, *papers), tuple(diagnostics), witness)
 
 
 def branch_violations(branch: Branch, distinct: bool) -> tuple[Violation, ...]:
@@ -70,53 +77,21 @@ def branch_violations(branch: Branch, distinct: bool) -> tuple[Violation, ...]:
     return set_violations(facts) if distinct else bag_violations(facts)
 
 
-def _verdict(query: Query, found: tuple[Found, ...]) -> tuple[Verdict, Diagnostic | None]:
-    """The verdict, and the diagnostic that explains why a violation does not prove *unbounded*."""
+def _unproved(query: Query, found: tuple[Found, ...]) -> Diagnostic | None:
+    """Why the violations are there and no witness is: the query may still be bounded."""
     violations = [violation for _, mine in found for violation in mine]
-    if not violations:
-        return Verdict.BOUNDED, None
-    if not any(violation.proved for violation in violations):
-        return Verdict.UNKNOWN, None
     at = violations[0].span
     if len({branch.statement for branch, _ in found}) > 1:
         message = "a branch of this union needs unbounded memory; whether the whole union does is not known"
         help = "make every branch bounded, or register the branches as queries of their own"
-        return Verdict.UNKNOWN, Diagnostic("SB205", message, query.file, at, help)
+        return Diagnostic("SB205", message, query.file, at, help)
     if (repeated := _repeated_stream([branch for branch, _ in found])) is not None:
         message = f"{repeated} is used twice and was analysed as two streams, so the rejection is not proved"
-        return Verdict.UNKNOWN, Diagnostic("SB206", message, query.file, at)
-    if not proved_for_all(found):
-        message = "an alternative of the OR needs unbounded memory alone; another one may make up for it"
-        help = "write the alternatives so that a condition on one stream alone tells them apart"
-        return Verdict.UNKNOWN, Diagnostic("SB205", message, query.file, at, help)
-    return Verdict.UNBOUNDED, None
-
-
-def proved_for_all(found: tuple[Found, ...]) -> bool:
-    """Whether a proved violation of one disjoint branch is one of the whole SELECT.
-
-    A projected value shows in the output, whatever the other branches return. A join's outcome does so only if no
-    other branch takes part in the witness: when conditions on a single source exclude it, or when the two branches
-    are the ``<`` and the ``>`` of one ``<>``.
-    """
-    for branch, violations in found:
-        others = [other for other, _ in found if other.part != branch.part]
-        for violation in violations:
-            if violation.proved and (violation.code == "SB201" or all(_apart(branch, other) for other in others)):
-                return True
-    return False
-
-
-def _apart(branch: Branch, other: Branch) -> bool:
-    """Whether the conditions on some single source contradict each other, so that no tuple of it fits both."""
-    return any(
-        not close(replace(branch, where=conjunction((*_local(branch, alias), *_local(other, alias))))).satisfiable
-        for alias in (source.alias for source in branch.sources)
-    )
-
-
-def _local(branch: Branch, alias: str) -> tuple[Atom, ...]:
-    return tuple(atom for atom in branch.atoms if {attribute.source for attribute in atom.attributes} == {alias})
+        return Diagnostic("SB206", message, query.file, at)
+    if all(violation.code == "SB204" for violation in violations):
+        return None
+    message = "no input was found that needs unbounded memory, so the query may be bounded; no plan for it is known"
+    return Diagnostic("SB207", message, query.file, at)
 
 
 def _repeated_stream(branches: list[Branch]) -> str | None:

@@ -12,7 +12,7 @@ class Violation:
     """One violated condition.
 
     ``condition`` is its name in the theorem or criterion; ``stream`` and ``attribute`` the culprit; ``because`` the
-    other end of the join or the stream that may come later. ``proved`` says that the query is then not bounded.
+    other end of the join or the stream that may come later.
     """
 
     condition: str
@@ -22,7 +22,6 @@ class Violation:
     span: Span
     code: str = ""
     help: str = ""
-    proved: bool = True
 
 
 @dataclass(frozen=True, slots=True)

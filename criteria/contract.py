@@ -1,0 +1,84 @@
+"""The catalog's contracts on rows: domains, ranges of types, tuples per timestamp, rows of a relation."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+
+from analyzer.catalog import Column
+from analyzer.query import Branch, Source
+from analyzer.types import DataType, Family
+from analyzer.values import Value
+from criteria.results import Row
+
+_BITS = {"tinyint": 8, "byte": 8, "smallint": 16, "short": 16, "int": 32, "integer": 32}
+_DAYS = (-719_162, 2_932_896)
+_MOMENTS = (-62_135_596_800_000_000, 253_402_300_799_999_999)
+
+
+def fits_contract(branch: Branch, rows: Sequence[Row]) -> bool:
+    """Whether rows satisfy what the catalog promises of the tables that a branch uses."""
+    sources = {source.table: source for source in branch.sources}
+    return all(_fits_table(source, [row for row in rows if row.table == table]) for table, source in sources.items())
+
+
+def _fits_table(source: Source, rows: Sequence[Row]) -> bool:
+    if source.rows is not None and len(rows) > source.rows:
+        return False
+    if source.timestamp and source.max_per_timestamp is not None:
+        most = max(Counter(row.values[source.timestamp] for row in rows).values(), default=0)
+        if most > source.max_per_timestamp:
+            return False
+    return all(_fits_column(column, row.values[column.name]) for row in rows for column in source.columns)
+
+
+def _fits_column(column: Column, value: Value | None) -> bool:
+    if value is None:
+        return True
+    low, high = value_range(column.type)
+    if isinstance(value, int) and low is not None and high is not None and not low <= value <= high:
+        return False
+    domain = column.domain
+    if domain is None:
+        return True
+    if domain.values:
+        return value in domain.values
+    inside = domain.low is None or domain.high is None or isinstance(value, str)
+    return inside or domain.low <= value <= domain.high  # type: ignore[operator]
+
+
+def value_range(kind: DataType) -> tuple[int | None, int | None]:
+    """The least and greatest encoded value of a type with such; None for the others."""
+    match kind.family:
+        case Family.INTEGER:
+            bits = _BITS.get(kind.name, 64)
+            return -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
+        case Family.BOOLEAN:
+            return 0, 1
+        case Family.DATE:
+            return _DAYS
+        case Family.TIMESTAMP:
+            return _MOMENTS
+        case Family.DECIMAL if (precision := re.search(r"\(\s*(\d+)", kind.name)) is not None:
+            most = 10 ** int(precision.group(1)) - 1
+            return -most, most
+    return None, None
+
+
+def plain_value(column: Column, number: int | None) -> Value | None:
+    """A value for a column that no condition mentions: another one per ``number``, where that is given."""
+    domain = column.domain
+    if domain is not None and domain.values:
+        return domain.values[0]
+    if domain is not None and domain.low is not None:
+        return domain.low
+    match column.type.family:
+        case Family.STRING:
+            return "" if number is None else f"v{number}"
+        case Family.FLOAT:
+            return Fraction(number or 0)
+        case Family.OTHER:
+            return None if number is None else f"v{number}"
+    return number or 0

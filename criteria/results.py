@@ -1,0 +1,115 @@
+"""Every result of a split query on a few given rows, with the rows that made it: a brute-force evaluation.
+
+Only for the small inputs that witnesses are checked on; the tests compare it with DuckDB.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from operator import eq, ge, gt, le, lt, ne
+
+from analyzer.query import Atom, Attribute, Branch, Comparison, Constant, NullTest, Op, Query
+from analyzer.values import Value
+
+_OPERATORS = {Op.LT: lt, Op.LE: le, Op.EQ: eq, Op.GE: ge, Op.GT: gt, Op.NE: ne}
+
+MOST_STEPS = 200_000
+"""Partial matches after which the evaluation gives up."""
+
+
+class TooMany(Exception):
+    """More partial matches than `MOST_STEPS`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A tuple of a table, its values encoded by their types; ``tag`` says what it is part of (bits, combined by or)."""
+
+    table: str
+    values: Mapping[str, Value | None]
+    tag: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A result's values and the tags of its rows."""
+
+    values: tuple[Value | None, ...]
+    tags: int
+
+
+def results(query: Query, rows: Sequence[Row]) -> Iterator[Result]:
+    """All results of a split query, one per combination of rows; raises TooMany."""
+    steps = [MOST_STEPS]
+    for branch in query.branches:
+        yield from _of_branch(branch, rows, steps)
+
+
+def _of_branch(branch: Branch, rows: Sequence[Row], steps: list[int]) -> Iterator[Result]:
+    choices = []
+    seen: set[str] = set()
+    for source in branch.sources:
+        seen.add(source.alias)
+        tests = [atom for atom in branch.atoms if source.alias in _aliases(atom) and _aliases(atom) <= seen]
+        local = [atom for atom in tests if _aliases(atom) == {source.alias}]
+        fitting = [row for row in rows if row.table == source.table]
+        fitting = [row for row in fitting if all(holds(atom, {source.alias: row}) for atom in local)]
+        choices.append((source.alias, fitting, [atom for atom in tests if atom not in local]))
+    for match in _matches(choices, {}, steps):
+        tags = 0
+        for row in match.values():
+            tags |= row.tag
+        yield Result(output(branch, match), tags)
+
+
+def _aliases(atom: Atom) -> set[str]:
+    return {attribute.source for attribute in atom.attributes}
+
+
+def _matches(
+    choices: list[tuple[str, list[Row], list[Atom]]], match: dict[str, Row], steps: list[int]
+) -> Iterator[dict[str, Row]]:
+    if len(match) == len(choices):
+        yield dict(match)
+        return
+    alias, fitting, tests = choices[len(match)]
+    for row in fitting:
+        steps[0] -= 1
+        if steps[0] < 0:
+            raise TooMany
+        match[alias] = row
+        if all(holds(atom, match) for atom in tests):
+            yield from _matches(choices, match, steps)
+        del match[alias]
+
+
+def output(branch: Branch, match: Mapping[str, Row]) -> tuple[Value | None, ...]:
+    """The select list's values."""
+    return tuple(
+        item.value.value if isinstance(item.value, Constant) else _value(item.value, match) for item in branch.outputs
+    )
+
+
+def holds(atom: Atom, match: Mapping[str, Row]) -> bool:
+    """Whether an atom is true (not false or unknown) of some rows."""
+    if isinstance(atom, NullTest):
+        return (_value(atom.attribute, match) is None) == atom.is_null
+    left = _value(atom.left, match)
+    right = atom.offset if atom.right is None else _moved(atom, _value(atom.right, match))
+    if left is None or right is None:
+        return False
+    return bool(_OPERATORS[atom.op](_comparable(left), _comparable(right)))
+
+
+def _moved(atom: Comparison, value: Value | None) -> Value | None:
+    return value if value is None or isinstance(value, str) or isinstance(atom.offset, str) else value + atom.offset
+
+
+def _value(attribute: Attribute, match: Mapping[str, Row]) -> Value | None:
+    return match[attribute.source].values[attribute.column]
+
+
+def _comparable(value: Value) -> Value | bytes:
+    """Strings are compared by their UTF-8 bytes, as Spark does."""
+    return value.encode() if isinstance(value, str) else value

@@ -1,0 +1,197 @@
+"""Solutions of a branch's conditions, as points: every attribute as great (or as small) as it can be.
+
+The witness needs tuples, not bounds, so that this solves the stated difference constraints by relaxation (Bellman and
+Ford) instead of closing them. Values are exact fractions in encoded units; strings are ranks among the constants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import lcm
+
+from analyzer.closure import Sort, close, stated
+from analyzer.query import Attribute, Branch, Comparison, Op
+
+Assignment = dict[Attribute, Fraction | None]
+"""A value for each attribute that a condition or the select list mentions; None is NULL. Strings are ranks."""
+
+MOST_ATTEMPTS = 40
+"""Ways to satisfy ``<>`` and lists of values that are tried."""
+
+VALUES = (Sort.DISCRETE, Sort.DENSE, Sort.STRING)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """``x − y <= c`` (``< c`` when strict); ``y`` None is the constant 0."""
+
+    x: Attribute | None
+    y: Attribute | None
+    c: Fraction
+    strict: bool = False
+
+
+def fixed(x: Attribute, value: Fraction) -> tuple[Difference, Difference]:
+    """The constraints that give an attribute a value."""
+    return Difference(x, None, value), Difference(None, x, -value)
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """A branch's conditions as difference constraints, with what they do not say: ``<>`` and lists of values."""
+
+    branch: Branch
+
+    @cached_property
+    def sorts(self) -> dict[Attribute, Sort]:
+        """The attributes that have a place in an order, and their sorts."""
+        return {attribute: sort for attribute, (sort, _) in close(self.branch).nodes.items()}
+
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """The string constants of conditions and declared lists, in Spark's order; a rank is an index here."""
+        offsets = {c.offset for c in self._comparisons if c.right is None and isinstance(c.offset, str)}
+        lists = {value for values in self._lists.values() for value in values if isinstance(value, str)}
+        return tuple(sorted(offsets | lists, key=str.encode))
+
+    @cached_property
+    def _comparisons(self) -> tuple[Comparison, ...]:
+        return tuple(atom for atom in self.branch.atoms if isinstance(atom, Comparison))
+
+    @cached_property
+    def _lists(self) -> dict[Attribute, tuple[int | Fraction | str, ...]]:
+        domains = {a: self.branch.column(a).domain for a in self.sorts}
+        return {a: domain.values for a, domain in domains.items() if domain is not None and domain.values}
+
+    @cached_property
+    def options(self) -> dict[Attribute, tuple[Fraction, ...]]:
+        """The values of attributes whose domain is declared as a list."""
+        return {a: tuple(self.number(value) for value in values) for a, values in self._lists.items()}
+
+    def number(self, value: int | Fraction | str) -> Fraction:
+        """A constant's place in its order: its rank for a string."""
+        return Fraction(self.texts.index(value) if isinstance(value, str) else value)
+
+    def offset(self, comparison: Comparison) -> Fraction:
+        """The constant of a comparison; 0 between two strings."""
+        both_strings = comparison.right is not None and isinstance(comparison.offset, str)
+        return Fraction(0) if both_strings else self.number(comparison.offset)
+
+    @cached_property
+    def unequal(self) -> tuple[tuple[Attribute, Attribute | None, Fraction], ...]:
+        """``x <> y + c``."""
+        return tuple((c.left, c.right, self.offset(c)) for c in self._comparisons if c.op is Op.NE)
+
+    @cached_property
+    def differences(self) -> dict[Sort, tuple[Difference, ...]]:
+        """What the query and the catalog state, by sort."""
+        found: dict[Sort, list[Difference]] = {sort: [] for sort in Sort}
+        for atom in stated(self.branch):
+            found[self.sorts[atom.left]].extend(differences(atom, self.offset(atom)))
+        return {sort: tuple(mine) for sort, mine in found.items()}
+
+
+def differences(atom: Comparison, offset: Fraction) -> Iterator[Difference]:
+    """``x op y + offset`` as difference constraints; nothing for ``<>``."""
+    if atom.op in (Op.LT, Op.LE, Op.EQ):
+        yield Difference(atom.left, atom.right, offset, atom.op is Op.LT)
+    if atom.op in (Op.GT, Op.GE, Op.EQ):
+        yield Difference(atom.right, atom.left, -offset, atom.op is Op.GT)
+
+
+def solve(
+    conditions: Conditions,
+    extra: Sequence[Difference] = (),
+    *,
+    greatest: bool = False,
+    far: Fraction | int = 0,
+    sorts: Sequence[Sort] = VALUES,
+) -> Assignment | None:
+    """A solution of the conditions and of ``extra``, with ``<>`` and lists of values; None when none was found.
+
+    Attributes without an upper bound get at most ``far`` (``greatest``), those without a lower one at least ``-far``.
+    """
+    budget = [MOST_ATTEMPTS]
+    found: Assignment = {}
+    for sort in sorts:
+        own = [d for d in extra if conditions.sorts[d.x or d.y] is sort]  # type: ignore[index]
+        part = _solve_sort(conditions, sort, own, greatest, Fraction(far), budget)
+        if part is None:
+            return None
+        found.update(part)
+    for attribute in close(conditions.branch).null:
+        found[attribute] = None
+    return found
+
+
+def _solve_sort(
+    conditions: Conditions, sort: Sort, extra: list[Difference], greatest: bool, far: Fraction, budget: list[int]
+) -> Assignment | None:
+    budget[0] -= 1
+    if budget[0] < 0:
+        return None
+    edges = [*conditions.differences[sort], *extra]
+    nodes = [attribute for attribute, own in conditions.sorts.items() if own is sort]
+    point = _relaxed(nodes, edges, greatest, far, dense=sort in (Sort.DENSE, Sort.STRING))
+    if point is None:
+        return None
+    ways = tuple(_ways_out(conditions, point))
+    solved = (_solve_sort(conditions, sort, [*extra, *further], greatest, far, budget) for further in ways)
+    return next((other for other in solved if other is not None), None) if ways else point
+
+
+def _ways_out(conditions: Conditions, point: Assignment) -> Iterator[tuple[Difference, ...]]:
+    """Alternatives that exclude the first ``<>`` or list of values that a point violates; none when it fits."""
+    for x, y, c in conditions.unequal:
+        if x in point and point[x] == ((point[y] or 0) if y is not None else 0) + c:
+            yield (Difference(x, y, c, strict=True),)
+            yield (Difference(y, x, -c, strict=True),)
+            return
+    for attribute, values in conditions.options.items():
+        place = point.get(attribute)
+        if place is not None and place not in values:
+            yield from (fixed(attribute, value) for value in sorted(values, key=lambda v: abs(v - place)))
+            return
+
+
+def _relaxed(
+    nodes: Sequence[Attribute], edges: Sequence[Difference], greatest: bool, far: Fraction, dense: bool
+) -> Assignment | None:
+    """The greatest (or least) point; whole numbers where there is one, since every type holds them exactly."""
+    point = _point(nodes, edges, greatest, far, Fraction(1))
+    if point is None and dense:
+        step = 1 << (len(nodes) + 2).bit_length()
+        unit = lcm(*(Fraction(edge.c).denominator for edge in edges)) if edges else 1
+        point = _point(nodes, edges, greatest, far, Fraction(1, step * unit))
+    return point
+
+
+def _point(
+    nodes: Sequence[Attribute], edges: Sequence[Difference], greatest: bool, far: Fraction, epsilon: Fraction
+) -> Assignment | None:
+    """Relaxation from ``far``; a strict constraint is one with ``epsilon`` less. None for a negative cycle."""
+    places: dict[Attribute | None, Fraction] = dict.fromkeys(nodes, far if greatest else -far)
+    places[None] = Fraction(0)
+    weighted = [(edge.x, edge.y, edge.c - (epsilon if edge.strict else 0)) for edge in edges]
+    if any(weight.denominator != 1 for _, _, weight in weighted) and epsilon == 1:
+        return None
+    for _ in range(len(places) + 1):
+        changed = False
+        for x, y, weight in weighted:
+            if greatest and places[x] > places[y] + weight:
+                places[x], changed = places[y] + weight, True
+            elif not greatest and places[y] < places[x] - weight:
+                places[y], changed = places[x] - weight, True
+        if places[None] != 0:
+            return None
+        if not changed:
+            return {attribute: value for attribute, value in places.items() if attribute is not None}
+    return None
+
+
+def restricted(point: Mapping[Attribute, Fraction | None], sources: frozenset[str]) -> tuple[Difference, ...]:
+    """The constraints that give the attributes of some sources the values they have in a point."""
+    return tuple(d for a, value in point.items() if a.source in sources and value is not None for d in fixed(a, value))

@@ -1,0 +1,212 @@
+"""The search for a plan whose witnesses prove that a query is not bounded (docs/theory.md, section 6).
+
+Each violation of a criterion suggests plans: which attribute takes another value in every element, which streams
+complete the matches, what the probe is. A plan counts when the witness that it builds tells all subsets apart, on the
+whole query. How many elements have to be tried so that the answer holds for every number of them is `enough`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations, islice, permutations, product
+
+from analyzer.boundedness import Facts, Join
+from analyzer.closure import Sort
+from analyzer.query import Attribute, Branch, Comparison, Op, Query, conjunction
+from criteria.set import harmful_references
+from criteria.solution import Difference
+from criteria.witness import Kept, Plan, Witness, build, distinguishes
+
+MOST_PLANS = 96
+"""Plans that are tried for one query before it is called *unknown*."""
+
+MOST_ELEMENTS = 6
+"""Elements beyond which no check of all subsets is made."""
+
+_EPSILON = Fraction(1, 2**20)
+
+
+def find_witness(query: Query, violated: tuple[Branch, ...]) -> Witness | None:
+    """A small witness for a split query, of a plan that works at any size; None when the search fails.
+
+    ``violated`` are the query's branches that violate its criterion, in the order in which they should be tried.
+    """
+    for plan in islice((plan for branch in violated for plan in plans(query, branch)), MOST_PLANS):
+        size = enough(query, plan)
+        witness = build(plan, size) if size is not None else None
+        if witness is not None and distinguishes(query, witness):
+            return witness
+    return None
+
+
+def enough(query: Query, plan: Plan) -> int | None:
+    """The number of elements that stands for every number; None where it would be too many.
+
+    A match takes one tuple per stream, and whether it satisfies the conditions depends only on the order of the
+    elements that its tuples come from, so that what goes wrong at any size goes wrong with as many elements as a branch
+    has streams, and one more. One SELECT that uses no stream twice, and one kept attribute, have a proof of their own.
+    """
+    tables = [source.table for source in plan.branch.streams]
+    if len(query.branches) == 1 and len(set(tables)) == len(tables) and len(plan.kept) == 1 and not _two_sided(plan):
+        return 2
+    most = max(len(branch.streams) for branch in query.branches) + 1
+    return most if most <= MOST_ELEMENTS else None
+
+
+def _two_sided(plan: Plan) -> bool:
+    return len({(d.x, d.y) for kept in plan.kept for d in kept.tight}) > 1
+
+
+def plans(query: Query, branch: Branch) -> Iterator[Plan]:
+    """The plans that a branch's violations suggest, the simplest first."""
+    facts = Facts.of(branch)
+    drafts = _set_drafts(facts) if query.distinct else (*_bag_drafts(facts), *_unequal(query, branch))
+    yield from (variant for draft in drafts for variant in _variants(draft))
+
+
+def _variants(draft: Plan) -> Iterator[Plan]:
+    """Other solutions of the same idea: smallest values that are not negative, smallest, greatest."""
+    orders = (False, True) if len(draft.kept) > 1 else (False,)
+    wholes = (False, True) if len(draft.kept) > 1 else (False,)
+    for backwards, whole in product(orders, wholes):
+        for greatest, free in ((False, False), (False, True), (True, True)):
+            yield replace(draft, greatest=greatest, free=free, backwards=backwards, whole=whole)
+
+
+# --- bags -------------------------------------------------------------------------------------------------------
+
+
+def _bag_drafts(facts: Facts) -> Iterator[Plan]:
+    for stream in facts.infinite:
+        if facts.later[stream]:
+            yield from _projected(facts, stream)
+            yield from _joined(facts, stream, equalities_only=False)
+
+
+def _projected(facts: Facts, stream: str) -> Iterator[Plan]:
+    """Bag criterion (i): the values of a projected attribute show in results that a later stream completes."""
+    for attribute in _unbounded_outputs(facts, stream):
+        for later, upwards in product(facts.later[stream], _half_lines(facts, attribute)):
+            yield Plan(facts.branch, (Kept(attribute, upwards),), _after(facts, (later,)))
+
+
+def _joined(facts: Facts, stream: str, equalities_only: bool) -> Iterator[Plan]:
+    """Bag criterion (ii), set criterion (2): a join whose outcome depends on unboundedly many values."""
+    for own, join in facts.joins_of(stream, facts.later[stream]):
+        if facts.harmless(own, join) or (equalities_only and not join.equality):
+            continue
+        other = join.other if own == join.attribute else join.attribute
+        for upwards in _half_lines(facts, own):
+            kept = Kept(own, upwards, tight=(_tight(facts, join),))
+            yield Plan(facts.branch, (kept,), _after(facts, (other.source,)))
+
+
+def _unequal(query: Query, branch: Branch) -> Iterator[Plan]:
+    """Probe ``k`` equals element ``k``, so that every element counts but ``k``.
+
+    For a ``<>`` that was split, and for ``<`` between two tuples of one stream, which counts a probe on both sides.
+    """
+    for atom in branch.atoms:
+        if isinstance(atom, Comparison) and atom.op in (Op.LT, Op.GT) and _leaves_out(query, branch, atom):
+            equal = replace(atom, op=Op.EQ)
+            where = conjunction(tuple(equal if other == atom else other for other in branch.atoms))
+            facts = Facts.of(replace(branch, where=where))
+            if facts.closure.satisfiable:
+                yield from _excluded(facts, equal)
+
+
+def _leaves_out(query: Query, branch: Branch, atom: Comparison) -> bool:
+    """Whether the query keeps everything that an order of two streams' attributes excludes, but equality."""
+    if atom.right is None or branch.is_time(atom.left):
+        return False
+    if branch.source(atom.left.source).table == branch.source(atom.right.source).table:
+        return True
+    opposite = conjunction(
+        tuple(replace(atom, op=atom.op.flipped) if other == atom else other for other in branch.atoms)
+    )
+    return any(other.where == opposite for other in query.branches if other.statement == branch.statement)
+
+
+def _excluded(facts: Facts, equal: Comparison) -> Iterator[Plan]:
+    for own, other in permutations(equal.attributes):
+        if own.source in facts.infinite and other.source in facts.later[own.source]:
+            for upwards in _half_lines(facts, own):
+                yield Plan(facts.branch, (Kept(own, upwards),), _after(facts, (other.source,)))
+
+
+def _unbounded_outputs(facts: Facts, stream: str) -> Iterator[Attribute]:
+    projected = dict.fromkeys(o.value for o in facts.branch.outputs if isinstance(o.value, Attribute))
+    yield from (a for a in projected if a.source == stream and not facts.bounded(a))
+
+
+def _after(facts: Facts, partners: tuple[str, ...]) -> frozenset[str]:
+    """The partners and the streams that can never be much older than they are: they come in the probe."""
+    forced = (
+        other
+        for other in facts.infinite
+        if any(other != partner and facts.lag(partner, other) is not None for partner in partners)
+    )
+    return frozenset((*partners, *forced))
+
+
+def _half_lines(facts: Facts, attribute: Attribute) -> tuple[bool, ...]:
+    """Where an attribute has unboundedly many values: towards plus infinity (True), minus infinity (False)."""
+    if attribute not in facts.closure.nodes or facts.closure.sort(attribute) in (Sort.DENSE, Sort.STRING):
+        return (True, False)
+    return tuple(
+        up for up, ended in ((True, facts.bounded_above), (False, facts.bounded_below)) if not ended(attribute)
+    )
+
+
+def _tight(facts: Facts, join: Join) -> Difference:
+    """``attribute − other`` at its greatest (nearly so, where it is never reached)."""
+    pair = facts.closure.pair(join.attribute, join.other)
+    limit = pair[0].limit(pair[1], pair[2]) if pair else None
+    value, strict = limit or (Fraction(0), False)
+    return Difference(join.other, join.attribute, -value + (_EPSILON if strict else 0))
+
+
+# --- sets -------------------------------------------------------------------------------------------------------
+
+
+def _set_drafts(facts: Facts) -> Iterator[Plan]:
+    for stream in facts.infinite:
+        for attribute in _unbounded_outputs(facts, stream):
+            for upwards in _half_lines(facts, attribute):
+                yield Plan(facts.branch, (Kept(attribute, upwards),), frozenset(), replay=True)
+    for stream in facts.infinite:
+        if facts.later[stream]:
+            yield from _joined(facts, stream, equalities_only=True)
+    yield from _frontiers(facts)
+
+
+def _frontiers(facts: Facts) -> Iterator[Plan]:
+    """Set criterion (3): two extrema whose best combinations are unboundedly many (theory §3's construction).
+
+    The more useful the one attribute's value in an element, the less useful the other's, so that each element is the
+    best for one probe.
+    """
+    for first, second in combinations(harmful_references(facts), 2):
+        joins = [Join(r.lesser, r.greater, False) for r in (first, second)]
+        partners = tuple(r.lesser.source if r.maximum else r.greater.source for r in (first, second))
+        after = _after(facts, partners)
+        if {first.own.source, second.own.source} & after:
+            continue
+        tights = [_tight(facts, join) for join in joins]
+        if first.own == second.own:
+            for upwards in (True, False):
+                yield Plan(facts.branch, (Kept(first.own, upwards, tight=tuple(tights)),), after)
+            continue
+        same = first.maximum != second.maximum
+        sides = product(_half_lines(facts, first.own), _half_lines(facts, second.own), (True, False))
+        for (up_first, up_second, rises), levels in product(sides, ((0, 1), (1, 0), (0, 0))):
+            yield Plan(
+                facts.branch,
+                (
+                    Kept(first.own, up_first, rises, levels[0], (tights[0],)),
+                    Kept(second.own, up_second, rises is same, levels[1], (tights[1],)),
+                ),
+                after,
+            )
