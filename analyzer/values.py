@@ -149,3 +149,25 @@ def _decode_timestamp(microseconds: int) -> str:
 def _beyond(distance: int, unit: str) -> str:
     """What is missing to a point outside the years 1 to 9999."""
     return f" {'-' if distance < 0 else '+'} INTERVAL {abs(distance)} {unit}" if distance else ""
+
+
+def to_json(value: Value | None, kind: DataType) -> object:
+    """An encoded value as the JSON value that a recorded stream has for it.
+
+    >>> to_json(5, DataType("date", Family.DATE)), to_json(250, DataType("decimal(9,2)", Family.DECIMAL, 2))
+    ('1970-01-06', 2.5)
+    """
+    if value is None or isinstance(value, str):
+        return value
+    match kind.family:
+        case Family.BOOLEAN:
+            return bool(value)
+        case Family.DATE:
+            return str(_EPOCH.date() + timedelta(int(value)))
+        case Family.TIMESTAMP:
+            return (_EPOCH.replace(tzinfo=None) + timedelta(microseconds=int(value))).isoformat(" ")
+        case Family.DECIMAL if kind.scale:
+            return float(Fraction(value) / 10**kind.scale)
+        case Family.FLOAT:
+            return float(value)
+    return int(value)

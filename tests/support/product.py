@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from sqlglot import exp
+
 from analyzer.catalog import catalog_from_mapping
 from analyzer.diagnostics import Diagnostic
 from analyzer.lower import lower
@@ -49,3 +51,10 @@ def blamed(decision: Decision, index: int = 0) -> list[tuple[str, str]]:
 def spanned(sql: str, span: Span) -> str:
     """The text of a span."""
     return sql[span.start : span.end]
+
+
+def parsed(sql: str) -> exp.Expr:
+    """The syntax tree of one statement."""
+    (statement,) = split_statements(SourceText("q.sql", sql))
+    assert statement.tree is not None
+    return statement.tree

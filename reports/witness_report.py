@@ -1,0 +1,98 @@
+"""A witness as text and as files: what is always there, the elements, and a probe for each of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from analyzer.query import Constant, Query
+from analyzer.values import Value, to_json
+from criteria.results import Row
+from criteria.witness import Witness
+from criteria.wording import listed
+
+MOST_SHOWN = 4
+"""Elements that are printed in full."""
+
+JsonRows = dict[str, list[dict[str, Any]]]
+
+
+def json_rows(query: Query, rows: Sequence[Row]) -> JsonRows:
+    """Rows by table as recorded streams hold them, in order of time."""
+    tables = {source.table: source for branch in query.branches for source in branch.sources}
+    found: JsonRows = {}
+    for row in sorted(rows, key=lambda row: _time(row, tables[row.table].timestamp)):
+        source = tables[row.table]
+        named = {name: to_json(value, source.column(name).type) for name, value in row.values.items()}
+        found.setdefault(row.table, []).append(named)
+    return found
+
+
+def _time(row: Row, timestamp: str | None) -> int:
+    value = row.values[timestamp] if timestamp else 0
+    return value if isinstance(value, int) else 0
+
+
+def claim(witness: Witness) -> str:
+    """What the witness shows, in a sentence."""
+    kept = listed(str(kept.attribute) for kept in witness.plan.kept)
+    many = len(witness.plan.kept) > 1
+    return (
+        f"{kept} {'take' if many else 'takes'} another value in every element, and element k was sent or not: what "
+        f"probe k adds to the output tells which, for every one of the 2^N subsets of N elements"
+    )
+
+
+def witness_lines(query: Query, witness: Witness) -> Iterator[str]:
+    """The witness in full, for small ones; of a large one the first elements."""
+    yield from _part_lines("always sent", json_rows(query, witness.always))
+    for title, parts in (("element", witness.elements), ("probe", witness.probes)):
+        for number, rows in enumerate(parts[:MOST_SHOWN], start=1):
+            yield from _part_lines(f"{title} {number}", json_rows(query, rows))
+        if len(parts) > MOST_SHOWN:
+            yield f"… and {len(parts) - MOST_SHOWN} more {title}s"
+    for number, values in enumerate(witness.expected[:MOST_SHOWN], start=1):
+        yield f"result of element {number}: {json.dumps(_result(witness, values), ensure_ascii=False)}"
+
+
+def _result(witness: Witness, values: Sequence[Value | None]) -> dict[str, Any]:
+    branch = witness.plan.branch
+    shown = {}
+    for output, value in zip(branch.outputs, values, strict=True):
+        kind = output.value.type if isinstance(output.value, Constant) else branch.column(output.value).type
+        shown[output.name] = to_json(value, kind)
+    return shown
+
+
+def _part_lines(title: str, tables: JsonRows) -> Iterator[str]:
+    if tables:
+        yield f"{title}:"
+    for table, rows in tables.items():
+        yield from (f"  {table} {json.dumps(row, ensure_ascii=False)}" for row in rows)
+
+
+def write_witness(query: Query, witness: Witness, directory: Path, about: dict[str, Any]) -> None:
+    """``always/``, ``element-K/`` and ``probe-K/`` with a ``NAME.jsonl`` per table, and ``witness.json`` about them.
+
+    Each directory holds every table of the query, so that an empty file says that nothing is sent.
+    """
+    parts = [("always", witness.always)]
+    parts += [(f"element-{k}", rows) for k, rows in enumerate(witness.elements, start=1)]
+    parts += [(f"probe-{k}", rows) for k, rows in enumerate(witness.probes, start=1)]
+    for name, rows in parts:
+        write_rows(query, rows, directory / name)
+    results = [_result(witness, values) for values in witness.expected]
+    about = {**about, "size": witness.size, "claim": claim(witness), "results": results}
+    (directory / "witness.json").write_text(json.dumps(about, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def write_rows(query: Query, rows: Sequence[Row], directory: Path) -> None:
+    """Rows as recorded streams: ``NAME.jsonl`` for each table of the query."""
+    directory.mkdir(parents=True, exist_ok=True)
+    tables = dict.fromkeys(source.table for branch in query.branches for source in branch.sources)
+    found = json_rows(query, rows)
+    for table in tables:
+        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in found.get(table, ()))
+        (directory / f"{table}.jsonl").write_text(text, encoding="utf-8")
