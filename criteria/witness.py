@@ -48,12 +48,14 @@ class Plan:
     ``after`` are the streams whose tuples come in the probes; ``replay`` probes with a whole new match instead, to see
     whether its result is new. ``greatest`` and ``free`` choose among solutions; ``backwards`` reverses the order in
     time of the elements; ``whole`` makes all the tuples that differ parts of the elements, not only those of the
-    attributes kept.
+    attributes kept. ``beyond`` exceeds every constant of the query, ``slack`` all its offsets together.
     """
 
     branch: Branch
     kept: tuple[Kept, ...]
     after: frozenset[str]
+    beyond: Fraction = Fraction(0)
+    slack: Fraction = Fraction(1)
     replay: bool = False
     greatest: bool = False
     free: bool = False
@@ -102,18 +104,9 @@ class _Draft:
         self.branch = plan.branch
         self.facts = Facts.of(plan.branch)
         self.conditions = Conditions(plan.branch)
-        slack = [abs(c) + 1 for _, _, c in self._written(joins=True)]
-        self.step = _round_up(sum(slack, Fraction(1)))
-        constants = [abs(c) for _, _, c in self._written(joins=False)]
-        self.start = _round_up(max(constants, default=Fraction(0)) + self.step)
+        self.step = _round_up(plan.slack)
+        self.start = _round_up(plan.beyond + self.step)
         self.far = 4 * (self.start + 3 * (size + 2) * self.step)
-
-    def _written(self, joins: bool) -> Iterator[tuple[Attribute | None, Attribute | None, Fraction]]:
-        """The constants of conditions on values: offsets of joins, or bounds."""
-        for sort in (Sort.DISCRETE, Sort.DENSE, Sort.STRING):
-            for difference in self.conditions.differences[sort]:
-                if (difference.x is not None and difference.y is not None) is joins:
-                    yield difference.x, difference.y, difference.c
 
     # --- values ------------------------------------------------------------------------------------------------
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 from itertools import combinations, islice, permutations, product
 
 from analyzer.boundedness import Facts, Join
 from analyzer.closure import Sort
-from analyzer.query import Attribute, Branch, Comparison, Op, Query, conjunction
+from analyzer.query import Attribute, Branch, Comparison, Constant, Op, Query, conjunction
 from criteria.set import harmful_references
-from criteria.solution import Difference
+from criteria.solution import VALUES, Conditions, Difference
 from criteria.witness import Kept, Plan, Witness, build, distinguishes
 
 MOST_PLANS = 96
@@ -63,7 +64,24 @@ def plans(query: Query, branch: Branch) -> Iterator[Plan]:
     """The plans that a branch's violations suggest, the simplest first."""
     facts = Facts.of(branch)
     drafts = _set_drafts(facts) if query.distinct else (*_bag_drafts(facts), *_unequal(query, branch))
-    yield from (variant for draft in drafts for variant in _variants(draft))
+    beyond, slack = _magnitudes(query)
+    for draft in drafts:
+        yield from _variants(replace(draft, beyond=beyond, slack=slack))
+
+
+@lru_cache(maxsize=8)
+def _magnitudes(query: Query) -> tuple[Fraction, Fraction]:
+    """More than every constant, and more than all offsets between attributes together."""
+    constants, slack = [Fraction(0)], Fraction(1)
+    for branch in query.branches:
+        conditions = Conditions(branch)
+        values = [d for sort in VALUES for d in conditions.differences[sort]]
+        values += [Difference(x, y, c) for x, y, c in conditions.unequal]
+        constants += [abs(d.c) for d in values if d.x is None or d.y is None]
+        slack += sum(abs(d.c) + 1 for d in values if d.x is not None and d.y is not None)
+        shown = (output.value.value for output in branch.outputs if isinstance(output.value, Constant))
+        constants += [abs(Fraction(value)) for value in shown if isinstance(value, int | Fraction)]
+    return max(constants), slack
 
 
 def _variants(draft: Plan) -> Iterator[Plan]:
