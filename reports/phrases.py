@@ -32,7 +32,8 @@ def values_text(facts: Facts, x: Attribute) -> str:
     if x not in facts.closure.nodes or facts.closure.sort(x) is not Sort.DISCRETE:
         return _dense_text(facts, x)
     low, high = facts.limits(x)
-    return _interval(facts, x, (low,), (high,))
+    by_stream = facts.bounded(x) and not (low.known and high.known)
+    return _interval(facts, x, (low,), (high,)) + (" (a finite stream bounds it)" if by_stream else "")
 
 
 def stored_text(facts: Facts, stored: Stored) -> str:
