@@ -45,9 +45,9 @@ class Diagram:
 
 
 def printable(text: str) -> str:
-    """A text on one line, without characters that a file format or a screen could choke on.
+    r"""A text on one line, without characters that a file format or a screen could choke on.
 
-    >>> printable("a\\nb\\x00c")
+    >>> printable("a\nb\x00c")
     'a b c'
     """
     kept = ("\ufffd" if unicodedata.category(c) in ("Cs", "Cn") else " " if _control(c) else c for c in text)

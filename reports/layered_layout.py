@@ -63,7 +63,9 @@ class Layout:
     height: float
 
 
-def layered_layout(panel: Panel, node_extent: Callable[[Node], Extent], label_extent: Callable[[str], Extent]) -> Layout:
+def layered_layout(
+    panel: Panel, node_extent: Callable[[Node], Extent], label_extent: Callable[[str], Extent]
+) -> Layout:
     """Lay out an acyclic panel; the functions say how large a node and a label are."""
     if not panel.nodes:
         return Layout({}, (), 0.0, 0.0)
@@ -140,8 +142,8 @@ def _swept(rows: list[list[_Item]], neighbours: dict[_Item, dict[_Item, object]]
     place: dict[_Item, int] = {}
     for row in rows:
         own = {item: i for i, item in enumerate(row)}
-        mean = {item: fmean(map(place.__getitem__, neighbours[item])) if neighbours[item] else own[item] for item in row}
-        done.append(sorted(row, key=lambda item: (mean[item], own[item])))
+        near = {item: [place[other] for other in neighbours[item]] or [own[item]] for item in row}
+        done.append(sorted(row, key=lambda item: (fmean(near[item]), own[item])))
         place = {item: i for i, item in enumerate(done[-1])}
     return done
 

@@ -121,5 +121,3 @@ def _steps(synopsis: Synopsis) -> Iterable[Edge]:
 def _name(streams: tuple[str, ...]) -> str:
     """A name that no two sets share, whatever the streams are called."""
     return repr(streams)
-
-

@@ -8,6 +8,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from xml.etree import ElementTree as ET
 
 from reports.diagram import Diagram, Node, Panel, columns, in_words, printable
@@ -122,7 +123,7 @@ def _draw_route(group: ET.Element, route: Route) -> None:
     """A curve from box to box, interrupted by the label, and an arrow head."""
     stops = list(route.through)
     path = [f"M{_n(stops[0].x)} {_n(stops[0].bottom)}"]
-    for before, after in zip(stops, stops[1:], strict=False):
+    for before, after in pairwise(stops):
         end = after.top - (ARROW if after is stops[-1] else 0)
         middle = (before.bottom + end) / 2
         path.append(f"C{_n(before.x)} {_n(middle)} {_n(after.x)} {_n(middle)} {_n(after.x)} {_n(end)}")

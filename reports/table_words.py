@@ -21,7 +21,7 @@ from reports.phrases import age_text, stored_text, values_text
 
 @dataclass(frozen=True)
 class TableWords:
-    """The tables of a branch (``number`` counts from 1) of a split query; ``sizes`` is what the bound M says of them."""
+    """The tables of one branch of a split query; ``sizes`` is what the bound M says of them, by ``prefix`` and name."""
 
     synopsis: Synopsis
     distinct: bool

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
 from io import StringIO
 from typing import TYPE_CHECKING
 
@@ -10,28 +10,27 @@ from reports.derivation import Step
 from reports.diagram import printable
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import RenderableType
     from rich.tree import Tree
 
 WIDTH = 100
+
+_FILE_LINK = re.compile(r"\[([^\]]+)\]\((?!https?:)[^)]*\)")
+_BLANKS = re.compile(r"\n{3,}")
 
 _STYLES = {"error": "red", "warning": "yellow", "good": "green", "bold": "bold", "dim": "dim"}
 
 
 def tree_text(step: Step, color: bool) -> str:
     """A derivation tree, wrapped at `WIDTH` columns."""
-    return _text(lambda: _tree(step), color)
+    return _text(_tree(step), color)
 
 
 def markdown_text(markdown: str, color: bool) -> str:
-    """Markdown as a terminal shows it, wrapped at `WIDTH` columns."""
+    """Markdown as a terminal shows it, wrapped at `WIDTH` columns; links to other files are shown by their text."""
+    from rich.markdown import Markdown
 
-    def page() -> RenderableType:
-        from rich.markdown import Markdown
-
-        return Markdown(markdown, hyperlinks=color)
-
-    return _text(page, color)
+    return _text(Markdown(_FILE_LINK.sub(r"\1", markdown), code_theme="ansi_dark"), color)
 
 
 def _tree(step: Step) -> Tree:
@@ -44,10 +43,10 @@ def _tree(step: Step) -> Tree:
     return tree
 
 
-def _text(renderable: Callable[[], RenderableType], color: bool) -> str:
+def _text(renderable: RenderableType, color: bool) -> str:
     from rich.console import Console
 
-    console: Console = Console(
+    console = Console(
         file=StringIO(),
         width=WIDTH,
         force_terminal=color,
@@ -59,5 +58,6 @@ def _text(renderable: Callable[[], RenderableType], color: bool) -> str:
         _environ={},
     )
     with console.capture() as captured:
-        console.print(renderable())
-    return "\n".join(line.rstrip() for line in captured.get().splitlines())
+        console.print(renderable)
+    text = "\n".join(line.rstrip() for line in captured.get().splitlines())
+    return text if color else _BLANKS.sub("\n\n", text).strip("\n")
