@@ -65,7 +65,7 @@ def in_words(diagram: Diagram) -> Iterator[str]:
     """The drawing line by line, for readers that cannot see it."""
     for panel in diagram.panels:
         if panel.title:
-            yield panel.title
+            yield printable(panel.title)
         titles = {node.name: node.title for node in panel.nodes}
         for node in panel.nodes:
             yield printable(": ".join((node.title, "; ".join(node.lines))) if node.lines else node.title)
