@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from analyzer.boundedness import Facts, Join
-from analyzer.query import Attribute, Branch, Kind
+from analyzer.query import Attribute, Kind
 from analyzer.render import render_branch
 from criteria.check import Checked
 from criteria.synopsis import MOST_TABLES
@@ -49,9 +49,10 @@ class Step:
 def derivation(checked: Checked, decision: Decision) -> Step:
     """The derivation tree of a decided statement."""
     branches = decision.derivation.split.branches
-    shown = [_branch(checked, decision, number, branch) for number, branch in _shown(branches)]
+    words = [TableWords.of(checked, decision, number, branch) for number, branch in enumerate(branches, start=1)]
+    shown = [_branch(decision, number, words[number - 1]) for number in _shown(words)]
     more = len(branches) - len(shown)
-    rest = (Step(f"and {more} more branches (see --emit split)"),) if more else ()
+    rest = (Step(f"and {more} more {'branch' if more == 1 else 'branches'}", style="dim"),) if more else ()
     papers = (_paper(decision, result) for result in decision.criteria[1:])
     return Step(
         f"{decision.query.name}, a {'set' if decision.query.distinct else 'bag'}",
@@ -60,8 +61,10 @@ def derivation(checked: Checked, decision: Decision) -> Step:
     )
 
 
-def _shown(branches: tuple[Branch, ...]) -> Iterable[tuple[int, Branch]]:
-    return list(enumerate(branches, start=1))[:MOST_BRANCHES]
+def _shown(words: list[TableWords]) -> list[int]:
+    """The numbers of the branches to show: those that violate a clause first."""
+    numbers = range(1, len(words) + 1)
+    return sorted(sorted(numbers, key=lambda number: not words[number - 1].violations)[:MOST_BRANCHES])
 
 
 def _query(decision: Decision) -> Step:
@@ -77,11 +80,10 @@ def _passes(decision: Decision) -> Step:
     return Step("passes", (*_few(steps, "changes"), *idle))
 
 
-def _branch(checked: Checked, decision: Decision, number: int, branch: Branch) -> Step:
-    words = TableWords.of(checked, decision, number, branch)
-    several = len(decision.derivation.split.branches) > 1
-    name = f"branch {number} of {len(decision.derivation.split.branches)}" if several else "branch"
-    sql = (Step(render_branch(branch, decision.query.distinct)),) if several else ()
+def _branch(decision: Decision, number: int, words: TableWords) -> Step:
+    total = len(decision.derivation.split.branches)
+    name = f"branch {number} of {total}" if total > 1 else "branch"
+    sql = (Step(render_branch(words.facts.branch, decision.query.distinct)),) if total > 1 else ()
     return Step(name, (*sql, _facts(words), _criterion(decision, words), _tables(words)))
 
 
