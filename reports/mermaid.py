@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from reports.diagram import Diagram, Panel, printable
 
-_PLAIN = frozenset(" _,.()+=/")
+_PLAIN = frozenset(" _,.()+=/{}")
 _STYLES = (
     "classDef stream fill:#ddf4ff,stroke:#0969da,color:#1f2328",
     "classDef table fill:#dafbe1,stroke:#1a7f37,color:#1f2328",

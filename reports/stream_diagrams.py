@@ -25,8 +25,8 @@ _GRAPH_LEGEND = (
     "A tuple is remembered until the streams it waits for have come."
 )
 _TABLES_LEGEND = (
-    "A box is a set of streams whose partial matches are remembered. An edge is the arrival of a stream's tuple; "
-    "streams that share a timestamp take several edges at once."
+    "A box is a set of streams whose partial matches are remembered. An edge is the arrival of a tuple. "
+    "Streams that share a timestamp take several edges at once."
 )
 
 

@@ -310,7 +310,7 @@ def mermaid_labels(text: str) -> list[list[str]]:
 
 def _mermaid_text(text: str) -> str:
     without = re.sub(r"#\d+;", "", text)
-    assert all(c.isalnum() or c in " _,.()+=/" for c in without), without
+    assert all(c.isalnum() or c in " _,.()+=/{}" for c in without), without
     return re.sub(r"#(\d+);", lambda code: chr(int(code.group(1))), text)
 
 
