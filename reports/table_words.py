@@ -71,13 +71,15 @@ class TableWords:
 
     def culprits(self, table: Table) -> tuple[Attribute, ...]:
         """The attributes in a table's key of which a violated clause would have unboundedly many values kept."""
-        extrema = self._extrema(table)
-        several = len({(r.own, r.maximum) for r in extrema}) > 1
-        kept = {r.own: several for r in extrema}
-        known = not extrema and table_size(self.synopsis, table) is not None
-        blamed = set() if known else {_attribute(v) for v in self.violations}
-        keys = [s.attribute for s in table.key if not s.low and not s.high and not self.facts.bounded(s.attribute)]
-        return tuple(key for key in keys if key in blamed and kept.get(key, True))
+        blamed = {_attribute(violation) for violation in self.violations}
+        keys = [s.attribute for s in table.key if not s.low and not s.high and s.attribute in blamed]
+        keys = [key for key in keys if not self.facts.bounded(key)]
+        extrema = self._extrema(table) if keys else ()
+        if not keys or (not extrema and table_size(self.synopsis, table) is not None):
+            return ()
+        several = len({(reference.own, reference.maximum) for reference in extrema}) > 1
+        single = set() if several else {reference.own for reference in extrema}
+        return tuple(key for key in keys if key not in single)
 
     def _extrema(self, table: Table) -> tuple[Reference, ...]:
         """The joins for which a set query keeps one extreme value in this table."""
