@@ -56,7 +56,7 @@ def derivation(checked: Checked, decision: Decision) -> Step:
     papers = (_paper(decision, result) for result in decision.criteria[1:])
     return Step(
         f"{decision.query.name}, a {'set' if decision.query.distinct else 'bag'}",
-        (_query(decision), _passes(decision), *shown, *rest, *papers, _verdict(checked)),
+        (_query(decision), _passes(decision), *shown, *rest, *papers, _verdict(checked, decision)),
         "bold",
     )
 
@@ -191,7 +191,11 @@ def _paper(decision: Decision, result: CriterionResult) -> Step:
     return Step(paper_note(decision, result), style="dim")
 
 
-def _verdict(checked: Checked) -> Step:
+def _verdict(checked: Checked, decision: Decision) -> Step:
     style = {Verdict.BOUNDED: "good", Verdict.UNKNOWN: "warning"}.get(checked.verdict, "error")
-    reasons = [Step(d.message) for d in checked.diagnostics if d.code in ("SB205", "SB206")]
+    reasons = []
+    if decision.witness is not None:
+        kept = listed(dict.fromkeys(str(kept.attribute) for kept in decision.witness.plan.kept))
+        reasons.append(Step(f"witness: of N values of {kept}, every subset leads to a different output"))
+    reasons += [Step(d.message) for d in checked.diagnostics if d.code in ("SB205", "SB206", "SB207")]
     return Step(f"verdict: {checked.verdict.value}{bound_text(checked)}", tuple(reasons), style)

@@ -21,11 +21,15 @@ from reports.phrases import age_text, stored_text, values_text
 
 @dataclass(frozen=True)
 class TableWords:
-    """The tables of one branch of a split query; ``sizes`` is what the bound M says of them, by ``prefix`` and name."""
+    """The tables of one branch of a split query; ``sizes`` is what the bound M says of them, by ``prefix`` and name.
+
+    ``proved`` says that there is a witness: what violates a clause is not only not known to be bounded.
+    """
 
     synopsis: Synopsis
     distinct: bool
     violations: tuple[Violation, ...]
+    proved: bool
     sizes: dict[str, Size]
     prefix: str
 
@@ -36,7 +40,8 @@ class TableWords:
         violations = () if decision.verdict is Verdict.BOUNDED else branch_violations(branch, distinct)
         sizes = {} if checked.bound is None else {table.table: table.size for table in checked.bound.tables}
         prefix = f"{number}:" if len(decision.derivation.split.branches) > 1 else ""
-        return cls(Synopsis(Facts.of(branch)), distinct, violations, sizes, prefix)
+        proved = decision.verdict is Verdict.UNBOUNDED
+        return cls(Synopsis(Facts.of(branch)), distinct, violations, proved, sizes, prefix)
 
     @property
     def facts(self) -> Facts:
@@ -61,13 +66,16 @@ class TableWords:
 
     def size(self, table: Table) -> str:
         """How many entries a table can have."""
-        blamed = [v for v in self.violations if _attribute(v) in self.culprits(table)]
-        if blamed:
-            return "unbounded" if any(v.proved for v in blamed) else "may be unbounded"
+        if self.culprits(table):
+            return self._without_bound
         size = self.sizes.get(self.prefix + table.name)
         if size is None and not self._extrema(table):
             size = table_size(self.synopsis, table)
         return "bounded" if size is None else size_text(size)
+
+    @property
+    def _without_bound(self) -> str:
+        return "unbounded" if self.proved else "may be unbounded"
 
     def culprits(self, table: Table) -> tuple[Attribute, ...]:
         """The attributes in a table's key of which a violated clause would have unboundedly many values kept."""
@@ -106,7 +114,7 @@ class TableWords:
         culprits = self.result_culprits
         rows = [f"every {a}" if a in culprits else values_text(self.facts, a) for a in self._projected()]
         size = self.sizes.get(f"{self.prefix}results")
-        known = "unbounded" if culprits else "bounded" if size is None else size_text(size)
+        known = self._without_bound if culprits else "bounded" if size is None else size_text(size)
         return (*rows, known)
 
     @cached_property

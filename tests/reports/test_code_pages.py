@@ -55,7 +55,7 @@ class Page:
     @property
     def companions(self) -> set[str]:
         """Codes that the page says come with its own."""
-        return set(re.findall(r"It comes with \[(SB\d+)\]", self.sections["What it means"]))
+        return set(re.findall(r"It comes\s+with\s+\[(SB\d+)\]", self.sections["What it means"]))
 
 
 def check(rule: Rule, files: tuple[str, str], directory: Path) -> Checked:
@@ -107,6 +107,12 @@ def test_a_page_has_its_parts(rule: Rule) -> None:
 def test_links_lead_somewhere(rule: Rule) -> None:
     for target in re.findall(r"\]\(([^)]+)\)", code_page(rule)):
         assert (pages_directory() / target).is_file(), target
+    theory = (ROOT / "docs" / "theory.md").read_text(encoding="utf-8")
+    headings = set(re.findall(r"^#+ (?:\d+\. )?(.*)$", theory, flags=re.M))
+    reasons = " ".join(Page.of(rule).sections["Why"].split())
+    for sections in re.findall(r'theory\.md\), ("[^"]+"(?: and "[^"]+")*)', reasons):
+        assert set(re.findall(r'"([^"]+)"', sections)) <= headings
+    assert reasons.count('theory.md), "') == reasons.count("theory.md)")
 
 
 @every_rule

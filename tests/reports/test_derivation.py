@@ -136,7 +136,10 @@ LINES = [
     ("a violation", f"SELECT T.a {OLDER}", PLAIN, "at T.a (1:8) [SB201]"),
     ("nothing kept", "SELECT S.a FROM S", PLAIN, "tables: none, nothing is remembered"),
     ("a set's results", "SELECT DISTINCT S.a FROM S", PLAIN, "results: every S.a; unbounded"),
-    ("a self-join", "SELECT P.a FROM S AS P, S AS Q WHERE P.ts < Q.ts", PLAIN,
+    ("a witness", f"SELECT T.a {OLDER}", PLAIN,
+     "witness: of N values of T.a, every subset leads to a different output"),
+    ("a self-join", "SELECT 1 AS one FROM S AS P, S AS Q WHERE P.ts < Q.ts "
+     "AND (P.a < Q.b AND Q.a > 0 OR P.a >= Q.b AND Q.a >= 1)", PLAIN,
      "S is used twice and was analysed as two streams, so the rejection is not proved"),
     ("the paper", f"SELECT T.a {OLDER}", PLAIN, "Theorem 1 of the paper is violated at C3"),
 ]  # fmt: skip

@@ -104,6 +104,11 @@ def test_a_set_shows_its_extreme_value_and_its_results() -> None:
         ("SELECT DISTINCT S.a FROM S", [("results", "every S.a", "unbounded")]),
         (
             "SELECT DISTINCT 1 AS one FROM S, T WHERE S.ts > T.ts AND S.a < T.a AND S.b < T.b",
+            [("{T}", "the greatest T.a", "the greatest T.b", "unbounded")],
+        ),
+        (
+            "SELECT DISTINCT 1 AS one FROM S, T, U WHERE S.ts > T.ts AND U.ts > T.ts AND S.a < T.a AND U.a < T.b "
+            "AND T.a <= T.b + 5 AND T.b <= T.a + 5",
             [("{T}", "the greatest T.a", "the greatest T.b", "may be unbounded")],
         ),
         (CHAIN, []),
