@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 SWEEPS = 8
 GAP_X, GAP_Y = 28.0, 26.0
+SLOPE, MOST_GAP_Y = 0.16, 130.0
+"""Rows are the further apart the further an edge between them runs sideways, so that it is not flat."""
 
 Extent = tuple[float, float]
 """A width and a height."""
@@ -168,7 +170,8 @@ def _placed(graph: nx.DiGraph, rows: list[list[_Item]], extents: dict[_Item, Ext
         height = max(extents[item][1] for item in row)
         for item in row:
             boxes[item] = Box(centres[item] - left, top, extents[item][0], height)
-        top += height + GAP_Y
+        sideways = max((abs(centres[item] - centres[below]) for item in row for below in graph.succ[item]), default=0.0)
+        top += height + min(max(GAP_Y, SLOPE * sideways), MOST_GAP_Y)
     return boxes
 
 

@@ -94,7 +94,7 @@ def _tables_panel(words: TableWords) -> Panel:
     synopsis = words.synopsis
     if synopsis.realisable is None or len(synopsis.realisable) > MOST_TABLES_DRAWN:
         number = f"more than {MOST_TABLES}" if synopsis.realisable is None else str(len(synopsis.realisable))
-        remedy = "relate the streams' timestamps, or use --emit facts"
+        remedy = "print them as text, or relate the streams' timestamps"
         raise UsageError(f"{number} sets of streams: too many to draw", remedy=remedy)
     tables = [
         Node(_name(t.streams), t.name, words.lines(t), "culprit" if words.culprits(t) else "table")
