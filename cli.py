@@ -22,12 +22,14 @@ if TYPE_CHECKING:
 _F = TypeVar("_F", bound=Callable[..., Any])
 _FORMATS = ("text", "json")
 _STAGES = (
+    "derivation",
     "normal-form",
     "split",
     "merged",
     "lto",
     "closure",
     "graph",
+    "tables",
     "facts",
     "bound",
     "verdict",
@@ -35,6 +37,9 @@ _STAGES = (
     "job",
     "synopses",
 )
+_DRAWN = ("graph", "tables")
+_DRAWING_FORMATS = ("text", "mermaid", "dot", "svg")
+_SUFFIXES = {".mmd": "mermaid", ".dot": "dot", ".gv": "dot", ".svg": "svg"}
 _CRITERIA = ("exact", "paper")
 _SEVERITIES = ("error", "warning", "note")
 
@@ -146,44 +151,68 @@ def check(
 
 
 @main.command(short_help="Show how a verdict came about, or explain a code.")
-@click.argument("query")
+@click.argument("query", metavar="QUERY|CODE")
 @click.option("--name", help="Which statement of the file, by its name.")
-@click.option("--emit", type=click.Choice(_STAGES), multiple=True, help="A stage to print; may be repeated.")
+@click.option("--emit", type=click.Choice(_STAGES), multiple=True, metavar="STAGE",
+              help="A stage to print, from the list above; may be repeated.")  # fmt: skip
+@click.option("--format", "format_name", type=click.Choice(_DRAWING_FORMATS),
+              help="How to draw --emit graph or tables; by default as the suffix of FILE says, else text.")  # fmt: skip
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Where to; default: print it.")
 @click.option("--input", "input_dir", type=click.Path(path_type=Path), metavar="DIR",
               help="Recorded streams, for --emit synopses.")  # fmt: skip
 @_common
 def explain(
-    query: str, name: str | None, emit: tuple[str, ...], input_dir: Path | None, catalog_file: Path | None,
-    color: bool | None, debug: bool,
+    query: str, name: str | None, emit: tuple[str, ...], format_name: str | None, output: Path | None,
+    input_dir: Path | None, catalog_file: Path | None, color: bool | None, debug: bool,
 ) -> None:  # fmt: skip
     """Show how the verdict of QUERY came about, or what a diagnostic CODE such as SB201 means.
 
-    QUERY is a file, or the name of a query that the catalog registers. Without --emit it prints the facts, the
-    dependency graph and the verdict.
+    QUERY is a file, or the name of a query that the catalog registers. Without --emit it prints the derivation and
+    the verdict; a CODE comes with an example that triggers it and its repair.
 
     \b
-    --emit normal-form   the query as understood          --emit facts     who may lag, what is bounded
-    --emit split         OR, IN, <> split                 --emit verdict   the verdict and every violation
-    --emit merged        equal timestamps merged          --emit plan      tables and transitions
-    --emit lto           the paper's LTO queries          --emit job       the Spark job
-    --emit closure       P+, all that is implied          --emit synopses  the tables after each timestamp
-    --emit graph         the dependency graph                              of the streams in --input DIR
-    --emit bound         the bound M, symbolic
+    --emit derivation    all that follows, as a tree      --emit facts     who may lag, what is bounded
+    --emit normal-form   the query as understood          --emit tables    what is kept of which streams
+    --emit split         OR, IN, <> split                 --emit bound     the bound M, symbolic
+    --emit merged        equal timestamps merged          --emit verdict   the verdict and every violation
+    --emit lto           the paper's LTO queries          --emit plan      tables and transitions
+    --emit closure       P+, all that is implied          --emit job       the Spark job
+    --emit graph         the dependency graph             --emit synopses  the tables after each timestamp
+                                                                           of the streams in --input DIR
+
+    \b
+    streambound explain q.sql --emit graph --format mermaid      a drawing for a README
+    streambound explain q.sql --emit tables -o tables.svg        one for a browser
+
+    \b
+    Exit status: 0 explained, whatever the verdict; 1 a query that means nothing, or cannot be compiled for the stage;
+    2 wrong usage, catalog, or an unknown code; 3 a file that cannot be read or parsed; 4 an internal error.
     """
+    if _is_code(query):
+        _put(_code_text(query, _colored(color) and output is None), output)
+        return
     from criteria.check import find_statement
     from reports.explanation import stage_text
 
-    if _explain_code(query):
-        return
+    drawing = format_name or _SUFFIXES.get(output.suffix.lower() if output else "", "text")
+    if drawing != "text":
+        _require_drawable(emit, drawing)
     catalog, checked = find_statement(query, name, catalog_file)
-    for position, stage in enumerate(emit or ("facts", "graph", "verdict")):
-        if len(emit) != 1:
-            click.echo(("\n" if position else "") + f"== {stage} ==")
-        click.echo(
-            _executor_stage(stage, catalog, checked, input_dir)
-            if stage in ("plan", "job", "synopses")
-            else stage_text(stage, checked, _colored(color))
-        )
+    if drawing != "text":
+        from reports.drawings import draw
+
+        _put(draw(emit[0], drawing, checked, _decision(checked)), output)
+        return
+    colored = _colored(color) and output is None
+    texts = []
+    for stage in emit or ("derivation", "verdict"):
+        title = [] if len(emit) == 1 else [f"== {stage} =="]
+        executor = stage in ("plan", "job", "synopses")
+        text = _executor_stage(stage, catalog, checked, input_dir) if executor else stage_text(stage, checked, colored)
+        texts.append("\n".join([*title, text]))
+    _put("\n\n".join(texts), output)
+    if checked.decision is None:
+        sys.exit(3 if any(diagnostic.code == "SB001" for diagnostic in checked.diagnostics) else 1)
 
 
 @main.command("compile", short_help="Write the Spark job of a bounded query.")
@@ -452,17 +481,38 @@ def _prove(catalog: Catalog, checked: Checked, size: int) -> None:
     click.echo(f"\nproved by DuckDB: {text}")
 
 
-def _explain_code(query: str) -> bool:
+def _is_code(query: str) -> bool:
+    return re.fullmatch(r"SB\d+", query, re.IGNORECASE) is not None
+
+
+def _code_text(code: str, color: bool) -> str:
     from analyzer.errors import UsageError
     from analyzer.rules import RULES_BY_CODE
 
-    if not re.fullmatch(r"SB\d+", query, re.IGNORECASE):
-        return False
-    rule = RULES_BY_CODE.get(query.upper())
+    rule = RULES_BY_CODE.get(code.upper())
     if rule is None:
-        raise UsageError(f"there is no diagnostic code {query}", remedy=f"the codes are {', '.join(RULES_BY_CODE)}")
-    click.echo(f"{rule.code} {rule.name} ({rule.severity})\n{rule.summary}")
-    return True
+        raise UsageError(f"there is no diagnostic code {code}", remedy=f"the codes are {', '.join(RULES_BY_CODE)}")
+    from reports.code_page import code_page
+    from reports.terminal import markdown_text
+
+    return markdown_text(code_page(rule), color)
+
+
+def _require_drawable(emit: tuple[str, ...], drawing: str) -> None:
+    from analyzer.errors import UsageError
+
+    if len(emit) != 1 or emit[0] not in _DRAWN:
+        remedy = "name one of them: " + " or ".join(f"--emit {stage}" for stage in _DRAWN)
+        raise UsageError(f"{drawing} is for drawings, of the graph or of the tables", remedy=remedy)
+
+
+def _put(text: str, output: Path | None) -> None:
+    """Print a text, or write it to a file and say so."""
+    if output is None:
+        click.echo(text)
+        return
+    _write(output, text + "\n")
+    click.echo(f"wrote {output}", err=True)
 
 
 def _job(catalog: Catalog, checked: Checked) -> str:

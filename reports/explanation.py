@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from criteria.check import Checked
+from reports.derivation import derivation
 from reports.stages import STAGES
+from reports.terminal import tree_text
 from reports.text_report import bound_text, diagnostic_lines, notes, verdict_line
 
 
@@ -11,8 +13,9 @@ def stage_text(name: str, checked: Checked, color: bool) -> str:
     """A stage as text; the diagnostics instead, where the statement has no meaning in the query language."""
     if checked.decision is None or name == "verdict":
         return verdict_text(checked, color)
-    stage = next(stage for stage in STAGES if stage.name == name)
-    return stage.show(checked, checked.decision)
+    if name == "derivation":
+        return tree_text(derivation(checked, checked.decision), color)
+    return next(stage for stage in STAGES if stage.name == name).show(checked, checked.decision)
 
 
 def verdict_text(checked: Checked, color: bool) -> str:

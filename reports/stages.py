@@ -15,12 +15,17 @@ from analyzer.values import decode
 from criteria.check import Checked
 from criteria.dependency_graph import DependencyGraph
 from criteria.paper import preprocessed
+from criteria.synopsis import MOST_TABLES, Transition
 from criteria.verdict import Decision
 from criteria.wording import listed
 from preprocess.derive_lto import derive_lto
+from reports.table_words import TableWords
 
 MOST_LTO = 20
 """LTO queries that the stage `lto` prints before it stops."""
+
+MOST_ARRIVALS = 8
+"""Ways to reach a set that the stage `tables` prints."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +88,16 @@ def show_bound(checked: Checked, decision: Decision) -> str:
         return "no bound" if checked.verdict.value != "bounded" else "bounded by a constant that has no formula yet"
     lines = [f"{table.table}: {symbolic(table.size)}" for table in checked.bound.tables]
     return "\n".join([*lines, f"M = {symbolic(checked.bound.entries)}"])
+
+
+def show_tables(checked: Checked, decision: Decision) -> str:
+    """The sets of streams: what each table keeps, how much, and which arrivals lead to it."""
+    branches = decision.derivation.split.branches
+    texts = []
+    for number, branch in enumerate(branches, start=1):
+        title = [f"-- branch {number} of {len(branches)}"] if len(branches) > 1 else []
+        texts.append("\n".join([*title, *_table_lines(TableWords.of(checked, decision, number, branch))]))
+    return "\n\n".join(texts) or "-- no branch can produce a row"
 
 
 def _per_branch(decision: Decision, lines: Callable[[Facts], Iterator[str]]) -> str:
@@ -149,6 +164,30 @@ def _graph_lines(facts: Facts) -> Iterator[str]:
         yield f"{names}: {form}"
 
 
+def _table_lines(words: TableWords) -> Iterator[str]:
+    if words.synopsis.realisable is None:
+        yield f"more than {MOST_TABLES} sets of streams"
+        return
+    arrivals: dict[tuple[str, ...], list[Transition]] = {}
+    for transition in words.synopsis.transitions:
+        arrivals.setdefault(transition.target, []).append(transition)
+    for table in words.synopsis.tables:
+        yield f"{table.name}: {'; '.join(words.lines(table))}"
+        yield from _arrival_lines(arrivals.get(table.streams, []))
+    yield f"results: {'; '.join(words.result_lines)}"
+    yield from _arrival_lines(arrivals.get(words.synopsis.streams, []))
+
+
+def _arrival_lines(transitions: list[Transition]) -> Iterator[str]:
+    for transition in transitions[:MOST_ARRIVALS]:
+        old = "{" + ", ".join(transition.before) + "}" if transition.before else "nothing"
+        together = " together" if len(transition.arriving) > 1 else ""
+        verb = "arrives" if len(transition.arriving) == 1 else "arrive"
+        yield f"  from {old} when {listed(transition.arriving)} {verb}{together}"
+    if len(transitions) > MOST_ARRIVALS:
+        yield f"  and in {len(transitions) - MOST_ARRIVALS} more ways"
+
+
 def _fact_lines(facts: Facts) -> Iterator[str]:
     for stream in facts.infinite:
         later = facts.later[stream]
@@ -173,6 +212,7 @@ STAGES: tuple[Stage, ...] = (
     Stage("lto", "the locally totally ordered queries of the paper", show_lto),
     Stage("closure", "P+, everything the conditions imply", show_closure),
     Stage("graph", "the dependency graph's spanning trees", show_graph),
+    Stage("tables", "the sets of streams, what is kept of them, and which arrivals lead there", show_tables),
     Stage("bound", "the bound M per table, as a symbolic expression", show_bound),
     Stage("facts", "which streams may lag, what is bounded, which joins are harmless", show_facts),
 )

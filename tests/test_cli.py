@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import cli
+from analyzer.rules import RULES
 
 ROOT = Path(__file__).resolve().parent.parent
 FIGURE2 = ROOT / "examples" / "figure2"
@@ -154,6 +156,14 @@ BAD_INPUT = [
     ("nothing registered", ["check"], 2, "registers no queries"),
     ("explaining a missing file", ["explain", "nowhere.sql"], 3, "nowhere.sql"),
     ("explaining an unknown code", ["explain", "SB999"], 2, "no diagnostic code SB999"),
+    ("drawing the derivation", ["explain", "q.sql", "--format", "svg"], 2, "--emit graph or --emit tables"),
+    (
+        "drawing two things",
+        ["explain", "q.sql", "--emit", "graph", "--emit", "tables", "-o", "x.svg"],
+        2,
+        "--emit graph",
+    ),
+    ("drawing into a missing directory", ["explain", "q.sql", "--emit", "graph", "-o", "no/x.svg"], 3, "cannot write"),
     ("explaining an unknown name", ["explain", "q.sql", "--name", "z"], 2, "no query is called 'z'"),
     ("compiling an unbounded query", ["compile", "unbounded.sql"], 1, "unbounded"),
     ("compiling a query that does not parse", ["compile", "syntax.sql"], 3, "SB001"),
@@ -208,6 +218,8 @@ STAGES = {
     "lto": "-- LTO query 1\n",
     "closure": "U.K - S.I <= -2   (redundant)",
     "graph": "S, T and U: a tree",
+    "tables": "{T, U}: 1 <= T.B <= 4; at most 4\n  from {U} when T arrives\n",
+    "derivation": "\n│   │   ├── T: remembered, because S may come later\n",
     "facts": "U: S and T may lag it",
     "bound": "{T, U}: 4\nM = 5",
     "verdict": "theorem-1: holds",
@@ -241,10 +253,51 @@ def test_explain_names_the_clause_that_figure_2_with_distinct_violates() -> None
     assert "C1 at S.A (3:17)" in result.output
 
 
-def test_explain_describes_a_code() -> None:
-    result = call("explain", "SB201")
+def test_explain_alone_gives_the_derivation_and_the_verdict(project: Path) -> None:
+    result = call("explain", write(project, UNBOUNDED))
     assert result.exit_code == 0
-    assert "unbounded-projection" in result.output
+    assert result.output.startswith("== derivation ==\nq, a bag\n├── query\n")
+    assert "\n== verdict ==\nq: unbounded\n" in result.output
+    assert "\x1b" not in result.output
+    assert "\x1b[" in CliRunner().invoke(cli.main, ["explain", "q.sql", "--color"], color=True).output
+
+
+DRAWN = {"mermaid": "flowchart TD\n", "dot": "digraph {\n", "svg": "<svg "}
+
+
+@pytest.mark.parametrize("stage", ["graph", "tables"])
+@pytest.mark.parametrize("form", DRAWN)
+def test_explain_draws(project: Path, stage: str, form: str) -> None:
+    result = call("explain", write(project, BOUNDED), "--emit", stage, "--format", form)
+    assert result.exit_code == 0
+    assert result.output.startswith(DRAWN[form])
+    assert ("{T}" in result.output) == (stage == "tables")
+
+
+@pytest.mark.parametrize(
+    ("file", "start"), [("a.svg", "<svg "), ("a.DOT", "digraph"), ("a.mmd", "flow"), ("a.txt", "{T}")]
+)
+def test_the_suffix_of_the_output_chooses_the_format(project: Path, file: str, start: str) -> None:
+    result = call("explain", write(project, BOUNDED), "--emit", "tables", "-o", file)
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", f"wrote {file}\n")
+    assert (project / file).read_text().startswith(start)
+
+
+@pytest.mark.parametrize("sql", ["SELEC S.a FROM S", "SELECT nope FROM S", "SELECT COUNT(*) AS n FROM S"])
+@pytest.mark.parametrize("more", [(), ("--emit", "facts"), ("--emit", "graph", "--format", "svg")])
+def test_explaining_what_was_not_analysed_fails_as_check_does(project: Path, sql: str, more: tuple[str, ...]) -> None:
+    file = write(project, sql)
+    result = call("explain", file, *more)
+    assert result.exit_code == call("check", file).exit_code
+    assert call("check", file, "--format", "json").exit_code == result.exit_code != 0
+    code = json.loads(call("check", file, "--format", "json").stdout)["queries"][0]["diagnostics"][0]["code"]
+    assert code in result.output
+
+
+def test_explain_lists_the_codes_when_there_is_no_such_one() -> None:
+    result = call("explain", "SB999")
+    assert result.exit_code == 2
+    assert all(rule.code in result.output for rule in RULES)
 
 
 # --- lightness -------------------------------------------------------------------------------------------------
@@ -261,6 +314,22 @@ def test_checking_imports_nothing_heavy() -> None:
         "assert not loaded, loaded\n"
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_explaining_needs_no_data_library(project: Path) -> None:
+    write(project, BOUNDED)
+    program = (
+        "import sys; sys.argv = ['streambound', 'explain', 'q.sql']\n"
+        "import cli\n"
+        "try: cli.main()\n"
+        "except SystemExit as stop: assert not stop.code, stop.code\n"
+        "loaded = {'pyspark', 'sympy', 'networkx', 'numpy', 'duckdb'} & {name.split('.')[0] for name in sys.modules}\n"
+        "assert not loaded, loaded\n"
+    )
+    command = [sys.executable, "-c", program]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 

@@ -23,6 +23,13 @@ def test_transcripts(command: str, shown: str, monkeypatch: pytest.MonkeyPatch) 
     assert result.output.rstrip() == shown.rstrip()
 
 
+def test_the_drawing_is_what_explain_prints(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    (drawing,) = re.findall(r"```mermaid\n(.*?)```", README, flags=re.S)
+    command = ["explain", "examples/figure2/figure2.sql", "--emit", "tables", "--format", "mermaid"]
+    assert CliRunner().invoke(cli.main, command).output == drawing
+
+
 def test_there_are_transcripts() -> None:
     assert len(BLOCKS) >= 2
 

@@ -13,6 +13,7 @@ from analyzer.lower import lower
 from analyzer.query import Query
 from analyzer.spans import SourceText, Span
 from analyzer.statements import split_statements
+from criteria.check import Checked, check_statement
 from criteria.verdict import Decision, decide
 
 
@@ -58,3 +59,9 @@ def parsed(sql: str) -> exp.Expr:
     (statement,) = split_statements(SourceText("q.sql", sql))
     assert statement.tree is not None
     return statement.tree
+
+
+def checked(sql: str, catalog: Mapping[str, Any]) -> Checked:
+    """One statement as `check` and `explain` see it, whatever its verdict."""
+    (statement,) = split_statements(SourceText("q.sql", sql))
+    return check_statement(statement, catalog_from_mapping(catalog))

@@ -1,0 +1,25 @@
+"""The page of a diagnostic code: what it means, why, an example that triggers it, and what repairs it.
+
+A page is Markdown, so that it also reads well in a browser; the examples in it are executed by the tests.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from analyzer.errors import InputError
+from analyzer.rules import Rule
+
+
+def code_page(rule: Rule) -> str:
+    """The Markdown page of a code; raises InputError where the pages are not installed."""
+    return (pages_directory() / f"{rule.code}.md").read_text(encoding="utf-8")
+
+
+def pages_directory() -> Path:
+    """Where the pages are: inside the installed package, or in the docs of a checkout."""
+    here = Path(__file__).resolve().parent
+    for candidate in (here / "codes", here.parent / "docs" / "codes"):
+        if (candidate / "README.md").is_file():
+            return candidate
+    raise InputError("the pages of the codes are not installed", remedy="reinstall streambound, or run from a checkout")

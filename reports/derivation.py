@@ -1,0 +1,201 @@
+"""How a verdict follows, as a tree: query, passes, branches, facts, clauses, tables, verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from analyzer.boundedness import Facts, Join
+from analyzer.query import Attribute, Kind
+from analyzer.render import render_branch
+from criteria.check import Checked
+from criteria.synopsis import MOST_TABLES
+from criteria.verdict import Decision, Verdict
+from criteria.violation import CriterionResult, Violation
+from criteria.wording import listed
+from reports.pass_effects import pass_effects
+from reports.phrases import join_text, values_text
+from reports.table_words import TableWords
+from reports.text_report import bound_text, paper_note
+
+MOST_BRANCHES = 6
+"""Branches that the tree shows."""
+
+MOST_ROWS = 12
+"""Tables, or facts of one stream, that the tree shows."""
+
+_CLAUSES = {
+    "bag": (
+        ("(i)", "every projected attribute of a remembered stream is bounded"),
+        ("(ii)", "every join of a remembered stream with one that may come later is harmless"),
+    ),
+    "set": (
+        ("(1)", "every projected attribute of an infinite stream is bounded"),
+        ("(2)", "every equality with a stream that may come later is on a bounded attribute"),
+        ("(3)", "inequalities ask for at most one extreme value per component of a set of streams"),
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A node of the derivation tree; ``style`` is a key of `reports.style`, or empty."""
+
+    text: str
+    children: tuple[Step, ...] = ()
+    style: str = ""
+
+
+def derivation(checked: Checked, decision: Decision) -> Step:
+    """The derivation tree of a decided statement."""
+    branches = decision.derivation.split.branches
+    words = [TableWords.of(checked, decision, number, branch) for number, branch in enumerate(branches, start=1)]
+    shown = [_branch(decision, number, words[number - 1]) for number in _shown(words)]
+    more = len(branches) - len(shown)
+    rest = (Step(f"and {more} more {'branch' if more == 1 else 'branches'}", style="dim"),) if more else ()
+    papers = (_paper(decision, result) for result in decision.criteria[1:])
+    return Step(
+        f"{decision.query.name}, a {'set' if decision.query.distinct else 'bag'}",
+        (_query(decision), _passes(decision), *shown, *rest, *papers, _verdict(checked, decision)),
+        "bold",
+    )
+
+
+def _shown(words: list[TableWords]) -> list[int]:
+    """The numbers of the branches to show: those that violate a clause first."""
+    numbers = range(1, len(words) + 1)
+    return sorted(sorted(numbers, key=lambda number: not words[number - 1].violations)[:MOST_BRANCHES])
+
+
+def _query(decision: Decision) -> Step:
+    query = decision.query
+    selects = [Step(render_branch(branch, query.distinct)) for branch in query.branches]
+    return Step("query", _few(selects, "SELECTs"))
+
+
+def _passes(decision: Decision) -> Step:
+    steps = [Step(f"{name}: {effect}") for name, effects in pass_effects(decision) for effect in effects]
+    unchanged = [name for name, effects in pass_effects(decision) if not effects]
+    idle = (Step(f"no change by {listed(unchanged)}", style="dim"),) if unchanged else ()
+    return Step("passes", (*_few(steps, "changes"), *idle))
+
+
+def _branch(decision: Decision, number: int, words: TableWords) -> Step:
+    total = len(decision.derivation.split.branches)
+    name = f"branch {number} of {total}" if total > 1 else "branch"
+    sql = (Step(render_branch(words.facts.branch, decision.query.distinct)),) if total > 1 else ()
+    return Step(name, (*sql, _facts(words), _criterion(decision, words), _tables(words)))
+
+
+# --- facts -------------------------------------------------------------------------------------------------------
+
+
+def _facts(words: TableWords) -> Step:
+    streams = [_stream(words, source.alias) for source in words.facts.branch.streams]
+    relations = [Step(f"{s.alias}: a relation, finite") for s in words.facts.branch.of_kind(Kind.RELATION)]
+    return Step("facts", _few([*streams, *relations], "sources"))
+
+
+def _stream(words: TableWords, alias: str) -> Step:
+    """Who may come after a stream's tuple, and what that makes of its attributes."""
+    facts, later = words.facts, words.facts.later[alias]
+    if alias in facts.finite_streams:
+        return Step(f"{alias}: a finite stream, it brings finitely many values")
+    if not later:
+        waits = f"{alias}: no stream may come later, so its tuples are forgotten after a bounded time"
+    else:
+        waits = f"{alias}: remembered, because {listed(later, 'or')} may come later"
+    return Step(waits, _few([*_projections(words, alias), *_joins(facts, alias)], "facts"))
+
+
+def _projections(words: TableWords, alias: str) -> Iterator[Step]:
+    facts = words.facts
+    if not facts.later[alias] and not words.distinct:
+        return
+    for attribute in dict.fromkeys(o.value for o in facts.branch.outputs):
+        if isinstance(attribute, Attribute) and attribute.source == alias:
+            known = facts.bounded(attribute)
+            text = f"projected: {values_text(facts, attribute)}, {'bounded' if known else 'not bounded'}"
+            yield Step(text, style="" if known else "error")
+
+
+def _joins(facts: Facts, alias: str) -> Iterator[Step]:
+    found: dict[str, tuple[Attribute, list[bool]]] = {}
+    for own, join in facts.joins_of(alias, facts.later[alias]):
+        text = _join(facts, join)
+        found.setdefault(f"{text}|{own}", (own, []))[1].append(facts.harmless(own, join))
+    for key, (own, harmless) in found.items():
+        text = key.rsplit("|", 1)[0]
+        if all(harmless):
+            yield Step(f"joined: {text}, harmless ({_why_harmless(facts, own)})")
+        else:
+            yield Step(f"joined: {text}, harmful: it depends on unboundedly many {own}", style="error")
+
+
+def _join(facts: Facts, join: Join) -> str:
+    """An equality is two joins; it is written once."""
+    x, y = join.attribute, join.other
+    return join_text(facts, *sorted((x, y))) if join.equality else join_text(facts, x, y)
+
+
+def _why_harmless(facts: Facts, own: Attribute) -> str:
+    if facts.bounded(own):
+        return values_text(facts, own)
+    return f"{own} may be clipped"
+
+
+# --- criterion and tables ----------------------------------------------------------------------------------------
+
+
+def _criterion(decision: Decision, words: TableWords) -> Step:
+    projection = decision.query.projection
+    clauses = tuple(_clause(name, text, words.violations) for name, text in _CLAUSES[projection])
+    return Step(f"{projection} criterion", clauses)
+
+
+def _clause(name: str, text: str, violations: tuple[Violation, ...]) -> Step:
+    broken = [v for v in violations if v.condition == name]
+    if not broken:
+        return Step(f"{name} {text}: holds", style="good")
+    return Step(f"{name} {text}: violated", _few([_at(v) for v in broken], "violations"), "error")
+
+
+def _at(violation: Violation) -> Step:
+    culprit = violation.stream + (f".{violation.attribute}" if violation.attribute else "")
+    return Step(f"at {culprit} ({violation.span.line}:{violation.span.column}) [{violation.code}]")
+
+
+def _tables(words: TableWords) -> Step:
+    """What is kept; a set keeps its results as well."""
+    if words.synopsis.realisable is None:
+        return Step(f"tables: more than {MOST_TABLES} sets of streams")
+    rows = [
+        Step(f"{table.name}: {'; '.join(words.lines(table))}", style="error" if words.culprits(table) else "")
+        for table in words.synopsis.tables
+    ]
+    if words.distinct:
+        style = "error" if words.result_culprits else ""
+        rows.append(Step(f"results: {'; '.join(words.result_lines)}", style=style))
+    return Step("tables" if rows else "tables: none, nothing is remembered", _few(rows, "tables"))
+
+
+def _few(steps: list[Step], what: str) -> tuple[Step, ...]:
+    more = len(steps) - MOST_ROWS
+    return (*steps[:MOST_ROWS], Step(f"and {more} more {what}", style="dim")) if more > 0 else tuple(steps)
+
+
+# --- verdict -----------------------------------------------------------------------------------------------------
+
+
+def _paper(decision: Decision, result: CriterionResult) -> Step:
+    return Step(paper_note(decision, result), style="dim")
+
+
+def _verdict(checked: Checked, decision: Decision) -> Step:
+    style = {Verdict.BOUNDED: "good", Verdict.UNKNOWN: "warning"}.get(checked.verdict, "error")
+    reasons = []
+    if decision.witness is not None:
+        kept = listed(dict.fromkeys(str(kept.attribute) for kept in decision.witness.plan.kept))
+        reasons.append(Step(f"witness: of N values of {kept}, every subset leads to a different output"))
+    reasons += [Step(d.message) for d in checked.diagnostics if d.code in ("SB205", "SB206", "SB207")]
+    return Step(f"verdict: {checked.verdict.value}{bound_text(checked)}", tuple(reasons), style)

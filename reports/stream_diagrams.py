@@ -1,0 +1,123 @@
+"""The two drawings of `explain`: the dependency graph, and the sets of streams whose partial matches are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from analyzer.boundedness import Facts
+from analyzer.errors import UsageError
+from analyzer.query import Branch
+from criteria.check import Checked
+from criteria.dependency_graph import DependencyGraph, vertex_names
+from criteria.synopsis import MOST_TABLES, Synopsis
+from criteria.verdict import Decision
+from criteria.wording import listed
+from reports.diagram import Diagram, Edge, Node, Panel
+from reports.phrases import join_text
+from reports.table_words import TableWords
+
+MOST_TABLES_DRAWN = 100
+MOST_PANELS = 20
+
+_GRAPH_LEGEND = (
+    "An edge leads from a stream to one that its tuples must be newer than (transitive reduction). "
+    "A tuple is remembered until the streams it waits for have come."
+)
+_TABLES_LEGEND = (
+    "A box is a set of streams whose partial matches are remembered. An edge is the arrival of a tuple. "
+    "Streams that share a timestamp take several edges at once."
+)
+
+
+def graph_diagram(checked: Checked, decision: Decision) -> Diagram:
+    """The dependency graph of every branch (theory, section 2)."""
+    branches = decision.derivation.renamed.branches
+    panels = _panels(branches, lambda _, branch: _graph_panel(Facts.of(branch)))
+    return Diagram(f"Dependency graph of {decision.query.name}", _GRAPH_LEGEND, panels)
+
+
+def tables_diagram(checked: Checked, decision: Decision) -> Diagram:
+    """The sets of streams of every branch, their tables, and how tuples lead from one to the next (theory, section 4).
+
+    Raises UsageError for a branch with more than `MOST_TABLES_DRAWN` sets.
+    """
+    branches = decision.derivation.split.branches
+    panels = _panels(branches, lambda number, branch: _tables_panel(TableWords.of(checked, decision, number, branch)))
+    return Diagram(f"Tables of {decision.query.name}", _TABLES_LEGEND, panels)
+
+
+def _panels(branches: tuple[Branch, ...], draw: Callable[[int, Branch], Panel]) -> tuple[Panel, ...]:
+    """A panel per branch; branches that look the same share one."""
+    numbers: dict[Panel, list[str]] = {}
+    for number, branch in enumerate(branches, start=1):
+        numbers.setdefault(draw(number, branch), []).append(str(number))
+    if not numbers:
+        return (Panel("no branch can produce a row", (), ()),)
+    if len(branches) == 1:
+        return tuple(numbers)
+    titled = [
+        replace(panel, title=f"branch{'es' if len(mine) > 1 else ''} {listed(mine)} of {len(branches)}")
+        for panel, mine in numbers.items()
+    ]
+    more = len(titled) - MOST_PANELS
+    rest = (Panel(f"and {more} more kinds of branches", (), ()),) if more > 0 else ()
+    return (*titled[:MOST_PANELS], *rest)
+
+
+# --- the dependency graph ----------------------------------------------------------------------------------------
+
+
+def _graph_panel(facts: Facts) -> Panel:
+    graph = DependencyGraph.of(facts)
+    members: dict[str, list[str]] = {}
+    for alias, vertex in vertex_names(facts).items():
+        members.setdefault(vertex, []).append(alias)
+    nodes = tuple(Node(v, v, (_waits(facts, members[v]),), "stream") for v in graph.vertices)
+    edges = tuple(
+        Edge(newer, older, join_text(facts, facts.time(members[older][0]), facts.time(members[newer][0])))
+        for newer in graph.vertices
+        for older in graph.children[newer]
+    )
+    return Panel("", nodes, edges)
+
+
+def _waits(facts: Facts, aliases: list[str]) -> str:
+    later = dict.fromkeys(stream for alias in aliases for stream in facts.later[alias])
+    return f"waits for {listed(later)}" if later else "waits for no stream"
+
+
+# --- the tables --------------------------------------------------------------------------------------------------
+
+
+def _tables_panel(words: TableWords) -> Panel:
+    synopsis = words.synopsis
+    if synopsis.realisable is None or len(synopsis.realisable) > MOST_TABLES_DRAWN:
+        number = f"more than {MOST_TABLES}" if synopsis.realisable is None else str(len(synopsis.realisable))
+        remedy = "print them as text, or relate the streams' timestamps"
+        raise UsageError(f"{number} sets of streams: too many to draw", remedy=remedy)
+    tables = [
+        Node(_name(t.streams), t.name, words.lines(t), "culprit" if words.culprits(t) else "table")
+        for t in synopsis.tables
+    ]
+    start = Node(_name(()), "nothing", ("no tuple so far",), "plain")
+    kind = "culprit" if words.result_culprits else "results"
+    results = Node(_name(synopsis.streams), "results", words.result_lines, kind)
+    return Panel("", (start, *tables, results), tuple(_steps(synopsis)))
+
+
+def _steps(synopsis: Synopsis) -> Iterable[Edge]:
+    """The transitions that are not several others in a row."""
+    import networkx as nx
+
+    graph = nx.DiGraph((_name(t.before), _name(t.target)) for t in synopsis.transitions)
+    kept = nx.transitive_reduction(graph)
+    for transition in synopsis.transitions:
+        source, target = _name(transition.before), _name(transition.target)
+        if kept.has_edge(source, target):
+            yield Edge(source, target, listed(transition.arriving))
+
+
+def _name(streams: tuple[str, ...]) -> str:
+    """A name that no two sets share, whatever the streams are called."""
+    return repr(streams)

@@ -1,0 +1,141 @@
+"""The tables of one branch in words: what each keeps, how much that can be, and what of it has no bound."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from analyzer.boundedness import Facts
+from analyzer.query import Attribute, Branch
+from analyzer.values import decode
+from criteria.bound import table_size
+from criteria.check import Checked
+from criteria.order_search import Reference
+from criteria.set import harmful_references
+from criteria.size import Size
+from criteria.synopsis import Stored, Synopsis, Table
+from criteria.verdict import Decision, Verdict, branch_violations
+from criteria.violation import Violation
+from reports.phrases import age_text, stored_text, values_text
+
+
+@dataclass(frozen=True)
+class TableWords:
+    """The tables of one branch of a split query; ``sizes`` is what the bound M says of them, by ``prefix`` and name.
+
+    ``proved`` says that there is a witness: what violates a clause is not only not known to be bounded.
+    """
+
+    synopsis: Synopsis
+    distinct: bool
+    violations: tuple[Violation, ...]
+    proved: bool
+    sizes: dict[str, Size]
+    prefix: str
+
+    @classmethod
+    def of(cls, checked: Checked, decision: Decision, number: int, branch: Branch) -> TableWords:
+        """The words for one branch of a decided statement."""
+        distinct = decision.query.distinct
+        violations = () if decision.verdict is Verdict.BOUNDED else branch_violations(branch, distinct)
+        sizes = {} if checked.bound is None else {table.table: table.size for table in checked.bound.tables}
+        prefix = f"{number}:" if len(decision.derivation.split.branches) > 1 else ""
+        proved = decision.verdict is Verdict.UNBOUNDED
+        return cls(Synopsis(Facts.of(branch)), distinct, violations, proved, sizes, prefix)
+
+    @property
+    def facts(self) -> Facts:
+        """The branch's facts."""
+        return self.synopsis.facts
+
+    def lines(self, table: Table) -> tuple[str, ...]:
+        """What a table keeps, a line per part of its key, and its size."""
+        keys = [self._key_line(table, stored) for stored in table.key]
+        ages = [age_text(self.facts, age) for age in table.ages]
+        single = "whether there is one" if self.distinct else "one counter"
+        until = [] if table.deadline is None else [f"until {self._moment(table.deadline)}"]
+        return (*(keys + ages or [single]), *until, self.size(table))
+
+    def _key_line(self, table: Table, stored: Stored) -> str:
+        reference = next((r for r in self._extrema(table) if r.own == stored.attribute), None)
+        if reference is not None:
+            return f"the {'greatest' if reference.maximum else 'least'} {stored.attribute}"
+        if stored.attribute in self.culprits(table):
+            return f"every {stored.attribute}"
+        return stored_text(self.facts, stored)
+
+    def size(self, table: Table) -> str:
+        """How many entries a table can have."""
+        if self.culprits(table):
+            return self._without_bound
+        size = self.sizes.get(self.prefix + table.name)
+        if size is None and not self._extrema(table):
+            size = table_size(self.synopsis, table)
+        return "bounded" if size is None else size_text(size)
+
+    @property
+    def _without_bound(self) -> str:
+        return "unbounded" if self.proved else "may be unbounded"
+
+    def culprits(self, table: Table) -> tuple[Attribute, ...]:
+        """The attributes in a table's key of which a violated clause would have unboundedly many values kept."""
+        blamed = {_attribute(violation) for violation in self.violations}
+        keys = [s.attribute for s in table.key if not s.low and not s.high and s.attribute in blamed]
+        keys = [key for key in keys if not self.facts.bounded(key)]
+        extrema = self._extrema(table) if keys else ()
+        if not keys or (not extrema and table_size(self.synopsis, table) is not None):
+            return ()
+        several = len({(reference.own, reference.maximum) for reference in extrema}) > 1
+        single = set() if several else {reference.own for reference in extrema}
+        return tuple(key for key in keys if key not in single)
+
+    def _extrema(self, table: Table) -> tuple[Reference, ...]:
+        """The joins for which a set query keeps one extreme value in this table."""
+        if not self.distinct:
+            return ()
+        inside = set(table.streams)
+        return tuple(
+            r
+            for r in harmful_references(self.facts)
+            if r.own.source in inside and not {r.lesser.source, r.greater.source} <= inside
+        )
+
+    def _moment(self, timestamp: int) -> str:
+        time = self.facts.time(self.synopsis.streams[0])
+        return decode(timestamp, self.facts.branch.column(time).type)
+
+    # --- results -------------------------------------------------------------------------------------------------
+
+    @property
+    def result_lines(self) -> tuple[str, ...]:
+        """What is kept of the results: nothing of a bag, every different row of a set."""
+        if not self.distinct:
+            return ("written at once",)
+        culprits = self.result_culprits
+        rows = [f"every {a}" if a in culprits else values_text(self.facts, a) for a in self._projected()]
+        size = self.sizes.get(f"{self.prefix}results")
+        known = self._without_bound if culprits else "bounded" if size is None else size_text(size)
+        return (*rows, known)
+
+    @cached_property
+    def result_culprits(self) -> tuple[Attribute, ...]:
+        """The projected attributes of which a set would have to remember every value."""
+        if not self.distinct:
+            return ()
+        blamed = {_attribute(v) for v in self.violations if v.code == "SB201"}
+        return tuple(attribute for attribute in self._projected() if attribute in blamed)
+
+    def _projected(self) -> tuple[Attribute, ...]:
+        values = (output.value for output in self.facts.branch.outputs)
+        return tuple(dict.fromkeys(value for value in values if isinstance(value, Attribute)))
+
+
+def _attribute(violation: Violation) -> Attribute | None:
+    """The culprit of a violation."""
+    return None if violation.attribute is None else Attribute(violation.stream, violation.attribute)
+
+
+def size_text(size: Size) -> str:
+    """A size in words: ``at most 4``, ``at most 3*rows_R = 48``."""
+    known = "" if size.value is None or size.text == str(size.value) else f" = {size.value:,}"
+    return f"at most {size.text}{known}"

@@ -1,0 +1,161 @@
+"""Every code has a page, and every page keeps its word: its examples are checked as a user would check them."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import cli
+from analyzer.catalog import load_catalog
+from analyzer.diagnostics import Diagnostic
+from analyzer.rules import RULES, Rule
+from analyzer.spans import SourceText
+from criteria.check import Checked, check_source
+from criteria.paper_verdict import by_the_paper
+from reports.code_page import code_page, pages_directory
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+HEADINGS = ["What it means", "Why", "Example", "Repair"]
+BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.S)
+MARK = re.compile(r"-- *(\^+)")
+
+every_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page's sections by heading; its example, and each repair as a catalog and a query."""
+
+    head: str
+    sections: dict[str, str]
+
+    @classmethod
+    def of(cls, rule: Rule) -> Page:
+        head, *sections = re.split(r"^## ", code_page(rule), flags=re.M)
+        return cls(head, {heading: body for heading, _, body in (section.partition("\n") for section in sections)})
+
+    @property
+    def example(self) -> tuple[str, str]:
+        (first, catalog), (second, sql) = BLOCK.findall(self.sections["Example"])
+        assert (first, second) == ("toml", "sql")
+        return catalog, sql
+
+    @property
+    def repairs(self) -> list[tuple[str, str]]:
+        catalog, sql = self.example
+        blocks = BLOCK.findall(self.sections["Repair"])
+        assert {kind for kind, _ in blocks} <= {"toml", "sql"}
+        return [(text, sql) if kind == "toml" else (catalog, text) for kind, text in blocks]
+
+    @property
+    def companions(self) -> set[str]:
+        """Codes that the page says come with its own."""
+        return set(re.findall(r"It comes\s+with\s+\[(SB\d+)\]", self.sections["What it means"]))
+
+
+def check(rule: Rule, files: tuple[str, str], directory: Path) -> Checked:
+    catalog, sql = files
+    (directory / "streams.toml").write_text(catalog, encoding="utf-8")
+    (item,) = check_source(SourceText("q.sql", sql), load_catalog(directory / "streams.toml"))
+    return by_the_paper(item) if rule.code.startswith("SB3") else item
+
+
+def place(diagnostic: Diagnostic) -> tuple[int, int, int, int]:
+    span = diagnostic.span
+    return span.line, span.column, span.end_line, span.end_column
+
+
+def marked(sql: str) -> set[tuple[int, int, int, int]]:
+    """The places that the carets in comments point at: on the line above."""
+    found = set()
+    for number, line in enumerate(sql.splitlines(), start=1):
+        if mark := MARK.fullmatch(line):
+            found.add((number - 1, mark.start(1) + 1, number - 1, mark.end(1) + 1))
+    return found
+
+
+def test_there_is_a_page_per_code_and_no_other() -> None:
+    assert {path.name for path in pages_directory().iterdir()} == {"README.md"} | {f"{r.code}.md" for r in RULES}
+
+
+def test_the_index_lists_every_code_in_order() -> None:
+    index = (pages_directory() / "README.md").read_text(encoding="utf-8")
+    rows = [line for line in index.splitlines() if line.startswith("| [")]
+    assert rows == [f"| [{r.code}]({r.code}.md) | {r.name} | {r.severity} | {r.summary} |" for r in RULES]
+
+
+def test_an_installation_has_the_pages_where_they_are_looked_for() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    included = project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    assert included[str(pages_directory().relative_to(ROOT))] == "reports/codes"
+
+
+@every_rule
+def test_a_page_has_its_parts(rule: Rule) -> None:
+    page = Page.of(rule)
+    assert page.head == f"# {rule.code} {rule.name}\n\n*{rule.severity}*: {rule.summary}\n\n"
+    assert list(page.sections) == HEADINGS
+    assert "docs/theory.md" in page.sections["Why"] or rule.code == "SB001"
+
+
+@every_rule
+def test_links_lead_somewhere(rule: Rule) -> None:
+    for target in re.findall(r"\]\(([^)]+)\)", code_page(rule)):
+        assert (pages_directory() / target).is_file(), target
+    theory = (ROOT / "docs" / "theory.md").read_text(encoding="utf-8")
+    headings = set(re.findall(r"^#+ (?:\d+\. )?(.*)$", theory, flags=re.M))
+    reasons = " ".join(Page.of(rule).sections["Why"].split())
+    for sections in re.findall(r'theory\.md\), ("[^"]+"(?: and "[^"]+")*)', reasons):
+        assert set(re.findall(r'"([^"]+)"', sections)) <= headings
+    assert reasons.count('theory.md), "') == reasons.count("theory.md)")
+
+
+@every_rule
+def test_the_example_triggers_the_code_at_the_mark(rule: Rule, tmp_path: Path) -> None:
+    page = Page.of(rule)
+    item = check(rule, page.example, tmp_path)
+    assert {diagnostic.code for diagnostic in item.diagnostics} == {rule.code} | page.companions
+    places = {place(diagnostic) for diagnostic in item.diagnostics if diagnostic.code == rule.code}
+    if marked(page.example[1]):
+        assert places == marked(page.example[1])
+    else:
+        assert all(start == 1 and end > start for start, _, end, _ in places), "only whole statements go unmarked"
+
+
+@every_rule
+def test_each_repair_leaves_a_bounded_query_without_findings(rule: Rule, tmp_path: Path) -> None:
+    repairs = Page.of(rule).repairs
+    assert repairs
+    for files in repairs:
+        item = check(rule, files, tmp_path)
+        assert item.diagnostics == ()
+        assert item.verdict == "bounded"
+
+
+@every_rule
+def test_explain_shows_the_page_in_100_columns(rule: Rule) -> None:
+    result = CliRunner().invoke(cli.main, ["explain", rule.code.lower()])
+    assert result.exit_code == 0
+    lines = result.output.splitlines()
+    assert lines[0].strip() == f"{rule.code} {rule.name}"
+    assert max(map(len, lines)) <= 100
+    assert "\x1b" not in result.output
+    assert [line for line in lines if line in HEADINGS] == HEADINGS
+    shown = "".join(result.output.split())
+    for _, text in BLOCK.findall(code_page(rule)):
+        assert "".join(text.split()) in shown
+
+
+def test_colour_is_there_when_asked_for() -> None:
+    assert "\x1b[" in CliRunner().invoke(cli.main, ["explain", "SB201", "--color"], color=True).output
+
+
+def test_a_page_can_be_written_to_a_file(tmp_path: Path) -> None:
+    result = CliRunner().invoke(cli.main, ["explain", "SB201", "-o", str(tmp_path / "page.txt")])
+    assert result.exit_code == 0
+    assert "SB201 unbounded-projection" in (tmp_path / "page.txt").read_text(encoding="utf-8")
