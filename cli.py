@@ -41,6 +41,7 @@ _DRAWN = ("graph", "tables")
 _DRAWING_FORMATS = ("text", "mermaid", "dot", "svg")
 _SUFFIXES = {".mmd": "mermaid", ".dot": "dot", ".gv": "dot", ".svg": "svg"}
 _CRITERIA = ("exact", "paper")
+_REPAIRED = 20
 _SEVERITIES = ("error", "warning", "note")
 
 
@@ -112,10 +113,12 @@ def main() -> None:
               help="Judge by this project's criteria, or by the paper's theorems alone.")  # fmt: skip
 @click.option("--fail-on", type=click.Choice(_SEVERITIES), default="error", show_default=True,
               help="The least severity that makes the exit status 1.")  # fmt: skip
+@click.option("--repairs/--no-repairs", default=None,
+              help="Look for repairs of all rejected queries, or of none; by default of the first 20.")  # fmt: skip
 @_common
 def check(
-    paths: tuple[Path, ...], format_name: str, criteria: str, fail_on: str, catalog_file: Path | None,
-    color: bool | None, debug: bool,
+    paths: tuple[Path, ...], format_name: str, criteria: str, fail_on: str, repairs: bool | None,
+    catalog_file: Path | None, color: bool | None, debug: bool,
 ) -> None:  # fmt: skip
     """Give the verdict of every query in PATHS: files, directories (all *.sql below), or - for standard input.
 
@@ -128,7 +131,7 @@ def check(
     """
     from analyzer.diagnostics import ORDER, Severity
     from analyzer.workspace import Workspace, query_files, read_query
-    from criteria.check import check_source
+    from criteria.check import check_source, with_first_repairs
     from criteria.verdict import Verdict
     from reports.formats import FORMATS
 
@@ -141,6 +144,8 @@ def check(
         from criteria.paper_verdict import by_the_paper
 
         checked = tuple(map(by_the_paper, checked))
+    elif repairs is not False:
+        checked = with_first_repairs(checked, None if repairs else _REPAIRED)
     report = next(form for form in FORMATS if form.name == format_name)
     click.echo(report.render(checked, _colored(color)))
     if any(diagnostic.code == "SB001" for item in checked for diagnostic in item.diagnostics):

@@ -6,7 +6,7 @@ import difflib
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -90,11 +90,15 @@ class Table:
 
 @dataclass(frozen=True)
 class Catalog:
-    """All declared streams and relations; ``queries`` are the globs that a bare ``check`` gates."""
+    """All declared streams and relations; ``queries`` are the globs that a bare ``check`` gates.
+
+    ``text`` is the file's, where it was read from one: repairs of the catalog are edits of it.
+    """
 
     file: str
     tables: tuple[Table, ...]
     queries: tuple[str, ...] = ()
+    text: str = field(default="", repr=False, compare=False)
 
     def table(self, name: str) -> Table | None:
         """The stream or relation of that name (case-insensitive)."""
@@ -150,7 +154,7 @@ def parse_catalog(text: str, file: str = FILE_NAME) -> Catalog:
         raise CatalogError(
             f"not TOML: {_TOML_PLACE.sub('', str(error))}", file=file, line=line, column=column
         ) from error
-    return catalog_from_mapping(document, file, toml_lines(text))
+    return replace(catalog_from_mapping(document, file, toml_lines(text)), text=text)
 
 
 def catalog_from_mapping(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from analyzer.catalog import Catalog, suggest
-from analyzer.diagnostics import Diagnostic
+from analyzer.diagnostics import Diagnostic, Severity
 from analyzer.errors import InputError, UsageError
 from analyzer.lower import lower
 from analyzer.query import Query
@@ -18,12 +19,18 @@ from criteria.paper import MOST_STRICT, strict_branches, weak_joins
 from criteria.verdict import Decision, Verdict, decide
 from preprocess.count_lto import count_lto
 
+if TYPE_CHECKING:
+    from criteria.repairs.repair import Repairs
+
 _UNSUPPORTED = frozenset({"SB110", "SB111", "SB112", "SB113"})
 
 
 @dataclass(frozen=True)
 class Checked:
-    """One statement's verdict. ``decision``, ``bound`` and ``lto_queries`` are None where there is none."""
+    """One statement's verdict. ``decision``, ``bound`` and ``lto_queries`` are None where there is none.
+
+    ``repairs`` are None until `with_repairs` has looked for them; ``catalog`` is what it was checked against.
+    """
 
     statement: Statement
     verdict: Verdict
@@ -31,6 +38,13 @@ class Checked:
     decision: Decision | None = None
     bound: Bound | None = None
     lto_queries: int | None = None
+    catalog: Catalog | None = field(default=None, repr=False, compare=False)
+    repairs: Repairs | None = None
+
+    @property
+    def rejected(self) -> bool:
+        """Whether the criteria reject it, so that a repair may help."""
+        return self.decision is not None and self.decision.verdict in (Verdict.UNBOUNDED, Verdict.UNKNOWN)
 
     @property
     def source(self) -> SourceText:
@@ -56,7 +70,32 @@ def check_statement(statement: Statement, catalog: Catalog) -> Checked:
     decision = decide(lowered.query)
     split = decision.derivation.split
     found = bound(split) if decision.verdict is Verdict.BOUNDED else None
-    return Checked(statement, decision.verdict, decision.diagnostics, decision, found, lto_queries(split))
+    return Checked(statement, decision.verdict, decision.diagnostics, decision, found, lto_queries(split), catalog)
+
+
+def with_repairs(item: Checked, **limits: int) -> Checked:
+    """A rejected statement with its repairs (`repair` has the limits), the first error having them as its fixes."""
+    from criteria.repairs.repair import repair
+
+    if not item.rejected or item.decision is None or item.catalog is None:
+        return item
+    repairs = repair(item.statement, item.catalog, item.decision.query, **limits)
+    diagnostics = list(item.diagnostics)
+    first = next((i for i, found in enumerate(diagnostics) if found.severity is Severity.ERROR), None)
+    if first is not None:
+        diagnostics[first] = replace(diagnostics[first], fixes=repairs.fixes)
+    return replace(item, repairs=repairs, diagnostics=tuple(diagnostics))
+
+
+def with_first_repairs(checked: tuple[Checked, ...], most: int | None) -> tuple[Checked, ...]:
+    """The statements with repairs of the first rejected ones, at most so many; of all where ``most`` is None."""
+    left = len(checked) if most is None else most
+    found = []
+    for item in checked:
+        wanted = item.rejected and left > 0
+        left -= wanted
+        found.append(with_repairs(item) if wanted else item)
+    return tuple(found)
 
 
 def lto_queries(split: Query) -> int | None:

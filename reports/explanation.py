@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from criteria.check import Checked
+from criteria.check import Checked, with_repairs
 from reports.derivation import derivation
 from reports.stages import STAGES
 from reports.terminal import tree_text
 from reports.text_report import bound_text, diagnostic_lines, notes, verdict_line
+
+_MOST_FIXES = 20
 
 
 def stage_text(name: str, checked: Checked, color: bool) -> str:
@@ -19,10 +21,11 @@ def stage_text(name: str, checked: Checked, color: bool) -> str:
 
 
 def verdict_text(checked: Checked, color: bool) -> str:
-    """The verdict, every diagnostic, each criterion clause by clause, and the bound per table."""
+    """The verdict, every diagnostic with every repair, each criterion clause by clause, and the bound per table."""
+    checked = with_repairs(checked, most=_MOST_FIXES, of_a_kind=_MOST_FIXES)
     lines = [verdict_line(checked, color)]
     for diagnostic in checked.diagnostics:
-        lines.extend(("", *diagnostic_lines(checked, diagnostic, color)))
+        lines.extend(("", *diagnostic_lines(checked, diagnostic, color, None)))
     if checked.decision is not None:
         lines.append("")
         for result in checked.decision.criteria:

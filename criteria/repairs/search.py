@@ -1,0 +1,142 @@
+"""The search for changes that leave no violation: single ones; pairs where those are few; else as many as it takes.
+
+A candidate is judged by the deciding criterion on the changed query; only what is found is written as a patch and
+analysed from its text. The budget counts analyses, not time, so that every machine finds the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import combinations, islice
+
+from analyzer.diagnostics import Fix
+from analyzer.query import Query
+from criteria.repairs.changes import candidates
+from criteria.repairs.meaning import changed
+from criteria.repairs.rejected import Key, Rejected
+from criteria.repairs.steps import Change, SetDistinct
+
+MOST_ANALYSES = 200
+FEW = 2
+"""With fewer single changes than that, pairs are looked for too."""
+MOST_PAIRS = 4
+MOST_CHANGES = 8
+"""Changes taken together where pairs do not help."""
+WORK = 4_000_000
+"""Steps of all analyses together, where a query is so large that `MOST_ANALYSES` of them would take long."""
+
+
+@dataclass
+class Search:
+    """The search from one rejected query; ``write`` makes a patch of a change, or None where the text has no place.
+
+    After it, ``exhausted`` says that the budget ended it, ``unplaced`` that some change helped but has no patch.
+    """
+
+    rejected: Rejected
+    write: Callable[[Change], Fix | None]
+    analyses: int = field(init=False)
+    unplaced: bool = field(init=False, default=False)
+    _partial: dict[Change, frozenset[Key]] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.analyses = min(MOST_ANALYSES, max(MOST_CHANGES, WORK // _work(self.rejected.query)))
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the budget is spent."""
+        return self.analyses <= 0
+
+    def found(self) -> Iterator[tuple[Change, Fix]]:
+        """Changes that make the query bounded with their patches, those that change least first."""
+        singles = self._singles()
+        first = list(islice(singles, FEW))
+        if len(first) == FEW:
+            yield from first
+            yield from singles
+            return
+        found = [*first, *islice(self._pairs(), MOST_PAIRS)]
+        yield from sorted(found, key=lambda pair: _rank(pair[0]))
+        if not found:
+            yield from self._several()
+
+    def _singles(self) -> Iterator[tuple[Change, Fix]]:
+        helped: list[Change] = []
+        for change in candidates(self.rejected):
+            if any(set(other.steps) <= set(change.steps) for other in helped):
+                continue
+            remaining = self._remaining(change)
+            if remaining == frozenset():
+                for fix in self._written(change):
+                    helped.append(change)
+                    yield change, fix
+            elif remaining is not None and remaining != self.rejected.violations:
+                self._partial[change] = remaining
+
+    def _pairs(self) -> Iterator[tuple[Change, Fix]]:
+        """Pairs of changes that each remove some violation and together all of them."""
+        pairs = [
+            first + second
+            for first, second in combinations(self._partial, 2)
+            if not self._partial[first] & self._partial[second] & self.rejected.violations
+            and _compatible(first, second)
+        ]
+        for pair in sorted(pairs, key=_rank):
+            if self._remaining(pair) == frozenset():
+                yield from ((pair, fix) for fix in self._written(pair))
+
+    def _several(self) -> Iterator[tuple[Change, Fix]]:
+        """The change that leaves least, then the next, until nothing is left."""
+        rejected, taken = self.rejected, None
+        for _ in range(MOST_CHANGES):
+            ranked = [
+                (len(remaining), both.weight, number, both)
+                for number, both in enumerate(_continued(taken, candidates(rejected)))
+                if (remaining := self._remaining(both)) is not None
+            ]
+            if not ranked or min(ranked)[0] >= len(rejected.violations):
+                return
+            left, _, _, taken = min(ranked)
+            if left == 0:
+                yield from ((taken, fix) for fix in self._written(taken))
+                return
+            query = changed(self.rejected.query, taken.steps)
+            rejected = Rejected(query or self.rejected.query, rejected.catalog)
+
+    def _written(self, change: Change) -> Iterator[Fix]:
+        fix = self.write(change)
+        self.unplaced = self.unplaced or fix is None
+        if fix is not None:
+            yield fix
+
+    def _remaining(self, change: Change) -> frozenset[Key] | None:
+        """What a change leaves wrong; None if it has no single meaning, contradicts the query, or the budget is spent."""
+        if self.exhausted:
+            return None
+        self.analyses -= 1
+        query = changed(self.rejected.query, change.steps)
+        if query is None:
+            return None
+        after = Rejected(query, self.rejected.catalog)
+        return after.violations if after.warnings <= self.rejected.warnings else None
+
+
+def _rank(change: Change) -> tuple[int, int]:
+    return change.weight, len(change.steps)
+
+
+def _continued(taken: Change | None, found: tuple[Change, ...]) -> Iterator[Change]:
+    return iter(found) if taken is None else (taken + change for change in found if _compatible(taken, change))
+
+
+def _compatible(first: Change, second: Change) -> bool:
+    """Whether two changes say different things, and not both something of DISTINCT."""
+    flips = sum(isinstance(step, SetDistinct) for step in (*first.steps, *second.steps))
+    return flips < 2 and not set(first.steps) & set(second.steps)
+
+
+def _work(query: Query) -> int:
+    """About how many steps one analysis takes: closing the conditions is cubic in the attributes."""
+    sizes = [sum(len(source.columns) for source in branch.sources) for branch in query.branches]
+    return 1 + sum(size**3 for size in sizes)
