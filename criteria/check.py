@@ -73,13 +73,14 @@ def check_statement(statement: Statement, catalog: Catalog) -> Checked:
     return Checked(statement, decision.verdict, decision.diagnostics, decision, found, lto_queries(split), catalog)
 
 
-def with_repairs(item: Checked, **limits: int) -> Checked:
-    """A rejected statement with its repairs (`repair` has the limits), the first error having them as its fixes."""
+def with_repairs(item: Checked, thorough: bool = False) -> Checked:
+    """A rejected statement with its repairs, which are the fixes of its first error; all of them when thorough."""
     from criteria.repairs.repair import repair
+    from criteria.repairs.search import QUICK, THOROUGH
 
     if not item.rejected or item.decision is None or item.catalog is None:
         return item
-    repairs = repair(item.statement, item.catalog, item.decision.query, **limits)
+    repairs = repair(item.statement, item.catalog, item.decision.query, THOROUGH if thorough else QUICK)
     diagnostics = list(item.diagnostics)
     first = next((i for i, found in enumerate(diagnostics) if found.severity is Severity.ERROR), None)
     if first is not None:

@@ -8,8 +8,6 @@ from reports.stages import STAGES
 from reports.terminal import tree_text
 from reports.text_report import bound_text, diagnostic_lines, notes, verdict_line
 
-_MOST_FIXES = 20
-
 
 def stage_text(name: str, checked: Checked, color: bool) -> str:
     """A stage as text; the diagnostics instead, where the statement has no meaning in the query language."""
@@ -22,7 +20,7 @@ def stage_text(name: str, checked: Checked, color: bool) -> str:
 
 def verdict_text(checked: Checked, color: bool) -> str:
     """The verdict, every diagnostic with every repair, each criterion clause by clause, and the bound per table."""
-    checked = with_repairs(checked, most=_MOST_FIXES, of_a_kind=_MOST_FIXES)
+    checked = with_repairs(checked, thorough=True)
     lines = [verdict_line(checked, color)]
     for diagnostic in checked.diagnostics:
         lines.extend(("", *diagnostic_lines(checked, diagnostic, color, None)))

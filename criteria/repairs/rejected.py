@@ -13,7 +13,7 @@ from analyzer.query import Attribute, Branch, Query
 from criteria.repairs.steps import Place
 from criteria.verdict import branch_violations
 from criteria.violation import Violation
-from preprocess.pipeline import derive
+from preprocess.pipeline import Derivation, derive
 
 Key = tuple[int, str, str, str | None, int]
 """What makes a violation the same one in a changed query: SELECT, code, culprit and position."""
@@ -62,9 +62,14 @@ class Rejected:
     catalog: Catalog
 
     @cached_property
+    def derivation(self) -> Derivation:
+        """The query's stages."""
+        return derive(self.query)
+
+    @cached_property
     def culprits(self) -> tuple[Culprits, ...]:
         """The violating branches."""
-        found = ((Facts.of(b), branch_violations(b, self.query.distinct)) for b in derive(self.query).split.branches)
+        found = ((Facts.of(b), branch_violations(b, self.query.distinct)) for b in self.derivation.split.branches)
         return tuple(Culprits(facts, violations) for facts, violations in found if violations)
 
     @cached_property
@@ -79,13 +84,13 @@ class Rejected:
     @cached_property
     def warnings(self) -> int:
         """How many conditions can never hold: a repair that makes more contradicts the query."""
-        return len(derive(self.query).warnings)
+        return len(self.derivation.warnings)
 
     def never_null(self, place: Place) -> bool:
         """Whether no result has NULL in a column, because every alternative of the query compares it."""
         return all(
             Attribute(source.alias, place.column) in close(branch).compared
-            for branch in derive(self.query).split.branches
+            for branch in self.derivation.split.branches
             for source in branch.sources
             if source.span == place.source
         )

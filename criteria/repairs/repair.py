@@ -18,13 +18,10 @@ from criteria.repairs.layout import Layout
 from criteria.repairs.meaning import changed, same_meaning
 from criteria.repairs.patch import edits_of
 from criteria.repairs.rejected import Rejected
-from criteria.repairs.search import Search
+from criteria.repairs.search import QUICK, Effort, Search
 from criteria.repairs.steps import Change
 from criteria.verdict import Verdict, decide
 from criteria.wording import listed
-
-MOST = 5
-MOST_OF_A_KIND = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +32,17 @@ class Repairs:
     why_none: str = ""
 
 
-def repair(
-    statement: Statement, catalog: Catalog, query: Query, most: int = MOST, of_a_kind: int = MOST_OF_A_KIND
-) -> Repairs:
-    """At most so many repairs of a statement whose query is not bounded."""
+def repair(statement: Statement, catalog: Catalog, query: Query, effort: Effort = QUICK) -> Repairs:
+    """The repairs of a statement whose query is not bounded."""
     layout = Layout(statement)
-    search = Search(Rejected(query, catalog), lambda change: written(change, layout, statement, catalog, query))
+    search = Search(Rejected(query, catalog), lambda change: written(change, layout, statement, catalog, query), effort)
     kinds: Counter[tuple[str, ...]] = Counter()
     found: list[Fix] = []
     for change, fix in search.found():
         kinds[change.kinds] += 1
-        if kinds[change.kinds] <= of_a_kind:
+        if kinds[change.kinds] <= effort.of_a_kind:
             found.append(fix)
-        if len(found) == most:
+        if len(found) == effort.repairs:
             break
     return Repairs(tuple(found), "" if found else _why_none(search))
 
@@ -56,7 +51,7 @@ def _why_none(search: Search) -> str:
     if search.unplaced:
         return "what would make it bounded has no certain place in this text: a subquery or a * hides it"
     if search.exhausted:
-        return "the query is too large for the search, and nothing that was tried makes it bounded"
+        return "nothing that was tried makes it bounded; explain tries more"
     return "no bound, domain, window, order, relation, DISTINCT or dropped column makes it bounded, alone or together"
 
 

@@ -17,14 +17,29 @@ from criteria.repairs.meaning import changed
 from criteria.repairs.rejected import Key, Rejected
 from criteria.repairs.steps import Change, SetDistinct
 
-MOST_ANALYSES = 200
 FEW = 2
 """With fewer single changes than that, pairs are looked for too."""
 MOST_PAIRS = 4
 MOST_CHANGES = 8
 """Changes taken together where pairs do not help."""
-WORK = 4_000_000
-"""Steps of all analyses together, where a query is so large that `MOST_ANALYSES` of them would take long."""
+LEAST_ANALYSES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How many repairs are wanted, in all and of one kind, and how much their search may cost.
+
+    ``work`` is about how many steps all analyses may take together, for queries so large that fewer are afforded.
+    """
+
+    repairs: int
+    of_a_kind: int
+    analyses: int
+    work: int
+
+
+QUICK = Effort(repairs=5, of_a_kind=2, analyses=200, work=4_000_000)
+THOROUGH = Effort(repairs=20, of_a_kind=20, analyses=1000, work=40_000_000)
 
 
 @dataclass
@@ -36,12 +51,14 @@ class Search:
 
     rejected: Rejected
     write: Callable[[Change], Fix | None]
+    effort: Effort
     analyses: int = field(init=False)
     unplaced: bool = field(init=False, default=False)
     _partial: dict[Change, frozenset[Key]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.analyses = min(MOST_ANALYSES, max(MOST_CHANGES, WORK // _work(self.rejected.query)))
+        afforded = self.effort.work // _work(self.rejected.query)
+        self.analyses = min(self.effort.analyses, max(LEAST_ANALYSES, afforded))
 
     @property
     def exhausted(self) -> bool:
@@ -105,13 +122,16 @@ class Search:
             rejected = Rejected(query or self.rejected.query, rejected.catalog)
 
     def _written(self, change: Change) -> Iterator[Fix]:
+        if self.exhausted:
+            return
+        self.analyses -= 1
         fix = self.write(change)
         self.unplaced = self.unplaced or fix is None
         if fix is not None:
             yield fix
 
     def _remaining(self, change: Change) -> frozenset[Key] | None:
-        """What a change leaves wrong; None if it has no single meaning, contradicts the query, or the budget is spent."""
+        """What a change leaves wrong; None if it has no single meaning, contradicts the query, or is not afforded."""
         if self.exhausted:
             return None
         self.analyses -= 1
@@ -119,7 +139,8 @@ class Search:
         if query is None:
             return None
         after = Rejected(query, self.rejected.catalog)
-        return after.violations if after.warnings <= self.rejected.warnings else None
+        contradicts = after.violations < self.rejected.violations and after.warnings > self.rejected.warnings
+        return None if contradicts else after.violations
 
 
 def _rank(change: Change) -> tuple[int, int]:
