@@ -36,7 +36,7 @@ def _choices(culprits: Culprits) -> Iterator[tuple[Side, ...]]:
             yield missing[-1:]
             yield missing
     for _, join in culprits.joins:
-        if facts.branch.column(join.attribute).type.discrete:
+        if facts.branch.column(join.attribute).type.discrete and not join.equality:
             yield _needed(facts, join)
 
 
@@ -58,8 +58,9 @@ def _change(facts: Facts, sides: tuple[Side, ...], rejected: Rejected) -> Change
         kind = facts.branch.column(attribute).type
         place = Place.of(facts.branch, attribute)
         steps.append(AddCondition(place, Op.LE if above else Op.GE, None, values.high if above else values.low, kind))
-        notes.append(values.note)
-        safe = safe and values.safe and rejected.never_null(place)
+        keeps = rejected.never_null(place)
+        notes.append(values.note if keeps or not values.safe else f"{values.note} but rows with NULL")
+        safe = safe and values.safe and keeps
         weight += 0 if values.implied else _EXAMPLE
     names = {attribute for attribute, _ in sides}
     weight += (len(sides) - 1) * (_SECOND_SIDE if len(names) == 1 else _SECOND_ATTRIBUTE)

@@ -16,6 +16,7 @@ from analyzer.values import Value, decode
 from criteria.repairs.steps import DeclareDomain
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+\Z")
+_INLINE = re.compile(r"\s*(?:\S+\s*\.\s*)?domain\s*=\s*\{")
 _LITERAL = re.compile(r"\A(?:DATE|TIMESTAMP) '(.*)'\Z")
 
 
@@ -38,20 +39,27 @@ def _candidates(step: DeclareDomain, source: SourceText) -> Iterator[Edit]:
         table = (section, step.table)
         if table not in lines:
             continue
+        text = f"{_key(step.column)} = {_array(step)}"
         domains = [line for path, line in lines.items() if path[:3] == (*table, "domain")]
         columns = lines.get((*table, "columns"))
         for line in (*domains[-1:], *([columns] if columns else []), lines[table]):
             for prefix in ("domain.", ""):
-                yield _line_after(line, f"{prefix}{_key(step.column)} = {_array(step)}", source)
+                yield _line_after(line, prefix + text, source)
+        if (inline := lines.get((*table, "domain"))) and (opened := _INLINE.match(source.line(inline))):
+            yield _inserted(inline, opened.end(), f" {text},", source)
 
 
 def _line_after(line: int, text: str, source: SourceText) -> Edit:
     shown = source.line(line)
     indent = shown[: len(shown) - len(shown.lstrip())]
     ending = "\r\n" if "\r\n" in source.text else "\n"
-    start = sum(len(part) + 1 for part in source.text.split("\n")[: line - 1])
-    end = start + len(shown)
-    return Edit(source.file, source.span(end, end), f"{ending}{indent}{text}")
+    return _inserted(line, len(shown), f"{ending}{indent}{text}", source)
+
+
+def _inserted(line: int, column: int, text: str, source: SourceText) -> Edit:
+    """A text inserted into a line, behind so many characters."""
+    at = sum(len(part) + 1 for part in source.text.split("\n")[: line - 1]) + column
+    return Edit(source.file, source.span(at, at), text)
 
 
 def _declares(step: DeclareDomain, edit: Edit, catalog: Catalog) -> bool:

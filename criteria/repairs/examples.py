@@ -37,7 +37,7 @@ def example_range(facts: Facts, attribute: Attribute, catalog: Catalog) -> Range
     column = facts.branch.column(attribute)
     if column.type.name in _BYTES:
         half = 2 ** _BYTES[column.type.name]
-        return Range(-half, half - 1, f"the range of a {column.type.name}, so nothing is lost", True, True)
+        return Range(-half, half - 1, f"the range of a {column.type.name}, which excludes nothing", True, True)
     low, high = _known(facts, attribute)
     if (declared := _declared_elsewhere(column, facts.branch.source(attribute.source).table, catalog)) is not None:
         domain, where = declared
@@ -53,7 +53,7 @@ def example_values(facts: Facts, attribute: Attribute, catalog: Catalog) -> tupl
     if declared is not None and declared[0].values:
         return declared[0].values, f"the values that {declared[1]} declares"
     example: tuple[Value, ...] = ("a", "b", "c") if column.type.family is Family.STRING else _HALVES
-    return example, "the values are an example: list yours"
+    return example, "the values are an example: choose yours"
 
 
 _HALVES = (Fraction(0), Fraction(1, 2), Fraction(1))
@@ -73,7 +73,7 @@ def _example(low: int | None, high: int | None, kind: DataType) -> Range:
     width = WIDTH * (10 ** (kind.scale or 0)) * (_DAY if kind.family is Family.TIMESTAMP else 1)
     least = min(start, low) if low is not None else start if high is None or high >= start else high - width
     most = width + (start if low is None or low < start + width else low)
-    return Range(least, most, "the numbers are an example: choose yours")
+    return Range(least, most, "the values are an example: choose yours")
 
 
 def _declared_elsewhere(column: Column, table: str, catalog: Catalog) -> tuple[Domain, str] | None:

@@ -191,6 +191,10 @@ class Layout:
         """The span from a token to the one before ``end``."""
         return self.source.span(self.tokens[first].start, self.tokens[end - 1].end + 1)
 
+    def token(self, block: Block, kind: TokenType) -> int:
+        """The index of a SELECT's own keyword."""
+        return self._find(block.first, block.end, block.depth, kind)
+
     def has_or(self, block: Block) -> bool:
         """Whether a SELECT's condition is an OR without parentheses around it."""
         start = block.where if block.where is not None else block.end

@@ -109,15 +109,15 @@ def _where(block: Block, texts: list[str], layout: Layout) -> Iterator[Edit]:
     """The conditions at the end of a SELECT's WHERE, or in a new one, in the style of what is there."""
     file = layout.source.file
     if block.where is None:
-        space = _break(layout, next(i for i in range(block.first, block.end) if layout.is_type(i, TokenType.FROM)))
+        space = _break(layout, layout.token(block, TokenType.FROM))
         between = " AND " if space == " " else f"{space}  AND "
-        yield Edit(file, _end(block, layout, space), f"{space}WHERE {between.join(texts)}")
+        yield Edit(file, _end(block.end, layout, space), f"{space}WHERE {between.join(texts)}")
         return
     if layout.has_or(block):
         yield Edit(file, layout.before(block.where + 1), "(")
         yield Edit(file, layout.after(block.end - 1), ")")
     space = _break(layout, layout.last_and(block))
-    yield Edit(file, _end(block, layout, space), "".join(f"{space}AND {text}" for text in texts))
+    yield Edit(file, _end(block.end, layout, space), "".join(f"{space}AND {text}" for text in texts))
 
 
 def _break(layout: Layout, index: int | None) -> str:
@@ -127,9 +127,9 @@ def _break(layout: Layout, index: int | None) -> str:
     return " " if indent is None else ending + indent
 
 
-def _end(block: Block, layout: Layout, space: str) -> Span:
-    """Where a SELECT ends: after its last token, or after the comment beside it when a new line follows."""
-    after = layout.after(block.end - 1)
+def _end(index: int, layout: Layout, space: str) -> Span:
+    """Where a clause ends: after its last token, or after the comment beside it when a new line follows."""
+    after = layout.after(index - 1)
     end = layout.source.text.find("\n", after.start)
     line = layout.source.text[after.start : len(layout.source.text) if end < 0 else end].rstrip()
     if space == " " or not line.lstrip().startswith("--"):
@@ -145,11 +145,11 @@ def _relation(step: JoinRelation, layout: Layout) -> tuple[Block, list[Edit], st
         return None
     table, column = (identifier(word).sql("spark") for word in (step.relation.name, step.column))
     condition = f"{name} = {table}.{column}"
-    at = layout.after(block.from_end - 1)
     if block.joins:
-        space = _break(layout, next(i for i in range(block.first, block.end) if layout.is_type(i, TokenType.FROM)))
+        space = _break(layout, layout.token(block, TokenType.FROM))
+        at = _end(block.from_end, layout, space)
         return block, [Edit(layout.source.file, at, f"{space}JOIN {table} ON {condition}")], ""
-    return block, [Edit(layout.source.file, at, f", {table}")], condition
+    return block, [Edit(layout.source.file, layout.after(block.from_end - 1), f", {table}")], condition
 
 
 # --- the select list ---------------------------------------------------------------------------------------------
@@ -212,21 +212,32 @@ def _constant(block: Block, layout: Layout) -> Iterator[Edit]:
 
 
 def _shortened(items: Sequence[Entry], columns: frozenset[int], layout: Layout) -> Iterator[Edit]:
-    """Items removed with one comma each: the next one, or the one before where nothing that stays follows."""
-    text = layout.source.text
+    """Items removed with one comma each: the next one, or the one before where nothing that stays follows.
+
+    A comment between an item and its comma, or behind the comma, stays.
+    """
     last_kept = max(i for i in range(len(items)) if i not in columns)
     for i in sorted(columns):
-        item = items[i]
-        start, end = layout.tokens[item.first].start, layout.tokens[item.end - 1].end + 1
-        comma = layout.tokens[item.end] if i < last_kept else layout.tokens[items[i].first - 1]
+        item = layout.span(items[i].first, items[i].end)
+        at = items[i].end if i < last_kept else items[i].first - 1
+        comma = layout.span(at, at + 1)
+        start, end = item.start, item.end
         if i < last_kept:
-            following = layout.tokens[items[i + 1].first].start
-            gap = text[end:following]
-            end, separate = (following, False) if not gap.replace(",", "").strip() else (end, True)
+            end = layout.tokens[items[i + 1].first].start
         else:
-            gap = text[layout.tokens[items[i - 1].end - 1].end + 1 : start]
-            before = layout.tokens[items[i - 1].end - 1].end + 1
-            start, separate = (before, False) if not gap.replace(",", "").strip() else (start, True)
-        if separate:
-            yield Edit(layout.source.file, layout.source.span(comma.start, comma.end + 1), "")
-        yield Edit(layout.source.file, layout.source.span(start, end), "")
+            start = layout.tokens[items[i - 1].end - 1].end + 1
+        if layout.source.text[start:end].replace(layout.source.text[item.start : item.end], "", 1).strip(", \t\r\n"):
+            yield from (_cut(comma, layout), _cut(item, layout))
+        else:
+            yield Edit(layout.source.file, layout.source.span(start, end), "")
+
+
+def _cut(span: Span, layout: Layout) -> Edit:
+    """A stretch removed, with the line break before it where it stands alone on its line, else a space behind it."""
+    text, start, end = layout.source.text, span.start, span.end
+    line = text.rfind("\n", 0, start) + 1
+    if not text[line:start].strip() and (text[end : end + 1] in ("", "\n") or text[end : end + 2] == "\r\n"):
+        start = len(text[: max(line - 1, 0)].removesuffix("\r"))
+    elif text[start - 1 : start] in (" ", ",") and text[end : end + 1] == " ":
+        end += 1
+    return Edit(layout.source.file, layout.source.span(start, end), "")

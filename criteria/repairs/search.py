@@ -1,4 +1,4 @@
-"""The search for changes that leave no violation: single ones; pairs where those are few; else as many as it takes.
+"""The search for changes that leave no violation: single ones; where those are few, pairs, then as many as it takes.
 
 A candidate is judged by the deciding criterion on the changed query; only what is found is written as a patch and
 analysed from its text. The budget counts analyses, not time, so that every machine finds the same.
@@ -6,7 +6,7 @@ analysed from its text. The budget counts analyses, not time, so that every mach
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations, islice
 
@@ -18,10 +18,10 @@ from criteria.repairs.rejected import Key, Rejected
 from criteria.repairs.steps import Change, SetDistinct
 
 FEW = 2
-"""With fewer single changes than that, pairs are looked for too."""
+"""With fewer single changes than that, pairs are looked for too, and then several together."""
 MOST_PAIRS = 4
 MOST_CHANGES = 8
-"""Changes taken together where pairs do not help."""
+"""Changes taken together at most."""
 LEAST_ANALYSES = 2
 
 
@@ -74,14 +74,14 @@ class Search:
             yield from singles
             return
         found = [*first, *islice(self._pairs(), MOST_PAIRS)]
+        if len(found) < FEW:
+            found += self._several(tuple(change for change, _ in found))
         yield from sorted(found, key=lambda pair: _rank(pair[0]))
-        if not found:
-            yield from self._several()
 
     def _singles(self) -> Iterator[tuple[Change, Fix]]:
         helped: list[Change] = []
         for change in candidates(self.rejected):
-            if any(set(other.steps) <= set(change.steps) for other in helped):
+            if _contains(change, helped):
                 continue
             remaining = self._remaining(change)
             if remaining == frozenset():
@@ -103,14 +103,14 @@ class Search:
             if self._remaining(pair) == frozenset():
                 yield from ((pair, fix) for fix in self._written(pair))
 
-    def _several(self) -> Iterator[tuple[Change, Fix]]:
-        """The change that leaves least, then the next, until nothing is left."""
+    def _several(self, known: tuple[Change, ...]) -> Iterator[tuple[Change, Fix]]:
+        """The change that leaves least, then the next, until nothing is left; other ones than those known to help."""
         rejected, taken = self.rejected, None
         for _ in range(MOST_CHANGES):
             ranked = [
                 (len(remaining), both.weight, number, both)
                 for number, both in enumerate(_continued(taken, candidates(rejected)))
-                if (remaining := self._remaining(both)) is not None
+                if not _contains(both, known) and (remaining := self._remaining(both)) is not None
             ]
             if not ranked or min(ranked)[0] >= len(rejected.violations):
                 return
@@ -141,6 +141,11 @@ class Search:
         after = Rejected(query, self.rejected.catalog)
         contradicts = after.violations < self.rejected.violations and after.warnings > self.rejected.warnings
         return None if contradicts else after.violations
+
+
+def _contains(change: Change, others: Iterable[Change]) -> bool:
+    """Whether a change does all that one of the others does."""
+    return any(set(other.steps) <= set(change.steps) for other in others)
 
 
 def _rank(change: Change) -> tuple[int, int]:
