@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations, islice
 
+from analyzer.closure import close
 from analyzer.diagnostics import Fix
-from analyzer.query import Query
 from criteria.repairs.changes import candidates
 from criteria.repairs.meaning import changed
 from criteria.repairs.rejected import Key, Rejected
@@ -23,6 +23,8 @@ MOST_PAIRS = 4
 MOST_CHANGES = 8
 """Changes taken together at most."""
 LEAST_ANALYSES = 2
+BRANCH_WORK = 10_000
+"""What a branch takes however few attributes it has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ class Search:
     _partial: dict[Change, frozenset[Key]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        afforded = self.effort.work // _work(self.rejected.query)
+        afforded = self.effort.work // _work(self.rejected)
         self.analyses = min(self.effort.analyses, max(LEAST_ANALYSES, afforded))
 
     @property
@@ -162,7 +164,6 @@ def _compatible(first: Change, second: Change) -> bool:
     return flips < 2 and not set(first.steps) & set(second.steps)
 
 
-def _work(query: Query) -> int:
-    """About how many steps one analysis takes: closing the conditions is cubic in the attributes."""
-    sizes = [sum(len(source.columns) for source in branch.sources) for branch in query.branches]
-    return 1 + sum(size**3 for size in sizes)
+def _work(rejected: Rejected) -> int:
+    """About how many steps one analysis takes: closing a branch's conditions is cubic in its attributes."""
+    return sum(BRANCH_WORK + len(close(branch).nodes) ** 3 for branch in rejected.derivation.split.branches)
