@@ -95,11 +95,12 @@ class Layout:
         depth = self.depths[first]
         end = self._find(first + 1, len(self.tokens), depth, *_SETS)
         start = self._find(first + 1, end, depth, TokenType.FROM)
-        if start == end:
+        if start in (end, first + 1):
             return None
         where = self._find(start, end, depth, TokenType.WHERE)
-        distinct = self.is_type(first + 1, TokenType.DISTINCT)
-        items = tuple(self._split(first + 1 + distinct, start, depth, (TokenType.COMMA,)))
+        behind = first + 1 + self.is_type(first + 1, TokenType.HINT)
+        distinct = self.is_type(behind, TokenType.DISTINCT)
+        items = tuple(self._split(behind + distinct, start, depth, (TokenType.COMMA,)))
         parts = self._split(start + 1, where, depth, (TokenType.COMMA, *_JOINS))
         entries = tuple(Entry(p.first, self._find(p.first, p.end, depth, TokenType.ON)) for p in parts)
         joins = self._find(start, where, depth, *_JOINS) < where
@@ -176,6 +177,10 @@ class Layout:
     def text(self, first: int, end: int) -> str:
         """The source text from a token to the one before ``end``."""
         return self.source.text[self.tokens[first].start : self.tokens[end - 1].end + 1]
+
+    def word(self, keyword: str) -> str:
+        """A keyword in lower case where the statement writes SELECT so."""
+        return keyword.lower() if self.text(self.blocks[0].first, self.blocks[0].first + 1) == "select" else keyword
 
     def after(self, index: int) -> Span:
         """The empty span after a token."""

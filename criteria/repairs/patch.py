@@ -79,7 +79,8 @@ def _condition(step: AddCondition, upper: AddCondition | None, layout: Layout) -
             return None
         value = decode(step.offset, step.type)
         if upper is not None:
-            return block, f"{left[block]} BETWEEN {value} AND {decode(upper.offset, upper.type)}"
+            high = decode(upper.offset, upper.type)
+            return block, f"{left[block]} {layout.word('BETWEEN')} {value} {layout.word('AND')} {high}"
         return block, f"{left[block]} {step.op.value} {value}"
     right = dict(_seen(step.right, layout))
     block = next((block for block in left if block in right), None)
@@ -110,14 +111,14 @@ def _where(block: Block, texts: list[str], layout: Layout) -> Iterator[Edit]:
     file = layout.source.file
     if block.where is None:
         space = _break(layout, layout.token(block, TokenType.FROM))
-        between = " AND " if space == " " else f"{space}  AND "
-        yield Edit(file, _end(block.end, layout, space), f"{space}WHERE {between.join(texts)}")
+        between = f"{space if space == ' ' else space + '  '}{layout.word('AND')} "
+        yield Edit(file, _end(block.end, layout, space), f"{space}{layout.word('WHERE')} {between.join(texts)}")
         return
     if layout.has_or(block):
         yield Edit(file, layout.before(block.where + 1), "(")
         yield Edit(file, layout.after(block.end - 1), ")")
     space = _break(layout, layout.last_and(block))
-    yield Edit(file, _end(block.end, layout, space), "".join(f"{space}AND {text}" for text in texts))
+    yield Edit(file, _end(block.end, layout, space), "".join(f"{space}{layout.word('AND')} {text}" for text in texts))
 
 
 def _break(layout: Layout, index: int | None) -> str:
@@ -148,7 +149,11 @@ def _relation(step: JoinRelation, layout: Layout) -> tuple[Block, list[Edit], st
     if block.joins:
         space = _break(layout, layout.token(block, TokenType.FROM))
         at = _end(block.from_end, layout, space)
-        return block, [Edit(layout.source.file, at, f"{space}JOIN {table} ON {condition}")], ""
+        return (
+            block,
+            [Edit(layout.source.file, at, f"{space}{layout.word('JOIN')} {table} {layout.word('ON')} {condition}")],
+            "",
+        )
     return block, [Edit(layout.source.file, layout.after(block.from_end - 1), f", {table}")], condition
 
 
@@ -161,8 +166,8 @@ def _added(layout: Layout) -> Iterator[Edit]:
     unions = [i for i in range(layout.outermost[0].first, len(layout.tokens)) if layout.depths[i] <= depth]
     unions = [i for i in unions if layout.is_type(i, TokenType.UNION) and layout.is_type(i + 1, TokenType.ALL)]
     if not unions:
-        block = layout.outermost[0]
-        yield Edit(layout.source.file, layout.after(block.first), " DISTINCT")
+        first = layout.outermost[0].items[0].first
+        yield Edit(layout.source.file, layout.before(first), f"{layout.word('DISTINCT')} ")
     for index in unions:
         yield from _without(index + 1, layout)
 
@@ -170,12 +175,12 @@ def _added(layout: Layout) -> Iterator[Edit]:
 def _removed(layout: Layout) -> Iterator[Edit]:
     """No DISTINCT in any SELECT, and UNION ALL in place of every UNION."""
     for i in range(len(layout.tokens)):
-        if layout.is_type(i, TokenType.SELECT) and layout.is_type(i + 1, TokenType.DISTINCT):
-            yield from _without(i + 1, layout)
-        elif layout.is_type(i, TokenType.UNION) and layout.is_type(i + 1, TokenType.DISTINCT):
-            yield Edit(layout.source.file, layout.span(i + 1, i + 2), "ALL")
+        if layout.is_type(i, TokenType.DISTINCT) and layout.is_type(i - 1, TokenType.UNION):
+            yield Edit(layout.source.file, layout.span(i, i + 1), layout.word("ALL"))
+        elif layout.is_type(i, TokenType.DISTINCT):
+            yield from _without(i, layout)
         elif layout.is_type(i, TokenType.UNION) and not layout.is_type(i + 1, *_UNION_TYPES):
-            yield Edit(layout.source.file, layout.after(i), " ALL")
+            yield Edit(layout.source.file, layout.after(i), f" {layout.word('ALL')}")
 
 
 def _without(index: int, layout: Layout) -> Iterator[Edit]:
@@ -205,7 +210,7 @@ def _constant(block: Block, layout: Layout) -> Iterator[Edit]:
     """``SELECT T.a, T.b  ->  SELECT 1 AS a``."""
     first, *others = block.items
     alias = layout.text(first.end - 1, first.end)
-    yield Edit(layout.source.file, layout.span(first.first, first.end), f"1 AS {alias}")
+    yield Edit(layout.source.file, layout.span(first.first, first.end), f"1 {layout.word('AS')} {alias}")
     if others:
         start, end = layout.tokens[first.end - 1].end + 1, layout.tokens[others[-1].end - 1].end + 1
         yield Edit(layout.source.file, layout.source.span(start, end), "")

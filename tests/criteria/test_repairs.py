@@ -137,3 +137,19 @@ def test_repairs_of_a_large_query_cost_few_analyses(monkeypatch: pytest.MonkeyPa
     joins = " AND ".join(f"S.a{i} = T.a{i}" for i in range(60))
     with_repairs(_first(f"SELECT 1 AS one FROM S, T, U WHERE {joins}", catalog))
     assert 1 < len(analysed) < 5
+
+
+ODD = [case for case in read_cases("front_end.cases") if case.name != "nothing but a comment"]
+
+
+@pytest.mark.parametrize("case", ODD, ids=str)
+def test_odd_ways_to_write_a_query(case: Case) -> None:
+    """What the front end understands, a repair can be written into, or is not."""
+    text = (CASES / "streams.toml").read_text(encoding="utf-8")
+    texts = {FILE: case.text, CATALOG: text}
+    for number, item in enumerate(check_source(SourceText(FILE, case.text), _catalog(text))):
+        repairs = with_repairs(item).repairs
+        for fix in repairs.fixes if repairs else ():
+            after = patched(texts, fix)
+            again = check_source(SourceText(FILE, after[FILE]), _catalog(after[CATALOG]))
+            assert again[number].verdict is Verdict.BOUNDED
