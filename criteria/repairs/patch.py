@@ -21,39 +21,50 @@ from criteria.repairs.catalog_patch import domain_edits
 from criteria.repairs.layout import Block, Entry, Layout
 from criteria.repairs.steps import AddCondition, DeclareDomain, DropColumn, JoinRelation, Place, SetDistinct, Step
 
+Written = tuple[Block, list[Edit], str]
+"""The SELECT that a step belongs to, the edits of its FROM, and the condition for its WHERE, which may be empty."""
+
 _UNION_TYPES = (TokenType.ALL, TokenType.DISTINCT)
 
 
 def edits_of(steps: tuple[Step, ...], layout: Layout, catalog: Catalog) -> tuple[Edit, ...] | None:
     """The edits for all steps together; None where the text has no certain place for one of them."""
+    if not layout.outermost:
+        return None
+    parts = (
+        _clauses(steps, layout),
+        [edit for step in steps if isinstance(step, SetDistinct) for edit in _duplicates(step, layout)],
+        _dropped(frozenset(step.index for step in steps if isinstance(step, DropColumn)), layout),
+        domain_edits(tuple(step for step in steps if isinstance(step, DeclareDomain)), catalog),
+    )
     found: list[Edit] = []
-    conditions: dict[int, list[str]] = {}
+    for part in parts:
+        if part is None:
+            return None
+        found.extend(part)
+    return tuple(found)
+
+
+# --- FROM and WHERE ----------------------------------------------------------------------------------------------
+
+
+def _clauses(steps: tuple[Step, ...], layout: Layout) -> list[Edit] | None:
+    """New relations and conditions, those of one SELECT together."""
+    found: list[Edit] = []
+    conditions: dict[Block, list[str]] = {}
     for step, upper in _paired(steps):
-        if isinstance(step, AddCondition):
-            placed = _condition(step, upper, layout)
-            if placed is None:
-                return None
-            conditions.setdefault(placed[0].first, []).append(placed[1])
-        elif isinstance(step, JoinRelation):
-            joined = _relation(step, layout)
-            if joined is None:
-                return None
-            block, edits, condition = joined
-            found.extend(edits)
-            conditions.setdefault(block.first, []).extend([condition] if condition else [])
-    for block in layout.blocks:
-        if texts := conditions.get(block.first):
-            found.extend(_where(block, texts, layout))
-    for step in steps:
-        if isinstance(step, SetDistinct):
-            found.extend(_added(layout) if step.distinct else _removed(layout))
-    columns = frozenset(step.index for step in steps if isinstance(step, DropColumn))
-    dropped = _dropped(columns, layout) if columns else []
-    domains = domain_edits(tuple(step for step in steps if isinstance(step, DeclareDomain)), catalog)
-    return None if dropped is None or domains is None else (*found, *dropped, *domains)
-
-
-# --- conditions --------------------------------------------------------------------------------------------------
+        if not isinstance(step, AddCondition | JoinRelation):
+            continue
+        written = _condition(step, upper, layout) if isinstance(step, AddCondition) else _relation(step, layout)
+        if written is None:
+            return None
+        block, edits, condition = written
+        found.extend(edits)
+        if condition:
+            conditions.setdefault(block, []).append(condition)
+    for block, texts in conditions.items():
+        found.extend(_where(block, texts, layout))
+    return found
 
 
 def _paired(steps: tuple[Step, ...]) -> Iterator[tuple[Step, AddCondition | None]]:
@@ -70,7 +81,7 @@ def _paired(steps: tuple[Step, ...]) -> Iterator[tuple[Step, AddCondition | None
                 yield step, None
 
 
-def _condition(step: AddCondition, upper: AddCondition | None, layout: Layout) -> tuple[Block, str] | None:
+def _condition(step: AddCondition, upper: AddCondition | None, layout: Layout) -> Written | None:
     """The innermost SELECT that sees all attributes of a condition, and the condition as it is written there."""
     left = dict(_seen(step.left, layout))
     if step.right is None:
@@ -80,13 +91,13 @@ def _condition(step: AddCondition, upper: AddCondition | None, layout: Layout) -
         value = decode(step.offset, step.type)
         if upper is not None:
             high = decode(upper.offset, upper.type)
-            return block, f"{left[block]} {layout.word('BETWEEN')} {value} {layout.word('AND')} {high}"
-        return block, f"{left[block]} {step.op.value} {value}"
+            return block, [], f"{left[block]} {layout.word('BETWEEN')} {value} {layout.word('AND')} {high}"
+        return block, [], f"{left[block]} {step.op.value} {value}"
     right = dict(_seen(step.right, layout))
     block = next((block for block in left if block in right), None)
     if block is None:
         return None
-    return block, f"{left[block]} {step.op.value} {right[block]}{_shift(step.offset, step.type)}"
+    return block, [], f"{left[block]} {step.op.value} {right[block]}{_shift(step.offset, step.type)}"
 
 
 def _seen(place: Place, layout: Layout) -> Iterator[tuple[Block, str]]:
@@ -138,7 +149,7 @@ def _end(index: int, layout: Layout, space: str) -> Span:
     return layout.source.span(after.start + len(line), after.start + len(line))
 
 
-def _relation(step: JoinRelation, layout: Layout) -> tuple[Block, list[Edit], str] | None:
+def _relation(step: JoinRelation, layout: Layout) -> Written | None:
     """A relation at the end of a FROM: with JOIN … ON where the FROM is written so, else as one more of its list."""
     block = layout.block_of(step.left.source)
     name = next((text for seen, text in _seen(step.left, layout) if seen == block), None)
@@ -158,6 +169,10 @@ def _relation(step: JoinRelation, layout: Layout) -> tuple[Block, list[Edit], st
 
 
 # --- the select list ---------------------------------------------------------------------------------------------
+
+
+def _duplicates(step: SetDistinct, layout: Layout) -> Iterator[Edit]:
+    return _added(layout) if step.distinct else _removed(layout)
 
 
 def _added(layout: Layout) -> Iterator[Edit]:
@@ -194,7 +209,7 @@ def _without(index: int, layout: Layout) -> Iterator[Edit]:
 def _dropped(columns: frozenset[int], layout: Layout) -> list[Edit] | None:
     """The select list of every outermost SELECT without some columns; None where a ``*`` hides them."""
     found: list[Edit] = []
-    for block in layout.outermost:
+    for block in layout.outermost if columns else ():
         if any(layout.is_type(item.end - 1, TokenType.STAR) for item in block.items):
             return None
         if len(block.items) <= max(columns):

@@ -57,8 +57,7 @@ def _why_none(search: Search) -> str:
 
 def written(change: Change, layout: Layout, statement: Statement, catalog: Catalog, query: Query) -> Fix | None:
     """A change as a patch; None unless the patched text means what the change says, and is bounded."""
-    intended = changed(query, change.steps)
-    edits = edits_of(change.steps, layout, catalog) if layout.blocks and layout.outermost else None
+    intended, edits = changed(query, change.steps), edits_of(change.steps, layout, catalog)
     if intended is None or edits is None:
         return None
     in_catalog = tuple(edit for edit in edits if edit.file == catalog.file and edit.file != statement.source.file)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from analyzer.catalog import Catalog, parse_catalog
@@ -25,6 +27,7 @@ def _first(sql: str, catalog: str = TEXT) -> Checked:
     return check_source(SourceText(FILE, sql), _catalog(catalog))[0]
 
 
+@cache
 def _fixes(sql: str, catalog: str = TEXT) -> tuple[Fix, ...]:
     repairs = with_repairs(_first(sql, catalog), thorough=True).repairs
     return repairs.fixes if repairs else ()

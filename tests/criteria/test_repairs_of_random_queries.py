@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 from analyzer.catalog import parse_catalog
@@ -30,8 +31,13 @@ def _checked(texts: Mapping[str, str]) -> tuple[Checked, ...]:
     return check_source(SourceText(FILE, texts[FILE]), parse_catalog(texts[CATALOG], CATALOG))
 
 
-def _rejected(seeds: range, kind: str = "bigint") -> Iterator[tuple[Statement, dict[str, str], Checked]]:
+@cache
+def _rejected(seeds: range, kind: str = "bigint") -> tuple[tuple[Statement, dict[str, str], Checked], ...]:
     """Random statements that are rejected, with their files and repairs; integers may have a narrower type."""
+    return tuple(_found(seeds, kind))
+
+
+def _found(seeds: range, kind: str) -> Iterator[tuple[Statement, dict[str, str], Checked]]:
     for seed in seeds:
         statement = make_statement(Choices.seeded(seed), Features(unions=15))
         for body in (*statement.catalog["streams"].values(), *statement.catalog["relations"].values()):
