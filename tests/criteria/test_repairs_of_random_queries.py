@@ -21,8 +21,8 @@ from tests.support.queries import Features, Statement, make_statement
 from tests.support.streams import Rows, adversarial_rows, small_rows
 
 FILE = "q.sql"
-SEEDS = range(260 * MORE)
-NARROW = range(5000, 5000 + 160 * MORE)
+SEEDS = range(160 * MORE)
+NARROW = range(5000, 5000 + 120 * MORE)
 NARROWER = ("condition", "bound", "window", "order", "simultaneous")
 """Changes that only add conditions: the results become fewer."""
 
@@ -78,7 +78,7 @@ def test_repairs_stay_in_their_statement_and_keep_everything_else() -> None:
         " -- behind\r\n;\r\nSELECT S.ts FROM S -- é\r\n",
     )
     repaired = 0
-    for _, texts, item in _rejected(range(130 * MORE)):
+    for _, texts, item in _rejected(range(70 * MORE)):
         text = before + texts[FILE].replace("\n", "\r\n") + behind
         files = {FILE: text, CATALOG: texts[CATALOG].replace("\n", "\r\n")}
         checked = _checked(files)
@@ -96,7 +96,7 @@ def test_repairs_stay_in_their_statement_and_keep_everything_else() -> None:
             assert after[CATALOG].count("\r\n") == after[CATALOG].count("\n")
             assert patched_by_lines(files, fix) == {file: t.replace("\r\n", "\n") for file, t in after.items()}
             repaired += 1
-    assert repaired > 40
+    assert repaired > 20
 
 
 # --- what the labels say ------------------------------------------------------------------------------------------
@@ -141,7 +141,7 @@ def test_safe_repairs_change_no_result() -> None:
         for fix in fixes:
             after = patched(texts, fix)
             counts.update(f"safe {change}" for change in fix.changes)
-            for seed in range(4):
+            for seed in range(2):
                 rows = _narrow_rows(Choices.seeded(seed), statement.catalog, seed % 2 == 1)
                 expected = _results(statement.sql, statement.catalog, rows)
                 assert (
