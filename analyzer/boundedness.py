@@ -6,9 +6,11 @@ recomputes one.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import chain, product
 
 from analyzer.catalog import Kind
 from analyzer.closure import Closure, Sort, close
@@ -134,7 +136,9 @@ class Facts:
 
     @cached_property
     def _finite_of_sort(self) -> dict[Sort, tuple[Attribute, ...]]:
-        return {sort: tuple(a for a in self.finite_attributes if self.closure.sort(a) is sort) for sort in Sort}
+        return {
+            sort: tuple(a for a in self.closure.attributes(sort) if a in self.finite_attributes) for sort in Sort
+        }
 
     def _pinned(self, x: Attribute) -> bool:
         """Whether a dense attribute equals a constant or a finite attribute: the only way to bound it."""
@@ -204,38 +208,33 @@ class Facts:
         between two streams that follows through a relation's attribute, because a relation is joined as soon
         as a tuple arrives.
         """
-        found = []
-        for sort in (Sort.DISCRETE, Sort.DENSE, Sort.STRING):
-            attributes = self.closure.attributes(sort)
-            matrix = self.closure.bounds[sort]
-            for x in attributes:
-                i = self.closure.nodes[x][1]
-                for y in attributes:
-                    j = self.closure.nodes[y][1]
-                    if x.source != y.source and matrix.finite(i, j) and not self._redundant(x, y):
-                        found.append(Join(x, y, matrix.equal(i, j)))
-        return tuple(found)
+        return tuple(join for sort in (Sort.DISCRETE, Sort.DENSE, Sort.STRING) for join in self._joins(sort))
 
-    def _redundant(self, x: Attribute, y: Attribute) -> bool:
-        matrix, i = self.closure.node(x)
-        j = self.closure.nodes[y][1]
-        if matrix.implied_through(i, 0, j) or matrix.redundant(i, j):
-            return True
-        kinds = {self.branch.source(a.source).kind for a in (x, y)}
-        return Kind.RELATION not in kinds and any(
-            matrix.implied_through(i, self.closure.nodes[r][1], j)
-            for r in self._finite_of_sort[self.closure.sort(x)]
-            if self.branch.source(r.source).kind is Kind.RELATION
-        )
+    def _joins(self, sort: Sort) -> Iterator[Join]:
+        matrix = self.closure.bounds[sort]
+        named = {self.closure.nodes[attribute][1]: attribute for attribute in self.closure.attributes(sort)}
+        relations = {node for node, attribute in named.items() if self._of_relation(attribute)}
+        through = {node for members in matrix.classes if relations.intersection(members) for node in members}
+        alike = ((members, members) for members in matrix.classes[1:])
+        for i, j in sorted(chain.from_iterable(product(first, second) for first, second in (*alike, *matrix.links()))):
+            if named[i].source != named[j].source and (not {i, j} & through or {i, j} & relations):
+                yield Join(named[i], named[j], matrix.equal(i, j))
+
+    def _of_relation(self, x: Attribute) -> bool:
+        return self.branch.source(x.source).kind is Kind.RELATION
 
     def joins_of(self, alias: str, partners: tuple[str, ...]) -> tuple[tuple[Attribute, Join], ...]:
         """The joins of a source with the given partners, each with the attribute that is the source's."""
-        mine = []
+        return tuple((own, join) for own, other, join in self._ends.get(alias, ()) if other.source in partners)
+
+    @cached_property
+    def _ends(self) -> dict[str, list[tuple[Attribute, Attribute, Join]]]:
+        """The joins of every source: its attribute, the other one, the join."""
+        found: dict[str, list[tuple[Attribute, Attribute, Join]]] = {}
         for join in self.joins:
             for own, other in ((join.attribute, join.other), (join.other, join.attribute)):
-                if own.source == alias and other.source in partners:
-                    mine.append((own, join))
-        return tuple(mine)
+                found.setdefault(own.source, []).append((own, other, join))
+        return found
 
     def harmless(self, own: Attribute, join: Join) -> bool:
         """Whether a join needs only finitely many values of ``own`` (theory §4, "harmless").
