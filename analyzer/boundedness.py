@@ -32,10 +32,9 @@ class Join:
     other: Attribute
     equality: bool
 
-    @property
-    def reversed_sides(self) -> tuple[Attribute, Attribute]:
-        """The two sides, the greater first."""
-        return self.other, self.attribute
+    def partner(self, own: Attribute) -> Attribute:
+        """The other side."""
+        return self.other if own == self.attribute else self.attribute
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,10 +128,13 @@ class Facts:
         matrix, node = self.closure.node(x)
         if self.closure.sort(x) in _DENSE:
             return self._pinned(x)
-        return any(matrix.finite(node, anchor) if above else matrix.finite(anchor, node) for anchor in self._anchors(x))
+        anchors = self._anchors[self.closure.sort(x)]
+        return any(matrix.finite(node, anchor) if above else matrix.finite(anchor, node) for anchor in anchors)
 
-    def _anchors(self, x: Attribute) -> tuple[int, ...]:
-        return (0, *(self.closure.nodes[r][1] for r in self._finite_of_sort[self.closure.sort(x)]))
+    @cached_property
+    def _anchors(self) -> dict[Sort, tuple[int, ...]]:
+        """The nodes that bound what they are compared with: the constant's, and those of finite attributes."""
+        return {sort: (0, *(self.closure.nodes[r][1] for r in self._finite_of_sort[sort])) for sort in Sort}
 
     @cached_property
     def _finite_of_sort(self) -> dict[Sort, tuple[Attribute, ...]]:
@@ -143,7 +145,7 @@ class Facts:
     def _pinned(self, x: Attribute) -> bool:
         """Whether a dense attribute equals a constant or a finite attribute: the only way to bound it."""
         matrix, node = self.closure.node(x)
-        return any(matrix.equal(node, anchor) for anchor in self._anchors(x))
+        return any(matrix.equal(node, anchor) for anchor in self._anchors[self.closure.sort(x)])
 
     def bounded(self, x: Attribute) -> bool:
         """Whether an attribute has finitely many values in results (Definition 5; theory §4, "Types")."""
@@ -162,13 +164,27 @@ class Facts:
 
     def equal_to(self, x: Attribute) -> tuple[Attribute, ...]:
         """The other attributes that equal one up to a constant (exactly, over dense types and strings)."""
-        if x not in self.closure.compared or x not in self.closure.nodes:
-            return ()
-        same = self.closure.attributes(self.closure.sort(x))
-        return tuple(y for y in same if y != x and y in self.closure.compared and self._equals(x, y))
+        return tuple(y for y in self.alike(x) if y != x)
 
-    def _equals(self, x: Attribute, y: Attribute) -> bool:
-        return self.closure.equal(x, y) and (self.closure.sort(x) is Sort.DISCRETE or self._difference(x, y) == 0)
+    def alike(self, x: Attribute) -> tuple[Attribute, ...]:
+        """An attribute and those that equal it as in `equal_to`: the same tuple for all of them."""
+        return self._alike.get(x, (x,))
+
+    @cached_property
+    def _alike(self) -> dict[Attribute, tuple[Attribute, ...]]:
+        found: dict[Attribute, tuple[Attribute, ...]] = {}
+        for sort, matrix in self.closure.bounds.items():
+            named = self._named(sort)
+            for nodes in matrix.classes:
+                rest = [named[node] for node in nodes if node and named[node] in self.closure.compared]
+                while rest:
+                    members = tuple(y for y in rest if sort is Sort.DISCRETE or self._difference(rest[0], y) == 0)
+                    found.update(dict.fromkeys(members, members))
+                    rest = [y for y in rest if y not in members]
+        return found
+
+    def _named(self, sort: Sort) -> dict[int, Attribute]:
+        return {self.closure.nodes[attribute][1]: attribute for attribute in self.closure.attributes(sort)}
 
     def _difference(self, x: Attribute, y: Attribute) -> Fraction:
         pair = self.closure.pair(x, y)
@@ -212,7 +228,7 @@ class Facts:
 
     def _joins(self, sort: Sort) -> Iterator[Join]:
         matrix = self.closure.bounds[sort]
-        named = {self.closure.nodes[attribute][1]: attribute for attribute in self.closure.attributes(sort)}
+        named = self._named(sort)
         relations = {node for node, attribute in named.items() if self._of_relation(attribute)}
         through = {node for members in matrix.classes if relations.intersection(members) for node in members}
         alike = ((members, members) for members in matrix.classes[1:])
@@ -225,16 +241,25 @@ class Facts:
 
     def joins_of(self, alias: str, partners: tuple[str, ...]) -> tuple[tuple[Attribute, Join], ...]:
         """The joins of a source with the given partners, each with the attribute that is the source's."""
-        return tuple((own, join) for own, other, join in self._ends.get(alias, ()) if other.source in partners)
+        ends = self._joins_of_source.get(alias, ())
+        return tuple((own, join) for own, join in ends if join.partner(own).source in partners)
 
     @cached_property
-    def _ends(self) -> dict[str, list[tuple[Attribute, Attribute, Join]]]:
-        """The joins of every source: its attribute, the other one, the join."""
-        found: dict[str, list[tuple[Attribute, Attribute, Join]]] = {}
+    def _joins_of_source(self) -> dict[str, list[tuple[Attribute, Join]]]:
+        found: dict[str, list[tuple[Attribute, Join]]] = {}
         for join in self.joins:
-            for own, other in ((join.attribute, join.other), (join.other, join.attribute)):
-                found.setdefault(own.source, []).append((own, other, join))
+            for own in (join.attribute, join.other):
+                found.setdefault(own.source, []).append((own, join))
         return found
+
+    @cached_property
+    def joins_on(self) -> dict[Attribute, tuple[Join, ...]]:
+        """The joins of every attribute that has any."""
+        found: dict[Attribute, list[Join]] = {}
+        for join in self.joins:
+            for own in (join.attribute, join.other):
+                found.setdefault(own, []).append(join)
+        return {own: tuple(joins) for own, joins in found.items()}
 
     def harmless(self, own: Attribute, join: Join) -> bool:
         """Whether a join needs only finitely many values of ``own`` (theory §4, "harmless").
@@ -250,14 +275,30 @@ class Facts:
 
     def span_of(self, x: Attribute, y: Attribute | None = None) -> Span:
         """The condition to blame for a constraint: on both attributes, else on their sources, else on x."""
-        comparisons = [atom for atom in self.branch.atoms if isinstance(atom, Comparison) and atom.span]
-        wanted = {x} if y is None else {x, y}
-        exact = [atom for atom in comparisons if wanted <= set(atom.attributes)]
-        sources = {x.source} if y is None else {x.source, y.source}
-        near = [atom for atom in comparisons if y and {a.source for a in atom.attributes} == sources]
-        own = [atom for atom in comparisons if x in atom.attributes]
-        spans = (atom.span for atom in (*exact, *near, *own) if atom.span is not None)
-        return next(spans, self.branch.source(x.source).span)
+        own = self._comparisons_on.get(x, [])
+        if y is not None:
+            exact = [atom for atom in own if y in atom.attributes]
+            own = exact or self._comparisons_between.get(frozenset((x.source, y.source))) or own
+        return next((atom.span for atom in own if atom.span is not None), self.branch.source(x.source).span)
+
+    @cached_property
+    def _comparisons_on(self) -> dict[Attribute, list[Comparison]]:
+        found: dict[Attribute, list[Comparison]] = {}
+        for atom in self._comparisons:
+            for attribute in dict.fromkeys(atom.attributes):
+                found.setdefault(attribute, []).append(atom)
+        return found
+
+    @cached_property
+    def _comparisons_between(self) -> dict[frozenset[str], list[Comparison]]:
+        found: dict[frozenset[str], list[Comparison]] = {}
+        for atom in self._comparisons:
+            found.setdefault(frozenset(attribute.source for attribute in atom.attributes), []).append(atom)
+        return found
+
+    @cached_property
+    def _comparisons(self) -> tuple[Comparison, ...]:
+        return tuple(atom for atom in self.branch.atoms if isinstance(atom, Comparison) and atom.span)
 
 
 def _time(source: Source) -> Attribute:

@@ -79,6 +79,11 @@ class DifferenceBounds:
         """Whether the bound on ``x − y`` follows from those on ``x − middle`` and ``middle − y``."""
         return bool(self._rows[x][middle] + self._rows[middle][y] <= self._rows[x][y] < inf)
 
+    def apart_from(self, middle: int, x: int) -> Iterator[int]:
+        """The nodes ``y`` such that ``x − y`` has a bound that does not follow through ``middle``."""
+        head, tails = self._rows[x][middle], self._rows[middle]
+        return (y for y, bound in enumerate(self._rows[x]) if bound < head + tails[y])
+
     @cached_property
     def classes(self) -> tuple[tuple[int, ...], ...]:
         """Nodes that differ by a fixed value, together; that of the constant 0 comes first."""
@@ -130,19 +135,28 @@ class DifferenceBounds:
         """Whether ``x − y ≤ c`` (``< c`` when strict) holds in every solution."""
         return self._rows[x][y] <= self._encode(c, strict)
 
+    def restricted(self, nodes: Sequence[int]) -> DifferenceBounds:
+        """The closure of some nodes alone, numbered anew in that order; the first is 0, the constant."""
+        rows = [[self._rows[x][y] for y in nodes] for x in nodes]
+        stated = [(i, j) for i, row in enumerate(rows) for j, bound in enumerate(row) if i != j and bound != inf]
+        return self._with(rows, frozenset(stated))
+
+    def _with(self, rows: Rows, stated: frozenset[tuple[int, int]], satisfiable: bool = True) -> DifferenceBounds:
+        result = object.__new__(DifferenceBounds)
+        result.size, result.dense, result._unit, result._scale = len(rows), self.dense, self._unit, self._scale
+        result._rows, result._stated, result.satisfiable = rows, stated, satisfiable
+        return result
+
     def tightened(self, x: int, y: int, c: Fraction | int, strict: bool = False) -> DifferenceBounds:
         """The closure with one more constraint, in O(n²); its constant is a multiple of the system's unit."""
         added = self._encode(c, strict)
         if not self.satisfiable or added >= self._rows[x][y]:
             return self
-        result = object.__new__(DifferenceBounds)
-        result.size, result.dense, result._unit, result._scale = self.size, self.dense, self._unit, self._scale
-        result._stated, result._rows = self._stated | {(x, y)}, self._rows
-        result.satisfiable = self.admits(x, y, c, strict)
-        if result.satisfiable:
-            tails = [(node, length) for node, length in enumerate(self._rows[y]) if length != inf]
-            result._rows = [self._relaxed(row, row[x] + added, tails) for row in self._rows]
-        return result
+        stated = self._stated | {(x, y)}
+        if not self.admits(x, y, c, strict):
+            return self._with(self._rows, stated, satisfiable=False)
+        tails = [(node, length) for node, length in enumerate(self._rows[y]) if length != inf]
+        return self._with([self._relaxed(row, row[x] + added, tails) for row in self._rows], stated)
 
     def _relaxed(self, row: Row, head: float | int, tails: Tails) -> Row:
         """A row with the paths through a node at distance ``head``; the same one where there are none."""
