@@ -174,44 +174,45 @@ class PaperBranch:
     @cached_property
     def references(self) -> tuple[tuple[Attribute, Attribute], ...]:
         """The non-redundant ``x < y`` of P+ between different streams (Definition 8)."""
-        closure = self.facts.closure
-        pairs = []
-        for sort in (Sort.DISCRETE, Sort.DENSE, Sort.STRING):
-            for x in closure.attributes(sort):
-                for y in closure.attributes(sort):
-                    if self.apart(x, y) and closure.implies_less(x, y) and not self.redundant(x, y):
-                        pairs.append((x, y))
-        return tuple(pairs)
+        return tuple(pair for sort in (Sort.DISCRETE, Sort.DENSE, Sort.STRING) for pair in self._references(sort))
+
+    def _references(self, sort: Sort) -> Iterator[tuple[Attribute, Attribute]]:
+        """Nothing lies strictly between the two, and no constant separates them."""
+        matrix, attributes = self.facts.closure.bounds[sort], self.facts.closure.attributes(sort)
+        for i, j in matrix.covers():
+            x, y = attributes[i - 1], attributes[j - 1]
+            if self.apart(x, y) and not matrix.implied_through(i, 0, j):
+                yield x, y
+
+    @cached_property
+    def _lesser_of(self) -> dict[str, list[tuple[Attribute, Attribute]]]:
+        """The references of every vertex in which it has the lesser attribute."""
+        return {v: [(x, y) for x, y in self.references if self.vertex[x.source] == v] for v in self.graph.vertices}
+
+    @cached_property
+    def _greater_of(self) -> dict[str, list[tuple[Attribute, Attribute]]]:
+        """The references of every vertex in which it has the greater attribute."""
+        return {v: [(x, y) for x, y in self.references if self.vertex[y.source] == v] for v in self.graph.vertices}
 
     def maxima(self, vertex: str) -> frozenset[Attribute]:
         """``MaxRef`` of a stream in this very branch, taken as an LTO query (Definition 9)."""
-        return frozenset(y for _, y in self.references if self.vertex[y.source] == vertex and not self.bounded(y))
+        return frozenset(y for _, y in self._greater_of[vertex] if not self.bounded(y))
 
     def minima(self, vertex: str) -> frozenset[Attribute]:
         """``MinRef`` of a stream in this very branch, taken as an LTO query (Definition 9)."""
-        return frozenset(x for x, _ in self.references if self.vertex[x.source] == vertex and not self.bounded(x))
-
-    def redundant(self, x: Attribute, y: Attribute) -> bool:
-        """Definition 8: something lies strictly between, or a constant separates the two."""
-        closure = self.facts.closure
-        matrix, i = closure.node(x)
-        j = closure.nodes[y][1]
-        if matrix.finite(i, 0) and matrix.finite(0, j) and matrix.implied_through(i, 0, j):
-            return True
-        between = (a for a in closure.attributes(closure.sort(x)) if a not in (x, y))
-        return any(closure.implies_less(x, e) and closure.implies_less(e, y) for e in between)
+        return frozenset(x for x, _ in self._lesser_of[vertex] if not self.bounded(x))
 
     def max_ref(self, vertex: str) -> frozenset[Attribute]:
         """Attributes that are in ``MaxRef`` of a stream in some LTO query (Definition 9)."""
         if self.lto_branches is not None:
             return frozenset(y for lto in self.lto_branches for y in lto.maxima(vertex))
-        return frozenset(y for x, y in self.references if self.vertex[y.source] == vertex and self._greater_end(x, y))
+        return frozenset(y for x, y in self._greater_of[vertex] if self._greater_end(x, y))
 
     def min_ref(self, vertex: str) -> frozenset[Attribute]:
         """Attributes that are in ``MinRef`` of a stream in some LTO query (Definition 9)."""
         if self.lto_branches is not None:
             return frozenset(x for lto in self.lto_branches for x in lto.minima(vertex))
-        return frozenset(x for x, y in self.references if self.vertex[x.source] == vertex and self._lesser_end(x, y))
+        return frozenset(x for x, y in self._lesser_of[vertex] if self._lesser_end(x, y))
 
     def _greater_end(self, x: Attribute, y: Attribute) -> bool:
         """Whether ``x < y`` survives in an LTO query where ``y`` is unbounded: both beyond all constants on a side."""
