@@ -24,6 +24,9 @@ from preprocess.rename_finite import rename_finite
 MOST_STRICT = 16
 """Strict branches that a theorem is tried on: many ``<=`` between streams make exponentially many."""
 
+MOST_CELLS = 500_000
+"""Cells of matrices that may be closed for those branches, at most: a wide query is tried on fewer of them."""
+
 MOST_LTO = 64
 """LTO queries that are looked at one by one, beside relations."""
 
@@ -93,11 +96,21 @@ def theorem_result(name: str, query: Query, clauses: tuple[Clause, ...]) -> Crit
     """
     if not applies(query):
         return None
-    branches = list(islice(preprocessed(query), MOST_STRICT + 1))
-    found = tuple(dict.fromkeys(v for branch in branches[:MOST_STRICT] for clause in clauses for v in clause(branch)))
-    if not found and len(branches) > MOST_STRICT:
+    most = min(map(_tried, query.branches), default=MOST_STRICT)
+    if most == 0:
         return None
-    return CriterionResult(name, not found, found)
+    strict = list(islice(strict_branches(query), most + 1))
+    branches = preprocessed(replace(query, branches=tuple(strict[:most])))
+    found = tuple(dict.fromkeys(v for branch in branches for clause in clauses for v in clause(branch)))
+    return None if not found and len(strict) > most else CriterionResult(name, not found, found)
+
+
+def _tried(branch: Branch) -> int:
+    """How many strict branches of a branch a theorem is tried on; none where finding the first takes too long."""
+    weak, cells = len(weak_joins(branch)), sum(matrix.size**2 for matrix in close(branch).bounds.values())
+    if weak == 0:
+        return MOST_STRICT
+    return 0 if weak * cells > 8 * MOST_CELLS else max(1, min(MOST_STRICT, MOST_CELLS // cells))
 
 
 @dataclass(frozen=True)
@@ -183,6 +196,15 @@ class PaperBranch:
             x, y = attributes[i - 1], attributes[j - 1]
             if self.apart(x, y) and not matrix.implied_through(i, 0, j):
                 yield x, y
+
+    @cached_property
+    def partner(self) -> dict[Attribute, Attribute]:
+        """For every attribute with references, here or in an LTO query, the other one of the first."""
+        found: dict[Attribute, Attribute] = {}
+        for x, y in (pair for branch in (self, *(self.lto_branches or ())) for pair in branch.references):
+            found.setdefault(x, y)
+            found.setdefault(y, x)
+        return found
 
     @cached_property
     def _lesser_of(self) -> dict[str, list[tuple[Attribute, Attribute]]]:

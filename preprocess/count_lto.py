@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache, lru_cache
-from itertools import pairwise, product
+from itertools import islice, pairwise, product
 from math import comb, inf, prod
 
 from analyzer.closure import Closure, Sort, close
@@ -21,6 +22,7 @@ from preprocess.derive_lto import Chain, Order, chains, inserted
 ENUMERATED = 256
 """Up to how many orders are enumerated for streams that have no closed form."""
 
+_FIRST = 8
 _MOST_CELLS = 20_000
 """The work that each of them may take, in cells of matrices: less than a millisecond."""
 
@@ -76,16 +78,40 @@ def _unequal(branch: Branch) -> list[Comparison]:
 
 def _count(branch: Branch, closure: Closure, component: tuple[Chain, ...], limit: int) -> int | None:
     members = {attribute for chain in component for attribute in chain.attributes}
-    if all(members.isdisjoint(a.attributes) or members.issuperset(a.attributes) for a in _unequal(branch)):
-        closure = _projected(closure, component)
-        counted = _closed_form(branch, closure, component[0]) if len(component) == 1 else None
+    unequal = {a: None for atom in _unequal(branch) for a in atom.attributes if a in closure.nodes}
+    outside: tuple[Attribute, ...] = ()
+    if any(not members.isdisjoint(a.attributes) and not members.issuperset(a.attributes) for a in _unequal(branch)):
+        outside = tuple(a for a in unequal if a not in members and closure.sort(a) is Sort.DISCRETE)
+    elif len(component) == 1:
+        counted = _closed_form(branch, _projected(closure, component), component[0])
         if counted is not None:
             return counted
-    return _enumerated(branch, closure, component, limit)
+    return _enumerated(branch, closure, component, outside, limit)
 
 
-def _enumerated(branch: Branch, closure: Closure, component: tuple[Chain, ...], limit: int) -> int | None:
-    """The number of orders, one attribute placed after the other; None as soon as some attributes have too many."""
+def _enumerated(
+    branch: Branch, closure: Closure, component: tuple[Chain, ...], outside: tuple[Attribute, ...], limit: int
+) -> int | None:
+    """The number of orders; the first few attributes alone often have too many, which is soon found out."""
+    size, number = _FIRST, sum(len(chain.attributes) for chain in component)
+    while True:
+        part = tuple(_first(component, size))
+        counted = _by_levels(branch, _projected(closure, part, outside), part, limit)
+        if counted is None or size >= number:
+            return counted
+        size *= 2
+
+
+def _first(component: tuple[Chain, ...], number: int) -> Iterator[Chain]:
+    """The chains cut down to the first attributes of the component."""
+    for chain in component:
+        if number > 0:
+            yield replace(chain, attributes=chain.attributes[:number])
+        number -= len(chain.attributes)
+
+
+def _by_levels(branch: Branch, closure: Closure, component: tuple[Chain, ...], limit: int) -> int | None:
+    """The number of orders, one attribute inserted after the other; None when it exceeds the limit on the way."""
     left = limit * _MOST_CELLS // closure.bounds[Sort.DISCRETE].size ** 2
     found: list[tuple[Order, Closure]] = [((), closure)]
     for chain in component:
@@ -94,15 +120,16 @@ def _enumerated(branch: Branch, closure: Closure, component: tuple[Chain, ...], 
             left -= len(found)
             if left < 0:
                 return None
-            found = [longer for order, narrowed in found for longer in inserted(branch, narrowed, order, attribute)]
+            ways = (longer for order, narrowed in found for longer in inserted(branch, narrowed, order, attribute))
+            found = list(islice(ways, limit + 1))
             if len(found) > limit:
                 return None
     return len(found)
 
 
-def _projected(closure: Closure, component: tuple[Chain, ...]) -> Closure:
-    """The closure of a component's attributes alone: smaller, and so faster to tighten."""
-    kept = [attribute for chain in component for attribute in chain.attributes]
+def _projected(closure: Closure, component: tuple[Chain, ...], outside: tuple[Attribute, ...] = ()) -> Closure:
+    """The closure of some attributes alone: smaller, and so faster to tighten."""
+    kept = [*(attribute for chain in component for attribute in chain.attributes), *outside]
     matrix = closure.bounds[Sort.DISCRETE].restricted((0, *(closure.nodes[attribute][1] for attribute in kept)))
     nodes: dict[Attribute, tuple[Sort, int]] = {x: (Sort.DISCRETE, node) for node, x in enumerate(kept, start=1)}
     bounds = {**closure.bounds, Sort.DISCRETE: matrix}
