@@ -16,6 +16,7 @@ from analyzer.catalog import Kind
 from analyzer.closure import Closure, Sort, close
 from analyzer.query import Attribute, Branch, Comparison, Source
 from analyzer.spans import Span
+from analyzer.types import Family
 from analyzer.values import Value
 
 _DENSE = (Sort.DENSE, Sort.STRING)
@@ -214,6 +215,27 @@ class Facts:
             above.append((x, Fraction(0)))
         return Limit(low, tuple(below)), Limit(high, tuple(above))
 
+    def extreme_constants(self, x: Attribute) -> tuple[Fraction, Fraction] | None:
+        """The least and the greatest constant that conditions or bounds compare attributes of that type with."""
+        kind = self.branch.column(x).type
+        return self._extreme_constants.get((kind.family, kind.scale))
+
+    @cached_property
+    def _extreme_constants(self) -> dict[tuple[Family, int | None], tuple[Fraction, Fraction]]:
+        found: dict[tuple[Family, int | None], tuple[Fraction, Fraction]] = {}
+        for attribute, value in self._constants():
+            kind = self.branch.column(attribute).type
+            least, most = found.get((kind.family, kind.scale), (value, value))
+            found[kind.family, kind.scale] = min(least, value), max(most, value)
+        return found
+
+    def _constants(self) -> Iterator[tuple[Attribute, Fraction]]:
+        for atom in self._comparisons:
+            if atom.right is None and not isinstance(atom.offset, str) and not self.branch.is_time(atom.left):
+                yield atom.left, Fraction(atom.offset)
+        for attribute in self.closure.attributes(Sort.DISCRETE):
+            yield from ((attribute, limit) for limit in self.closure.interval(attribute) if limit is not None)
+
     # --- joins ----------------------------------------------------------------------------------------------
 
     @cached_property
@@ -284,7 +306,7 @@ class Facts:
     @cached_property
     def _comparisons_on(self) -> dict[Attribute, list[Comparison]]:
         found: dict[Attribute, list[Comparison]] = {}
-        for atom in self._comparisons:
+        for atom in self._located:
             for attribute in dict.fromkeys(atom.attributes):
                 found.setdefault(attribute, []).append(atom)
         return found
@@ -292,13 +314,17 @@ class Facts:
     @cached_property
     def _comparisons_between(self) -> dict[frozenset[str], list[Comparison]]:
         found: dict[frozenset[str], list[Comparison]] = {}
-        for atom in self._comparisons:
+        for atom in self._located:
             found.setdefault(frozenset(attribute.source for attribute in atom.attributes), []).append(atom)
         return found
 
+    @property
+    def _located(self) -> Iterator[Comparison]:
+        return (atom for atom in self._comparisons if atom.span)
+
     @cached_property
     def _comparisons(self) -> tuple[Comparison, ...]:
-        return tuple(atom for atom in self.branch.atoms if isinstance(atom, Comparison) and atom.span)
+        return tuple(atom for atom in self.branch.atoms if isinstance(atom, Comparison))
 
 
 def _time(source: Source) -> Attribute:
