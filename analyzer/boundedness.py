@@ -139,9 +139,7 @@ class Facts:
 
     @cached_property
     def _finite_of_sort(self) -> dict[Sort, tuple[Attribute, ...]]:
-        return {
-            sort: tuple(a for a in self.closure.attributes(sort) if a in self.finite_attributes) for sort in Sort
-        }
+        return {sort: tuple(a for a in self.closure.attributes(sort) if a in self.finite_attributes) for sort in Sort}
 
     def _pinned(self, x: Attribute) -> bool:
         """Whether a dense attribute equals a constant or a finite attribute: the only way to bound it."""

@@ -1,6 +1,6 @@
-"""Random satisfiable queries of any width: n streams with k attributes each, k predicates per stream.
+"""Random satisfiable queries of any width: n streams with k attributes each, and as many predicates as attributes.
 
-Every shape uses every attribute, and has one solution that all its predicates were made to admit.
+They use every attribute, and have one solution that all their predicates were made to admit.
 """
 
 from __future__ import annotations
@@ -8,39 +8,45 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
+
+Cell = tuple[str, int]
+"""A stream, and the number of one of its attributes."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """How the streams hang together, and what is known of the attributes.
+    """How the streams hang together, and what is known of their attributes.
 
-    ``ranges``: the share of attributes with a range in the query; ``domains``: the catalog declares one for each;
-    ``joins``: the operators between attributes of neighbouring streams; ``relations``: how many are joined for
-    equality; ``window``: each stream comes within so much of the next one; ``times``: which stream each other one must
-    be newer than.
+    ``operators`` join attributes of neighbouring streams, with constants added if ``offsets``; ``ranges`` is the share
+    of attributes that get a range instead; ``domains`` says that the catalog declares one for each. ``times`` is
+    ``chain``, each stream newer than the next, or ``star``, the first newer than all others, and ``window`` is how much
+    newer it may be at most. ``relations`` are joined for equality; ``anywhere`` joins streams that are no neighbours.
     """
 
     name: str
-    joins: tuple[str, ...] = ("<", "<=", "=", ">", ">=")
+    operators: tuple[str, ...] = ("<", "<=", "=", ">", ">=")
+    offsets: bool = True
     ranges: float = 0.2
     domains: bool = True
-    offsets: bool = True
-    relations: int = 0
-    window: int | None = None
     times: str = "chain"
+    window: int | None = None
+    relations: int = 0
+    anywhere: bool = False
     type: str = "bigint"
 
 
 SHAPES = (
     Shape("chain in time, declared domains"),
-    Shape("chain of windows", window=9),
+    Shape("chain of time windows", window=9),
     Shape("one stream newest, the others unrelated", times="star"),
-    Shape("with relations", relations=10),
-    Shape("strict joins without offsets", joins=("<", "=", ">"), offsets=False),
-    Shape("weak joins without offsets", joins=("<=", "=", ">="), offsets=False),
-    Shape("no bounds: inequalities only", joins=("<", ">"), ranges=0.0, domains=False),
-    Shape("dense values", joins=("<", "<=", ">"), offsets=False, type="double", domains=False),
+    Shape("with ten relations", relations=10),
+    Shape("joins between any two streams", anywhere=True),
+    Shape("equalities only, any two streams", operators=("=",), anywhere=True, ranges=0.0),
+    Shape("strict joins without constants", operators=("<", "=", ">"), offsets=False),
+    Shape("weak joins without constants", operators=("<=", "=", ">="), offsets=False),
+    Shape("no bounds: inequalities only", operators=("<", ">"), ranges=0.0, domains=False),
+    Shape("doubles", operators=("<", "<=", ">"), offsets=False, domains=False, type="double"),
 )
 
 
@@ -50,21 +56,21 @@ def wide_query(
     """SQL text and catalog of a query with ``streams * attributes`` predicates."""
     rng = random.Random(seed)
     names = [f"S{i}" for i in range(streams)]
-    conditions = list(_times(names, shape))
-    cells = [(name, f"a{i}") for name in names for i in range(attributes)]
-    solution = {cell: rng.randint(20, 60) for cell in cells}
-    for i in range(shape.relations):
-        (name, column), relation = cells[(7 * i) % len(cells)], f"R{i}"
-        conditions.append(f"{name}.{column} = {relation}.k")
-    wanted = streams * attributes - len(conditions)
+    cells = [(name, i) for name in names for i in range(attributes)]
     rng.shuffle(cells)
-    ranged, joined = cells[: (count := int(wanted * shape.ranges))], cells[count:]
-    conditions += [f"{s}.{a} BETWEEN {rng.randint(0, 9)} AND {rng.randint(70, 99)}" for s, a in ranged]
-    conditions += _joins(rng, names, attributes, joined, solution, shape, wanted - len(ranged))
-    outputs = ", ".join(f"{name}.a0 AS {name.lower()}" for name in (names if shape.domains else names[:1]))
-    head = f"SELECT {'DISTINCT ' if distinct else ''}{outputs}"
+    conditions = [*_times(names, shape), *(f"{_name(cells[i])} = R{i}.k" for i in range(shape.relations))]
+    left = len(cells) - len(conditions)
+    ranged, joined = cells[: int(left * shape.ranges)], cells[int(left * shape.ranges) :]
+    conditions += [f"{_name(cell)} BETWEEN {rng.randint(0, 9)} AND {rng.randint(70, 99)}" for cell in ranged]
+    conditions += islice(_joins(rng, names, attributes, joined, shape), left - len(ranged))
+    outputs = ", ".join(f"{name}.a0 AS {name.lower()}" for name in names) if shape.domains else "1 AS one"
     tables = ", ".join([*names, *(f"R{i}" for i in range(shape.relations))])
-    return f"{head}\nFROM {tables}\nWHERE " + "\n  AND ".join(conditions), _catalog(names, attributes, shape)
+    head = f"SELECT {'DISTINCT ' if distinct else ''}{outputs}\nFROM {tables}\nWHERE "
+    return head + "\n  AND ".join(conditions), _catalog(names, attributes, shape)
+
+
+def _name(cell: Cell) -> str:
+    return f"{cell[0]}.a{cell[1]}"
 
 
 def _times(names: list[str], shape: Shape) -> Iterator[str]:
@@ -76,26 +82,28 @@ def _times(names: list[str], shape: Shape) -> Iterator[str]:
 
 
 def _joins(
-    rng: random.Random, names: list[str], attributes: int, first: list[tuple[str, str]],
-    solution: dict[tuple[str, str], int], shape: Shape, number: int,
-) -> Iterator[str]:  # fmt: skip
-    """Joins of neighbouring streams that the solution meets, each of the ``first`` attributes in one of them."""
-    for i in range(number):
-        left = first[i] if i < len(first) else rng.choice(first)
+    rng: random.Random, names: list[str], attributes: int, joined: list[Cell], shape: Shape
+) -> Iterator[str]:
+    """Joins that the solution meets: first one for each of the cells, then any."""
+    solution = {(name, i): rng.randint(20, 60) for name in names for i in range(attributes)}
+    cells = iter(joined)
+    while True:
+        left = next(cells, None) or rng.choice(joined)
         place = names.index(left[0])
-        right = (names[place + 1 if place + 1 < len(names) else place - 1], f"a{rng.randrange(attributes)}")
-        gap = solution[left] - solution[right]
-        op = rng.choice(shape.joins)
-        if not shape.offsets:
-            if gap == 0 and "=" not in op:
-                right = (right[0], next(a for a in (f"a{j}" for j in range(attributes)) if solution[left] != solution[right[0], a]))
-                gap = solution[left] - solution[right]
-            op = op if op.startswith("=") and gap == 0 else ("<" if gap < 0 else ">") + ("=" if "<=" in shape.joins else "")
-            yield f"{left[0]}.{left[1]} {op} {right[0]}.{right[1]}"
-            continue
-        slack = rng.randint(1, 9)
-        offset = gap if op == "=" else gap + slack if op[0] == "<" else gap - slack
-        yield f"{left[0]}.{left[1]} {op} {right[0]}.{right[1]} {'-' if offset < 0 else '+'} {abs(offset)}"
+        near = names[place + 1 : place + 2] or names[place - 1 : place]
+        stream = rng.choice([name for name in names if name != left[0]] if shape.anywhere else near)
+        right = (stream, rng.randrange(attributes))
+        yield f"{_name(left)} {_comparison(rng, _name(right), solution[left] - solution[right], shape)}"
+
+
+def _comparison(rng: random.Random, right: str, gap: int, shape: Shape) -> str:
+    """A comparison with an attribute that a value ``gap`` above it satisfies."""
+    if not shape.offsets:
+        weak = "=" if "<=" in shape.operators else ""
+        return f"{'=' if gap == 0 and '=' in shape.operators else ('<' if gap <= 0 else '>') + weak} {right}"
+    op, slack = rng.choice(shape.operators), rng.randint(1, 9)
+    offset = gap if op == "=" else gap + slack if op[0] == "<" else gap - slack
+    return f"{op} {right} {'-' if offset < 0 else '+'} {abs(offset)}"
 
 
 def _catalog(names: list[str], attributes: int, shape: Shape) -> dict[str, object]:

@@ -227,7 +227,9 @@ class Synopsis:
 
         Those of types that cannot be compared are in no closure; they come last.
         """
-        found: dict[Attribute, set[str]] = {a: {j.partner(a).source for j in js} for a, js in self.facts.joins_on.items()}
+        found: dict[Attribute, set[str]] = {
+            a: {j.partner(a).source for j in js} for a, js in self.facts.joins_on.items()
+        }
         for atom in self.inequalities:
             for attribute in atom.attributes:
                 found.setdefault(attribute, set()).update(a.source for a in atom.attributes)

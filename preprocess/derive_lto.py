@@ -104,9 +104,7 @@ def _orders(
         yield from _orders(branch, narrowed, longer, attributes[1:])
 
 
-def inserted(
-    branch: Branch, closure: Closure, order: Order, attribute: Attribute
-) -> Iterator[tuple[Order, Closure]]:
+def inserted(branch: Branch, closure: Closure, order: Order, attribute: Attribute) -> Iterator[tuple[Order, Closure]]:
     """The consistent ways to insert an attribute into an order, with the closure under each."""
     for longer, narrowed in _insertions(closure, order, attribute):
         if not _contradicted(branch, narrowed):
