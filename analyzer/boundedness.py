@@ -117,15 +117,21 @@ class Facts:
 
     def bounded_above(self, x: Attribute) -> bool:
         """Whether an attribute is upper-bounded (Definition 5), counting finite attributes as constants."""
-        return x in self.finite_attributes or self._limited(x, above=True)
+        return x in self._bounded_above
 
     def bounded_below(self, x: Attribute) -> bool:
         """Whether an attribute is lower-bounded (Definition 5), counting finite attributes as constants."""
-        return x in self.finite_attributes or self._limited(x, above=False)
+        return x in self._bounded_below
+
+    @cached_property
+    def _bounded_above(self) -> frozenset[Attribute]:
+        return self.finite_attributes | {x for x in self.closure.nodes if self._limited(x, above=True)}
+
+    @cached_property
+    def _bounded_below(self) -> frozenset[Attribute]:
+        return self.finite_attributes | {x for x in self.closure.nodes if self._limited(x, above=False)}
 
     def _limited(self, x: Attribute, above: bool) -> bool:
-        if x not in self.closure.nodes:
-            return False
         matrix, node = self.closure.node(x)
         if self.closure.sort(x) in _DENSE:
             return self._pinned(x)
@@ -197,6 +203,15 @@ class Facts:
 
     def limits(self, x: Attribute) -> tuple[Limit, Limit]:
         """The lower and upper limit of a discrete attribute, by constants and relations' extreme values."""
+        if x not in self._limits:
+            self._limits[x] = self._lower_and_upper(x)
+        return self._limits[x]
+
+    @cached_property
+    def _limits(self) -> dict[Attribute, tuple[Limit, Limit]]:
+        return {}
+
+    def _lower_and_upper(self, x: Attribute) -> tuple[Limit, Limit]:
         matrix, node = self.closure.node(x)
         low, high = self.closure.interval(x)
         below, above = [], []

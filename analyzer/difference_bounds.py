@@ -109,7 +109,7 @@ class DifferenceBounds:
         A shortest path between two classes that no constraint links directly passes through a third, which makes it
         redundant, so only the others need a look.
         """
-        constants, *others = self.classes
+        _constants, *others = self.classes
         home = {node: members for members in others for node in members}
         stated = ((home[x], home[y]) for x, y in sorted(self._stated) if x in home and y in home)
         different = dict.fromkeys((first, second) for first, second in stated if first != second)

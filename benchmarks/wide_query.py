@@ -81,9 +81,7 @@ def _times(names: list[str], shape: Shape) -> Iterator[str]:
             yield f"{newer}.ts <= {older}.ts + {shape.window}"
 
 
-def _joins(
-    rng: random.Random, names: list[str], attributes: int, joined: list[Cell], shape: Shape
-) -> Iterator[str]:
+def _joins(rng: random.Random, names: list[str], attributes: int, joined: list[Cell], shape: Shape) -> Iterator[str]:
     """Joins that the solution meets: first one for each of the cells, then any."""
     solution = {(name, i): rng.randint(20, 60) for name in names for i in range(attributes)}
     cells = iter(joined)

@@ -50,14 +50,15 @@ def count_lto(branch: Branch, limit: int = ENUMERATED) -> int | None:
 
 def _components(branch: Branch, closure: Closure, wanted: tuple[Chain, ...]) -> list[tuple[Chain, ...]]:
     """Chains that some condition relates, otherwise than through constants, together."""
-    home = {attribute: chain for chain in wanted for attribute in chain.attributes}
-    met: dict[Chain, set[Chain]] = {chain: {chain} for chain in wanted}
+    home = {attribute: number for number, chain in enumerate(wanted) for attribute in chain.attributes}
+    groups = [{number} for number in range(len(wanted))]
     for x, y in _related_pairs(branch, closure, tuple(home)):
-        first, second = met[home[x]], met[home[y]]
+        first, second = groups[home[x]], groups[home[y]]
         if first is not second:
             first |= second
-            met.update(dict.fromkeys(second, first))
-    return [tuple(chains) for chains in {id(chains): chains for chains in met.values()}.values()]
+            for number in second:
+                groups[number] = first
+    return [tuple(wanted[i] for i in sorted(group)) for number, group in enumerate(groups) if min(group) == number]
 
 
 def _related_pairs(
