@@ -82,15 +82,17 @@ def _times(names: list[str], shape: Shape) -> Iterator[str]:
 
 
 def _joins(rng: random.Random, names: list[str], attributes: int, joined: list[Cell], shape: Shape) -> Iterator[str]:
-    """Joins that the solution meets: first one for each of the cells, then any."""
+    """Joins that the solution meets, of attributes that no other uses as long as there are any."""
     solution = {(name, i): rng.randint(20, 60) for name in names for i in range(attributes)}
-    cells = iter(joined)
+    unused = dict.fromkeys(joined)
     while True:
-        left = next(cells, None) or rng.choice(joined)
+        left = next(iter(unused), None) or rng.choice(joined)
         place = names.index(left[0])
         near = names[place + 1 : place + 2] or names[place - 1 : place]
         stream = rng.choice([name for name in names if name != left[0]] if shape.anywhere else near)
-        right = (stream, rng.randrange(attributes))
+        right = next((cell for cell in unused if cell[0] == stream), (stream, rng.randrange(attributes)))
+        unused.pop(left, None)
+        unused.pop(right, None)
         yield f"{_name(left)} {_comparison(rng, _name(right), solution[left] - solution[right], shape)}"
 
 
