@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain, product
+from typing import NamedTuple
 
 from analyzer.catalog import Kind
 from analyzer.closure import Closure, Sort, close
@@ -22,8 +23,7 @@ from analyzer.values import Value
 _DENSE = (Sort.DENSE, Sort.STRING)
 
 
-@dataclass(frozen=True, slots=True)
-class Join:
+class Join(NamedTuple):
     """A non-redundant constraint ``attribute − other ≤ bound`` of P+ between two sources.
 
     ``bound`` is encoded as in `DifferenceBounds`; ``equality`` says that the difference is fixed.
@@ -268,8 +268,10 @@ class Facts:
         through = {node for members in matrix.classes if relations.intersection(members) for node in members}
         alike = ((members, members) for members in matrix.classes[1:])
         for i, j in sorted(chain.from_iterable(product(first, second) for first, second in (*alike, *matrix.links()))):
-            if named[i].source != named[j].source and (not {i, j} & through or {i, j} & relations):
-                yield Join(named[i], named[j], matrix.equal(i, j))
+            x, y = named[i], named[j]
+            follows = (i in through or j in through) and i not in relations and j not in relations
+            if x.source != y.source and not follows:
+                yield Join(x, y, matrix.equal(i, j))
 
     def _of_relation(self, x: Attribute) -> bool:
         return self.branch.source(x.source).kind is Kind.RELATION
