@@ -162,10 +162,10 @@ def _refine(
     budget[0] -= 1
     if budget[0] < 0:
         return True
-    pending = [(x, y) for x, y in pairs if not _ordered(closure, x, y)]
-    if not pending:
+    place = next((place for place, (x, y) in enumerate(pairs) if not _ordered(closure, x, y)), None)
+    if place is None:
         return True
-    (x, y), rest = pending[0], pending[1:]
+    (x, y), rest = pairs[place], pairs[place + 1 :]
     equal = closure.with_less(x, y, strict=False).with_less(y, x, strict=False)
     options = (closure.with_less(x, y, strict=True), closure.with_less(y, x, strict=True), equal)
     return any(

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from analyzer.boundedness import Facts, Join
 from analyzer.catalog import Catalog
-from analyzer.closure import close
+from analyzer.closure import Closure, close
 from analyzer.query import Attribute, Branch, Query
 from criteria.repairs.steps import Place
 from criteria.verdict import branch_violations
@@ -89,11 +89,15 @@ class Rejected:
     def never_null(self, place: Place) -> bool:
         """Whether no result has NULL in a column, because every alternative of the query compares it."""
         return all(
-            Attribute(source.alias, place.column) in close(branch).compared
-            for branch in self.derivation.split.branches
+            Attribute(source.alias, place.column) in closure.compared
+            for branch, closure in self._closed
             for source in branch.sources
             if source.span == place.source
         )
+
+    @cached_property
+    def _closed(self) -> tuple[tuple[Branch, Closure], ...]:
+        return tuple((branch, close(branch)) for branch in self.derivation.split.branches)
 
     def places(self) -> Iterator[tuple[Culprits, Attribute]]:
         """Every attribute that a bound may help, with its branch."""
