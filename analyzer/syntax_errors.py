@@ -14,7 +14,7 @@ from analyzer.lexical import unclosed
 from analyzer.spans import SourceText, Span
 
 _KEYWORDS = ("SELECT", "DISTINCT", "FROM", "WHERE", "JOIN", "UNION", "WITH", "BETWEEN", "INTERVAL")
-_STARTS = (TokenType.SELECT, TokenType.WITH)
+_STARTS = (TokenType.SELECT, TokenType.WITH, TokenType.FROM)
 _NAMED_AFTER = (TokenType.JOIN, TokenType.ALIAS, TokenType.DOT, TokenType.VAR)
 _AFTER_LIST = (TokenType.FROM, TokenType.WHERE, TokenType.R_PAREN, TokenType.UNION, TokenType.JOIN)
 _MISSING = re.compile(r"Required keyword: .* missing for <class '(?:\w+\.)*(\w+)'>")
@@ -68,7 +68,8 @@ def _stands_for_name(source: SourceText, chunk: Sequence[Token], index: int) -> 
         return chunk[index - 2].token_type is not TokenType.DISTINCT and (
             depth == 0 or source.text[chunk[index].start] == '"'
         )
-    return before in _NAMED_AFTER or after is TokenType.DOT
+    timed = index > 0 and chunk[index - 1].text.upper() == "OF"  # TIMESTAMP AS OF '…'
+    return (before in _NAMED_AFTER and not timed) or after is TokenType.DOT
 
 
 def parse_error(source: SourceText, chunk: Sequence[Token], error: ParseError) -> Diagnostic:

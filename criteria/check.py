@@ -60,6 +60,22 @@ def check_source(source: SourceText, catalog: Catalog) -> tuple[Checked, ...]:
     return tuple(check_statement(statement, catalog) for statement in statements)
 
 
+def check_file(file: Path, workspace: Workspace) -> tuple[Checked, ...]:
+    """Check every statement of a file; a file that cannot be read, or holds none, is itself one erroneous item."""
+    try:
+        return check_source(read_query(file), workspace.catalog(file))
+    except InputError as error:
+        return (_unreadable(file, error),)
+
+
+def _unreadable(file: Path, error: InputError) -> Checked:
+    source = SourceText(error.file or str(file), "")
+    nowhere = source.span(0, 0)
+    diagnostic = Diagnostic("SB401", error.message, source.file, nowhere, error.remedy)
+    statement = Statement(file.stem or str(file), source, nowhere, (), None, (diagnostic,))
+    return Checked(statement, Verdict.ERROR, statement.diagnostics)
+
+
 def check_statement(statement: Statement, catalog: Catalog) -> Checked:
     """Lower one statement and decide it."""
     lowered = lower(statement, catalog)
@@ -117,6 +133,10 @@ def find_statement(query: str, name: str | None, catalog_file: Path | None) -> t
 
     Raises InputError for a missing file and UsageError for a name that fits none or several.
     """
+    if not query:
+        raise UsageError(
+            "an empty argument names no query", remedy="name a file, or a query that the catalog registers"
+        )
     path = Path(query)
     is_file = path.is_file() or query == "-"
     if not is_file and (path.suffix or path.is_dir()):
@@ -131,7 +151,15 @@ def find_statement(query: str, name: str | None, catalog_file: Path | None) -> t
         remedy = suggest(str(wanted), names) or f"there are: {', '.join(names)}"
         raise UsageError(f"no query is called {wanted!r}", remedy=remedy)
     if len(matches) > 1:
-        raise UsageError(
-            f"{query} holds {len(matches)} statements", remedy=f"choose one with --name: {', '.join(names)}"
-        )
+        message, remedy = _ambiguous(query, wanted, matches)
+        raise UsageError(message, remedy=remedy)
     return workspace.catalog(path if is_file else None), matches[0]
+
+
+def _ambiguous(query: str, wanted: str | None, matches: list[Checked]) -> tuple[str, str]:
+    """Why several statements match, and what to do."""
+    if wanted is None:
+        names = ", ".join(item.statement.name for item in matches)
+        return f"{query} holds {len(matches)} statements", f"choose one with --name: {names}"
+    places = ", ".join(f"{item.source.file}:{item.statement.span.line}" for item in matches)
+    return f"{len(matches)} statements are called {wanted!r}: {places}", "give each a name of its own: -- name: …"

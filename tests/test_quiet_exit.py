@@ -1,7 +1,7 @@
 """A test run ends with its last line: DuckDB's types are released before the interpreter goes.
 
-Evaluated annotations in tests that Hypothesis wraps would keep them alive, and DuckDB would print a page of leaks; so every
-file that imports duckdb postpones annotations.
+Evaluated annotations in tests that Hypothesis wraps would keep them alive, and DuckDB would print a page of leaks; so
+every file that imports duckdb postpones annotations.
 """
 
 from __future__ import annotations
