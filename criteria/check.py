@@ -15,6 +15,7 @@ from analyzer.spans import SourceText
 from analyzer.statements import Statement, split_statements
 from analyzer.workspace import Workspace, read_query
 from criteria.bound import Bound, bound
+from criteria.large_bound import large_bound
 from criteria.paper import MOST_STRICT, strict_branches, weak_joins
 from criteria.verdict import Decision, Verdict, decide
 from preprocess.count_lto import count_lto
@@ -86,7 +87,9 @@ def check_statement(statement: Statement, catalog: Catalog) -> Checked:
     decision = decide(lowered.query)
     split = decision.derivation.split
     found = bound(split) if decision.verdict is Verdict.BOUNDED else None
-    return Checked(statement, decision.verdict, decision.diagnostics, decision, found, lto_queries(split), catalog)
+    note = large_bound(split, found) if found is not None else None
+    diagnostics = (*decision.diagnostics, *([note] if note else []))
+    return Checked(statement, decision.verdict, diagnostics, decision, found, lto_queries(split), catalog)
 
 
 def with_repairs(item: Checked, thorough: bool = False) -> Checked:

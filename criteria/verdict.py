@@ -122,7 +122,7 @@ def _diagnostic(query: Query, same: list[Violation], papers: tuple[CriterionResu
         if broken:
             condition += f"; {paper.name.replace('-', ' ').capitalize()} {', '.join(broken)}"
     too = tuple(
-        Related(query.file, other.span.line, f"{other.stream}.{other.attribute} must be bounded here too")
+        Related(query.file, other.span.line, f"every value of {other.stream}.{other.attribute} must be remembered, too")
         for other in others
         if other.attribute is not None
     )

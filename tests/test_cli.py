@@ -95,6 +95,27 @@ def test_warnings_fail_only_when_asked(project: Path) -> None:
     assert call("check", file, "--fail-on", "warning").exit_code == 1
 
 
+def test_both_sides_of_an_equality_are_one_finding(project: Path) -> None:
+    file = write(project, "SELECT 1 AS one FROM S AS x, S AS y WHERE x.a = y.a")
+    (query,) = json.loads(call("check", file, "--format", "json").stdout)["queries"]
+    assert query["verdict"] == "unbounded"
+    assert len(query["criteria"][0]["violations"]) == 2
+    errors = [d for d in query["diagnostics"] if d["severity"] == "error"]
+    assert [(d["code"], d["column"]) for d in errors] == [("SB203", 43)]
+    assert errors[0]["related"][-1]["message"] == "every value of y.a must be remembered, too"
+
+
+@pytest.mark.parametrize(("window", "notes"), [("1 MILLISECOND", []), ("1 DAY", [("SB208", "note", 50)])])
+def test_a_bound_beyond_memory_is_noted_at_its_window(project: Path, window: str, notes: list[object]) -> None:
+    catalog = CATALOG.replace('ts = "bigint"', 'ts = "timestamp"')
+    (project / "streams.toml").write_text(catalog)
+    file = write(project, f"SELECT S.a, T.a FROM S, T WHERE S.ts <= T.ts AND T.ts <= S.ts + INTERVAL {window}")
+    result = call("check", file, "--format", "json")
+    (query,) = json.loads(result.stdout)["queries"]
+    assert (query["verdict"], result.exit_code) == ("bounded", 0)
+    assert [(d["code"], d["severity"], d["column"]) for d in query["diagnostics"]] == notes
+
+
 @pytest.mark.parametrize(
     ("sql", "exact", "paper"),
     [
