@@ -63,17 +63,19 @@ def check_source(source: SourceText, catalog: Catalog) -> tuple[Checked, ...]:
 
 def check_file(file: Path, workspace: Workspace) -> tuple[Checked, ...]:
     """Check every statement of a file; a file that cannot be read, or holds none, is itself one erroneous item."""
+    source = None
     try:
-        return check_source(read_query(file), workspace.catalog(file))
+        source = read_query(file)
+        return check_source(source, workspace.catalog(file))
     except InputError as error:
-        return (_unreadable(file, error),)
+        return (_unreadable(source or SourceText(error.file or str(file), ""), error),)
 
 
-def _unreadable(file: Path, error: InputError) -> Checked:
-    source = SourceText(error.file or str(file), "")
-    nowhere = source.span(0, 0)
-    diagnostic = Diagnostic("SB401", error.message, source.file, nowhere, error.remedy)
-    statement = Statement(file.stem or str(file), source, nowhere, (), None, (diagnostic,))
+def _unreadable(source: SourceText, error: InputError) -> Checked:
+    whole = source.span(0, len(source.text))
+    diagnostic = Diagnostic("SB401", error.message, source.file, whole, error.remedy)
+    name = Path(source.file).stem or source.file
+    statement = Statement(name, source, whole, (), None, (diagnostic,))
     return Checked(statement, Verdict.ERROR, statement.diagnostics)
 
 
