@@ -15,6 +15,7 @@ from analyzer.spans import SourceText
 from analyzer.statements import Statement, split_statements
 from analyzer.workspace import Workspace, read_query
 from criteria.bound import Bound, bound
+from criteria.large_bound import large_bound
 from criteria.paper import MOST_STRICT, strict_branches, weak_joins
 from criteria.verdict import Decision, Verdict, decide
 from preprocess.count_lto import count_lto
@@ -60,6 +61,24 @@ def check_source(source: SourceText, catalog: Catalog) -> tuple[Checked, ...]:
     return tuple(check_statement(statement, catalog) for statement in statements)
 
 
+def check_file(file: Path, workspace: Workspace) -> tuple[Checked, ...]:
+    """Check every statement of a file; a file that cannot be read, or holds none, is itself one erroneous item."""
+    source = None
+    try:
+        source = read_query(file)
+        return check_source(source, workspace.catalog(file))
+    except InputError as error:
+        return (_unreadable(source or SourceText(error.file or str(file), ""), error),)
+
+
+def _unreadable(source: SourceText, error: InputError) -> Checked:
+    whole = source.span(0, len(source.text))
+    diagnostic = Diagnostic("SB401", error.message, source.file, whole, error.remedy)
+    name = Path(source.file).stem or source.file
+    statement = Statement(name, source, whole, (), None, (diagnostic,))
+    return Checked(statement, Verdict.ERROR, statement.diagnostics)
+
+
 def check_statement(statement: Statement, catalog: Catalog) -> Checked:
     """Lower one statement and decide it."""
     lowered = lower(statement, catalog)
@@ -70,7 +89,9 @@ def check_statement(statement: Statement, catalog: Catalog) -> Checked:
     decision = decide(lowered.query)
     split = decision.derivation.split
     found = bound(split) if decision.verdict is Verdict.BOUNDED else None
-    return Checked(statement, decision.verdict, decision.diagnostics, decision, found, lto_queries(split), catalog)
+    note = large_bound(split, found) if found is not None else None
+    diagnostics = (*decision.diagnostics, *([note] if note else []))
+    return Checked(statement, decision.verdict, diagnostics, decision, found, lto_queries(split), catalog)
 
 
 def with_repairs(item: Checked, thorough: bool = False) -> Checked:
@@ -117,6 +138,10 @@ def find_statement(query: str, name: str | None, catalog_file: Path | None) -> t
 
     Raises InputError for a missing file and UsageError for a name that fits none or several.
     """
+    if not query:
+        raise UsageError(
+            "an empty argument names no query", remedy="name a file, or a query that the catalog registers"
+        )
     path = Path(query)
     is_file = path.is_file() or query == "-"
     if not is_file and (path.suffix or path.is_dir()):
@@ -131,7 +156,15 @@ def find_statement(query: str, name: str | None, catalog_file: Path | None) -> t
         remedy = suggest(str(wanted), names) or f"there are: {', '.join(names)}"
         raise UsageError(f"no query is called {wanted!r}", remedy=remedy)
     if len(matches) > 1:
-        raise UsageError(
-            f"{query} holds {len(matches)} statements", remedy=f"choose one with --name: {', '.join(names)}"
-        )
+        message, remedy = _ambiguous(query, wanted, matches)
+        raise UsageError(message, remedy=remedy)
     return workspace.catalog(path if is_file else None), matches[0]
+
+
+def _ambiguous(query: str, wanted: str | None, matches: list[Checked]) -> tuple[str, str]:
+    """Why several statements match, and what to do."""
+    if wanted is None:
+        names = ", ".join(item.statement.name for item in matches)
+        return f"{query} holds {len(matches)} statements", f"choose one with --name: {names}"
+    places = ", ".join(f"{item.source.file}:{item.statement.span.line}" for item in matches)
+    return f"{len(matches)} statements are called {wanted!r}: {places}", "give each a name of its own: -- name: …"
