@@ -127,8 +127,8 @@ def to_json(value: Any) -> Any:
         case Size():
             return value.text
         case Count():
-            parts = {field.name: to_json(getattr(value, field.name)) for field in fields(value)}
-            return {name: part for name, part in parts.items() if part not in (None, [])}
+            members = {field.name: to_json(getattr(value, field.name)) for field in fields(value)}
+            return {name: member for name, member in members.items() if member not in (None, [])}
         case Attribute(source, column):
             return {"source": source, "column": column}
         case Limit(constant, relations):

@@ -1,4 +1,4 @@
-"""How many bytes an entry of a table takes in the state that the job saves, the JSON text ``[[value, …], counter], ``."""
+"""How many bytes an entry of a table takes in the state that the job saves: the JSON ``[[value, …], counter], ``."""
 
 from __future__ import annotations
 
