@@ -108,13 +108,13 @@ def _branch_bound(branch: Branch, distinct: bool, prefix: str) -> BranchBound | 
         return None
     tables = []
     for table in synopsis.tables:
-        count = _table_count(synopsis, table)
+        count = table_count(synopsis.facts, table)
         if count is None:
             return None
         tables.append(TableBound(prefix + table.name, table, count))
     if distinct:
         layout = results_layout(synopsis)
-        count = _results_count(synopsis.facts, layout)
+        count = results_count(synopsis.facts, layout)
         if count is None:
             return None
         tables.append(TableBound(prefix + "results", layout, count, results=True))
@@ -123,12 +123,12 @@ def _branch_bound(branch: Branch, distinct: bool, prefix: str) -> BranchBound | 
 
 def table_size(synopsis: Synopsis, table: Table) -> Size | None:
     """The most entries of one table; None when unknown."""
-    count = _table_count(synopsis, table)
+    count = table_count(synopsis.facts, table)
     return None if count is None else count.size
 
 
-def _table_count(synopsis: Synopsis, table: Table) -> Count | None:
-    facts = synopsis.facts
+def table_count(facts: Facts, table: Table) -> Count | None:
+    """Why one table has at most so many entries; None when that is unknown."""
     streams = [_stream_count(facts, table, stream) for stream in table.streams]
     return _all([*streams, *(_relation_count(facts, table, relation) for relation in table.relations)])
 
@@ -146,18 +146,22 @@ def _stream_count(facts: Facts, table: Table, stream: str) -> Count | None:
     age = next((age for age in table.ages if age.stream == stream), None)
     values = _all([stored_count(facts, stored, inside) for stored in mine])
     options = [] if values is None else [every([values, ages(age)] if age else [values])]
-    if age is not None and age.expires is not None:
-        options.append(tuples(facts, stream, age.expires, attributes))
-    if values is None and (timestamps := _remaining(facts, table, stream)) is not None:
+    timestamps = _remaining(facts, table, stream)
+    if timestamps is not None and (values is None or (age is not None and age.expires is not None)):
         options.append(tuples(facts, stream, timestamps, attributes))
     return fewest(options) if options else None
 
 
 def _remaining(facts: Facts, table: Table, stream: str) -> int | None:
-    """The number of timestamps whose tuples the table holds: until the stream ends, or before the table is cleared."""
-    own = lifetime(facts, stream)
-    cleared = None if table.deadline is None else max(0, table.deadline - first_timestamp(facts, stream))
-    return min((n for n in (own, cleared) if n is not None), default=None)
+    """The number of timestamps whose tuples the table can hold; None when they may be any number.
+
+    Until the stream ends, before the table is cleared, or until they are too old.
+    """
+    options = [age.expires for age in table.ages if age.stream == stream]
+    options.append(lifetime(facts, stream))
+    if table.deadline is not None:
+        options.append(max(0, table.deadline - first_timestamp(facts, stream)))
+    return min((n for n in options if n is not None), default=None)
 
 
 def _relation_count(facts: Facts, table: Table, relation: str) -> Count | None:
@@ -187,7 +191,7 @@ def results_layout(synopsis: Synopsis) -> Table:
     return Table(synopsis.streams, synopsis.relations_of(synopsis.streams), key, (), None)
 
 
-def _results_count(facts: Facts, layout: Table) -> Count | None:
+def results_count(facts: Facts, layout: Table) -> Count | None:
     """The most distinct results; a finite stream's values are as many as its tuples."""
     inside = frozenset((*layout.streams, *layout.relations))
     found: list[Count | None] = []

@@ -59,11 +59,7 @@ class Known:
     def __init__(self, conditions: Conditions, table: Table) -> None:
         self.conditions = conditions
         self.table = table
-        self.stored: dict[Attribute, Stored] = {}
-        for stored in table.stored:
-            self.stored[stored.attribute] = stored
-            if not stored.low and not stored.high:
-                self.stored |= {other: stored for other, _ in stored.equal}
+        self.stored = {stored.attribute: stored for stored in table.stored}
         self.ages: dict[Attribute, Age] = {conditions.time(age.stream): age for age in table.ages}
 
     def inside(self, attribute: Attribute) -> bool:
@@ -74,8 +70,11 @@ class Known:
         """Whether the key determines an attribute's value."""
         if attribute in self.ages:
             return self.ages[attribute].expires is not None
-        stored = self.stored.get(attribute)
-        return stored is not None and not stored.low and not stored.high
+        exact = [stored.attribute for stored in self.table.stored if not stored.low and not stored.high]
+        if any(self.conditions.equal(attribute, other) is not None for other in exact):
+            return True
+        constant = self.conditions.follows.fixed(attribute, self.conditions.zero(attribute)) is not None
+        return attribute in self.conditions.null or (constant and attribute in self.conditions.present)
 
     def decides(self, x: Attribute, y: Attribute) -> bool:
         """Whether the key decides the strongest bound on ``x − y``, one of them inside and one outside."""
