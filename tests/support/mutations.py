@@ -119,7 +119,8 @@ def _ages(age: Age) -> Iterator[tuple[str, Age]]:
         if age.expires is not None and age.expires + step > 0:
             yield f"expire {when}", replace(age, expires=age.expires + step)
         if age.saturates is not None and age.saturates + step > 0:
-            yield f"saturate {when}", replace(age, saturates=age.saturates + step)
+            what = "saturate" if age.expires is None else "saturate, were it not for expiry,"
+            yield f"{what} {when}", replace(age, saturates=age.saturates + step)
     if age.expires is not None and age.saturates is not None:
         yield "never expire", replace(age, expires=None)
 
