@@ -13,6 +13,7 @@ from analyzer.boundedness import Facts
 from analyzer.query import Attribute, Branch, Kind, Query
 from criteria.count import (
     Count,
+    Span,
     ages,
     difference,
     every,
@@ -23,11 +24,12 @@ from criteria.count import (
     stored_count,
     tuples,
     value_counts,
+    width_of_lag,
 )
 from criteria.limits import lower_text, symbol, upper_text
 from criteria.set import harmful_references
 from criteria.size import Size, total
-from criteria.synopsis import MOST_TABLES, Stored, Synopsis, Table
+from criteria.synopsis import MOST_TABLES, Age, Stored, Synopsis, Table
 
 
 class Tier(StrEnum):
@@ -129,8 +131,14 @@ def table_size(synopsis: Synopsis, table: Table) -> Size | None:
 
 def table_count(facts: Facts, table: Table) -> Count | None:
     """Why one table has at most so many entries; None when that is unknown."""
-    streams = [_stream_count(facts, table, stream) for stream in table.streams]
+    streams = [_stream_count(facts, table, stream) for stream in _by_age(table)]
     return _all([*streams, *(_relation_count(facts, table, relation) for relation in table.relations)])
+
+
+def _by_age(table: Table) -> list[str]:
+    """The streams, those of the fewest timestamps first: what the others are counted beside."""
+    slots = {age.stream: age.expires or age.saturates or 1 for age in table.ages}
+    return sorted(table.streams, key=lambda stream: slots.get(stream, 0))
 
 
 def _all(counts: list[Count | None]) -> Count | None:
@@ -143,25 +151,59 @@ def _stream_count(facts: Facts, table: Table, stream: str) -> Count | None:
     inside = frozenset((*table.streams, *table.relations))
     mine = [stored for stored in table.key if stored.attribute.source == stream]
     attributes = tuple(stored.attribute for stored in mine)
-    age = next((age for age in table.ages if age.stream == stream), None)
     values = _all([stored_count(facts, stored, inside) for stored in mine])
-    options = [] if values is None else [every([values, ages(age)] if age else [values])]
-    timestamps = _remaining(facts, table, stream)
-    if timestamps is not None and (values is None or (age is not None and age.expires is not None)):
-        options.append(tuples(facts, stream, timestamps, attributes))
+    kept, present = _told_apart(facts, table, stream), _present(facts, table, stream)
+    options = [] if values is None else [every([values, ages(stream, kept)] if kept else [values])]
+    if present is not None and (values is None or stream in _expiring(table)):
+        options.append(tuples(facts, stream, present, attributes))
     return fewest(options) if options else None
 
 
-def _remaining(facts: Facts, table: Table, stream: str) -> int | None:
-    """The number of timestamps whose tuples the table can hold; None when they may be any number.
+def _told_apart(facts: Facts, table: Table, stream: str) -> Span | None:
+    """The timestamps of a stream that are kept apart in the key; None when none is kept."""
+    age = next((age for age in table.ages if age.stream == stream), None)
+    return None if age is None else _narrowest([Span(age.expires or age.saturates or 1), *_beside(facts, table, age)])
+
+
+def _present(facts: Facts, table: Table, stream: str) -> Span | None:
+    """The timestamps whose tuples the table can hold; None when they may be any number.
 
     Until the stream ends, before the table is cleared, or until they are too old.
     """
-    options = [age.expires for age in table.ages if age.stream == stream]
-    options.append(lifetime(facts, stream))
+    expiring = [age for age in table.ages if age.stream == stream and age.expires is not None]
+    options = [Span(age.expires) for age in expiring if age.expires is not None]
+    options += [span for age in expiring for span in _beside(facts, table, age)]
+    if (own := lifetime(facts, stream)) is not None:
+        options.append(Span(own))
     if table.deadline is not None:
-        options.append(max(0, table.deadline - first_timestamp(facts, stream)))
-    return min((n for n in options if n is not None), default=None)
+        options.append(Span(max(0, table.deadline - first_timestamp(facts, stream))))
+    return _narrowest(options) if options else None
+
+
+def _beside(facts: Facts, table: Table, age: Age) -> list[Span]:
+    """The timestamps that go with one kept timestamp of a stream counted before."""
+    order = _by_age(table)
+    before = [other for other in table.ages if order.index(other.stream) < order.index(age.stream)]
+    widths = ((width_of_lag(facts, age.stream, other.stream), other) for other in before)
+    return [Span(n, other.stream) for n, other in widths if n is not None and _says_enough(facts, other, age)]
+
+
+def _says_enough(facts: Facts, kept: Age, age: Age) -> bool:
+    """Whether a kept timestamp narrows down another one: it is exact, or where it is old, so is the other."""
+    if kept.expires is not None:
+        return True
+    most = facts.lag(age.stream, kept.stream)
+    old = age.saturates if age.expires is None else age.expires + 1
+    return most is not None and (kept.saturates or 0) - most >= (old or 0)
+
+
+def _expiring(table: Table) -> set[str]:
+    """The streams whose timestamps are kept exactly, until they are too old."""
+    return {age.stream for age in table.ages if age.expires is not None}
+
+
+def _narrowest(spans: list[Span]) -> Span:
+    return min(spans, key=lambda span: span.timestamps)
 
 
 def _relation_count(facts: Facts, table: Table, relation: str) -> Count | None:
@@ -200,7 +242,7 @@ def results_count(facts: Facts, layout: Table) -> Count | None:
         values = _all([stored_count(facts, stored, inside) for stored in mine])
         timestamps = lifetime(facts, source) if facts.branch.source(source).kind is not Kind.RELATION else None
         if values is None and timestamps is not None:
-            values = tuples(facts, source, timestamps, tuple(stored.attribute for stored in mine))
+            values = tuples(facts, source, Span(timestamps), tuple(stored.attribute for stored in mine))
         found.append(values)
     return _all(found)
 

@@ -13,7 +13,7 @@ from analyzer.query import Attribute, Kind
 from analyzer.values import Value
 from criteria.limits import symbol, width
 from criteria.size import Size, least, product, total
-from criteria.synopsis import Age, Stored
+from criteria.synopsis import Stored
 
 
 class Rule(StrEnum):
@@ -41,8 +41,9 @@ class Rule(StrEnum):
 class Count:
     """At most ``size`` combinations of values of ``attributes`` (and, where ``source`` is kept with it, of its age).
 
-    ``source`` is the relation of `rows`, the stream of `tuples` and `ages`; ``timestamps`` how many of them count;
-    ``low`` and ``high`` are the limits of `range`; ``listed`` is the attribute whose list counts.
+    ``source`` is the relation of `rows`, the stream of `tuples` and `ages`; ``timestamps`` how many of its timestamps
+    count, for one timestamp of the stream ``beside`` if there is one. ``low`` and ``high`` are the limits of `range`;
+    ``listed`` is the attribute whose list counts.
     """
 
     rule: Rule
@@ -50,6 +51,7 @@ class Count:
     attributes: tuple[Attribute, ...] = ()
     source: str | None = None
     timestamps: int | None = None
+    beside: str | None = None
     low: tuple[Limit, ...] = ()
     high: tuple[Limit, ...] = ()
     listed: Attribute | None = None
@@ -71,11 +73,20 @@ def fewest(counts: Iterable[Count]) -> Count:
 # --- tuples, rows, ages --------------------------------------------------------------------------------------------
 
 
-def tuples(facts: Facts, stream: str, timestamps: int, attributes: tuple[Attribute, ...]) -> Count:
+@dataclass(frozen=True, slots=True)
+class Span:
+    """So many timestamps of a stream; where ``beside`` names another stream, for each timestamp of that one."""
+
+    timestamps: int
+    beside: str | None = None
+
+
+def tuples(facts: Facts, stream: str, span: Span, attributes: tuple[Attribute, ...]) -> Count:
     """The tuples that a stream brings at some timestamps: ``c_S · w``."""
     source = facts.branch.source(stream)
     rate = Size.symbol(symbol("c", source.table), source.max_per_timestamp)
-    return Count(Rule.TUPLES, product([rate, Size.number(timestamps)]), attributes, stream, timestamps)
+    size = product([rate, Size.number(span.timestamps)])
+    return Count(Rule.TUPLES, size, attributes, stream, span.timestamps, span.beside)
 
 
 def lifetime(facts: Facts, stream: str) -> int | None:
@@ -95,10 +106,15 @@ def rows(facts: Facts, relation: str, attributes: tuple[Attribute, ...]) -> Coun
     return Count(Rule.ROWS, Size.symbol(symbol("rows", source.table), source.rows), attributes, relation)
 
 
-def ages(age: Age) -> Count:
-    """The timestamps of a stream that a table tells apart: until they expire, or until they are old enough."""
-    slots = age.expires or age.saturates or 1
-    return Count(Rule.AGES, Size.number(slots), source=age.stream, timestamps=slots)
+def ages(stream: str, span: Span) -> Count:
+    """The timestamps of a stream that a table tells apart."""
+    return Count(Rule.AGES, Size.number(span.timestamps), (), stream, span.timestamps, span.beside)
+
+
+def width_of_lag(facts: Facts, x: str, y: str) -> int | None:
+    """How many timestamps of ``x`` go with one of ``y``; None when any number does."""
+    most, least = facts.lag(x, y), facts.lag(y, x)
+    return None if most is None or least is None else most + least + 1
 
 
 # --- values of one attribute ------------------------------------------------------------------------------------------
@@ -163,7 +179,7 @@ def _equal_counts(facts: Facts, attribute: Attribute, inside: frozenset[str]) ->
         if facts.branch.source(source).kind is Kind.RELATION:
             found.append(rows(facts, source, (attribute,)))
         elif (timestamps := lifetime(facts, source)) is not None:
-            found.append(tuples(facts, source, timestamps, (attribute,)))
+            found.append(tuples(facts, source, Span(timestamps), (attribute,)))
     return found
 
 

@@ -60,6 +60,7 @@ class Count:
     attributes: tuple[Attribute, ...]
     source: str | None
     timestamps: int | None
+    beside: str | None
     low: tuple[Limit, ...]
     high: tuple[Limit, ...]
     listed: Attribute | None
@@ -209,6 +210,7 @@ def _count(reader: _Reader) -> Count:
         reader.each("attributes", _attribute),
         reader.optional("source", str),
         reader.optional("timestamps", int),
+        reader.optional("beside", str),
         reader.each("low", _limit),
         reader.each("high", _limit),
         reader.maybe("listed", _attribute),

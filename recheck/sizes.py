@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import prod
 
 from analyzer.query import Attribute
-from recheck.claims import Count, Limit, RejectedError, Table
+from recheck.claims import Age, Count, Limit, RejectedError, Table
 from recheck.conditions import Conditions
 from recheck.formula import evaluate, symbol
 
@@ -19,6 +19,7 @@ def oversized(conditions: Conditions, table: Table, samples: list[Numbers]) -> I
     checker = _Checker(conditions, table)
     try:
         covered = checker.covered(table.count)
+        checker.in_order(table.count)
         wanted = {stored.attribute for stored in table.stored} | {conditions.time(age.stream) for age in table.ages}
         missing = sorted(map(str, wanted - covered))
         if missing:
@@ -35,6 +36,20 @@ def oversized(conditions: Conditions, table: Table, samples: list[Numbers]) -> I
 
 def _where(numbers: Numbers) -> str:
     return ", ".join(f"{name} = {number}" for name, number in sorted(numbers.items())) or "nothing varies"
+
+
+def _parts_of(count: Count) -> Iterator[Count]:
+    yield count
+    for part in count.of:
+        yield from _parts_of(part)
+
+
+def _old_together(kept: Age, age: Age, most: int) -> bool:
+    """Whether the one timestamp is kept exactly, or the other, at most so much newer, is old (or gone) when it is."""
+    if kept.expires is not None or kept.saturates is None:
+        return kept.expires is not None
+    old = age.saturates if age.expires is None else age.expires + 1
+    return old is not None and kept.saturates - most >= old
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +76,40 @@ class _Checker:
                 return frozenset([self._value(count, count.attributes[0])])
         raise RejectedError(f"there is no rule {count.rule!r} for so many values")
 
+    def in_order(self, count: Count) -> None:
+        """Raises RejectedError when timestamps are counted beside each other in a circle, so that none is counted."""
+        beside: dict[str, set[str]] = {}
+        for part in _parts_of(count):
+            if part.beside is not None:
+                beside.setdefault(part.source or "", set()).add(part.beside)
+        reached = {stream: set(others) for stream, others in beside.items()}
+        for _ in beside:
+            reached = {s: others.union(*(reached.get(o, set()) for o in others)) for s, others in reached.items()}
+        if any(stream in others for stream, others in reached.items()):
+            raise RejectedError("timestamps are counted beside each other")
+
     def _age(self, count: Count) -> Attribute:
         ages = [age for age in self.table.ages if age.stream == count.source]
         if not ages or count.timestamps is None:
             raise RejectedError(f"no age of {count.source} is kept")
         needed = ages[0].saturates if ages[0].expires is None else ages[0].expires
+        needed = self._width_beside(count) if count.beside is not None else needed
         if needed is None or count.timestamps < needed:
             raise RejectedError(f"{needed} timestamps of {count.source} are told apart, not {count.timestamps}")
         return self.conditions.time(ages[0].stream)
+
+    def _width_beside(self, count: Count) -> int | None:
+        """How many timestamps of a stream go with one of another in the key."""
+        ages = {age.stream: age for age in self.table.ages}
+        if count.beside not in ages or count.source not in ages:
+            raise RejectedError(f"the timestamps of {count.source} and {count.beside} are not in the key")
+        mine, other = self.conditions.time(count.source), self.conditions.time(count.beside)
+        most, least = self.conditions.follows.bound(mine, other), self.conditions.follows.bound(other, mine)
+        if most is None or not _old_together(ages[count.beside], ages[count.source], int(most[0])):
+            raise RejectedError(
+                f"a timestamp of {count.beside} that is only known to be old does not bound {count.source}"
+            )
+        return None if most is None or least is None else int(most[0] + least[0]) + 1
 
     def _of_one_source(self, count: Count, sources: tuple[str, ...]) -> frozenset[Attribute]:
         if count.source not in sources:
@@ -86,9 +127,13 @@ class _Checker:
         zero, follows = self.conditions.zero(time), self.conditions.follows
         first, end = follows.bound(zero, time), follows.bound(time, zero)
         options = [age.expires for age in self.table.ages if age.stream == stream and age.expires is not None]
-        if first is not None and end is not None:
+        if count.beside is not None:
+            if not options and all(age.expires is None for age in self.table.ages if age.stream == count.beside):
+                raise RejectedError(f"where {count.beside} is only known to be old, any tuple of {stream} can be in it")
+            options = [width] if (width := self._width_beside(count)) is not None else []
+        elif first is not None and end is not None:
             options.append(int(end[0] + first[0]) + 1)
-        if first is not None and self.table.deadline is not None:
+        if count.beside is None and first is not None and self.table.deadline is not None:
             options.append(int(self.table.deadline + first[0]))
         if timestamps is None or not any(max(0, option) <= timestamps for option in options):
             raise RejectedError(f"tuples of {stream} of more than {timestamps} timestamps can be in it")
