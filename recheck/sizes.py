@@ -106,10 +106,8 @@ class _Checker:
         mine, other = self.conditions.time(count.source), self.conditions.time(count.beside)
         most, least = self.conditions.follows.bound(mine, other), self.conditions.follows.bound(other, mine)
         if most is None or not _old_together(ages[count.beside], ages[count.source], int(most[0])):
-            raise RejectedError(
-                f"a timestamp of {count.beside} that is only known to be old does not bound {count.source}"
-            )
-        return None if most is None or least is None else int(most[0] + least[0]) + 1
+            raise RejectedError(f"where {count.beside} is only known to be old, {count.source} may have any age")
+        return None if least is None else int(most[0] + least[0]) + 1
 
     def _of_one_source(self, count: Count, sources: tuple[str, ...]) -> frozenset[Attribute]:
         if count.source not in sources:
