@@ -10,6 +10,7 @@ from analyzer.query import Attribute
 from recheck.claims import Age, Count, Limit, RejectedError, Table
 from recheck.conditions import Conditions
 from recheck.formula import evaluate, symbol
+from recheck.names import counts_of
 
 Numbers = Mapping[str, int]
 
@@ -36,12 +37,6 @@ def oversized(conditions: Conditions, table: Table, samples: list[Numbers]) -> I
 
 def _where(numbers: Numbers) -> str:
     return ", ".join(f"{name} = {number}" for name, number in sorted(numbers.items())) or "nothing varies"
-
-
-def _parts_of(count: Count) -> Iterator[Count]:
-    yield count
-    for part in count.of:
-        yield from _parts_of(part)
 
 
 def _old_together(kept: Age, age: Age, most: int) -> bool:
@@ -79,7 +74,7 @@ class _Checker:
     def in_order(self, count: Count) -> None:
         """Raises RejectedError when timestamps are counted beside each other in a circle, so that none is counted."""
         beside: dict[str, set[str]] = {}
-        for part in _parts_of(count):
+        for part in counts_of(count):
             if part.beside is not None:
                 beside.setdefault(part.source or "", set()).add(part.beside)
         reached = {stream: set(others) for stream, others in beside.items()}

@@ -14,6 +14,7 @@ from recheck.conditions import Conditions
 from recheck.coverage import uncovered
 from recheck.distances import ContradictionError
 from recheck.formula import evaluate, symbol
+from recheck.names import unknown
 from recheck.sizes import Numbers, oversized
 from recheck.sufficiency import insufficient
 
@@ -43,6 +44,9 @@ def _branch_faults(conditions: Conditions, claim: Branch, distinct: bool, sample
     sql = render_branch(conditions.branch, distinct)
     if claim.sql != sql:
         yield f"the certificate is for another query: {claim.sql}, where this one has {sql}"
+        return
+    if nameless := [fault for table in claim.tables for fault in unknown(conditions, table)]:
+        yield from nameless
         return
     try:
         partial = tuple(table for table in claim.tables if not table.results)
