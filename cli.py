@@ -143,6 +143,7 @@ def main() -> None:
 
     \b
     streambound check queries/             lint every query below a directory
+    streambound recheck report.json        validate the certificates in check's JSON report
     streambound explain q.sql              show how a verdict came about
     streambound compile q.sql -o job.py    write the Spark job of a bounded query
     streambound run q.sql --input DIR      run it over recorded streams
@@ -204,6 +205,33 @@ def check(
     threshold = ORDER.index(Severity(fail_on))
     found = any(ORDER.index(diagnostic.severity) >= threshold for item in checked for diagnostic in item.diagnostics)
     sys.exit(1 if found or any(item.verdict is not Verdict.BOUNDED for item in checked) else 0)
+
+
+@main.command("recheck", short_help="Validate the certificates of a JSON report.")
+@click.argument("report", type=click.Path(path_type=Path))
+@_common
+def recheck_(report: Path, catalog_file: Path | None, color: bool | None, debug: bool) -> None:
+    """Validate the certificates in REPORT (from check --format json; - for standard input) against the queries.
+
+    The checker shares no code with the criteria. The exit status is 1 unless every bounded query's certificate holds.
+    """
+    import json
+
+    from analyzer.errors import InputError, UsageError
+    from recheck.report import recheck
+
+    try:
+        text = sys.stdin.read() if str(report) == "-" else report.read_text(encoding="utf-8")
+        found = recheck(json.loads(text), catalog_file)
+    except (OSError, ValueError) as error:
+        raise InputError("not a JSON report", file=str(report)) from error
+    if not found:
+        raise UsageError("the report has no bounded query", remedy="nothing was checked, so nothing passed")
+    for item in found:
+        click.echo(f"{item.name}: certificate {'rejected' if item.faults else 'holds'}")
+        for fault in item.faults:
+            click.echo(f"  {fault}")
+    sys.exit(1 if any(item.faults for item in found) else 0)
 
 
 @main.command(short_help="Show how a verdict came about, or explain a code.")

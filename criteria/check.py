@@ -14,7 +14,7 @@ from analyzer.query import Query
 from analyzer.spans import SourceText
 from analyzer.statements import Statement, split_statements
 from analyzer.workspace import Workspace, read_query
-from criteria.bound import Bound, bound
+from criteria.bound import Bound, Tier, bound
 from criteria.large_bound import large_bound
 from criteria.paper import MOST_STRICT, strict_branches, weak_joins
 from criteria.verdict import Decision, Verdict, decide
@@ -51,6 +51,16 @@ class Checked:
     def source(self) -> SourceText:
         """The file's text, for carets."""
         return self.statement.source
+
+    @property
+    def tier(self) -> Tier | None:
+        """What the memory depends on; None where that is not known, or there is no verdict."""
+        match self.verdict:
+            case Verdict.UNBOUNDED:
+                return Tier.UNBOUNDED
+            case Verdict.UNKNOWN:
+                return Tier.UNKNOWN
+        return self.bound.tier if self.bound else None
 
 
 def check_source(source: SourceText, catalog: Catalog) -> tuple[Checked, ...]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from analyzer.diagnostics import Diagnostic, Fix
 from analyzer.edits import Edit
+from criteria.certificate import certificate, to_json
 from criteria.check import Checked
 from criteria.verdict import Verdict
 from criteria.violation import CriterionResult, Violation
@@ -31,9 +32,18 @@ def _query(item: Checked) -> dict[str, Any]:
         "verdict": item.verdict.value,
         "criteria": [_criterion(result) for result in decision.criteria] if decision else [],
         "lto_queries": item.lto_queries,
+        "tier": item.tier.value if item.tier else None,
         "bound": {"entries": item.bound.entries.value, "formula": item.bound.entries.text} if item.bound else None,
+        "certificate": _certificate(item),
         "diagnostics": [_diagnostic(diagnostic) for diagnostic in item.diagnostics],
     }
+
+
+def _certificate(item: Checked) -> Any:
+    """All that is needed to check the bound again (`criteria.certificate`)."""
+    if item.bound is None or item.decision is None:
+        return None
+    return to_json(certificate(item.bound, item.decision.query.distinct))
 
 
 def _criterion(result: CriterionResult) -> dict[str, Any]:

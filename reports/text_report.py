@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterator
 
 from analyzer.diagnostics import Diagnostic, Fix
+from criteria.bound import Tier
 from criteria.check import Checked
 from criteria.verdict import Decision, Verdict
 from criteria.violation import CriterionResult
@@ -15,6 +16,7 @@ from reports.style import paint
 
 _STYLE = {Verdict.BOUNDED: "good", Verdict.UNKNOWN: "warning"}
 _PAPER = {"theorem-1": "Theorem 1", "theorem-2": "Theorem 2"}
+_TIER = {Tier.CONSTANT: "constant", Tier.RATE_WINDOW: "rate × window"}
 _WRAP = 96
 _FIXES = 2
 """Repairs that `check` shows of each query; `explain` shows all."""
@@ -87,13 +89,14 @@ def bound_text(item: Checked) -> str:
         return ""
     if item.bound is None:
         return ", by a constant that has no formula yet"
+    tier = f" ({_TIER[item.bound.tier]})"
     entries = item.bound.entries
     if entries.value == 0:
-        return ", nothing is remembered"
+        return f"{tier}, nothing is remembered"
     known = "" if entries.text == str(entries.value) else f" = {entries.text}"
     if entries.value is None:
-        return f", at most {entries.text} synopsis entries"
-    return f", at most {entries.value:,}{known} synopsis {'entry' if entries.value == 1 else 'entries'}"
+        return f"{tier}, at most {entries.text} synopsis entries"
+    return f"{tier}, at most {entries.value:,}{known} synopsis {'entry' if entries.value == 1 else 'entries'}"
 
 
 def notes(item: Checked) -> Iterator[str]:

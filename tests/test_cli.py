@@ -58,7 +58,7 @@ def run_alone(
 def test_a_bounded_query_passes(project: Path) -> None:
     result = call("check", write(project, BOUNDED))
     assert result.exit_code == 0
-    assert "q: bounded, at most 1 synopsis entry" in result.output
+    assert "q: bounded (constant), at most 1 synopsis entry" in result.output
 
 
 def test_an_unbounded_query_fails_with_carets_condition_and_help(project: Path) -> None:
