@@ -7,6 +7,7 @@ whole query. How many elements have to be tried so that the answer holds for eve
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -43,17 +44,22 @@ def find_witness(query: Query, violated: tuple[Branch, ...]) -> Witness | None:
 
 
 def enough(query: Query, plan: Plan) -> int | None:
-    """The number of elements that stands for every number; None where it would be too many.
+    """The number of elements that stands for every number; None where it would be too many, or nothing can be built.
 
-    A match takes one tuple per stream, and whether it satisfies the conditions depends only on the order of the
-    elements that its tuples come from, so that what goes wrong at any size goes wrong with as many elements as a branch
-    has streams, and one more. One SELECT that uses no stream twice, and one kept attribute, have a proof of their own.
+    Whether a match satisfies the conditions depends only on the order of the elements that its tuples come from, so
+    that what goes wrong at any size goes wrong with as many elements as a branch has streams whose tuples differ
+    between elements, and one more. One SELECT that uses no stream twice, and one kept attribute, have a proof of their own.
     """
     tables = [source.table for source in plan.branch.streams]
     if len(query.branches) == 1 and len(set(tables)) == len(tables) and len(plan.kept) == 1 and not _two_sided(plan):
         return 2
-    most = max(len(branch.streams) for branch in query.branches) + 1
-    return most if most <= MOST_ELEMENTS else None
+    pair = build(plan, 2)
+    if pair is None:
+        return None
+    differ = {row.table for rows in pair.elements for row in rows}
+    differ |= {table for table, n in Counter(row.table for row in pair.always).items() if n > 1}
+    most = max(sum(source.table in differ for source in branch.sources) for branch in query.branches) + 1
+    return max(most, 3) if most <= MOST_ELEMENTS else None
 
 
 def _two_sided(plan: Plan) -> bool:
