@@ -86,7 +86,9 @@ def _key(name: str) -> str:
 def _array(step: DeclareDomain) -> str:
     domain = step.domain
     values = domain.values or tuple(value for value in (domain.low, domain.high) if value is not None)
-    return f"[{', '.join(_toml(value, step.type) for value in values)}]"
+    listed = f"[{', '.join(_toml(value, step.type) for value in values)}]"
+    reads_as_range = len(values) == 2 and step.type.family not in (Family.STRING, Family.BOOLEAN)
+    return f"{{ values = {listed} }}" if domain.values and reads_as_range else listed
 
 
 def _toml(value: Value, kind: DataType) -> str:
