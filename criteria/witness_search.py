@@ -48,7 +48,8 @@ def enough(query: Query, plan: Plan) -> int | None:
 
     Whether a match satisfies the conditions depends only on the order of the elements that its tuples come from, so
     that what goes wrong at any size goes wrong with as many elements as a branch has streams whose tuples differ
-    between elements, and one more. One SELECT that uses no stream twice, and one kept attribute, have a proof of their own.
+    between elements, and one more. One SELECT that uses no stream twice, and one kept attribute, have a proof of
+    their own.
     """
     tables = [source.table for source in plan.branch.streams]
     if len(query.branches) == 1 and len(set(tables)) == len(tables) and len(plan.kept) == 1 and not _two_sided(plan):
