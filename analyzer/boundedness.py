@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from analyzer.catalog import Kind
-from analyzer.closure import Closure, Sort, close
+from analyzer.closure import Closure, Sort, close, in_order, value_lists
 from analyzer.query import Attribute, Branch, Comparison, Source
 from analyzer.spans import Span
 from analyzer.values import Value
@@ -106,12 +106,15 @@ class Facts:
         """Attributes with finitely many values in any case: of relations, finite streams, enumerations."""
         return frozenset(a for a in self.closure.nodes if self._is_finite(a))
 
+    @cached_property
+    def _lists(self) -> dict[Attribute, tuple[Value, ...]]:
+        return value_lists(self.branch)
+
     def _is_finite(self, attribute: Attribute) -> bool:
         source = self.branch.source(attribute.source)
         if source.kind is Kind.RELATION or source.alias in self.finite_streams:
             return not self.branch.is_time(attribute)
-        domain = source.column(attribute.column).domain
-        return domain is not None and bool(domain.values)
+        return attribute in self._lists
 
     def bounded_above(self, x: Attribute) -> bool:
         """Whether an attribute is upper-bounded (Definition 5), counting finite attributes as constants."""
@@ -148,13 +151,10 @@ class Facts:
         return self.bounded_above(x) and self.bounded_below(x)
 
     def listed(self, x: Attribute) -> tuple[Value, ...] | None:
-        """The values that a declared list leaves an attribute: its own, or that of one it equals; None without one."""
-        options = []
-        for other in (x, *self.equal_to(x)):
-            domain = self.branch.column(other).domain
-            if domain is not None and domain.values:
-                options.append(tuple(self._moved(value, other, x) for value in domain.values))
-        return min(options, key=len, default=None)
+        """The values that lists leave an attribute, its own and those of attributes it equals; None without any."""
+        alike = (y for y in (x, *self.equal_to(x)) if y in self._lists)
+        options = [{self._moved(value, y, x) for value in self._lists[y]} for y in alike]
+        return tuple(sorted(set.intersection(*options), key=in_order)) if options else None
 
     def equal_to(self, x: Attribute) -> tuple[Attribute, ...]:
         """The other attributes that equal one up to a constant (exactly, over dense types and strings)."""

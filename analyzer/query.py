@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from fractions import Fraction
 
-from analyzer.catalog import Column, Domain, Kind
+from analyzer.catalog import Column, Kind
 from analyzer.spans import Span
 from analyzer.types import DataType
 from analyzer.values import Value
@@ -92,6 +91,20 @@ class NullTest:
 
 
 @dataclass(frozen=True, slots=True)
+class OneOf:
+    """``attribute IN (values)``, a list that was not split; ``values`` are distinct and encoded."""
+
+    attribute: Attribute
+    values: tuple[Value, ...]
+    span: Span | None = None
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """The attribute listed."""
+        return (self.attribute,)
+
+
+@dataclass(frozen=True, slots=True)
 class Truth:
     """A constant condition: ``TRUE``, ``FALSE``, or SQL's ``UNKNOWN`` (not true, and not false either)."""
 
@@ -122,7 +135,10 @@ class Not:
 
 
 Atom = Comparison | NullTest
-Formula = Comparison | NullTest | Truth | And | Or | Not
+Condition = Atom | OneOf
+"""A conjunct of a branch."""
+
+Formula = Comparison | NullTest | OneOf | Truth | And | Or | Not
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +197,7 @@ class Branch:
     merged: tuple[tuple[str, ...], ...] = ()
 
     @property
-    def atoms(self) -> tuple[Atom, ...]:
+    def atoms(self) -> tuple[Condition, ...]:
         """The conjunction's atoms; raises TypeError before `split_disjunctions`."""
         return conjuncts(self.where)
 
@@ -227,10 +243,10 @@ TRUE = Truth(True)
 FALSE = Truth(False)
 
 
-def conjuncts(formula: Formula) -> tuple[Atom, ...]:
+def conjuncts(formula: Formula) -> tuple[Condition, ...]:
     """The atoms of a conjunction; raises TypeError on any other formula."""
     match formula:
-        case Comparison() | NullTest():
+        case Comparison() | NullTest() | OneOf():
             return (formula,)
         case Truth(value=True):
             return ()
@@ -252,7 +268,7 @@ def map_attributes(formula: Formula, rename: Callable[[Attribute], Attribute]) -
     match formula:
         case Comparison(left, _, right):
             return replace(formula, left=rename(left), right=None if right is None else rename(right))
-        case NullTest(attribute):
+        case NullTest(attribute) | OneOf(attribute):
             return replace(formula, attribute=rename(attribute))
         case And(parts):
             return And(tuple(map_attributes(part, rename) for part in parts))
@@ -272,13 +288,13 @@ __all__ = [
     "Attribute",
     "Branch",
     "Comparison",
+    "Condition",
     "Constant",
-    "Domain",
     "Formula",
-    "Fraction",
     "Kind",
     "Not",
     "NullTest",
+    "OneOf",
     "Op",
     "Or",
     "Output",

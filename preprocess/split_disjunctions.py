@@ -14,12 +14,13 @@ from analyzer.errors import UsageError
 from analyzer.query import (
     FALSE,
     And,
-    Atom,
     Attribute,
     Branch,
     Comparison,
+    Condition,
     Formula,
     NullTest,
+    OneOf,
     Op,
     Or,
     Query,
@@ -27,6 +28,7 @@ from analyzer.query import (
     conjuncts,
 )
 from analyzer.values import Value
+from preprocess.gather_lists import gather_lists
 from preprocess.normalise import normalise, not_true
 
 MOST_BRANCHES = 4096
@@ -64,7 +66,7 @@ def split_disjunctions(query: Query) -> Query:
 
 
 def _split_branch(branch: Branch) -> list[Branch]:
-    formula = normalise(branch.where)
+    formula = gather_lists(branch, normalise(branch.where))
     if not _has_or(formula):
         return [replace(branch, where=formula)]
     kept = list(islice(_alternatives(branch, formula), MOST_BRANCHES + 1))
@@ -78,10 +80,10 @@ def _has_or(formula: Formula) -> bool:
     return isinstance(formula, Or) or (isinstance(formula, And) and any(_has_or(part) for part in formula.parts))
 
 
-def _alternatives(branch: Branch, formula: Formula) -> Iterator[tuple[Atom, ...]]:
+def _alternatives(branch: Branch, formula: Formula) -> Iterator[tuple[Condition, ...]]:
     """The disjoint conjunctions of a normalised formula, contradictory ones pruned."""
     parts = formula.parts if isinstance(formula, And) else (formula,)
-    atoms = tuple(part for part in parts if isinstance(part, Comparison | NullTest))
+    atoms = tuple(part for part in parts if isinstance(part, Comparison | NullTest | OneOf))
     if formula == FALSE:
         return
     closure = close(replace(branch, where=conjunction(atoms)))
@@ -108,6 +110,8 @@ def _joins(formula: Formula) -> bool:
     match formula:
         case Comparison():
             return len({attribute.source for attribute in formula.attributes}) > 1
+        case OneOf():
+            return False
         case And(parts) | Or(parts):
             return any(_joins(part) for part in parts)
     return True
@@ -127,7 +131,7 @@ def _implied(closure: Closure, option: Formula) -> bool:
     return False
 
 
-def _without_idle(branch: Branch, atoms: tuple[Atom, ...]) -> tuple[Atom, ...]:
+def _without_idle(branch: Branch, atoms: tuple[Condition, ...]) -> tuple[Condition, ...]:
     """The conjunction without each ``<>`` that follows from the others: ``x = 3 AND x <> 1  ->  x = 3``."""
     unequal = tuple(atom for atom in atoms if isinstance(atom, Comparison) and atom.op is Op.NE)
     if not unequal:
@@ -139,12 +143,12 @@ def _without_idle(branch: Branch, atoms: tuple[Atom, ...]) -> tuple[Atom, ...]:
     return tuple(atom for atom in atoms if id(atom) not in idle)
 
 
-def _merged(branches: list[tuple[Atom, ...]]) -> list[tuple[Atom, ...]]:
+def _merged(branches: list[tuple[Condition, ...]]) -> list[tuple[Condition, ...]]:
     """Put together branches that differ in one comparison only, so that a tautology splits nothing.
 
     ``x < y | x >= y  ->  x IS NOT NULL AND y IS NOT NULL``
     """
-    kept: dict[int, tuple[Atom, ...]] = {}
+    kept: dict[int, tuple[Condition, ...]] = {}
     places: dict[_Key, int] = {}
     for place, atoms in enumerate(branches):
         while (found := _partner(atoms, kept, places)) is not None:
@@ -156,19 +160,19 @@ def _merged(branches: list[tuple[Atom, ...]]) -> list[tuple[Atom, ...]]:
 
 
 _Subject = tuple[Attribute, Attribute | None, Value]
-_Key = tuple[frozenset[Atom], _Subject]
+_Key = tuple[frozenset[Condition], _Subject]
 """What a branch says beside one comparison, and what that compares."""
 
 
-def _keys(atoms: tuple[Atom, ...]) -> dict[_Key, Comparison]:
+def _keys(atoms: tuple[Condition, ...]) -> dict[_Key, Comparison]:
     plain = frozenset(_plain(atom) for atom in atoms)
     comparisons = [atom for atom in atoms if isinstance(atom, Comparison)]
     return {(plain - {_plain(atom)}, (atom.left, atom.right, atom.offset)): atom for atom in comparisons}
 
 
 def _partner(
-    atoms: tuple[Atom, ...], kept: dict[int, tuple[Atom, ...]], places: dict[_Key, int]
-) -> tuple[int, tuple[Atom, ...]] | None:
+    atoms: tuple[Condition, ...], kept: dict[int, tuple[Condition, ...]], places: dict[_Key, int]
+) -> tuple[int, tuple[Condition, ...]] | None:
     """The place of an earlier branch that differs in one comparison only, and what the two say together."""
     for key, second in _keys(atoms).items():
         if key in places:
@@ -179,7 +183,7 @@ def _partner(
     return None
 
 
-def _together(atoms: tuple[Atom, ...], first: Comparison, second: Comparison) -> tuple[Atom, ...] | None:
+def _together(atoms: tuple[Condition, ...], first: Comparison, second: Comparison) -> tuple[Condition, ...] | None:
     """A branch with one of its comparisons replaced by its union with another."""
     key = frozenset({first.op, second.op})
     if key not in _UNION_OF:
@@ -191,5 +195,5 @@ def _together(atoms: tuple[Atom, ...], first: Comparison, second: Comparison) ->
     return (*rest, *(NullTest(attribute, False, first.span) for attribute in dict.fromkeys(first.attributes)))
 
 
-def _plain(atom: Atom) -> Atom:
+def _plain(atom: Condition) -> Condition:
     return replace(atom, span=None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from analyzer.closure import close
-from analyzer.query import Atom, Branch, Comparison, Kind, Op, Query, Truth, conjunction
+from analyzer.query import Branch, Comparison, Condition, Kind, Op, Query, Truth, conjunction
 
 
 def split_unequal(query: Query) -> Query:
@@ -19,7 +19,7 @@ def _split(branch: Branch) -> list[Branch]:
     for atom in branch.atoms:
         if isinstance(atom, Comparison) and _joins_streams(atom, branch):
             rest = tuple(other for other in branch.atoms if other is not atom)
-            halves: list[tuple[Atom, ...]] = [(*rest, replace(atom, op=op)) for op in (Op.LT, Op.GT)]
+            halves: list[tuple[Condition, ...]] = [(*rest, replace(atom, op=op)) for op in (Op.LT, Op.GT)]
             branches = [replace(branch, where=conjunction(half)) for half in halves]
             return [part for half in branches if close(half).satisfiable for part in _split(half)]
     return [branch]
