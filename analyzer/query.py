@@ -218,6 +218,11 @@ class Branch:
         """The declared column behind an attribute."""
         return self.source(attribute.source).column(attribute.column)
 
+    def joins_streams(self, atom: Comparison) -> bool:
+        """Whether a comparison is between attributes of two different streams."""
+        sources = {self.source(attribute.source).alias: self.source(attribute.source) for attribute in atom.attributes}
+        return len(sources) == 2 and all(source.kind is not Kind.RELATION for source in sources.values())
+
     def is_time(self, attribute: Attribute) -> bool:
         """Whether the attribute is its stream's application time."""
         return self.source(attribute.source).timestamp == attribute.column
@@ -263,6 +268,17 @@ def conjunction(parts: tuple[Formula, ...]) -> Formula:
     return flat[0] if len(flat) == 1 else And(tuple(flat)) if flat else TRUE
 
 
+def first_span(formula: Formula) -> Span | None:
+    """The span of a formula's first condition that has one."""
+    match formula:
+        case Comparison(span=span) | NullTest(span=span) | OneOf(span=span) | Truth(span=span):
+            return span
+        case And(parts) | Or(parts):
+            return next((span for part in parts if (span := first_span(part)) is not None), None)
+        case Not(part):
+            return first_span(part)
+
+
 def map_attributes(formula: Formula, rename: Callable[[Attribute], Attribute]) -> Formula:
     """The formula with every attribute replaced."""
     match formula:
@@ -303,5 +319,6 @@ __all__ = [
     "Truth",
     "conjunction",
     "conjuncts",
+    "first_span",
     "map_attributes",
 ]

@@ -145,7 +145,6 @@ def _allowed(branch: Branch, closure: Closure, chain: Chain, attribute: Attribut
 
 def _arrangements(places: tuple[_Place, ...], waiting: tuple[int, ...]) -> int:
     """The ways to spread groups of attributes (``waiting`` of each) over the places, and to order each place."""
-
     ways = Counter({waiting: 1})
     for width, groups in places:
         before, ways = ways, Counter()

@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import islice
 
 from analyzer.closure import Closure, close, implied
-from analyzer.errors import UsageError
+from analyzer.errors import TooManyBranchesError
 from analyzer.query import (
     FALSE,
     And,
@@ -26,7 +26,9 @@ from analyzer.query import (
     Query,
     conjunction,
     conjuncts,
+    first_span,
 )
+from analyzer.spans import Span
 from analyzer.values import Value
 from preprocess.gather_lists import gather_lists
 from preprocess.normalise import normalise, not_true
@@ -50,18 +52,14 @@ def split_disjunctions(query: Query) -> Query:
     """Every branch as disjoint branches whose conditions are conjunctions.
 
     Contradictory branches are kept only when nothing else is left of a SELECT, so that it can be reported.
-    Raises UsageError for a condition that would need more than `MOST_BRANCHES` branches.
+    Raises TooManyBranchesError for a condition that would need more than `MOST_BRANCHES` branches.
     """
     branches: list[Branch] = []
     for branch in query.branches:
         branches.extend(_split_branch(branch))
         if len(branches) > MOST_BRANCHES:
-            raise UsageError(
-                f"{query.name}: the condition needs more than {MOST_BRANCHES} disjoint branches",
-                remedy="split the query, or replace long IN lists by a relation",
-                file=query.file,
-                line=query.span.line,
-            )
+            span = _first_choice(normalise(branch.where)) or branch.span
+            raise TooManyBranchesError(query.name, MOST_BRANCHES, file=query.file, span=span)
     return replace(query, branches=tuple(branches))
 
 
@@ -74,6 +72,16 @@ def _split_branch(branch: Branch) -> list[Branch]:
         return [replace(branch, where=FALSE)]
     together = _merged(kept) if len(kept) <= MOST_BRANCHES else kept
     return [replace(branch, where=conjunction(atoms)) for atoms in together]
+
+
+def _first_choice(formula: Formula) -> Span | None:
+    """The span of a normalised formula's first OR; None without one."""
+    match formula:
+        case And(parts):
+            return next((span for part in parts if (span := _first_choice(part)) is not None), None)
+        case Or():
+            return first_span(formula)
+    return None
 
 
 def _has_or(formula: Formula) -> bool:
