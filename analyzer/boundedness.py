@@ -177,7 +177,10 @@ class Facts:
         return value if isinstance(value, str) or difference == 0 else value + int(difference)
 
     def limits(self, x: Attribute) -> tuple[Limit, Limit]:
-        """The lower and upper limit of a discrete attribute, by constants and relations' extreme values."""
+        """The lower and upper limit of a discrete attribute, by constants and relations' extreme values.
+
+        A limit by a relation that follows from a constant says nothing more, and is left out.
+        """
         matrix, node = self.closure.node(x)
         low, high = self.closure.interval(x)
         below, above = [], []
@@ -185,9 +188,9 @@ class Facts:
             if self.branch.source(relation.source).kind is not Kind.RELATION or relation == x:
                 continue
             other = self.closure.nodes[relation][1]
-            if (up := matrix.limit(node, other)) is not None:
+            if (up := matrix.limit(node, other)) is not None and not matrix.implied_through(node, 0, other):
                 above.append((relation, up[0]))
-            if (down := matrix.limit(other, node)) is not None:
+            if (down := matrix.limit(other, node)) is not None and not matrix.implied_through(other, 0, node):
                 below.append((relation, -down[0]))
         if self.branch.source(x.source).kind is Kind.RELATION:
             below.append((x, Fraction(0)))

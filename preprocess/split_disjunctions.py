@@ -33,7 +33,12 @@ from analyzer.values import Value
 from preprocess.gather_lists import gather_lists
 from preprocess.normalise import normalise, not_true
 
-MOST_BRANCHES = 4096
+MOST_BRANCHES = 512
+"""Disjoint branches that are looked at: n independent choices make 2^n."""
+
+MOST_CONDITIONS = 200_000
+"""Conditions that are read on the way to them: each alternative of n excludes those before it."""
+
 _UNION_OF = {
     frozenset({Op.LT, Op.EQ}): Op.LE,
     frozenset({Op.GT, Op.EQ}): Op.GE,
@@ -56,18 +61,26 @@ def split_disjunctions(query: Query) -> Query:
     """
     branches: list[Branch] = []
     for branch in query.branches:
-        branches.extend(_split_branch(branch))
-        if len(branches) > MOST_BRANCHES:
+        try:
+            branches.extend(_split_branch(branch))
+            complete = len(branches) <= MOST_BRANCHES
+        except (_TooMuch, RecursionError):
+            complete = False
+        if not complete:
             span = _first_choice(normalise(branch.where)) or branch.span
             raise TooManyBranchesError(query.name, MOST_BRANCHES, file=query.file, span=span)
     return replace(query, branches=tuple(branches))
+
+
+class _TooMuch(Exception):
+    """More than `MOST_CONDITIONS` were read."""
 
 
 def _split_branch(branch: Branch) -> list[Branch]:
     formula = gather_lists(branch, normalise(branch.where))
     if not _has_or(formula):
         return [replace(branch, where=formula)]
-    kept = list(islice(_alternatives(branch, formula), MOST_BRANCHES + 1))
+    kept = list(islice(_alternatives(branch, formula, [MOST_CONDITIONS]), MOST_BRANCHES + 1))
     if not kept:
         return [replace(branch, where=FALSE)]
     together = _merged(kept) if len(kept) <= MOST_BRANCHES else kept
@@ -88,12 +101,15 @@ def _has_or(formula: Formula) -> bool:
     return isinstance(formula, Or) or (isinstance(formula, And) and any(_has_or(part) for part in formula.parts))
 
 
-def _alternatives(branch: Branch, formula: Formula) -> Iterator[tuple[Condition, ...]]:
+def _alternatives(branch: Branch, formula: Formula, left: list[int]) -> Iterator[tuple[Condition, ...]]:
     """The disjoint conjunctions of a normalised formula, contradictory ones pruned."""
-    parts = formula.parts if isinstance(formula, And) else (formula,)
-    atoms = tuple(part for part in parts if isinstance(part, Comparison | NullTest | OneOf))
     if formula == FALSE:
         return
+    parts = formula.parts if isinstance(formula, And) else (formula,)
+    left[0] -= len(parts)
+    if left[0] < 0:
+        raise _TooMuch
+    atoms = tuple(part for part in parts if isinstance(part, Comparison | NullTest | OneOf))
     closure = close(replace(branch, where=conjunction(atoms)))
     if not closure.satisfiable:
         return
@@ -105,7 +121,7 @@ def _alternatives(branch: Branch, formula: Formula) -> Iterator[tuple[Condition,
     rest = tuple(part for part in parts if part is not choice)
     excluded: tuple[Formula, ...] = ()
     for option in sorted(choice.parts, key=_joins):
-        yield from _alternatives(branch, normalise(And((*rest, option, *excluded))))
+        yield from _alternatives(branch, normalise(And((*rest, option, *excluded))), left)
         excluded = (*excluded, not_true(option))
 
 
