@@ -121,7 +121,7 @@ def _alternatives(branch: Branch, formula: Formula, left: list[int]) -> Iterator
     rest = tuple(part for part in parts if part is not choice)
     excluded: tuple[Formula, ...] = ()
     for option in sorted(choice.parts, key=_joins):
-        yield from _alternatives(branch, normalise(And((*rest, option, *excluded))), left)
+        yield from _alternatives(branch, gather_lists(branch, normalise(And((*rest, option, *excluded)))), left)
         excluded = (*excluded, not_true(option))
 
 
