@@ -28,8 +28,8 @@ class DifferenceBounds:
     ) -> None:
         self.size = size
         self.dense = dense
-        stated = (*(Fraction(c) for _, _, c, _ in edges), *constants) if dense else ()
-        self._unit = lcm(*(c.denominator for c in stated))
+        numbers = (*(Fraction(c) for _, _, c, _ in edges), *constants) if dense else ()
+        self._unit = lcm(*(number.denominator for number in numbers))
         self._scale = self._unit * (size + 2) if dense else 1
         rows: list[list[float | int]] = [[inf] * size for _ in range(size)]
         for node in range(size):
