@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,6 +16,7 @@ from analyzer.version import __version__
 
 if TYPE_CHECKING:
     from analyzer.catalog import Catalog
+    from analyzer.workspace import Workspace
     from criteria.check import Checked
     from criteria.witness import Witness
 
@@ -41,22 +42,65 @@ _DRAWN = ("graph", "tables")
 _DRAWING_FORMATS = ("text", "mermaid", "dot", "svg")
 _SUFFIXES = {".mmd": "mermaid", ".dot": "dot", ".gv": "dot", ".svg": "svg"}
 _CRITERIA = ("exact", "paper")
+_REPAIRED = 20
+_UNREADABLE = ("SB001", "SB401")
 _SEVERITIES = ("error", "warning", "note")
+
+
+class _Path(click.Path):
+    """A path; an empty one names nothing, where pathlib would read it as the working directory."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "":
+            self.fail("an empty path names nothing", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+class _OutputFile(_Path):
+    """A file to write: its directory exists, since a new one would more often be a slip than meant."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        path = Path(super().convert(value, param, ctx))
+        if path.is_dir():
+            self.fail(f"{path} is a directory, not a file", param, ctx)
+        if not path.absolute().parent.is_dir():
+            self.fail(f"there is no directory {path.parent}", param, ctx)
+        return path
 
 
 class _Group(click.Group):
     """Turns failures into one message and the documented exit status; `--debug` shows tracebacks."""
 
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("streambound: interrupted", err=True)
+            sys.exit(130)
+
     def main(self, *args: Any, **kwargs: Any) -> Any:
+        import logging
+
         from analyzer.errors import StreamboundError
         from synopsis_exec.java import JavaError
 
+        logging.getLogger("sqlglot").setLevel(logging.ERROR)  # what it warns of is reported as unsupported
         debug = "--debug" in sys.argv[1:]
         try:
             return super().main(*args, **kwargs)
         except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _discard_output()
             sys.exit(1)
+        except OSError as error:
+            if debug:
+                raise
+            _discard_output()
+            what = error.filename or "cannot write the output"
+            click.echo(f"streambound: error: {what}: {error.strerror or error}", err=True)
+            sys.exit(3)
         except (StreamboundError, JavaError) as error:
             if debug:
                 raise
@@ -73,10 +117,17 @@ class _Group(click.Group):
             sys.exit(4)
 
 
+def _discard_output() -> None:
+    """Send what is still buffered for an output that takes no more to nowhere."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _common(command: _F) -> _F:
     options = (
-        click.option("--catalog", "catalog_file", type=click.Path(path_type=Path), metavar="FILE",
-                     help="The catalog; by default the nearest streams.toml from here upwards."),
+        click.option("--catalog", "catalog_file", type=_Path(), metavar="FILE",
+                     help="The catalog; by default the nearest streams.toml from the working directory upwards, "
+                          "and only where there is none, from each query file upwards."),
         click.option("--color/--no-color", default=None, help="Colour or not; by default only on a terminal."),
         click.option("--debug", is_flag=True, help="Show a traceback when something fails."),
     )  # fmt: skip
@@ -92,6 +143,7 @@ def main() -> None:
 
     \b
     streambound check queries/             lint every query below a directory
+    streambound recheck report.json        validate the certificates in check's JSON report
     streambound explain q.sql              show how a verdict came about
     streambound compile q.sql -o job.py    write the Spark job of a bounded query
     streambound run q.sql --input DIR      run it over recorded streams
@@ -99,23 +151,26 @@ def main() -> None:
     streambound demo                       see all of it on the paper's example and on real flights
 
     \b
-    Exit status: 0 clean; 1 a query is not bounded, or a run broke its bound; 2 wrong usage or catalog;
-    3 a file that cannot be read or parsed; 4 an internal error.
+    Exit status: 0 clean; 1 a query is not bounded or cannot be compiled, or a run broke its bound;
+    2 wrong usage or catalog; 3 a file that cannot be read, parsed or written; 4 an internal error;
+    130 interrupted. explain exits 0 whatever the verdict, unless the stage asked for does not exist.
     """
 
 
 @main.command(short_help="Give the verdict of every query.")
-@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, type=_Path())
 @click.option("--format", "format_name", type=click.Choice(_FORMATS), default="text", show_default=True,
               help="How to print the verdicts.")  # fmt: skip
 @click.option("--criteria", type=click.Choice(_CRITERIA), default="exact", show_default=True,
               help="Judge by this project's criteria, or by the paper's theorems alone.")  # fmt: skip
 @click.option("--fail-on", type=click.Choice(_SEVERITIES), default="error", show_default=True,
               help="The least severity that makes the exit status 1.")  # fmt: skip
+@click.option("--repairs/--no-repairs", default=None,
+              help="Look for repairs of all rejected queries, or of none; by default of the first 20.")  # fmt: skip
 @_common
 def check(
-    paths: tuple[Path, ...], format_name: str, criteria: str, fail_on: str, catalog_file: Path | None,
-    color: bool | None, debug: bool,
+    paths: tuple[Path, ...], format_name: str, criteria: str, fail_on: str, repairs: bool | None,
+    catalog_file: Path | None, color: bool | None, debug: bool,
 ) -> None:  # fmt: skip
     """Give the verdict of every query in PATHS: files, directories (all *.sql below), or - for standard input.
 
@@ -127,27 +182,56 @@ def check(
     Everything but bounded is a finding.
     """
     from analyzer.diagnostics import ORDER, Severity
-    from analyzer.workspace import Workspace, query_files, read_query
-    from criteria.check import check_source
+    from analyzer.workspace import Workspace, query_files
+    from criteria.check import check_file, with_first_repairs
+    from criteria.repeated_names import repeated_names
     from criteria.verdict import Verdict
     from reports.formats import FORMATS
 
     workspace = Workspace(catalog_file)
     files = query_files(paths) if paths else workspace.registered()
-    checked = tuple(
-        item for file in _progress(files) for item in check_source(read_query(file), workspace.catalog(file))
-    )
+    _note_unused(workspace, files)
+    checked = repeated_names([item for file in _progress(files) for item in check_file(file, workspace)])
     if criteria == "paper":
         from criteria.paper_verdict import by_the_paper
 
         checked = tuple(map(by_the_paper, checked))
+    elif repairs is not False:
+        checked = with_first_repairs(checked, None if repairs else _REPAIRED)
     report = next(form for form in FORMATS if form.name == format_name)
     click.echo(report.render(checked, _colored(color)))
-    if any(diagnostic.code == "SB001" for item in checked for diagnostic in item.diagnostics):
+    if any(diagnostic.code in _UNREADABLE for item in checked for diagnostic in item.diagnostics):
         sys.exit(3)
     threshold = ORDER.index(Severity(fail_on))
     found = any(ORDER.index(diagnostic.severity) >= threshold for item in checked for diagnostic in item.diagnostics)
     sys.exit(1 if found or any(item.verdict is not Verdict.BOUNDED for item in checked) else 0)
+
+
+@main.command("recheck", short_help="Validate the certificates of a JSON report.")
+@click.argument("report", type=click.Path(path_type=Path))
+@_common
+def recheck_(report: Path, catalog_file: Path | None, color: bool | None, debug: bool) -> None:
+    """Validate the certificates in REPORT (from check --format json; - for standard input) against the queries.
+
+    The checker shares no code with the criteria. The exit status is 1 unless every bounded query's certificate holds.
+    """
+    import json
+
+    from analyzer.errors import InputError, UsageError
+    from recheck.report import recheck
+
+    try:
+        text = sys.stdin.read() if str(report) == "-" else report.read_text(encoding="utf-8")
+        found = recheck(json.loads(text), catalog_file)
+    except (OSError, ValueError) as error:
+        raise InputError("not a JSON report", file=str(report)) from error
+    if not found:
+        raise UsageError("the report has no bounded query", remedy="nothing was checked, so nothing passed")
+    for item in found:
+        click.echo(f"{item.name}: certificate {'rejected' if item.faults else 'holds'}")
+        for fault in item.faults:
+            click.echo(f"  {fault}")
+    sys.exit(1 if any(item.faults for item in found) else 0)
 
 
 @main.command(short_help="Show how a verdict came about, or explain a code.")
@@ -218,7 +302,7 @@ def explain(
 @main.command("compile", short_help="Write the Spark job of a bounded query.")
 @click.argument("query")
 @click.option("--name", help="Which statement of the file, by its name.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Where to; default: print it.")
+@click.option("-o", "--output", type=_OutputFile(), metavar="FILE", help="Where to; default: print it.")
 @_common
 def compile_(
     query: str, name: str | None, output: Path | None, catalog_file: Path | None, color: bool | None, debug: bool
@@ -238,15 +322,13 @@ def compile_(
 @main.command(short_help="Run a bounded query on Spark over recorded streams.")
 @click.argument("query")
 @click.option("--name", help="Which statement of the file, by its name.")
-@click.option("--input", "input_dir", type=click.Path(path_type=Path), metavar="DIR",
+@click.option("--input", "input_dir", type=_Path(), metavar="DIR",
               help="Holds NAME.jsonl, or a directory NAME of .jsonl files, for each stream and relation; "
                    "by default the catalog's sources.")  # fmt: skip
-@click.option(
-    "--output", type=click.Path(path_type=Path), metavar="FILE", required=True, help="The results, as JSON lines."
-)
-@click.option("--quarantine", type=click.Path(path_type=Path), metavar="FILE",
+@click.option("--output", type=_OutputFile(), metavar="FILE", required=True, help="The results, as JSON lines.")
+@click.option("--quarantine", type=_OutputFile(), metavar="FILE",
               help="Rows that cannot be used, with the reason; default: OUTPUT.quarantine.jsonl.")  # fmt: skip
-@click.option("--checkpoint", type=click.Path(path_type=Path), metavar="DIR",
+@click.option("--checkpoint", type=_Path(), metavar="DIR",
               help="Where Spark and the job keep their state; by default a temporary directory.")  # fmt: skip
 @_common
 def run(
@@ -315,7 +397,7 @@ def witness(
 
 
 @main.command(short_help="See all of it on two examples.")
-@click.option("--keep", type=click.Path(path_type=Path), metavar="DIR", help="Keep inputs, jobs and outputs in DIR.")
+@click.option("--keep", type=_Path(), metavar="DIR", help="Keep inputs, jobs and outputs in DIR.")
 @click.option("--days", type=click.IntRange(1, 365), default=31, show_default=True, help="Days of flights.")
 @click.option("--color/--no-color", default=None, help="Colour or not; by default only on a terminal.")
 @click.option("--debug", is_flag=True, help="Show a traceback when something fails.")
@@ -338,6 +420,13 @@ def demo(keep: Path | None, days: int, color: bool | None, debug: bool) -> None:
 
 def _colored(color: bool | None) -> bool:
     return sys.stdout.isatty() and "NO_COLOR" not in os.environ if color is None else color
+
+
+def _note_unused(workspace: Workspace, files: list[Path]) -> None:
+    """Say which catalog holds where another one stands nearer to a query."""
+    for nearer, file in workspace.unused(files).items():
+        used = f"{file} is checked against {workspace.catalog(file).file}, found from the working directory upwards"
+        click.echo(f"streambound: note: {used}; {nearer} is not read (--catalog chooses)", err=True)
 
 
 def _progress(files: list[Path]) -> Iterable[Path]:

@@ -6,21 +6,24 @@ recomputes one.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import chain, product
+from typing import NamedTuple
 
 from analyzer.catalog import Kind
 from analyzer.closure import Closure, Sort, close, in_order, value_lists
 from analyzer.query import Attribute, Branch, Comparison, Source
 from analyzer.spans import Span
+from analyzer.types import Family
 from analyzer.values import Value
 
 _DENSE = (Sort.DENSE, Sort.STRING)
 
 
-@dataclass(frozen=True, slots=True)
-class Join:
+class Join(NamedTuple):
     """A non-redundant constraint ``attribute − other ≤ bound`` of P+ between two sources.
 
     ``bound`` is encoded as in `DifferenceBounds`; ``equality`` says that the difference is fixed.
@@ -30,10 +33,9 @@ class Join:
     other: Attribute
     equality: bool
 
-    @property
-    def reversed_sides(self) -> tuple[Attribute, Attribute]:
-        """The two sides, the greater first."""
-        return self.other, self.attribute
+    def partner(self, own: Attribute) -> Attribute:
+        """The other side."""
+        return self.other if own == self.attribute else self.attribute
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,42 +109,52 @@ class Facts:
         return frozenset(a for a in self.closure.nodes if self._is_finite(a))
 
     @cached_property
-    def _lists(self) -> dict[Attribute, tuple[Value, ...]]:
+    def lists(self) -> dict[Attribute, tuple[Value, ...]]:
+        """The values that declared lists and `OneOf` conditions leave attributes."""
         return value_lists(self.branch)
 
     def _is_finite(self, attribute: Attribute) -> bool:
         source = self.branch.source(attribute.source)
         if source.kind is Kind.RELATION or source.alias in self.finite_streams:
             return not self.branch.is_time(attribute)
-        return attribute in self._lists
+        return attribute in self.lists
 
     def bounded_above(self, x: Attribute) -> bool:
         """Whether an attribute is upper-bounded (Definition 5), counting finite attributes as constants."""
-        return x in self.finite_attributes or self._limited(x, above=True)
+        return x in self._bounded_above
 
     def bounded_below(self, x: Attribute) -> bool:
         """Whether an attribute is lower-bounded (Definition 5), counting finite attributes as constants."""
-        return x in self.finite_attributes or self._limited(x, above=False)
+        return x in self._bounded_below
+
+    @cached_property
+    def _bounded_above(self) -> frozenset[Attribute]:
+        return self.finite_attributes | {x for x in self.closure.nodes if self._limited(x, above=True)}
+
+    @cached_property
+    def _bounded_below(self) -> frozenset[Attribute]:
+        return self.finite_attributes | {x for x in self.closure.nodes if self._limited(x, above=False)}
 
     def _limited(self, x: Attribute, above: bool) -> bool:
-        if x not in self.closure.nodes:
-            return False
         matrix, node = self.closure.node(x)
         if self.closure.sort(x) in _DENSE:
             return self._pinned(x)
-        return any(matrix.finite(node, anchor) if above else matrix.finite(anchor, node) for anchor in self._anchors(x))
+        anchors = self._anchors[self.closure.sort(x)]
+        return any(matrix.finite(node, anchor) if above else matrix.finite(anchor, node) for anchor in anchors)
 
-    def _anchors(self, x: Attribute) -> tuple[int, ...]:
-        return (0, *(self.closure.nodes[r][1] for r in self._finite_of_sort[self.closure.sort(x)]))
+    @cached_property
+    def _anchors(self) -> dict[Sort, tuple[int, ...]]:
+        """The nodes that bound what they are compared with: the constant's, and those of finite attributes."""
+        return {sort: (0, *(self.closure.nodes[r][1] for r in self._finite_of_sort[sort])) for sort in Sort}
 
     @cached_property
     def _finite_of_sort(self) -> dict[Sort, tuple[Attribute, ...]]:
-        return {sort: tuple(a for a in self.finite_attributes if self.closure.sort(a) is sort) for sort in Sort}
+        return {sort: tuple(a for a in self.closure.attributes(sort) if a in self.finite_attributes) for sort in Sort}
 
     def _pinned(self, x: Attribute) -> bool:
         """Whether a dense attribute equals a constant or a finite attribute: the only way to bound it."""
         matrix, node = self.closure.node(x)
-        return any(matrix.equal(node, anchor) for anchor in self._anchors(x))
+        return any(matrix.equal(node, anchor) for anchor in self._anchors[self.closure.sort(x)])
 
     def bounded(self, x: Attribute) -> bool:
         """Whether an attribute has finitely many values in results (Definition 5; theory §4, "Types")."""
@@ -152,19 +164,33 @@ class Facts:
 
     def listed(self, x: Attribute) -> tuple[Value, ...] | None:
         """The values that lists leave an attribute, its own and those of attributes it equals; None without any."""
-        alike = (y for y in (x, *self.equal_to(x)) if y in self._lists)
-        options = [{self._moved(value, y, x) for value in self._lists[y]} for y in alike]
+        alike = (y for y in (x, *self.equal_to(x)) if y in self.lists)
+        options = [{self._moved(value, y, x) for value in self.lists[y]} for y in alike]
         return tuple(sorted(set.intersection(*options), key=in_order)) if options else None
 
     def equal_to(self, x: Attribute) -> tuple[Attribute, ...]:
         """The other attributes that equal one up to a constant (exactly, over dense types and strings)."""
-        if x not in self.closure.compared or x not in self.closure.nodes:
-            return ()
-        same = self.closure.attributes(self.closure.sort(x))
-        return tuple(y for y in same if y != x and y in self.closure.compared and self._equals(x, y))
+        return tuple(y for y in self.alike(x) if y != x)
 
-    def _equals(self, x: Attribute, y: Attribute) -> bool:
-        return self.closure.equal(x, y) and (self.closure.sort(x) is Sort.DISCRETE or self._difference(x, y) == 0)
+    def alike(self, x: Attribute) -> tuple[Attribute, ...]:
+        """An attribute and those that equal it as in `equal_to`: the same tuple for all of them."""
+        return self._alike.get(x, (x,))
+
+    @cached_property
+    def _alike(self) -> dict[Attribute, tuple[Attribute, ...]]:
+        found: dict[Attribute, tuple[Attribute, ...]] = {}
+        for sort, matrix in self.closure.bounds.items():
+            named = self._named(sort)
+            for nodes in matrix.classes:
+                rest = [named[node] for node in nodes if node and named[node] in self.closure.compared]
+                while rest:
+                    members = tuple(y for y in rest if sort is Sort.DISCRETE or self._difference(rest[0], y) == 0)
+                    found.update(dict.fromkeys(members, members))
+                    rest = [y for y in rest if y not in members]
+        return found
+
+    def _named(self, sort: Sort) -> dict[int, Attribute]:
+        return {self.closure.nodes[attribute][1]: attribute for attribute in self.closure.attributes(sort)}
 
     def _difference(self, x: Attribute, y: Attribute) -> Fraction:
         pair = self.closure.pair(x, y)
@@ -181,6 +207,15 @@ class Facts:
 
         A limit by a relation that follows from a constant says nothing more, and is left out.
         """
+        if x not in self._limits:
+            self._limits[x] = self._lower_and_upper(x)
+        return self._limits[x]
+
+    @cached_property
+    def _limits(self) -> dict[Attribute, tuple[Limit, Limit]]:
+        return {}
+
+    def _lower_and_upper(self, x: Attribute) -> tuple[Limit, Limit]:
         matrix, node = self.closure.node(x)
         low, high = self.closure.interval(x)
         below, above = [], []
@@ -197,6 +232,27 @@ class Facts:
             above.append((x, Fraction(0)))
         return Limit(low, tuple(below)), Limit(high, tuple(above))
 
+    def extreme_constants(self, x: Attribute) -> tuple[Fraction, Fraction] | None:
+        """The least and the greatest constant that conditions or bounds compare attributes of that type with."""
+        kind = self.branch.column(x).type
+        return self._extreme_constants.get((kind.family, kind.scale))
+
+    @cached_property
+    def _extreme_constants(self) -> dict[tuple[Family, int | None], tuple[Fraction, Fraction]]:
+        found: dict[tuple[Family, int | None], tuple[Fraction, Fraction]] = {}
+        for attribute, value in self._constants():
+            kind = self.branch.column(attribute).type
+            least, most = found.get((kind.family, kind.scale), (value, value))
+            found[kind.family, kind.scale] = min(least, value), max(most, value)
+        return found
+
+    def _constants(self) -> Iterator[tuple[Attribute, Fraction]]:
+        for atom in self._comparisons:
+            if atom.right is None and not isinstance(atom.offset, str) and not self.branch.is_time(atom.left):
+                yield atom.left, Fraction(atom.offset)
+        for attribute in self.closure.attributes(Sort.DISCRETE):
+            yield from ((attribute, limit) for limit in self.closure.interval(attribute) if limit is not None)
+
     # --- joins ----------------------------------------------------------------------------------------------
 
     @cached_property
@@ -207,38 +263,44 @@ class Facts:
         between two streams that follows through a relation's attribute, because a relation is joined as soon
         as a tuple arrives.
         """
-        found = []
-        for sort in (Sort.DISCRETE, Sort.DENSE, Sort.STRING):
-            attributes = self.closure.attributes(sort)
-            matrix = self.closure.bounds[sort]
-            for x in attributes:
-                i = self.closure.nodes[x][1]
-                for y in attributes:
-                    j = self.closure.nodes[y][1]
-                    if x.source != y.source and matrix.finite(i, j) and not self._redundant(x, y):
-                        found.append(Join(x, y, matrix.equal(i, j)))
-        return tuple(found)
+        return tuple(join for sort in (Sort.DISCRETE, Sort.DENSE, Sort.STRING) for join in self._joins(sort))
 
-    def _redundant(self, x: Attribute, y: Attribute) -> bool:
-        matrix, i = self.closure.node(x)
-        j = self.closure.nodes[y][1]
-        if matrix.implied_through(i, 0, j) or matrix.redundant(i, j):
-            return True
-        kinds = {self.branch.source(a.source).kind for a in (x, y)}
-        return Kind.RELATION not in kinds and any(
-            matrix.implied_through(i, self.closure.nodes[r][1], j)
-            for r in self._finite_of_sort[self.closure.sort(x)]
-            if self.branch.source(r.source).kind is Kind.RELATION
-        )
+    def _joins(self, sort: Sort) -> Iterator[Join]:
+        matrix = self.closure.bounds[sort]
+        named = self._named(sort)
+        relations = {node for node, attribute in named.items() if self._of_relation(attribute)}
+        through = {node for members in matrix.classes if relations.intersection(members) for node in members}
+        alike = ((members, members) for members in matrix.classes[1:])
+        for i, j in sorted(chain.from_iterable(product(first, second) for first, second in (*alike, *matrix.links()))):
+            x, y = named[i], named[j]
+            follows = (i in through or j in through) and i not in relations and j not in relations
+            if x.source != y.source and not follows:
+                yield Join(x, y, matrix.equal(i, j))
+
+    def _of_relation(self, x: Attribute) -> bool:
+        return self.branch.source(x.source).kind is Kind.RELATION
 
     def joins_of(self, alias: str, partners: tuple[str, ...]) -> tuple[tuple[Attribute, Join], ...]:
         """The joins of a source with the given partners, each with the attribute that is the source's."""
-        mine = []
+        ends = self._joins_of_source.get(alias, ())
+        return tuple((own, join) for own, join in ends if join.partner(own).source in partners)
+
+    @cached_property
+    def _joins_of_source(self) -> dict[str, list[tuple[Attribute, Join]]]:
+        found: dict[str, list[tuple[Attribute, Join]]] = {}
         for join in self.joins:
-            for own, other in ((join.attribute, join.other), (join.other, join.attribute)):
-                if own.source == alias and other.source in partners:
-                    mine.append((own, join))
-        return tuple(mine)
+            for own in (join.attribute, join.other):
+                found.setdefault(own.source, []).append((own, join))
+        return found
+
+    @cached_property
+    def joins_on(self) -> dict[Attribute, tuple[Join, ...]]:
+        """The joins of every attribute that has any."""
+        found: dict[Attribute, list[Join]] = {}
+        for join in self.joins:
+            for own in (join.attribute, join.other):
+                found.setdefault(own, []).append(join)
+        return {own: tuple(joins) for own, joins in found.items()}
 
     def harmless(self, own: Attribute, join: Join) -> bool:
         """Whether a join needs only finitely many values of ``own`` (theory §4, "harmless").
@@ -254,14 +316,34 @@ class Facts:
 
     def span_of(self, x: Attribute, y: Attribute | None = None) -> Span:
         """The condition to blame for a constraint: on both attributes, else on their sources, else on x."""
-        comparisons = [atom for atom in self.branch.atoms if isinstance(atom, Comparison) and atom.span]
-        wanted = {x} if y is None else {x, y}
-        exact = [atom for atom in comparisons if wanted <= set(atom.attributes)]
-        sources = {x.source} if y is None else {x.source, y.source}
-        near = [atom for atom in comparisons if y and {a.source for a in atom.attributes} == sources]
-        own = [atom for atom in comparisons if x in atom.attributes]
-        spans = (atom.span for atom in (*exact, *near, *own) if atom.span is not None)
-        return next(spans, self.branch.source(x.source).span)
+        own = self._comparisons_on.get(x, [])
+        if y is not None:
+            exact = [atom for atom in own if y in atom.attributes]
+            own = exact or self._comparisons_between.get(frozenset((x.source, y.source))) or own
+        return next((atom.span for atom in own if atom.span is not None), self.branch.source(x.source).span)
+
+    @cached_property
+    def _comparisons_on(self) -> dict[Attribute, list[Comparison]]:
+        found: dict[Attribute, list[Comparison]] = {}
+        for atom in self._located:
+            for attribute in dict.fromkeys(atom.attributes):
+                found.setdefault(attribute, []).append(atom)
+        return found
+
+    @cached_property
+    def _comparisons_between(self) -> dict[frozenset[str], list[Comparison]]:
+        found: dict[frozenset[str], list[Comparison]] = {}
+        for atom in self._located:
+            found.setdefault(frozenset(attribute.source for attribute in atom.attributes), []).append(atom)
+        return found
+
+    @property
+    def _located(self) -> Iterator[Comparison]:
+        return (atom for atom in self._comparisons if atom.span)
+
+    @cached_property
+    def _comparisons(self) -> tuple[Comparison, ...]:
+        return tuple(atom for atom in self.branch.atoms if isinstance(atom, Comparison))
 
 
 def _time(source: Source) -> Attribute:

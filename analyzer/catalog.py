@@ -6,7 +6,7 @@ import difflib
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,10 @@ _TOP_KEYS = ("queries", "streams", "relations")
 _STREAM_KEYS = ("timestamp", "columns", "max_per_timestamp", "domain", "source")
 _RELATION_KEYS = ("columns", "rows", "domain", "source", "period")
 _SOURCE_KEYS = ("format", "path", "options")
+_DOMAIN_KEYS = ("values", "low", "high")
+_DOMAIN_FORMS = (
+    "as in { low = 0, high = 99 } or { values = [1, 5] }; [0, 99] is short for the first, [1, 2, 3] for the second"
+)
 
 
 _TOML_PLACE = re.compile(r" \(at line (\d+), column (\d+)\)")
@@ -90,11 +94,15 @@ class Table:
 
 @dataclass(frozen=True)
 class Catalog:
-    """All declared streams and relations; ``queries`` are the globs that a bare ``check`` gates."""
+    """All declared streams and relations; ``queries`` are the globs that a bare ``check`` gates.
+
+    ``text`` is the file's, where it was read from one: repairs of the catalog are edits of it.
+    """
 
     file: str
     tables: tuple[Table, ...]
     queries: tuple[str, ...] = ()
+    text: str = field(default="", repr=False, compare=False)
 
     def table(self, name: str) -> Table | None:
         """The stream or relation of that name (case-insensitive)."""
@@ -150,7 +158,7 @@ def parse_catalog(text: str, file: str = FILE_NAME) -> Catalog:
         raise CatalogError(
             f"not TOML: {_TOML_PLACE.sub('', str(error))}", file=file, line=line, column=column
         ) from error
-    return catalog_from_mapping(document, file, toml_lines(text))
+    return replace(catalog_from_mapping(document, file, toml_lines(text)), text=text)
 
 
 def catalog_from_mapping(
@@ -260,17 +268,37 @@ class _Reader:
         return Column(name, kind, self.domain(domain[1], kind, domain_path), self.line(where), self.line(domain_path))
 
     def domain(self, value: object, kind: DataType, path: tuple[str, ...]) -> Domain:
+        """``[low, high]`` and ``{ low, high }`` are ranges; ``{ values }`` and every other list are values."""
+        if isinstance(value, dict):
+            return self.spelled_domain(value, kind, path)
+        items = self.encoded(value, kind, path)
+        if len(items) != 2 or kind.family in (Family.STRING, Family.BOOLEAN):
+            return Domain(values=items)
+        return self.range(items, kind, path)
+
+    def spelled_domain(self, body: Mapping[str, Any], kind: DataType, path: tuple[str, ...]) -> Domain:
+        self.known_keys(body, _DOMAIN_KEYS, path)
+        if "values" in body and len(body) == 1:
+            return Domain(values=self.encoded(body["values"], kind, (*path, "values")))
+        if body.keys() != {"low", "high"}:
+            raise self.fail("a domain is a range [low, high] or a list of values", path, _DOMAIN_FORMS)
+        return self.range(self.encoded([body["low"], body["high"]], kind, path), kind, path)
+
+    def encoded(self, value: object, kind: DataType, path: tuple[str, ...]) -> tuple[Value, ...]:
         if not isinstance(value, list) or not value:
-            raise self.fail("a domain is a range [low, high] or a list of values", path)
+            raise self.fail("a domain is a range [low, high] or a list of values", path, _DOMAIN_FORMS)
         try:
-            encoded = tuple(encode_toml(item, kind) for item in value)
+            return tuple(encode_toml(item, kind) for item in value)
         except ValueError as error:
             raise self.fail(f"bad domain: {error}", path) from error
-        if len(encoded) != 2 or kind.family in (Family.STRING, Family.BOOLEAN):
-            return Domain(values=encoded)
-        low, high = encoded
+
+    def range(self, ends: tuple[Value, ...], kind: DataType, path: tuple[str, ...]) -> Domain:
+        low, high = ends
+        if kind.family in (Family.STRING, Family.BOOLEAN):
+            raise self.fail(f"a {kind.name} has no range: declare its domain as {{ values = [...] }}", path)
         if low > high:  # type: ignore[operator]  # both values have the column's type
-            raise self.fail("the domain's low end is above its high end", path)
+            remedy = f"if these are the two values, write {path[-1]} = {{ values = [...] }}"
+            raise self.fail("the domain's low end is above its high end", path, remedy)
         return Domain(low, high)
 
     def timestamp(self, entry: Mapping[str, Any], columns: tuple[Column, ...], path: tuple[str, ...]) -> str:

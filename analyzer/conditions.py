@@ -8,6 +8,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from analyzer.catalog import Catalog
+from analyzer.constructs import outside
 from analyzer.findings import Positions
 from analyzer.query import And, Formula, Not, NullTest, Op, Or, Truth
 from analyzer.scopes import Scope, resolve
@@ -18,7 +19,6 @@ from analyzer.values import MOST_DIGITS
 _OPS: dict[type[exp.Expr], Op] = {
     exp.LT: Op.LT, exp.LTE: Op.LE, exp.EQ: Op.EQ, exp.GTE: Op.GE, exp.GT: Op.GT, exp.NEQ: Op.NE,
 }  # fmt: skip
-_SUBQUERIES = (exp.Exists, exp.Subquery, exp.Select, exp.SetOperation, exp.Any, exp.All)
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class ConditionReader:
                 return self.product(node)
         constant = terms.constant(node)
         if constant is None:
-            raise self.positions.finding("SB110", f"{_called(node)} is outside the query language", node)
+            raise outside(self.positions, node)
         return constant
 
     def product(self, node: exp.Mul) -> Term:
@@ -87,7 +87,7 @@ class ConditionReader:
             terms = TermReader(self.positions)
             left, right = (self.term(side) for side in (node.this, node.expression))
             return terms.compare(left, _OPS[type(node)], right, node)
-        raise self.positions.finding("SB110", f"{_called(node)} is outside the query language", node)
+        raise outside(self.positions, node)
 
     def between(self, node: exp.Between) -> Formula:
         """``x BETWEEN a AND b  ->  x >= a AND x <= b``."""
@@ -119,17 +119,3 @@ class ConditionReader:
             raise self.positions.finding("SB104", "a condition must be true or false", node)
         true = Term(constant=Fraction(1), form=Form.BOOLEAN)
         return TermReader(self.positions).compare(value, Op.EQ, true, node)
-
-
-def _called(node: exp.Expr) -> str:
-    if isinstance(node, _SUBQUERIES):
-        return "a subquery in a condition"
-    if isinstance(node, exp.AggFunc):
-        return f"the aggregate {node.sql_name()}"
-    if isinstance(node, exp.Window):
-        return "a window function"
-    if isinstance(node, exp.Anonymous):
-        return f"the function {node.name}"
-    if isinstance(node, exp.Func):
-        return f"the function {node.sql_name()}"
-    return {"nullsafeeq": "<=>", "placeholder": "a parameter", "star": "*"}.get(node.key, node.key.upper())

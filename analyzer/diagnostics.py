@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from analyzer.edits import Edit, Hunk
 from analyzer.rules import RULES_BY_CODE, Rule
 from analyzer.spans import Span
 
@@ -31,11 +32,19 @@ class Related:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A change that would help: ``kind`` is ``safe`` or ``changes-results``; ``sql`` is the changed text."""
+    """A change that would help: ``kind`` is ``safe`` or ``changes-results``; ``sql`` is the changed statement.
+
+    ``changes`` names the kinds of change it is made of; ``edits`` are those of the SQL file and of the catalog,
+    ``hunks`` the lines they change; ``note`` says what the change means, and which of its numbers are an example.
+    """
 
     title: str
     kind: str
     sql: str
+    changes: tuple[str, ...] = ()
+    edits: tuple[Edit, ...] = ()
+    hunks: tuple[Hunk, ...] = ()
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)

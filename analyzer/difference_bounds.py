@@ -8,9 +8,13 @@ whole unit.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import cached_property, reduce
 from math import inf, lcm
+from operator import or_
+
+from analyzer.shortest_paths import Row, Rows, Tails, shorten, shortest_paths
 
 Edge = tuple[int, int, Fraction | int, bool]
 """``(x, y, c, strict)``: ``x − y ≤ c``, or ``< c`` when strict."""
@@ -31,27 +35,24 @@ class DifferenceBounds:
         numbers = (*(Fraction(c) for _, _, c, _ in edges), *constants) if dense else ()
         self._unit = lcm(*(number.denominator for number in numbers))
         self._scale = self._unit * (size + 2) if dense else 1
-        rows: list[list[float | int]] = [[inf] * size for _ in range(size)]
-        for node in range(size):
-            rows[node][node] = 0
+        stated: dict[tuple[int, int], int] = {}
         for x, y, c, strict in edges:
             bound = self._encode(c, strict)
-            rows[x][y] = min(rows[x][y], bound)
-        self._rows = rows
-        self.satisfiable = _close(rows)
-        if dense and self.satisfiable:
-            self._normalise()
+            stated[x, y] = min(stated.get((x, y), bound), bound)
+        rows = shortest_paths(size, stated)
+        self._stated = frozenset(stated)
+        self.satisfiable = rows is not None
+        self._rows: Rows = [[inf] * size] * size if rows is None else rows
+        if dense:
+            self._rows = [self._normalised(row) for row in self._rows]
 
     def _encode(self, c: Fraction | int, strict: bool) -> int:
         return int(Fraction(c) * self._scale) - strict if self.dense else int(c) - strict
 
-    def _normalise(self) -> None:
+    def _normalised(self, row: Row) -> Row:
         """Two strict steps are as strict as one."""
         step = self._scale // self._unit
-        for row in self._rows:
-            for node, bound in enumerate(row):
-                if bound != inf and bound % step:
-                    row[node] = -(-bound // step) * step - 1
+        return [-(-bound // step) * step - 1 if bound != inf and bound % step else bound for bound in row]
 
     def bound(self, x: int, y: int) -> int | None:
         """The least ``b`` with ``x − y ≤ b``, encoded; None when there is none."""
@@ -79,23 +80,51 @@ class DifferenceBounds:
 
     def implied_through(self, x: int, middle: int, y: int) -> bool:
         """Whether the bound on ``x − y`` follows from those on ``x − middle`` and ``middle − y``."""
-        total = self._rows[x][middle] + self._rows[middle][y]
-        if total == inf:
-            return False
-        if self.dense:
-            step = self._scale // self._unit
-            total = -(-total // step) * step - bool(total % step)
-        return bool(total <= self._rows[x][y])
+        return bool(self._rows[x][middle] + self._rows[middle][y] <= self._rows[x][y] < inf)
+
+    def apart_from(self, middle: int, x: int) -> Iterator[int]:
+        """The nodes ``y`` such that ``x − y`` has a bound that does not follow through ``middle``."""
+        head, tails = self._rows[x][middle], self._rows[middle]
+        return (y for y, bound in enumerate(self._rows[x]) if bound < head + tails[y])
+
+    @cached_property
+    def classes(self) -> tuple[tuple[int, ...], ...]:
+        """Nodes that differ by a fixed value, together; that of the constant 0 comes first."""
+        found, rest = [], list(range(self.size))
+        while rest:
+            own, row = rest[0], self._rows[rest[0]]
+            found.append(tuple(node for node in rest if row[node] + self._rows[node][own] == 0))
+            rest = [node for node in rest if row[node] + self._rows[node][own] != 0]
+        return tuple(found)
 
     def redundant(self, x: int, y: int) -> bool:
         """Whether the bound on ``x − y`` follows through a third node that equals neither ``x`` nor ``y``."""
-        row, skip_x, skip_y = self._rows[x], x, y
-        for middle in range(self.size):
-            if middle in (skip_x, skip_y) or row[middle] == inf:
-                continue
-            if self.implied_through(x, middle, y) and not self.equal(x, middle) and not self.equal(middle, y):
+        row, bound = self._rows[x], self._rows[x][y]
+        for members in self.classes:
+            middle = members[0]
+            if row[middle] + self._rows[middle][y] <= bound < inf and x not in members and y not in members:
                 return True
         return False
+
+    def links(self) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+        """The pairs of classes, other than the constants', between which a bound is not `redundant`.
+
+        A shortest path between two classes that no constraint links directly passes through a third, which makes it
+        redundant, so only the others need a look.
+        """
+        _constants, *others = self.classes
+        home = {node: members for members in others for node in members}
+        stated = ((home[x], home[y]) for x, y in sorted(self._stated) if x in home and y in home)
+        different = dict.fromkeys((first, second) for first, second in stated if first != second)
+        return ((first, second) for first, second in different if not self.redundant(first[0], second[0]))
+
+    def covers(self) -> Iterator[tuple[int, int]]:
+        """The pairs ``x < y`` of nodes other than 0 without a third strictly between (Definition 8)."""
+        greater = [[node for node, bound in enumerate(row) if bound < 0 < node] for row in self._rows]
+        sets = [sum(1 << node for node in nodes) for nodes in greater]
+        for x in range(1, self.size):
+            beyond = reduce(or_, (sets[node] for node in greater[x]), 0)
+            yield from ((x, node) for node in greater[x] if not beyond >> node & 1)
 
     def admits(self, x: int, y: int, c: Fraction | int, strict: bool = False) -> bool:
         """Whether adding ``x − y ≤ c`` keeps a satisfiable system satisfiable."""
@@ -109,49 +138,33 @@ class DifferenceBounds:
         """Whether ``x − y ≤ c`` (``< c`` when strict) holds in every solution."""
         return self._rows[x][y] <= self._encode(c, strict)
 
-    def tightened(self, x: int, y: int, c: Fraction | int, strict: bool = False) -> DifferenceBounds:
-        """The closure with one more constraint, in O(n²); its constant is a multiple of the system's unit."""
+    def restricted(self, nodes: Sequence[int]) -> DifferenceBounds:
+        """The closure of some nodes alone, numbered anew in that order; the first is 0, the constant."""
+        rows = [[self._rows[x][y] for y in nodes] for x in nodes]
+        stated = [(i, j) for i, row in enumerate(rows) for j, bound in enumerate(row) if i != j and bound != inf]
+        return self._with(rows, frozenset(stated))
+
+    def _with(self, rows: Rows, stated: frozenset[tuple[int, int]], satisfiable: bool = True) -> DifferenceBounds:
         result = object.__new__(DifferenceBounds)
-        result.size, result.dense, result._unit, result._scale = (
-            self.size,
-            self.dense,
-            self._unit,
-            self._scale,
-        )
-        added = self._encode(c, strict)
-        result.satisfiable = self.satisfiable and self.admits(x, y, c, strict)
-        if added >= self._rows[x][y] or not result.satisfiable:
-            result._rows = self._rows
-            return result
-        result._rows = [_relaxed(row, row[x] + added, self._rows[y]) for row in self._rows]
-        if result.dense:
-            result._normalise()
+        result.size, result.dense, result._unit, result._scale = len(rows), self.dense, self._unit, self._scale
+        result._rows, result._stated, result.satisfiable = rows, stated, satisfiable
         return result
 
+    def tightened(self, x: int, y: int, c: Fraction | int, strict: bool = False) -> DifferenceBounds:
+        """The closure with one more constraint, in O(n²); its constant is a multiple of the system's unit."""
+        added = self._encode(c, strict)
+        if not self.satisfiable or added >= self._rows[x][y]:
+            return self
+        stated = self._stated | {(x, y)}
+        if not self.admits(x, y, c, strict):
+            return self._with(self._rows, stated, satisfiable=False)
+        tails = [(node, length) for node, length in enumerate(self._rows[y]) if length != inf]
+        return self._with([self._relaxed(row, row[x] + added, tails) for row in self._rows], stated)
 
-def _relaxed(row: list[float | int], head: float | int, tail: list[float | int]) -> list[float | int]:
-    if head == inf:
-        return row[:]
-    return [old if old <= (new := head + step) else new for old, step in zip(row, tail, strict=True)]
-
-
-def _close(rows: list[list[float | int]]) -> bool:
-    """Floyd and Warshall's closure in place; False when a cycle is negative."""
-    size = len(rows)
-    if any(rows[i][i] < 0 for i in range(size)):
-        return False
-    for k in range(size):
-        through = rows[k]
-        targets = [(j, step) for j, step in enumerate(through) if step != inf and j != k]
-        if not targets:
-            continue
-        for i in range(size):
-            row = rows[i]
-            head = row[k]
-            if head == inf or i == k:
-                continue
-            for j, step in targets:
-                row[j] = min(row[j], head + step)
-        if any(rows[i][i] < 0 for i in range(size)):
-            return False
-    return True
+    def _relaxed(self, row: Row, head: float | int, tails: Tails) -> Row:
+        """A row with the paths through a node at distance ``head``; the same one where there are none."""
+        if head == inf:
+            return row
+        relaxed = row.copy()
+        shorten(relaxed, head, tails)
+        return self._normalised(relaxed) if self.dense else relaxed

@@ -150,6 +150,11 @@ class Positions:
         """The span of the statement's first token."""
         return self.source.span(self._tokens[0].start, self._tokens[0].end + 1)
 
+    def first_word(self, node: exp.Expr) -> str:
+        """The word that a statement, or a query inside one, starts with."""
+        span = self.of(node) if node.parent else self.first_token
+        return self.text(span).split(maxsplit=1)[0].upper()
+
     def text(self, span: Span) -> str:
         """The source text of a span."""
         return self.source.text[span.start : span.end]

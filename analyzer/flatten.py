@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -39,11 +40,16 @@ _KEYWORDS = {
 _CALLED = {
     "group": "GROUP BY",
     "order": "ORDER BY",
+    "sort": "SORT BY",
+    "cluster": "CLUSTER BY",
+    "distribute": "DISTRIBUTE BY",
     "side": "an outer join",
     "using": "JOIN … USING",
     "sample": "TABLESAMPLE",
     "laterals": "LATERAL VIEW",
     "pivots": "PIVOT",
+    "locks": "FOR UPDATE",
+    "version": "a version of a table (… AS OF)",
 }
 _HELP = {
     "using": "write the equality in ON",
@@ -94,7 +100,8 @@ class Flattener:
         ]
         for at, name in sorted(found):
             called = f"{node.args[name]} JOIN" if name == "method" else name.rstrip("_").upper().replace("_", " ")
-            label = _CALLED.get(name, called)
+            written = re.search(rf"\b{re.escape(called)}\b", self.positions.source.text, re.I)
+            label = _CALLED.get(name) or (called if written else "this clause")
             message = f"{label} is outside the query language"
             raise self.positions.finding("SB110", message, at, _HELP.get(name, ""))
 
@@ -133,7 +140,8 @@ class Flattener:
         if isinstance(node, exp.Table):
             raise self.positions.finding("SB110", "a join in parentheses is outside the query language", node)
         at: exp.Expr | Span = node if node.parent else self.positions.first_token
-        raise self.positions.finding("SB110", f"{node.key.upper()} is outside the query language", at, _QUERIES_ONLY)
+        word = self.positions.first_word(node)
+        raise self.positions.finding("SB110", f"{word} is outside the query language", at, _QUERIES_ONLY)
 
     def union(self, node: exp.SetOperation, prefix: str) -> list[Select]:
         """Both sides of a UNION, checked to have the same columns."""
@@ -255,7 +263,8 @@ class Flattener:
             alias = node.alias_or_name
             selects = self._subquery(node.this, alias)
             return [self._as_item(select, alias, _column_names(node), node) for select in selects]
-        raise self.positions.finding("SB110", f"{node.key.upper()} in FROM is outside the query language", node)
+        called = {"values": "VALUES", "lateral": "LATERAL"}.get(node.key, "this source")
+        raise self.positions.finding("SB110", f"{called} in FROM is outside the query language", node)
 
     def _table(self, node: exp.Table, prefix: str) -> Scope:
         table = find_table(node, self.catalog, self.positions)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -84,7 +85,7 @@ def _branch(select: Select, index: int, flattener: Flattener, findings: list[Fin
     outputs = []
     for visible, node in select.outputs:
         try:
-            outputs.append(_output(visible, node, flattener.positions))
+            outputs.append(_output(visible, node, flattener.positions, _without_time(select, node, rename)))
         except Finding as finding:
             findings.append(finding)
     sources = tuple(replace(source, alias=aliases[source.alias]) for source in select.scope.sources)
@@ -115,12 +116,22 @@ def _aliases(select: Select, wanted: dict[str, tuple[str, str]]) -> dict[str, st
     return result
 
 
-def _output(visible: Visible, node: exp.Expr, positions: Positions) -> Output:
-    """A select-list column; raises Finding for what cannot be projected."""
+def _without_time(select: Select, star: exp.Expr, rename: Callable[[Attribute], Attribute]) -> str:
+    """The columns of a ``*`` that may be projected; empty for any other node."""
+    if not star.is_star:
+        return ""
+    columns = [visible.term for visible, node in select.outputs if node is star and not visible.term.is_time]
+    return ", ".join(str(rename(term.plus[0])) for term in columns if term.is_attribute)
+
+
+def _output(visible: Visible, node: exp.Expr, positions: Positions, others: str = "") -> Output:
+    """A select-list column; raises Finding for what cannot be projected. ``others``: the rest of a ``*``."""
     term, span = visible.term, positions.of(node)
     if term.is_time and not term.is_constant:
         message = "an application timestamp in the select list is outside the query language"
         help = "the job's output has it already: _ts is the largest timestamp among a result's tuples"
+        if others:
+            help = f"list the columns without the timestamp: {others} ({help})"
         raise positions.finding("SB112", message, node, help)
     if term.is_attribute:
         return Output(visible.name, term.plus[0], span)

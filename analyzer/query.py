@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import NamedTuple
 
 from analyzer.catalog import Column, Kind
 from analyzer.spans import Span
@@ -37,9 +38,8 @@ _NEGATED = {Op.LT: Op.GE, Op.LE: Op.GT, Op.EQ: Op.NE, Op.GE: Op.LT, Op.GT: Op.LE
 _FLIPPED = {Op.LT: Op.GT, Op.LE: Op.GE, Op.EQ: Op.EQ, Op.GE: Op.LE, Op.GT: Op.LT, Op.NE: Op.NE}
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Attribute:
-    """A column of one source of a branch, by the source's alias."""
+class Attribute(NamedTuple):
+    """A column of one source of a branch, by the source's alias. A tuple, since it is hashed more than all else."""
 
     source: str
     column: str

@@ -80,6 +80,8 @@ def find_table(node: exp.Table, catalog: Catalog, positions: Positions) -> Table
     """The catalog entry a FROM names; raises Finding when there is none."""
     if node.args.get("db"):
         raise positions.finding("SB110", "qualified names are outside the query language", node)
+    if not isinstance(node.this, exp.Identifier):
+        raise positions.finding("SB110", "a table function in FROM is outside the query language", node)
     table = catalog.table(node.name)
     if table is None:
         known = ", ".join(catalog.names) or "nothing"

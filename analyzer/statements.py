@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sqlglot import exp
@@ -14,17 +14,21 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from analyzer.diagnostics import Diagnostic
 from analyzer.errors import InputError
+from analyzer.lexical import Kind, stretches
 from analyzer.spans import SourceText, Span
+from analyzer.strings import whole_strings
+from analyzer.syntax_errors import parse_error, short_list, string_as_name, syntax_error, unreadable_text
 
-_NAME = re.compile(r"--[ \t]*name:[ \t]*([^\s]+)[ \t]*\r?$", re.M)
-_RAW_TOKEN = re.compile(r"<Token token_type: \S+, text: (.*?), line: .*?>", re.S)
-_MISSING = re.compile(r"Required keyword: .* missing for <class '(?:\w+\.)*(\w+)'>")
+_NAME = re.compile(r"--[ \t]*name:[ \t]*([^\s]+)\s*")
 _DIALECT = Spark()
 
 
 @dataclass(frozen=True)
 class Statement:
-    """One SQL statement of a file: name, span, tokens, and its tree or the diagnostic that says why not."""
+    """One SQL statement of a file: name, span, tokens, and its tree or the diagnostic that says why not.
+
+    ``named`` is where a comment names it; None where the file's name does.
+    """
 
     name: str
     source: SourceText
@@ -32,6 +36,7 @@ class Statement:
     tokens: tuple[Token, ...]
     tree: exp.Expr | None
     diagnostics: tuple[Diagnostic, ...] = ()
+    named: Span | None = None
 
 
 def read_sql(path: Path) -> SourceText:
@@ -50,69 +55,62 @@ def read_sql(path: Path) -> SourceText:
 def split_statements(source: SourceText) -> tuple[Statement, ...]:
     """The statements of a file, in order; a statement that does not parse carries an ``SB001`` diagnostic."""
     try:
-        tokens = _DIALECT.tokenize(source.text)
+        tokens = whole_strings(_DIALECT.tokenize(source.text), source.text)
     except TokenError:
-        return (_untokenizable(source),)
+        whole = source.span(0, len(source.text))
+        return (Statement(Path(source.file).stem, source, whole, (), None, (unreadable_text(source),)),)
     chunks = list(_chunks(tokens))
     stem = Path(source.file).stem or "query"
     names = [stem] if len(chunks) == 1 else [f"{stem}:{i}" for i in range(1, len(chunks) + 1)]
-    previous_end = 0
-    statements = []
-    for default, chunk in zip(names, chunks, strict=True):
-        start, end = chunk[0].start, chunk[-1].end + 1
-        named = _NAME.findall(source.text[previous_end:start])
-        statements.append(_statement(named[-1] if named else default, source, chunk))
-        previous_end = end
-    return tuple(statements)
+    return tuple(
+        _named(_statement(name, source, chunk), before) for name, (before, chunk) in zip(names, chunks, strict=True)
+    )
 
 
-def _chunks(tokens: Sequence[Token]) -> Iterator[list[Token]]:
-    chunk: list[Token] = []
+def _chunks(tokens: Sequence[Token]) -> Iterator[tuple[int, list[Token]]]:
+    """The tokens of each statement, with the offset at which the one before it ends."""
+    before, chunk = 0, list[Token]()
     for token in tokens:
-        if token.token_type is TokenType.SEMICOLON:
-            if chunk:
-                yield chunk
-            chunk = []
-        else:
+        if token.token_type is not TokenType.SEMICOLON:
             chunk.append(token)
+            continue
+        if chunk:
+            yield before, chunk
+        before, chunk = token.end + 1, []
     if chunk:
-        yield chunk
+        yield before, chunk
+
+
+def _named(statement: Statement, before: int) -> Statement:
+    """The statement with the name that the last ``-- name: …`` before it gives."""
+    text = statement.source.text[: statement.span.start]
+    for comment in reversed([c for c in stretches(text[before:]) if c.kind is Kind.LINE_COMMENT]):
+        start, end = before + comment.start, before + comment.end
+        if match := _NAME.fullmatch(text[start:end]):
+            span = statement.source.span(start + match.start(1), start + match.end(1))
+            return replace(statement, name=match.group(1), named=span)
+    return statement
 
 
 def _statement(name: str, source: SourceText, chunk: list[Token]) -> Statement:
     span = source.span(chunk[0].start, chunk[-1].end + 1)
+    tree = _parsed(source, chunk)
+    if isinstance(tree, Diagnostic):
+        return Statement(name, source, span, tuple(chunk), None, (tree,))
+    return Statement(name, source, span, tuple(chunk), tree)
+
+
+def _parsed(source: SourceText, chunk: list[Token]) -> exp.Expr | Diagnostic:
+    """A statement's tree, or what is wrong with its syntax."""
+    if wrong := string_as_name(source, chunk):
+        return wrong
     try:
         trees = _DIALECT.parser().parse(chunk, source.text)
     except ParseError as error:
-        return Statement(name, source, span, tuple(chunk), None, (_syntax_error(source, chunk, error),))
+        return parse_error(source, chunk, error)
     except RecursionError:
         trees = []
     if trees and trees[0] is not None:
-        return Statement(name, source, span, tuple(chunk), trees[0])
-    message = "syntax error: this is not a statement, or it is nested too deeply"
+        return short_list(source, chunk) or trees[0]
     first = source.span(chunk[0].start, chunk[0].end + 1)
-    return Statement(name, source, span, tuple(chunk), None, (Diagnostic("SB001", message, source.file, first),))
-
-
-def _syntax_error(source: SourceText, chunk: list[Token], error: ParseError) -> Diagnostic:
-    detail = error.errors[0] if error.errors else {}
-    line, column = detail.get("line") or 0, detail.get("col") or 0
-    token = next((t for t in chunk if t.line == line and t.col == column), chunk[-1])
-    description = str(detail.get("description") or error)
-    missing = _MISSING.match(description)
-    message = (
-        f"{missing.group(1).upper()} is incomplete" if missing else _RAW_TOKEN.sub(_quoted, description).rstrip(".")
-    )
-    return Diagnostic("SB001", f"syntax error: {message}", source.file, source.span(token.start, token.end + 1))
-
-
-def _quoted(raw: re.Match[str]) -> str:
-    return repr(raw.group(1))
-
-
-def _untokenizable(source: SourceText) -> Statement:
-    whole = source.span(0, len(source.text))
-    at = source.span(len(source.text.rstrip()) - 1, len(source.text.rstrip()))
-    message = "the text ends inside a string, quoted name or comment"
-    detail = Diagnostic("SB001", f"syntax error: {message}", source.file, at)
-    return Statement(Path(source.file).stem, source, whole, (), None, (detail,))
+    return syntax_error(source, first, "this is not a statement, or it is nested too deeply")

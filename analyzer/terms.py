@@ -240,9 +240,20 @@ class TermReader:
 
     def mismatch(self, kind: DataType, form: Form, node: exp.Expr, detail: str = "", time: bool = False) -> Finding:
         """A type mismatch of an attribute with a constant."""
-        if time:
-            return self.positions.finding("SB111", f"a {kind.name} timestamp cannot be compared with {form}", node)
-        return self.positions.finding("SB104", detail or f"a {kind.name} cannot be compared with {form}", node)
+        if not time:
+            message = detail or f"a {kind.name} cannot be compared with {form}"
+            return self.positions.finding("SB104", message, node, self.quoting(node))
+        message = f"an application timestamp of type {kind.name} cannot be compared with {form}"
+        constants = "TIMESTAMP '2026-01-31 12:00:00', or INTERVAL 5 MINUTES for a distance"
+        help = f"write {constants}" if kind.family is Family.TIMESTAMP else "write an integer"
+        return self.positions.finding("SB111", message, node, help)
+
+    def quoting(self, node: exp.Expr) -> str:
+        """A hint where a text in double quotes may have been meant as a name."""
+        for literal in node.find_all(exp.Literal):
+            if literal.is_string and self.positions.text(self.positions.of(literal)).startswith('"'):
+                return f"double quotes make a string in Spark SQL; if a column is meant, write `{literal.this}`"
+        return ""
 
     def atom(self, atom: Comparison, kind: DataType, node: exp.Expr) -> Comparison:
         """The atom with its offset rounded to what it means over the type: ``x < 2.5  ->  x <= 2``."""
@@ -267,7 +278,8 @@ class TermReader:
         """A comparison of constants."""
         texts = [side.form is Form.TEXT for side in (left, right)]
         if any(texts) != all(texts) or {left.form, right.form} == {Form.NUMBER, Form.DATE}:
-            raise self.positions.finding("SB104", f"{left.form} cannot be compared with {right.form}", node)
+            message = f"{left.form} cannot be compared with {right.form}"
+            raise self.positions.finding("SB104", message, node, self.quoting(node))
         a: str | Fraction = left.text if left.form is Form.TEXT else left.constant
         b: str | Fraction = right.text if right.form is Form.TEXT else right.constant
         less, equal = a < b, a == b  # type: ignore[operator]  # both texts or both numbers, as checked

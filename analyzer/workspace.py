@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from analyzer.catalog import Catalog, find_catalog, load_catalog
@@ -20,6 +22,7 @@ class Workspace:
     """
 
     def __init__(self, named: Path | None = None) -> None:
+        self._named = named is not None
         self._loaded: dict[Path, Catalog] = {}
         self._default: Catalog | None = None
         self._missing: CatalogError | None = None
@@ -48,6 +51,19 @@ class Workspace:
             self._loaded[path] = load_catalog(relative(path))
         return self._loaded[path]
 
+    def unused(self, files: Iterable[Path]) -> dict[Path, Path]:
+        """Catalogs nearer to a query file than the one found from the working directory, each with such a file."""
+        if self._default is None or self._named:
+            return {}
+        used = Path(self._default.file).resolve()
+        found: dict[Path, Path] = {}
+        for file in files:
+            with suppress(CatalogError):
+                nearest = find_catalog(file.resolve().parent)
+                if nearest != used and used.parent in nearest.parents:
+                    found.setdefault(relative(nearest), file)
+        return found
+
     def registered(self) -> list[Path]:
         """The files that the catalog's ``queries`` globs name; raises UsageError when there are none."""
         catalog = self.catalog()
@@ -66,7 +82,7 @@ class Workspace:
 def query_files(paths: tuple[Path, ...]) -> list[Path]:
     """The files that some paths name, each once: files, every .sql below a directory, - for standard input.
 
-    Raises InputError for a path that does not exist and UsageError for a directory without a .sql file.
+    Raises UsageError for a directory without a .sql file; whether a file can be read is for its reader to say.
     """
     found: dict[Path, None] = {}
     for path in paths:
@@ -75,10 +91,8 @@ def query_files(paths: tuple[Path, ...]) -> list[Path]:
             if not inside:
                 raise UsageError(f"no .sql file in {path} or below it", remedy="nothing was checked, so nothing passed")
             found.update(dict.fromkeys(inside))
-        elif str(path) == STDIN or path.exists():
-            found[path] = None
         else:
-            raise InputError("no such file or directory", file=str(path))
+            found[path] = None
     return list(found)
 
 

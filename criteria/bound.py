@@ -6,32 +6,86 @@ contributes its tuples within the window, ``c_S · width``, where that is all th
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import dataclass, field
+from enum import StrEnum
 
-from analyzer.boundedness import Facts, Limit
-from analyzer.closure import Sort
-from analyzer.query import Attribute, Kind, Query
+from analyzer.boundedness import Facts
+from analyzer.query import Attribute, Branch, Kind, Query
+from criteria.count import (
+    Count,
+    Span,
+    ages,
+    difference,
+    every,
+    fewest,
+    first_timestamp,
+    lifetime,
+    rows,
+    stored_count,
+    tuples,
+    value_counts,
+    width_of_lag,
+)
+from criteria.limits import lower_text, symbol, upper_text
 from criteria.set import harmful_references
-from criteria.size import Size, least, product, total
-from criteria.synopsis import MOST_TABLES, Stored, Synopsis, Table
+from criteria.size import Size, total
+from criteria.synopsis import MOST_TABLES, Age, Stored, Synopsis, Table
+
+
+class Tier(StrEnum):
+    """What the memory of a query depends on."""
+
+    CONSTANT = "constant"
+    """The query and the catalog alone: constants, declared ranges, relations."""
+    RATE_WINDOW = "rate-window"
+    """Also how many tuples share a timestamp, and the length of a window or of a finite stream."""
+    UNBOUNDED = "unbounded"
+    UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
 class TableBound:
-    """A table (by its set of streams) and the most entries it can have."""
+    """A table (``table`` is its name), what it stores, and the most entries it can have, with the reason.
+
+    ``results`` says that it holds what a set query has returned.
+    """
 
     table: str
-    size: Size
+    layout: Table = field(repr=False)
+    count: Count = field(repr=False)
+    results: bool = False
+
+    @property
+    def size(self) -> Size:
+        """The most entries."""
+        return self.count.size
+
+
+@dataclass(frozen=True, slots=True)
+class BranchBound:
+    """The tables of one branch of a split query, the results of a set among them (last)."""
+
+    branch: Branch = field(repr=False)
+    facts: Facts = field(repr=False, compare=False)
+    tables: tuple[TableBound, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Bound:
     """M per table and in total."""
 
-    tables: tuple[TableBound, ...]
+    branches: tuple[BranchBound, ...]
     entries: Size
+
+    @property
+    def tables(self) -> tuple[TableBound, ...]:
+        """The tables of all branches."""
+        return tuple(table for branch in self.branches for table in branch.tables)
+
+    @property
+    def tier(self) -> Tier:
+        """What M depends on."""
+        return Tier.RATE_WINDOW if self.entries.rated else Tier.CONSTANT
 
 
 def bound(split: Query) -> Bound | None:
@@ -40,204 +94,157 @@ def bound(split: Query) -> Bound | None:
     None where no formula is known yet: sets that keep extrema, more than `MOST_TABLES` tables, and tables whose size
     depends on what a finite stream will bring.
     """
-    tables: list[TableBound] = []
-    several = len(split.branches) > 1
+    found = []
     for number, branch in enumerate(split.branches, start=1):
-        synopsis = Synopsis(Facts.of(branch))
-        if (split.distinct and harmful_references(synopsis.facts)) or synopsis.realisable is None:
+        prefix = f"{number}:" if len(split.branches) > 1 else ""
+        bounded = _branch_bound(branch, split.distinct, prefix)
+        if bounded is None:
             return None
-        for table in synopsis.tables:
-            size = table_size(synopsis, table)
-            if size is None:
-                return None
-            tables.append(TableBound(f"{number}:{table.name}" if several else table.name, size))
-        if split.distinct:
-            results = result_size(synopsis)
-            if results is None:
-                return None
-            tables.append(TableBound(f"{number}:results" if several else "results", results))
-    return Bound(tuple(tables), total(table.size for table in tables))
+        found.append(bounded)
+    return Bound(tuple(found), total(table.size for branch in found for table in branch.tables))
+
+
+def _branch_bound(branch: Branch, distinct: bool, prefix: str) -> BranchBound | None:
+    synopsis = Synopsis(Facts.of(branch))
+    if (distinct and harmful_references(synopsis.facts)) or synopsis.realisable is None:
+        return None
+    tables = []
+    for table in synopsis.tables:
+        count = table_count(synopsis.facts, table)
+        if count is None:
+            return None
+        tables.append(TableBound(prefix + table.name, table, count))
+    if distinct:
+        layout = results_layout(synopsis)
+        count = results_count(synopsis.facts, layout)
+        if count is None:
+            return None
+        tables.append(TableBound(prefix + "results", layout, count, results=True))
+    return BranchBound(branch, synopsis.facts, tuple(tables))
 
 
 def table_size(synopsis: Synopsis, table: Table) -> Size | None:
     """The most entries of one table; None when unknown."""
-    factors = []
-    for stream in table.streams:
-        factor = _stream_size(synopsis, table, stream)
-        if factor is None:
-            return None
-        factors.append(factor)
-    for relation in table.relations:
-        stored = [s for s in table.key if s.attribute.source == relation]
-        if stored:
-            rows = _rows(synopsis.facts, relation)
-            values = [_values(synopsis.facts, s) for s in stored]
-            known = [size for size in values if size is not None]
-            factors.append(least([product(known), rows]) if len(known) == len(values) else rows)
-    return product(factors)
+    count = table_count(synopsis.facts, table)
+    return None if count is None else count.size
 
 
-def result_size(synopsis: Synopsis) -> Size | None:
-    """The most distinct results of a set query; a finite stream's values are as many as its tuples."""
-    facts = synopsis.facts
-    projected = dict.fromkeys(o.value for o in facts.branch.outputs if isinstance(o.value, Attribute))
-    factors = []
-    for source in dict.fromkeys(attribute.source for attribute in projected):
-        sizes = [stored_size(facts, Stored(a, (), ())) for a in projected if a.source == source]
-        known = [size for size in sizes if size is not None]
-        tuples = _finite_tuples(facts, source)
-        if len(known) == len(sizes):
-            factors.append(product(known))
-        elif tuples is not None:
-            factors.append(tuples)
-        else:
-            return None
-    return product(factors)
+def table_count(facts: Facts, table: Table) -> Count | None:
+    """Why one table has at most so many entries; None when that is unknown."""
+    streams = [_stream_count(facts, table, stream) for stream in _by_age(table)]
+    return _all([*streams, *(_relation_count(facts, table, relation) for relation in table.relations)])
 
 
-def _finite_tuples(facts: Facts, stream: str) -> Size | None:
-    """The most tuples of a finite stream; None for other sources."""
-    end = facts.finite_streams.get(stream)
-    if end is None:
-        return None
-    first = facts.closure.interval(facts.time(stream))[0]
-    return product([_rate(facts, stream), Size.number(end - int(first or 0) + 1)])
+def _by_age(table: Table) -> list[str]:
+    """The streams, those of the fewest timestamps first: what the others are counted beside."""
+    slots = {age.stream: age.expires or age.saturates or 1 for age in table.ages}
+    return sorted(table.streams, key=lambda stream: slots.get(stream, 0))
 
 
-def _rate(facts: Facts, stream: str) -> Size:
-    source = facts.branch.source(stream)
-    return Size.symbol(symbol("c", source.table), source.max_per_timestamp)
+def _all(counts: list[Count | None]) -> Count | None:
+    known = [count for count in counts if count is not None]
+    return every(known) if len(known) == len(counts) else None
 
 
-def _stream_size(synopsis: Synopsis, table: Table, stream: str) -> Size | None:
-    facts = synopsis.facts
-    sizes = [stored_size(facts, stored) for stored in table.key if stored.attribute.source == stream]
+def _stream_count(facts: Facts, table: Table, stream: str) -> Count | None:
+    """What a stream contributes: the values of its stored attributes and its ages, or its tuples at some timestamps."""
+    inside = frozenset((*table.streams, *table.relations))
+    mine = [stored for stored in table.key if stored.attribute.source == stream]
+    attributes = tuple(stored.attribute for stored in mine)
+    values = _all([stored_count(facts, stored, inside) for stored in mine])
+    kept, present = _told_apart(facts, table, stream), _present(facts, table, stream)
+    options = [] if values is None else [every([values, ages(stream, kept)] if kept else [values])]
+    if present is not None and (values is None or stream in _expiring(table)):
+        options.append(tuples(facts, stream, present, attributes))
+    return fewest(options) if options else None
+
+
+def _told_apart(facts: Facts, table: Table, stream: str) -> Span | None:
+    """The timestamps of a stream that are kept apart in the key; None when none is kept."""
     age = next((age for age in table.ages if age.stream == stream), None)
-    options: list[Size] = []
-    if None not in sizes:
-        slots = Size.number(1) if age is None else Size.number(age.expires or age.saturates or 1)
-        options.append(product([*(size for size in sizes if size is not None), slots]))
-    rate = _rate(facts, stream)
-    if age is not None and age.expires is not None:
-        options.append(product([rate, Size.number(age.expires)]))
-    width = _remaining_width(synopsis, table, stream)
-    if None in sizes and width is not None:
-        options.append(product([rate, Size.number(width)]))
-    return least(options) if options else None
+    return None if age is None else _narrowest([Span(age.expires or age.saturates or 1), *_beside(facts, table, age)])
 
 
-def _remaining_width(synopsis: Synopsis, table: Table, stream: str) -> int | None:
-    """The number of timestamps at which a stream's tuples can enter the table: it ends, or the table does."""
-    own = synopsis.facts.finite_streams.get(stream)
-    ends = [end for end in (own, table.deadline) if end is not None]
-    first = synopsis.facts.closure.interval(synopsis.facts.time(stream))[0]
-    return min(ends) - int(first or 0) + 1 if ends else None
+def _present(facts: Facts, table: Table, stream: str) -> Span | None:
+    """The timestamps whose tuples the table can hold; None when they may be any number.
+
+    Until the stream ends, before the table is cleared, or until they are too old.
+    """
+    expiring = [age for age in table.ages if age.stream == stream and age.expires is not None]
+    options = [Span(age.expires) for age in expiring if age.expires is not None]
+    options += [span for age in expiring for span in _beside(facts, table, age)]
+    if (own := lifetime(facts, stream)) is not None:
+        options.append(Span(own))
+    if table.deadline is not None:
+        options.append(Span(max(0, table.deadline - first_timestamp(facts, stream))))
+    return _narrowest(options) if options else None
 
 
-def stored_size(facts: Facts, stored: Stored) -> Size | None:
-    """The number of values a stored attribute can take; None when unbounded."""
-    attribute = stored.attribute
-    if attribute in facts.closure.null:
-        return Size.number(1)
-    options = [size for size in (_values(facts, stored), _equal_rows(facts, attribute)) if size]
-    return least(options) if options else None
+def _beside(facts: Facts, table: Table, age: Age) -> list[Span]:
+    """The timestamps that go with one kept timestamp of a stream counted before."""
+    order = _by_age(table)
+    before = [other for other in table.ages if order.index(other.stream) < order.index(age.stream)]
+    widths = ((width_of_lag(facts, age.stream, other.stream), other) for other in before)
+    return [Span(n, other.stream) for n, other in widths if n is not None and _says_enough(facts, other, age)]
 
 
-def _values(facts: Facts, stored: Stored) -> Size | None:
-    """What a declared list or a range leaves of an attribute's values."""
-    options = [size for size in (_declared(facts, stored.attribute), _range(facts, stored)) if size]
-    return least(options) if options else None
+def _says_enough(facts: Facts, kept: Age, age: Age) -> bool:
+    """Whether a kept timestamp narrows down another one: it is exact, or where it is old, so is the other."""
+    if kept.expires is not None:
+        return True
+    most = facts.lag(age.stream, kept.stream)
+    old = age.saturates if age.expires is None else age.expires + 1
+    return most is not None and (kept.saturates or 0) - most >= (old or 0)
 
 
-def _declared(facts: Facts, attribute: Attribute) -> Size | None:
-    """The size of a declared list of values; NULL counts where no condition excludes it."""
-    values = facts.listed(attribute)
-    return None if values is None else Size.number(len(set(values)) + (attribute not in facts.closure.compared))
+def _expiring(table: Table) -> set[str]:
+    """The streams whose timestamps are kept exactly, until they are too old."""
+    return {age.stream for age in table.ages if age.expires is not None}
 
 
-def _equal_rows(facts: Facts, attribute: Attribute) -> Size | None:
-    """An attribute that equals a relation's or finite stream's has as many values as that has rows, at most."""
-    if facts.branch.source(attribute.source).kind is Kind.RELATION:
-        return _rows(facts, attribute.source)
-    options = []
-    for other in facts.equal_to(attribute):
-        if facts.branch.source(other.source).kind is Kind.RELATION:
-            options.append(_rows(facts, other.source))
-        elif (tuples := _finite_tuples(facts, other.source)) is not None:
-            options.append(tuples)
-    return least(options) if options else None
+def _narrowest(spans: list[Span]) -> Span:
+    return min(spans, key=lambda span: span.timestamps)
 
 
-def _rows(facts: Facts, relation: str) -> Size:
-    source = facts.branch.source(relation)
-    return Size.symbol(symbol("rows", source.table), source.rows)
+def _relation_count(facts: Facts, table: Table, relation: str) -> Count | None:
+    """What a relation contributes: its rows, or the values of its stored attributes where they are fewer."""
+    mine = [stored for stored in table.key if stored.attribute.source == relation]
+    if not mine:
+        return every([])
+    values = [fewest(found) for stored in mine if (found := value_counts(facts, stored))]
+    all_rows = rows(facts, relation, tuple(stored.attribute for stored in mine))
+    return fewest([every(values), all_rows]) if len(values) == len(mine) else all_rows
 
 
-def _range(facts: Facts, stored: Stored) -> Size | None:
-    """``high − low + 1`` over a discrete domain; 1 for a value fixed by a constant."""
-    attribute = stored.attribute
-    if attribute not in facts.closure.nodes:
-        return None
-    matrix, node = facts.closure.node(attribute)
-    if matrix.equal(0, node):
-        return Size.number(1)
-    if facts.closure.sort(attribute) is not Sort.DISCRETE:
-        return None
-    low, high = facts.limits(attribute)
-    if facts.branch.source(attribute.source).kind is Kind.RELATION:
-        low, high = Limit(low.constant), Limit(high.constant)
-    lows, highs = stored.low or (low,), stored.high or (high,)
-    if not all(limit.known for limit in (*lows, *highs)):
-        return None
-    null = int(attribute not in facts.closure.compared)
-    least_text, most_text = lower_text(facts, lows), upper_text(facts, highs)
-    if least_text.lstrip("-").isdigit() and most_text.lstrip("-").isdigit():
-        return Size.number(max(0, int(most_text) - int(least_text) + 1) + null)
-    extra = f" + {null}" if null else ""
-    return Size(f"max(0, {most_text}{_minus(least_text)} + 1){extra}")
+# --- results of a set ----------------------------------------------------------------------------------------------
 
 
-def _minus(text: str) -> str:
-    """A subtraction as people write it: nothing for 0, an addition for a negative number."""
-    if text == "0":
-        return ""
-    if text.lstrip("-").isdigit():
-        return f" - {text}" if not text.startswith("-") else f" + {text[1:]}"
-    return f" - {text}" if text.endswith(")") or " " not in text else f" - ({text})"
+def results_layout(synopsis: Synopsis) -> Table:
+    """The results already written, as a table of all streams: its key is the select list, equal attributes once."""
+    facts = synopsis.facts
+    projected = [o.value for o in facts.branch.outputs if isinstance(o.value, Attribute)]
+    kept: dict[Attribute, list[Attribute]] = {}
+    for attribute in sorted(
+        dict.fromkeys(projected), key=lambda a: facts.branch.source(a.source).kind != Kind.RELATION
+    ):
+        home = next((other for other in kept if attribute in facts.equal_to(other)), None)
+        kept.setdefault(home or attribute, []).extend([attribute] if home else [])
+    key = tuple(Stored(a, (), (), tuple((b, difference(facts, b, a)) for b in same)) for a, same in kept.items())
+    return Table(synopsis.streams, synopsis.relations_of(synopsis.streams), key, (), None)
 
 
-def symbol(prefix: str, *names: str) -> str:
-    """The symbol of a quantity of a table, as in ``c_S`` or ``max_R_a``; a valid Python name."""
-    return "_".join([prefix, *(re.sub(r"\W", "_", name) for name in names)])
+def results_count(facts: Facts, layout: Table) -> Count | None:
+    """The most distinct results; a finite stream's values are as many as its tuples."""
+    inside = frozenset((*layout.streams, *layout.relations))
+    found: list[Count | None] = []
+    for source in dict.fromkeys(stored.attribute.source for stored in layout.key):
+        mine = [stored for stored in layout.key if stored.attribute.source == source]
+        values = _all([stored_count(facts, stored, inside) for stored in mine])
+        timestamps = lifetime(facts, source) if facts.branch.source(source).kind is not Kind.RELATION else None
+        if values is None and timestamps is not None:
+            values = tuples(facts, source, Span(timestamps), tuple(stored.attribute for stored in mine))
+        found.append(values)
+    return _all(found)
 
 
-def lower_text(facts: Facts, limits: tuple[Limit, ...]) -> str:
-    """The least of some lower limits, each the greatest of its parts, as a Python expression."""
-    return _extreme("min", [_extreme("max", _parts(facts, limit, "min")) for limit in limits])
-
-
-def upper_text(facts: Facts, limits: tuple[Limit, ...]) -> str:
-    """The greatest of some upper limits, each the least of its parts, as a Python expression."""
-    return _extreme("max", [_extreme("min", _parts(facts, limit, "max")) for limit in limits])
-
-
-def _parts(facts: Facts, limit: Limit, extreme: str) -> list[str]:
-    constant = [] if limit.constant is None else [str(int(limit.constant))]
-    relations = ((facts.branch.source(a.source).table, a.column, offset) for a, offset in limit.relations)
-    return constant + [_shift(symbol(extreme, table, column), offset) for table, column, offset in relations]
-
-
-def _shift(name: str, offset: Fraction) -> str:
-    return name if offset == 0 else f"{name} {'+' if offset > 0 else '-'} {abs(int(offset))}"
-
-
-def _extreme(name: str, parts: list[str]) -> str:
-    unique = list(dict.fromkeys(parts))
-    if len(unique) == 1:
-        return unique[0]
-    if all(part.lstrip("-").isdigit() for part in unique):
-        return str((min if name == "min" else max)(int(part) for part in unique))
-    return f"{name}({', '.join(unique)})"
-
-
-__all__ = ["MOST_TABLES", "Bound", "TableBound", "bound", "lower_text", "symbol", "table_size", "upper_text"]
+__all__ = ["MOST_TABLES", "Bound", "TableBound", "Tier", "bound", "lower_text", "symbol", "table_size", "upper_text"]

@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from analyzer.catalog import Catalog, suggest
-from analyzer.diagnostics import Diagnostic
+from analyzer.diagnostics import Diagnostic, Severity
 from analyzer.errors import InputError, TooManyBranchesError, UsageError
 from analyzer.lower import lower
 from analyzer.query import Query
 from analyzer.spans import SourceText
 from analyzer.statements import Statement, split_statements
 from analyzer.workspace import Workspace, read_query
-from criteria.bound import Bound, bound
+from criteria.bound import Bound, Tier, bound
+from criteria.large_bound import large_bound
 from criteria.paper import MOST_STRICT, strict_branches, weak_joins
 from criteria.verdict import Decision, Verdict, decide
 from preprocess.count_lto import count_lto
+
+if TYPE_CHECKING:
+    from criteria.repairs.repair import Repairs
 
 _UNSUPPORTED = frozenset({"SB110", "SB111", "SB112", "SB113"})
 
 
 @dataclass(frozen=True)
 class Checked:
-    """One statement's verdict. ``decision``, ``bound`` and ``lto_queries`` are None where there is none."""
+    """One statement's verdict. ``decision``, ``bound`` and ``lto_queries`` are None where there is none.
+
+    ``repairs`` are None until `with_repairs` has looked for them; ``catalog`` is what it was checked against.
+    """
 
     statement: Statement
     verdict: Verdict
@@ -31,11 +39,28 @@ class Checked:
     decision: Decision | None = None
     bound: Bound | None = None
     lto_queries: int | None = None
+    catalog: Catalog | None = field(default=None, repr=False, compare=False)
+    repairs: Repairs | None = None
+
+    @property
+    def rejected(self) -> bool:
+        """Whether the criteria reject it, so that a repair may help."""
+        return self.decision is not None and self.decision.verdict in (Verdict.UNBOUNDED, Verdict.UNKNOWN)
 
     @property
     def source(self) -> SourceText:
         """The file's text, for carets."""
         return self.statement.source
+
+    @property
+    def tier(self) -> Tier | None:
+        """What the memory depends on; None where that is not known, or there is no verdict."""
+        match self.verdict:
+            case Verdict.UNBOUNDED:
+                return Tier.UNBOUNDED
+            case Verdict.UNKNOWN:
+                return Tier.UNKNOWN
+        return self.bound.tier if self.bound else None
 
 
 def check_source(source: SourceText, catalog: Catalog) -> tuple[Checked, ...]:
@@ -44,6 +69,24 @@ def check_source(source: SourceText, catalog: Catalog) -> tuple[Checked, ...]:
     if not statements:
         raise InputError("the file holds no SQL statement", file=source.file, remedy="remove it, or add a query")
     return tuple(check_statement(statement, catalog) for statement in statements)
+
+
+def check_file(file: Path, workspace: Workspace) -> tuple[Checked, ...]:
+    """Check every statement of a file; a file that cannot be read, or holds none, is itself one erroneous item."""
+    source = None
+    try:
+        source = read_query(file)
+        return check_source(source, workspace.catalog(file))
+    except InputError as error:
+        return (_unreadable(source or SourceText(error.file or str(file), ""), error),)
+
+
+def _unreadable(source: SourceText, error: InputError) -> Checked:
+    whole = source.span(0, len(source.text))
+    diagnostic = Diagnostic("SB401", error.message, source.file, whole, error.remedy)
+    name = Path(source.file).stem or source.file
+    statement = Statement(name, source, whole, (), None, (diagnostic,))
+    return Checked(statement, Verdict.ERROR, statement.diagnostics)
 
 
 def check_statement(statement: Statement, catalog: Catalog) -> Checked:
@@ -59,12 +102,40 @@ def check_statement(statement: Statement, catalog: Catalog) -> Checked:
         return Checked(statement, Verdict.UNKNOWN, (_too_many_branches(error),))
     split = decision.derivation.split
     found = bound(split) if decision.verdict is Verdict.BOUNDED else None
-    return Checked(statement, decision.verdict, decision.diagnostics, decision, found, lto_queries(split))
+    note = large_bound(split, found) if found is not None else None
+    diagnostics = (*decision.diagnostics, *([note] if note else []))
+    return Checked(statement, decision.verdict, diagnostics, decision, found, lto_queries(split), catalog)
+
+
+def with_repairs(item: Checked, thorough: bool = False) -> Checked:
+    """A rejected statement with its repairs, which are the fixes of its first error; all of them when thorough."""
+    from criteria.repairs.repair import repair
+    from criteria.repairs.search import QUICK, THOROUGH
+
+    if not item.rejected or item.decision is None or item.catalog is None:
+        return item
+    repairs = repair(item.statement, item.catalog, item.decision.query, THOROUGH if thorough else QUICK)
+    diagnostics = list(item.diagnostics)
+    first = next((i for i, found in enumerate(diagnostics) if found.severity is Severity.ERROR), None)
+    if first is not None:
+        diagnostics[first] = replace(diagnostics[first], fixes=repairs.fixes)
+    return replace(item, repairs=repairs, diagnostics=tuple(diagnostics))
+
+
+def with_first_repairs(checked: tuple[Checked, ...], most: int | None) -> tuple[Checked, ...]:
+    """The statements with repairs of the first rejected ones, at most so many; of all where ``most`` is None."""
+    left = len(checked) if most is None else most
+    found = []
+    for item in checked:
+        wanted = item.rejected and left > 0
+        left -= wanted
+        found.append(with_repairs(item) if wanted else item)
+    return tuple(found)
 
 
 def _too_many_branches(error: TooManyBranchesError) -> Diagnostic:
     message = f"this condition, with those beside it, splits into more than {error.most:,} cases: too many to decide"
-    return Diagnostic("SB208", message, error.file, error.span, error.remedy)
+    return Diagnostic("SB209", message, error.file, error.span, error.remedy)
 
 
 def lto_queries(split: Query) -> int | None:
@@ -85,6 +156,10 @@ def find_statement(query: str, name: str | None, catalog_file: Path | None) -> t
 
     Raises InputError for a missing file and UsageError for a name that fits none or several.
     """
+    if not query:
+        raise UsageError(
+            "an empty argument names no query", remedy="name a file, or a query that the catalog registers"
+        )
     path = Path(query)
     is_file = path.is_file() or query == "-"
     if not is_file and (path.suffix or path.is_dir()):
@@ -99,7 +174,15 @@ def find_statement(query: str, name: str | None, catalog_file: Path | None) -> t
         remedy = suggest(str(wanted), names) or f"there are: {', '.join(names)}"
         raise UsageError(f"no query is called {wanted!r}", remedy=remedy)
     if len(matches) > 1:
-        raise UsageError(
-            f"{query} holds {len(matches)} statements", remedy=f"choose one with --name: {', '.join(names)}"
-        )
+        message, remedy = _ambiguous(query, wanted, matches)
+        raise UsageError(message, remedy=remedy)
     return workspace.catalog(path if is_file else None), matches[0]
+
+
+def _ambiguous(query: str, wanted: str | None, matches: list[Checked]) -> tuple[str, str]:
+    """Why several statements match, and what to do."""
+    if wanted is None:
+        names = ", ".join(item.statement.name for item in matches)
+        return f"{query} holds {len(matches)} statements", f"choose one with --name: {names}"
+    places = ", ".join(f"{item.source.file}:{item.statement.span.line}" for item in matches)
+    return f"{len(matches)} statements are called {wanted!r}: {places}", "give each a name of its own: -- name: …"

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import combinations, product
 
 from analyzer.boundedness import Facts
 from analyzer.closure import Closure, Sort
-from analyzer.query import Attribute, Comparison
+from analyzer.query import Attribute
 
 MOST_STEPS = 5_000
 
@@ -43,20 +42,25 @@ def survive_together(facts: Facts, first: Reference, second: Reference) -> bool:
     closure = facts.closure
     if first.own != second.own and first.maximum == second.maximum and closure.equal(first.own, second.own):
         return False
+    ends = closure.restricted((first.lesser, first.greater, second.lesser, second.greater))
+    ways = list(_ways(facts, ends, first, second))
+    if not ways or any(_jointly_tight(ends, way, first, second) for way in ways):
+        return bool(ways)
+    near = _near(facts, first, second)
+    pairs, wide = _undecided(facts, near), closure.restricted(near)
+    return any(_refine(wide, way, (first, second), pairs, [MOST_STEPS]) for way in _ways(facts, wide, first, second))
+
+
+def _ways(facts: Facts, closure: Closure, first: Reference, second: Reference) -> Iterator[Closure]:
+    """The ways in which both references can stay alive, be unbounded, and count as two."""
     for sides in product(_sides(facts, first), _sides(facts, second)):
         placed = closure
         for reference, high in zip((first, second), sides, strict=True):
             placed = _place(facts, placed, reference, high)
-        if not placed.satisfiable:
-            continue
-        for distinct in _kept_apart(placed, first, second):
-            if not (_alive(closure, distinct, first) and _alive(closure, distinct, second)):
-                continue
-            if _jointly_tight(closure, distinct, first, second):
-                return True
-            if _refine(closure, distinct, (first, second), _undecided(facts, first, second), [MOST_STEPS]):
-                return True
-    return False
+        if placed.satisfiable:
+            for distinct in _kept_apart(placed, first, second):
+                if _alive(closure, distinct, first) and _alive(closure, distinct, second):
+                    yield distinct
 
 
 def _sides(facts: Facts, reference: Reference) -> list[bool | None]:
@@ -76,31 +80,16 @@ def _sides(facts: Facts, reference: Reference) -> list[bool | None]:
     return sides
 
 
-def _constants(facts: Facts, attribute: Attribute) -> list[Fraction]:
-    """The constants that conditions compare with attributes of the same type, and declared bounds."""
-    kind = facts.branch.column(attribute).type
-    found = [
-        Fraction(atom.offset)
-        for atom in facts.branch.atoms
-        if isinstance(atom, Comparison) and atom.right is None and not isinstance(atom.offset, str)
-        and not facts.branch.is_time(atom.left) and facts.branch.column(atom.left).type.comparable(kind)
-    ]  # fmt: skip
-    for other in facts.closure.attributes(facts.closure.sort(attribute)):
-        if facts.branch.column(other).type.comparable(kind):
-            found.extend(limit for limit in facts.closure.interval(other) if limit is not None)
-    return found
-
-
 def _place(facts: Facts, closure: Closure, reference: Reference, high: bool | None) -> Closure:
     """Put both ends of a reference beyond all constants, on one side."""
-    constants = [] if high is None else _constants(facts, reference.own)
-    if not constants:
+    extremes = None if high is None else facts.extreme_constants(reference.own)
+    if extremes is None:
         return closure
     for attribute in (reference.lesser, reference.greater):
         if high:
-            closure = closure.with_greater(attribute, True, max(constants))
+            closure = closure.with_greater(attribute, True, extremes[1])
         else:
-            closure = closure.with_less(attribute, None, True, min(constants))
+            closure = closure.with_less(attribute, None, True, extremes[0])
     return closure
 
 
@@ -138,10 +127,14 @@ def _jointly_tight(original: Closure, refined: Closure, first: Reference, second
     return refined.satisfiable
 
 
-def _undecided(facts: Facts, first: Reference, second: Reference) -> list[tuple[Attribute, Attribute]]:
-    """Pairs of one stream's attributes whose order can put something between the ends of a reference."""
+def _near(facts: Facts, first: Reference, second: Reference) -> tuple[Attribute, ...]:
+    """The attributes that can lie between the ends of a reference, and those ends."""
     ends = (first.lesser, first.greater, second.lesser, second.greater)
-    near = [a for a in facts.closure.nodes if any(_related(facts.closure, a, end) for end in ends)]
+    return tuple(a for a in facts.closure.nodes if any(_related(facts.closure, a, end) for end in ends))
+
+
+def _undecided(facts: Facts, near: tuple[Attribute, ...]) -> list[tuple[Attribute, Attribute]]:
+    """Pairs of one stream's attributes whose order can put something between the ends of a reference."""
     pairs = combinations(near, 2)
     return [(x, y) for x, y in pairs if _same_stream(facts, x, y) and facts.closure.sort(x) is facts.closure.sort(y)]
 
@@ -169,10 +162,10 @@ def _refine(
     budget[0] -= 1
     if budget[0] < 0:
         return True
-    pending = [(x, y) for x, y in pairs if not _ordered(closure, x, y)]
-    if not pending:
+    place = next((place for place, (x, y) in enumerate(pairs) if not _ordered(closure, x, y)), None)
+    if place is None:
         return True
-    (x, y), rest = pending[0], pending[1:]
+    (x, y), rest = pairs[place], pairs[place + 1 :]
     equal = closure.with_less(x, y, strict=False).with_less(y, x, strict=False)
     options = (closure.with_less(x, y, strict=True), closure.with_less(y, x, strict=True), equal)
     return any(

@@ -24,6 +24,9 @@ from preprocess.rename_finite import rename_finite
 MOST_STRICT = 16
 """Strict branches that a theorem is tried on: many ``<=`` between streams make exponentially many."""
 
+MOST_CELLS = 500_000
+"""Cells of matrices that may be closed for those branches, at most: a wide query is tried on fewer of them."""
+
 MOST_LTO = 64
 """LTO queries that are looked at one by one, beside relations."""
 
@@ -93,11 +96,21 @@ def theorem_result(name: str, query: Query, clauses: tuple[Clause, ...]) -> Crit
     """
     if not applies(query):
         return None
-    branches = list(islice(preprocessed(query), MOST_STRICT + 1))
-    found = tuple(dict.fromkeys(v for branch in branches[:MOST_STRICT] for clause in clauses for v in clause(branch)))
-    if not found and len(branches) > MOST_STRICT:
+    most = min(map(_tried, query.branches), default=MOST_STRICT)
+    if most == 0:
         return None
-    return CriterionResult(name, not found, found)
+    strict = list(islice(strict_branches(query), most + 1))
+    branches = preprocessed(replace(query, branches=tuple(strict[:most])))
+    found = tuple(dict.fromkeys(v for branch in branches for clause in clauses for v in clause(branch)))
+    return None if not found and len(strict) > most else CriterionResult(name, not found, found)
+
+
+def _tried(branch: Branch) -> int:
+    """How many strict branches of a branch a theorem is tried on; none where finding the first takes too long."""
+    weak, cells = len(weak_joins(branch)), sum(matrix.size**2 for matrix in close(branch).bounds.values())
+    if weak == 0:
+        return MOST_STRICT
+    return 0 if weak * cells > 8 * MOST_CELLS else max(1, min(MOST_STRICT, MOST_CELLS // cells))
 
 
 @dataclass(frozen=True)
@@ -174,44 +187,54 @@ class PaperBranch:
     @cached_property
     def references(self) -> tuple[tuple[Attribute, Attribute], ...]:
         """The non-redundant ``x < y`` of P+ between different streams (Definition 8)."""
-        closure = self.facts.closure
-        pairs = []
-        for sort in (Sort.DISCRETE, Sort.DENSE, Sort.STRING):
-            for x in closure.attributes(sort):
-                for y in closure.attributes(sort):
-                    if self.apart(x, y) and closure.implies_less(x, y) and not self.redundant(x, y):
-                        pairs.append((x, y))
-        return tuple(pairs)
+        return tuple(pair for sort in (Sort.DISCRETE, Sort.DENSE, Sort.STRING) for pair in self._references(sort))
+
+    def _references(self, sort: Sort) -> Iterator[tuple[Attribute, Attribute]]:
+        """Nothing lies strictly between the two, and no constant separates them."""
+        matrix, attributes = self.facts.closure.bounds[sort], self.facts.closure.attributes(sort)
+        for i, j in matrix.covers():
+            x, y = attributes[i - 1], attributes[j - 1]
+            if self.apart(x, y) and not matrix.implied_through(i, 0, j):
+                yield x, y
+
+    @cached_property
+    def partner(self) -> dict[Attribute, Attribute]:
+        """For every attribute with references, here or in an LTO query, the other one of the first."""
+        found: dict[Attribute, Attribute] = {}
+        for x, y in (pair for branch in (self, *(self.lto_branches or ())) for pair in branch.references):
+            found.setdefault(x, y)
+            found.setdefault(y, x)
+        return found
+
+    @cached_property
+    def _lesser_of(self) -> dict[str, list[tuple[Attribute, Attribute]]]:
+        """The references of every vertex in which it has the lesser attribute."""
+        return {v: [(x, y) for x, y in self.references if self.vertex[x.source] == v] for v in self.graph.vertices}
+
+    @cached_property
+    def _greater_of(self) -> dict[str, list[tuple[Attribute, Attribute]]]:
+        """The references of every vertex in which it has the greater attribute."""
+        return {v: [(x, y) for x, y in self.references if self.vertex[y.source] == v] for v in self.graph.vertices}
 
     def maxima(self, vertex: str) -> frozenset[Attribute]:
         """``MaxRef`` of a stream in this very branch, taken as an LTO query (Definition 9)."""
-        return frozenset(y for _, y in self.references if self.vertex[y.source] == vertex and not self.bounded(y))
+        return frozenset(y for _, y in self._greater_of[vertex] if not self.bounded(y))
 
     def minima(self, vertex: str) -> frozenset[Attribute]:
         """``MinRef`` of a stream in this very branch, taken as an LTO query (Definition 9)."""
-        return frozenset(x for x, _ in self.references if self.vertex[x.source] == vertex and not self.bounded(x))
-
-    def redundant(self, x: Attribute, y: Attribute) -> bool:
-        """Definition 8: something lies strictly between, or a constant separates the two."""
-        closure = self.facts.closure
-        matrix, i = closure.node(x)
-        j = closure.nodes[y][1]
-        if matrix.finite(i, 0) and matrix.finite(0, j) and matrix.implied_through(i, 0, j):
-            return True
-        between = (a for a in closure.attributes(closure.sort(x)) if a not in (x, y))
-        return any(closure.implies_less(x, e) and closure.implies_less(e, y) for e in between)
+        return frozenset(x for x, _ in self._lesser_of[vertex] if not self.bounded(x))
 
     def max_ref(self, vertex: str) -> frozenset[Attribute]:
         """Attributes that are in ``MaxRef`` of a stream in some LTO query (Definition 9)."""
         if self.lto_branches is not None:
             return frozenset(y for lto in self.lto_branches for y in lto.maxima(vertex))
-        return frozenset(y for x, y in self.references if self.vertex[y.source] == vertex and self._greater_end(x, y))
+        return frozenset(y for x, y in self._greater_of[vertex] if self._greater_end(x, y))
 
     def min_ref(self, vertex: str) -> frozenset[Attribute]:
         """Attributes that are in ``MinRef`` of a stream in some LTO query (Definition 9)."""
         if self.lto_branches is not None:
             return frozenset(x for lto in self.lto_branches for x in lto.minima(vertex))
-        return frozenset(x for x, y in self.references if self.vertex[x.source] == vertex and self._lesser_end(x, y))
+        return frozenset(x for x, y in self._lesser_of[vertex] if self._lesser_end(x, y))
 
     def _greater_end(self, x: Attribute, y: Attribute) -> bool:
         """Whether ``x < y`` survives in an LTO query where ``y`` is unbounded: both beyond all constants on a side."""

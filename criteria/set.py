@@ -9,6 +9,8 @@ class in one direction: then one maximum or minimum per key suffices.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 
 from analyzer.boundedness import Facts
@@ -57,6 +59,7 @@ def harmful_references(facts: Facts) -> tuple[Reference, ...]:
 
 def _extrema(facts: Facts) -> Iterator[Violation]:
     """(3) At most one attribute class in one direction, per component of every realisable set."""
+    realisable = _Realisable(facts)
     blamed: set[tuple[Attribute, bool]] = set()
     for first, second in combinations(harmful_references(facts), 2):
         if (first.own, first.maximum) == (second.own, second.maximum) or (
@@ -64,45 +67,68 @@ def _extrema(facts: Facts) -> Iterator[Violation]:
             second.maximum,
         ) in blamed:
             continue
-        if _meet(facts, first, second) and survive_together(facts, first, second):
+        if realisable.meet(first, second) and survive_together(facts, first, second):
             blamed.add((second.own, second.maximum))
             yield _several(facts, first, second)
 
 
-def _meet(facts: Facts, first: Reference, second: Reference) -> bool:
-    """Whether both kept attributes can be in one component of a realisable set that lacks both partners.
+@dataclass(frozen=True)
+class _Realisable:
+    """Which streams can be in one component of a realisable set."""
 
-    The largest such set decides: components only grow with the set.
-    """
-    outside = {ref.lesser.source if ref.maximum else ref.greater.source for ref in (first, second)}
-    inside = [
-        stream
-        for stream in facts.infinite
-        if stream not in outside and not any(_forced_within(facts, partner, stream) for partner in outside)
-    ]
-    if first.own.source not in inside or second.own.source not in inside:
-        return False
-    return second.own.source in _component(facts, first.own.source, inside)
+    facts: Facts
 
+    def meet(self, first: Reference, second: Reference) -> bool:
+        """Whether both kept attributes can be in one component of a realisable set that lacks both partners.
 
-def _forced_within(facts: Facts, older: str, newer: str) -> bool:
-    """Whether a tuple of ``older`` is never newer than the one of ``newer`` it joins."""
-    lag = facts.lag(older, newer)
-    return lag is not None and lag <= 0
+        The largest such set decides: components only grow with the set.
+        """
+        outside = frozenset(ref.lesser.source if ref.maximum else ref.greater.source for ref in (first, second))
+        if outside not in self._components:
+            self._components[outside] = self._without(outside)
+        return second.own.source in self._components[outside].get(first.own.source, ())
 
+    @cached_property
+    def _components(self) -> dict[frozenset[str], dict[str, set[str]]]:
+        return {}
 
-def _component(facts: Facts, start: str, inside: list[str]) -> set[str]:
-    """Streams connected to ``start`` inside a set by related timestamps or by a join of their attributes."""
-    joined = {frozenset((join.attribute.source, join.other.source)) for join in facts.joins}
-    reached, frontier = {start}, [start]
-    while frontier:
-        here = frontier.pop()
-        for other in inside:
-            related = facts.lag(here, other) is not None or facts.lag(other, here) is not None
-            if other not in reached and (related or frozenset((here, other)) in joined):
-                reached.add(other)
-                frontier.append(other)
-    return reached
+    def _without(self, outside: frozenset[str]) -> dict[str, set[str]]:
+        """The component of every stream in the largest realisable set without some streams."""
+        inside = set(self.facts.infinite).difference(outside, *(self._newer[partner] for partner in outside))
+        found: dict[str, set[str]] = {}
+        for start in inside:
+            if start not in found:
+                reached = self._reached(start, inside)
+                found.update(dict.fromkeys(reached, reached))
+        return found
+
+    def _reached(self, start: str, inside: set[str]) -> set[str]:
+        reached, frontier = {start}, {start}
+        while frontier:
+            frontier = set().union(*(self._linked[stream] for stream in frontier)) & inside - reached
+            reached |= frontier
+        return reached
+
+    @cached_property
+    def _newer(self) -> dict[str, set[str]]:
+        """For every stream those that it is never newer than, in a result."""
+        infinite, lag = self.facts.infinite, self.facts.lag
+        return {s: {t for t in infinite if (most := lag(s, t)) is not None and most <= 0} for s in infinite}
+
+    @cached_property
+    def _linked(self) -> dict[str, set[str]]:
+        """Streams with related timestamps or joined attributes."""
+        facts = self.facts
+        joined = {frozenset((join.attribute.source, join.other.source)) for join in facts.joins}
+        return {
+            s: {
+                t
+                for t in facts.infinite
+                if s != t
+                and (facts.lag(s, t) is not None or facts.lag(t, s) is not None or frozenset((s, t)) in joined)
+            }
+            for s in facts.infinite
+        }
 
 
 def _several(facts: Facts, first: Reference, second: Reference) -> Violation:

@@ -179,6 +179,10 @@ class Synopsis:
             if isinstance(atom, Comparison) and atom.op is Op.NE and len({a.source for a in atom.attributes}) == 2
         )
 
+    @cached_property
+    def _unequal(self) -> frozenset[Attribute]:
+        return frozenset(attribute for atom in self.inequalities for attribute in atom.attributes)
+
     def relations_of(self, streams: tuple[str, ...]) -> tuple[str, ...]:
         """The relations joined into partial matches of a set: those linked with it; all of them for the full set."""
         if set(streams) == set(self.streams):
@@ -202,53 +206,40 @@ class Synopsis:
         return Table(streams, relations, tuple(self._key(inside)), ages, min(ends, default=None))
 
     def _key(self, inside: frozenset[str]) -> Iterator[Stored]:
-        needed = [a for a in self.facts.closure.nodes if a.source in inside and self._needed(a, inside)]
-        needed += self._uncompared(inside)
-        classes: list[list[Attribute]] = []
-        for attribute in needed:
-            home = next((c for c in classes if self._same_value(c[0], attribute)), None)
-            if home is None:
-                classes.append([attribute])
-            else:
-                home.append(attribute)
-        for members in classes:
+        classes: dict[Attribute, list[Attribute]] = {}
+        for attribute, partners in self._wanted.items():
+            if attribute.source in inside and (attribute in self._projected or not partners <= inside):
+                classes.setdefault(self.facts.alike(attribute)[0], []).append(attribute)
+        for members in classes.values():
             members.sort(key=lambda a: self.facts.branch.source(a.source).kind is not Kind.RELATION)
             kept, rest = members[0], members[1:]
             low, high = self._clip(members, inside)
             yield Stored(kept, low, high, tuple((other, self._difference(other, kept)) for other in rest))
 
-    def _uncompared(self, inside: frozenset[str]) -> list[Attribute]:
-        """Projected attributes of types that cannot be compared (they are in no closure)."""
-        projected = (output.value for output in self.facts.branch.outputs)
-        found = (a for a in projected if isinstance(a, Attribute) and a.source in inside)
-        return [a for a in dict.fromkeys(found) if a not in self.facts.closure.nodes]
+    @cached_property
+    def _projected(self) -> dict[Attribute, None]:
+        """The attributes of the select list, in its order."""
+        return dict.fromkeys(o.value for o in self.facts.branch.outputs if isinstance(o.value, Attribute))
 
-    def _projected(self, attribute: Attribute) -> bool:
-        return any(output.value == attribute for output in self.facts.branch.outputs)
+    @cached_property
+    def _wanted(self) -> dict[Attribute, frozenset[str]]:
+        """The attributes that some table may keep, each with the sources that it is compared with.
 
-    def _needed(self, attribute: Attribute, inside: frozenset[str]) -> bool:
-        return (
-            self._projected(attribute)
-            or bool(self._open_joins(attribute, inside))
-            or any(
-                attribute in atom.attributes and any(a.source not in inside for a in atom.attributes)
-                for atom in self.inequalities
-            )
-        )
+        Those of types that cannot be compared are in no closure; they come last.
+        """
+        found: dict[Attribute, set[str]] = {
+            a: {j.partner(a).source for j in js} for a, js in self.facts.joins_on.items()
+        }
+        for atom in self.inequalities:
+            for attribute in atom.attributes:
+                found.setdefault(attribute, set()).update(a.source for a in atom.attributes)
+        known = [a for a in self.facts.closure.nodes if a in found or a in self._projected]
+        others = [a for a in self._projected if a not in self.facts.closure.nodes]
+        return {a: frozenset(found.get(a, ())) for a in (*known, *others)}
 
     def _open_joins(self, attribute: Attribute, inside: frozenset[str]) -> list[Join]:
-        return [
-            join
-            for join in self.facts.joins
-            if attribute in (join.attribute, join.other)
-            and (join.other if attribute == join.attribute else join.attribute).source not in inside
-        ]
-
-    def _same_value(self, x: Attribute, y: Attribute) -> bool:
-        closure = self.facts.closure
-        if x not in closure.compared or y not in closure.compared or not closure.equal(x, y):
-            return False
-        return closure.sort(x) is Sort.DISCRETE or self._difference(x, y) == 0
+        joins = self.facts.joins_on.get(attribute, ())
+        return [join for join in joins if join.partner(attribute).source not in inside]
 
     def _difference(self, x: Attribute, y: Attribute) -> Fraction:
         pair = self.facts.closure.pair(x, y)
@@ -262,11 +253,11 @@ class Synopsis:
         is joined in both directions, for equality, or projected is bounded itself and keeps its exact value.
         """
         attribute = members[0]
-        if len(members) > 1 or attribute not in self.facts.closure.nodes or self._projected(attribute):
+        if len(members) > 1 or attribute not in self.facts.closure.nodes or attribute in self._projected:
             return (), ()
         joins = self._open_joins(attribute, inside)
         directions = {join.attribute == attribute for join in joins}
-        exact = any(join.equality for join in joins) or any(attribute in a.attributes for a in self.inequalities)
+        exact = any(join.equality for join in joins) or attribute in self._unequal
         if exact or len(directions) != 1 or self.facts.closure.sort(attribute) is not Sort.DISCRETE:
             return (), ()
         lesser = directions.pop()
@@ -295,12 +286,23 @@ class Synopsis:
 
     def _age(self, stream: str, inside: frozenset[str]) -> Age | None:
         """What a table keeps of a stream's timestamp: nothing where the streams outside only need it to be older."""
-        outside = [other for other in self.streams if other not in inside]
-        expires = [lag for other in outside if (lag := self._window(other, stream)) is not None]
-        waits = [-lag for other in outside if (lag := self._stated_lag(stream, other)) is not None and lag <= -2]
+        expires = [lag for other, lag in self._windows[stream].items() if other not in inside]
+        waits = [wait for other, wait in self._waits[stream].items() if other not in inside]
         if not expires and not waits:
             return None
         return Age(stream, min(expires, default=None), max(waits, default=None))
+
+    @cached_property
+    def _windows(self) -> dict[str, dict[str, int]]:
+        """For every stream how much newer each other one can be, as far as that is limited."""
+        pairs = {s: {other: self._window(other, s) for other in self.streams if other != s} for s in self.streams}
+        return {s: {other: lag for other, lag in lags.items() if lag is not None} for s, lags in pairs.items()}
+
+    @cached_property
+    def _waits(self) -> dict[str, dict[str, int]]:
+        """For every stream how much older than each other one it must be, where that is more than older."""
+        pairs = {s: {other: self._stated_lag(s, other) for other in self.streams if other != s} for s in self.streams}
+        return {s: {o: -lag for o, lag in lags.items() if lag is not None and lag <= -2} for s, lags in pairs.items()}
 
     def _window(self, newer: str, older: str) -> int | None:
         """The largest ``newer.ts − older.ts``, where it does not follow from the end of a finite stream alone."""

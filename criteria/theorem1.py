@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzer.query import Attribute, Op, Query
+from analyzer.query import Op, Query
 from analyzer.spans import Span
 from criteria.paper import Clause, PaperBranch, theorem_result
 from criteria.violation import CriterionResult, Violation
@@ -94,13 +94,8 @@ def c5(branch: PaperBranch) -> Iterator[Violation]:
         for name, members in (("MaxRef", branch.max_ref(vertex)), ("MinRef", branch.min_ref(vertex))):
             for attribute in sorted(members):
                 message = f"{attribute} is unbounded and in {name}({vertex})"
-                span = branch.facts.span_of(attribute, _partner(branch, attribute))
+                span = branch.facts.span_of(attribute, branch.partner[attribute])
                 yield Violation("C5", attribute.source, attribute.column, message, span)
-
-
-def _partner(branch: PaperBranch, attribute: Attribute) -> Attribute:
-    pairs = ((x, y) for b in (branch, *(branch.lto_branches or ())) for x, y in b.references)
-    return next(y if x == attribute else x for x, y in pairs if attribute in (x, y))
 
 
 def _time_span(branch: PaperBranch, vertex: str) -> Span:

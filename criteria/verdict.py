@@ -12,6 +12,7 @@ from enum import StrEnum
 from analyzer.boundedness import Facts
 from analyzer.diagnostics import Diagnostic, Related
 from analyzer.query import Branch, Query
+from analyzer.spans import Span
 from criteria.bag import bag_violations
 from criteria.set import set_violations
 from criteria.theorem1 import theorem1
@@ -64,7 +65,7 @@ def decide(query: Query) -> Decision:
     deciding = CriterionResult(query.projection, not violations, violations)
     papers = tuple(result for criterion in CRITERIA if (result := criterion(split)) is not None)
     witness = find_witness(split, tuple(branch for branch, mine in found if mine)) if violations else None
-    diagnostics = [*(_diagnostic(query, violation, papers) for violation in violations), *derivation.warnings]
+    diagnostics = [*(_diagnostic(query, same, papers) for same in _by_place(violations)), *derivation.warnings]
     if violations and witness is None and (reason := _unproved(query, found)) is not None:
         diagnostics.insert(0, reason)
     verdict = Verdict.BOUNDED if not violations else Verdict.UNKNOWN if witness is None else Verdict.UNBOUNDED
@@ -103,15 +104,30 @@ def _repeated_stream(branches: list[Branch]) -> str | None:
     return None
 
 
-def _diagnostic(query: Query, violation: Violation, papers: tuple[CriterionResult, ...]) -> Diagnostic:
-    condition = f"{query.projection} criterion {violation.condition}"
-    culprit = (violation.stream, violation.attribute)
+def _by_place(violations: tuple[Violation, ...]) -> list[list[Violation]]:
+    """Violations of one kind at one token are one finding, as those of both sides of an equality."""
+    groups: dict[tuple[str, Span], list[Violation]] = {}
+    for violation in violations:
+        groups.setdefault((violation.code, violation.span), []).append(violation)
+    return list(groups.values())
+
+
+def _diagnostic(query: Query, same: list[Violation], papers: tuple[CriterionResult, ...]) -> Diagnostic:
+    first, *others = same
+    clauses = ", ".join(dict.fromkeys(violation.condition for violation in same))
+    condition = f"{query.projection} criterion {clauses}"
+    culprits = {(violation.stream, violation.attribute) for violation in same}
     for paper in papers:
-        same = dict.fromkeys(v.condition for v in paper.violations if (v.stream, v.attribute) == culprit)
-        if same:
-            condition += f"; {paper.name.replace('-', ' ').capitalize()} {', '.join(same)}"
-    related = _declaration(query, violation)
-    return Diagnostic(violation.code, violation.message, query.file, violation.span, violation.help, condition, related)
+        broken = dict.fromkeys(v.condition for v in paper.violations if (v.stream, v.attribute) in culprits)
+        if broken:
+            condition += f"; {paper.name.replace('-', ' ').capitalize()} {', '.join(broken)}"
+    too = tuple(
+        Related(query.file, other.span.line, f"every value of {other.stream}.{other.attribute} must be remembered, too")
+        for other in others
+        if other.attribute is not None
+    )
+    related = (*_declaration(query, first), *too)
+    return Diagnostic(first.code, first.message, query.file, first.span, first.help, condition, related)
 
 
 def _declaration(query: Query, violation: Violation) -> tuple[Related, ...]:
@@ -119,7 +135,12 @@ def _declaration(query: Query, violation: Violation) -> tuple[Related, ...]:
     for source in (source for branch in query.branches for source in branch.sources):
         if source.alias == violation.stream and violation.attribute is not None:
             column = source.column(violation.attribute)
+            if not column.line:
+                return ()
             declared = f"{source.table}.{column.name} is declared here as {column.type.name}"
-            domain = "" if column.domain else ", without a domain"
-            return (Related(source.file, column.line, declared + domain),) if column.line else ()
+            if column.domain is None:
+                return (Related(source.file, column.line, f"{declared}, without a domain"),)
+            leaves_open = f"this range leaves infinitely many values to a {column.type.name}"
+            domain = (Related(source.file, column.domain_line, leaves_open),) if not column.domain.values else ()
+            return (Related(source.file, column.line, declared), *domain)
     return ()

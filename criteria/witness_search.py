@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
-from itertools import combinations, islice, permutations, product
+from itertools import chain, combinations, islice, permutations, product
 
 from analyzer.boundedness import Facts, Join
 from analyzer.closure import Sort
@@ -63,7 +63,7 @@ def _two_sided(plan: Plan) -> bool:
 def plans(query: Query, branch: Branch) -> Iterator[Plan]:
     """The plans that a branch's violations suggest, the simplest first."""
     facts = Facts.of(branch)
-    drafts = _set_drafts(facts) if query.distinct else (*_bag_drafts(facts), *_unequal(query, branch))
+    drafts = _set_drafts(facts) if query.distinct else chain(_bag_drafts(facts), _unequal(query, branch))
     beyond, slack = _magnitudes(query)
     for draft in drafts:
         yield from _variants(replace(draft, beyond=beyond, slack=slack))
@@ -141,6 +141,8 @@ def _leaves_out(query: Query, branch: Branch, atom: Comparison) -> bool:
         return False
     if branch.source(atom.left.source).table == branch.source(atom.right.source).table:
         return True
+    if len(query.branches) == 1:
+        return False
     opposite = conjunction(
         tuple(replace(atom, op=atom.op.flipped) if other == atom else other for other in branch.atoms)
     )

@@ -26,13 +26,14 @@ def bound_help(facts: Facts, attribute: Attribute) -> str:
     if not column.type.discrete:
         return (
             f"a range does not bound a {column.type.name}: compare {attribute} for equality with a constant or a "
-            f"relation's column, or declare its values as {name} = [...] under [streams.{source.table}] in the catalog"
+            f"relation's column, or list its values as {name} = {{ values = [...] }} under [streams.{source.table}] in "
+            f"the catalog"
         )
     above, below = facts.bounded_above(attribute), facts.bounded_below(attribute)
     missing = (
         "a lower and an upper bound" if not above and not below else "an upper bound" if below else "a lower bound"
     )
     return (
-        f"{attribute} lacks {missing}: add it to WHERE, or declare {name} = [low, high] under "
-        f"[streams.{source.table}] in the catalog"
+        f"{attribute} lacks {missing}: add it to WHERE, join it by = with a relation's column, or declare {name} = "
+        f"[low, high] under [streams.{source.table}] in the catalog"
     )

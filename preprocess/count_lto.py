@@ -10,17 +10,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
-from itertools import combinations, islice, pairwise, product
+from itertools import islice, pairwise, product
 from math import comb, inf, prod
 
 from analyzer.closure import Closure, Sort, close
-from analyzer.difference_bounds import DifferenceBounds, Edge
 from analyzer.query import Attribute, Branch, Comparison, Op
-from preprocess.derive_lto import Chain, chains, ordered
+from preprocess.derive_lto import Chain, Order, chains, inserted
 
 ENUMERATED = 256
 """Up to how many orders are enumerated for streams that have no closed form."""
+
+_FIRST = 8
+_MOST_CELLS = 20_000
+"""The work that each of them may take, in cells of matrices: less than a millisecond."""
 
 _MOST_STATES = 100
 _Place = tuple[float, frozenset[int]]
@@ -28,7 +32,10 @@ _Place = tuple[float, frozenset[int]]
 
 
 def count_lto(branch: Branch, limit: int = ENUMERATED) -> int | None:
-    """The number of LTO queries of a branch; None when related streams have more than ``limit`` orders."""
+    """The number of LTO queries of a branch.
+
+    None when related streams have more than ``limit`` orders, of all their attributes or of some, or are too wide.
+    """
     closure = close(branch)
     if not closure.satisfiable:
         return 0
@@ -43,24 +50,27 @@ def count_lto(branch: Branch, limit: int = ENUMERATED) -> int | None:
 
 def _components(branch: Branch, closure: Closure, wanted: tuple[Chain, ...]) -> list[tuple[Chain, ...]]:
     """Chains that some condition relates, otherwise than through constants, together."""
-    components: list[tuple[Chain, ...]] = []
-    for chain in wanted:
-        related = [c for c in components if any(_related(branch, closure, chain, other) for other in c)]
-        merged = (*(other for c in related for other in c), chain)
-        components = [*(c for c in components if c not in related), merged]
-    return components
+    home = {attribute: number for number, chain in enumerate(wanted) for attribute in chain.attributes}
+    groups = [{number} for number in range(len(wanted))]
+    for x, y in _related_pairs(branch, closure, tuple(home)):
+        first, second = groups[home[x]], groups[home[y]]
+        if first is not second:
+            first |= second
+            for number in second:
+                groups[number] = first
+    return [tuple(wanted[i] for i in sorted(group)) for number, group in enumerate(groups) if min(group) == number]
 
 
-def _related(branch: Branch, closure: Closure, first: Chain, second: Chain) -> bool:
-    return any(_pair_related(branch, closure, x, y) for x, y in product(first.attributes, second.attributes))
-
-
-def _pair_related(branch: Branch, closure: Closure, x: Attribute, y: Attribute) -> bool:
-    matrix, i = closure.node(x)
-    j = closure.nodes[y][1]
-    if any(matrix.finite(p, q) and not matrix.implied_through(p, 0, q) for p, q in ((i, j), (j, i))):
-        return True
-    return any(set(atom.attributes) == {x, y} for atom in _unequal(branch))
+def _related_pairs(
+    branch: Branch, closure: Closure, attributes: tuple[Attribute, ...]
+) -> Iterator[tuple[Attribute, Attribute]]:
+    """The pairs that some condition relates, otherwise than through constants."""
+    matrix, named = closure.bounds[Sort.DISCRETE], {closure.nodes[x][1]: x for x in attributes}
+    for node, x in named.items():
+        yield from ((x, named[other]) for other in matrix.apart_from(0, node) if other != node and other in named)
+    for atom in _unequal(branch):
+        if atom.right is not None and atom.left != atom.right and {atom.left, atom.right} <= {*attributes}:
+            yield atom.left, atom.right
 
 
 def _unequal(branch: Branch) -> list[Comparison]:
@@ -69,33 +79,54 @@ def _unequal(branch: Branch) -> list[Comparison]:
 
 def _count(branch: Branch, closure: Closure, component: tuple[Chain, ...], limit: int) -> int | None:
     members = {attribute for chain in component for attribute in chain.attributes}
-    if all(members.isdisjoint(a.attributes) or members.issuperset(a.attributes) for a in _unequal(branch)):
-        closure = _projected(closure, component)
-        counted = _closed_form(branch, closure, component[0]) if len(component) == 1 else None
+    unequal = {a: None for atom in _unequal(branch) for a in atom.attributes if a in closure.nodes}
+    outside: tuple[Attribute, ...] = ()
+    if any(not members.isdisjoint(a.attributes) and not members.issuperset(a.attributes) for a in _unequal(branch)):
+        outside = tuple(a for a in unequal if a not in members and closure.sort(a) is Sort.DISCRETE)
+    elif len(component) == 1:
+        counted = _closed_form(branch, closure.restricted(members), component[0])
         if counted is not None:
             return counted
-    found = len(list(islice(ordered(branch, closure, component), limit + 1)))
-    return found if found <= limit else None
+    return _enumerated(branch, closure, component, outside, limit)
 
 
-def _projected(closure: Closure, component: tuple[Chain, ...]) -> Closure:
-    """The closure of a component's attributes alone: smaller, and so faster to tighten."""
-    matrix = closure.bounds[Sort.DISCRETE]
-    old = [0, *(closure.nodes[attribute][1] for chain in component for attribute in chain.attributes)]
-    edges: list[Edge] = [
-        (i, j, bound, False)
-        for i, x in enumerate(old)
-        for j, y in enumerate(old)
-        if i != j and (bound := matrix.bound(x, y)) is not None
-    ]
-    kept = {node: i for i, node in enumerate(old)}
-    nodes: dict[Attribute, tuple[Sort, int]] = {
-        attribute: (sort, kept[node])
-        for attribute, (sort, node) in closure.nodes.items()
-        if sort is Sort.DISCRETE and node in kept
-    }
-    bounds = {**closure.bounds, Sort.DISCRETE: DifferenceBounds(len(old), edges)}
-    return Closure(nodes, bounds, closure.strings, closure.null, closure.compared, True)
+def _enumerated(
+    branch: Branch, closure: Closure, component: tuple[Chain, ...], outside: tuple[Attribute, ...], limit: int
+) -> int | None:
+    """The number of orders; the first few attributes alone often have too many, which is soon found out."""
+    size, number = _FIRST, sum(len(chain.attributes) for chain in component)
+    while True:
+        part = tuple(_first(component, size))
+        ordered = (attribute for chain in part for attribute in chain.attributes)
+        counted = _by_levels(branch, closure.restricted((*ordered, *outside)), part, limit)
+        if counted is None or size >= number:
+            return counted
+        size *= 2
+
+
+def _first(component: tuple[Chain, ...], number: int) -> Iterator[Chain]:
+    """The chains cut down to the first attributes of the component."""
+    for chain in component:
+        if number > 0:
+            yield replace(chain, attributes=chain.attributes[:number])
+        number -= len(chain.attributes)
+
+
+def _by_levels(branch: Branch, closure: Closure, component: tuple[Chain, ...], limit: int) -> int | None:
+    """The number of orders, one attribute inserted after the other; None when it exceeds the limit on the way."""
+    left = limit * _MOST_CELLS // closure.bounds[Sort.DISCRETE].size ** 2
+    found: list[tuple[Order, Closure]] = [((), closure)]
+    for chain in component:
+        found = [(chain.start, narrowed) for _, narrowed in found]
+        for attribute in chain.attributes:
+            left -= len(found)
+            if left < 0:
+                return None
+            ways = (longer for order, narrowed in found for longer in inserted(branch, narrowed, order, attribute))
+            found = list(islice(ways, limit + 1))
+            if len(found) > limit:
+                return None
+    return len(found)
 
 
 # --- closed form ----------------------------------------------------------------------------------------------
@@ -103,7 +134,7 @@ def _projected(closure: Closure, component: tuple[Chain, ...]) -> Closure:
 
 def _closed_form(branch: Branch, closure: Closure, chain: Chain) -> int | None:
     """The number of orders of a chain whose attributes are related only to constants; None where that is not so."""
-    if any(_pair_related(branch, closure, x, y) for x, y in combinations(chain.attributes, 2)):
+    if any(_related_pairs(branch, closure, chain.attributes)):
         return None
     allowed = [_allowed(branch, closure, chain, attribute) for attribute in chain.attributes]
     if any(places is None for places in allowed):

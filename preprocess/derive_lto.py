@@ -100,9 +100,15 @@ def _orders(
     if not attributes:
         yield order, closure
         return
-    for inserted, narrowed in _insertions(closure, order, attributes[0]):
+    for longer, narrowed in inserted(branch, closure, order, attributes[0]):
+        yield from _orders(branch, narrowed, longer, attributes[1:])
+
+
+def inserted(branch: Branch, closure: Closure, order: Order, attribute: Attribute) -> Iterator[tuple[Order, Closure]]:
+    """The consistent ways to insert an attribute into an order, with the closure under each."""
+    for longer, narrowed in _insertions(closure, order, attribute):
         if not _contradicted(branch, narrowed):
-            yield from _orders(branch, narrowed, inserted, attributes[1:])
+            yield longer, narrowed
 
 
 def _insertions(closure: Closure, order: Order, attribute: Attribute) -> Iterator[tuple[Order, Closure]]:

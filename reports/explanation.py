@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from criteria.check import Checked
+from criteria.check import Checked, with_repairs
 from reports.derivation import derivation
 from reports.stages import STAGES
 from reports.terminal import tree_text
@@ -19,10 +19,11 @@ def stage_text(name: str, checked: Checked, color: bool) -> str:
 
 
 def verdict_text(checked: Checked, color: bool) -> str:
-    """The verdict, every diagnostic, each criterion clause by clause, and the bound per table."""
+    """The verdict, every diagnostic with every repair, each criterion clause by clause, and the bound per table."""
+    checked = with_repairs(checked, thorough=True)
     lines = [verdict_line(checked, color)]
     for diagnostic in checked.diagnostics:
-        lines.extend(("", *diagnostic_lines(checked, diagnostic, color)))
+        lines.extend(("", *diagnostic_lines(checked, diagnostic, color, None)))
     if checked.decision is not None:
         lines.append("")
         for result in checked.decision.criteria:

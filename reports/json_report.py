@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from analyzer.diagnostics import Diagnostic
+from analyzer.diagnostics import Diagnostic, Fix
+from analyzer.edits import Edit
+from criteria.certificate import certificate, to_json
 from criteria.check import Checked
 from criteria.verdict import Verdict
 from criteria.violation import CriterionResult, Violation
@@ -30,9 +32,18 @@ def _query(item: Checked) -> dict[str, Any]:
         "verdict": item.verdict.value,
         "criteria": [_criterion(result) for result in decision.criteria] if decision else [],
         "lto_queries": item.lto_queries,
+        "tier": item.tier.value if item.tier else None,
         "bound": {"entries": item.bound.entries.value, "formula": item.bound.entries.text} if item.bound else None,
+        "certificate": _certificate(item),
         "diagnostics": [_diagnostic(diagnostic) for diagnostic in item.diagnostics],
     }
+
+
+def _certificate(item: Checked) -> Any:
+    """All that is needed to check the bound again (`criteria.certificate`)."""
+    if item.bound is None or item.decision is None:
+        return None
+    return to_json(certificate(item.bound, item.decision.query.distinct))
 
 
 def _criterion(result: CriterionResult) -> dict[str, Any]:
@@ -65,5 +76,30 @@ def _diagnostic(diagnostic: Diagnostic) -> dict[str, Any]:
         "condition": diagnostic.condition,
         "help": diagnostic.help,
         "related": [{"file": r.file, "line": r.line, "message": r.message} for r in diagnostic.related],
-        "fixes": [{"title": fix.title, "kind": fix.kind, "sql": fix.sql} for fix in diagnostic.fixes],
+        "fixes": [_fix(fix) for fix in diagnostic.fixes],
+    }
+
+
+def _fix(fix: Fix) -> dict[str, Any]:
+    """A repair; applying its edits, which do not overlap, makes the query bounded."""
+    return {
+        "title": fix.title,
+        "kind": fix.kind,
+        "sql": fix.sql,
+        "changes": list(fix.changes),
+        "note": fix.note,
+        "edits": [_edit(edit) for edit in fix.edits],
+    }
+
+
+def _edit(edit: Edit) -> dict[str, Any]:
+    """A text edit; the replacement is inserted where start and end are the same."""
+    span = edit.span
+    return {
+        "file": edit.file,
+        "line": span.line,
+        "column": span.column,
+        "end_line": span.end_line,
+        "end_column": span.end_column,
+        "replacement": edit.replacement,
     }

@@ -8,13 +8,23 @@ from analyzer.spans import SourceText, Span
 from reports.style import paint
 
 TAB = 4
+MOST_CHARACTERS = 160
+"""Longer lines are cut around the carets."""
+_CONTEXT = 40
+_CUT = "…"
 
 
 def snippet(source: SourceText, span: Span, severity: str, color: bool) -> list[str]:
-    """The line a span starts on, numbered, and the carets under it; wide characters and tabs are accounted for."""
+    """The line a span starts on, numbered, and the carets under it; nothing for a text that could not be read.
+
+    Wide characters and tabs are accounted for, and a long line is cut around the span.
+    """
+    if not source.text:
+        return []
     line = source.line(span.line)
     end = span.end_column - 1 if span.end_line == span.line else len(line)
-    before, marked = line[: span.column - 1], line[span.column - 1 : max(end, span.column)]
+    line, start, end = _cut(line, span.column - 1, max(end, span.column))
+    before, marked = line[:start], line[start:end]
     carets = "^" * max(1, _width(marked, _width(before)))
     number = str(span.line)
     gutter = " " * len(number)
@@ -25,6 +35,17 @@ def snippet(source: SourceText, span: Span, severity: str, color: bool) -> list[
         f"{paint(number, 'frame', color)} {bar} {_expanded(line)}{more}",
         f"{gutter} {bar} {' ' * _width(before)}{paint(carets, severity, color)}",
     ]
+
+
+def _cut(line: str, start: int, end: int) -> tuple[str, int, int]:
+    """A line of bearable length around ``line[start:end]``, and where that stands in it."""
+    if len(line) <= MOST_CHARACTERS:
+        return line, start, end
+    first = 0 if end <= MOST_CHARACTERS else max(0, start - _CONTEXT)
+    last = first + MOST_CHARACTERS
+    head, tail = _CUT if first else "", _CUT if last < len(line) else ""
+    moved = len(head) - first
+    return head + line[first:last] + tail, start + moved, min(end, last) + moved
 
 
 def _expanded(line: str) -> str:

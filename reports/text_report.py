@@ -5,7 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
-from analyzer.diagnostics import Diagnostic
+from analyzer.diagnostics import Diagnostic, Fix
+from criteria.bound import Tier
 from criteria.check import Checked
 from criteria.verdict import Decision, Verdict
 from criteria.violation import CriterionResult
@@ -15,7 +16,10 @@ from reports.style import paint
 
 _STYLE = {Verdict.BOUNDED: "good", Verdict.UNKNOWN: "warning"}
 _PAPER = {"theorem-1": "Theorem 1", "theorem-2": "Theorem 2"}
+_TIER = {Tier.CONSTANT: "constant", Tier.RATE_WINDOW: "rate × window"}
 _WRAP = 96
+_FIXES = 2
+"""Repairs that `check` shows of each query; `explain` shows all."""
 
 
 def text_report(checked: tuple[Checked, ...], color: bool = False) -> str:
@@ -31,8 +35,10 @@ def text_report(checked: tuple[Checked, ...], color: bool = False) -> str:
     return "\n".join(lines)
 
 
-def diagnostic_lines(item: Checked, diagnostic: Diagnostic, color: bool) -> Iterator[str]:
-    """One finding: headline, place, snippet, condition, help and related places."""
+def diagnostic_lines(
+    item: Checked, diagnostic: Diagnostic, color: bool, most_fixes: int | None = _FIXES
+) -> Iterator[str]:
+    """One finding: headline, place, snippet, condition, help, related places, and the first of its fixes as patches."""
     severity = diagnostic.severity.value
     head = paint(f"{severity}[{diagnostic.code} {diagnostic.rule.name}]", severity, color)
     yield f"{head}: {paint(diagnostic.message, 'bold', color)}"
@@ -43,10 +49,31 @@ def diagnostic_lines(item: Checked, diagnostic: Diagnostic, color: bool) -> Iter
     facts = [("condition", diagnostic.condition), ("help", diagnostic.help)]
     facts += [("note", f"{r.file}:{r.line}: {r.message}") for r in diagnostic.related]
     for label, text in facts:
-        if text:
-            wrapped = textwrap.wrap(text, _WRAP - len(label), break_long_words=False, break_on_hyphens=False)
-            yield f"{gutter} {equals} {label}: {wrapped[0]}"
-            yield from (f"{gutter}   {' ' * (len(label) + 1)} {line}" for line in wrapped[1:])
+        yield from _labelled(label, text, gutter, equals)
+    for fix in diagnostic.fixes[:most_fixes]:
+        yield from _labelled("fix", _fix_title(fix), gutter, equals)
+        yield from (f"{gutter}        {line}" for line in _patch_lines(fix, color))
+
+
+def _labelled(label: str, text: str, gutter: str, equals: str) -> Iterator[str]:
+    if text:
+        wrapped = textwrap.wrap(text, _WRAP - len(label), break_long_words=False, break_on_hyphens=False)
+        yield f"{gutter} {equals} {label}: {wrapped[0]}"
+        yield from (f"{gutter}   {' ' * (len(label) + 1)} {line}" for line in wrapped[1:])
+
+
+def _fix_title(fix: Fix) -> str:
+    """What a repair does and whether results may change: ``bound T.a from above (changes results; …)``."""
+    remarks = "; ".join(("safe" if fix.kind == "safe" else "changes results", *([fix.note] if fix.note else [])))
+    return f"{fix.title} ({remarks})"
+
+
+def _patch_lines(fix: Fix, color: bool) -> Iterator[str]:
+    """The changed lines, as in a unified diff, under their file and line."""
+    for hunk in fix.hunks:
+        yield paint(f"{hunk.file}:{hunk.line}", "frame", color)
+        yield from (paint(f"- {line}", "error", color) for line in hunk.removed)
+        yield from (paint(f"+ {line}", "good", color) for line in hunk.added)
 
 
 def verdict_line(item: Checked, color: bool) -> str:
@@ -62,19 +89,22 @@ def bound_text(item: Checked) -> str:
         return ""
     if item.bound is None:
         return ", by a constant that has no formula yet"
+    tier = f" ({_TIER[item.bound.tier]})"
     entries = item.bound.entries
     if entries.value == 0:
-        return ", nothing is remembered"
+        return f"{tier}, nothing is remembered"
     known = "" if entries.text == str(entries.value) else f" = {entries.text}"
     if entries.value is None:
-        return f", at most {entries.text} synopsis entries"
-    return f", at most {entries.value:,}{known} synopsis {'entry' if entries.value == 1 else 'entries'}"
+        return f"{tier}, at most {entries.text} synopsis entries"
+    return f"{tier}, at most {entries.value:,}{known} synopsis {'entry' if entries.value == 1 else 'entries'}"
 
 
 def notes(item: Checked) -> Iterator[str]:
-    """What the paper's theorem says, where it speaks of the query."""
+    """Why there is no repair, if so; and what the paper's theorem says, where it speaks of the query."""
     if item.decision is None:
         return
+    if item.repairs is not None and item.repairs.why_none:
+        yield f"no repair was found: {item.repairs.why_none}"
     for result in item.decision.criteria[1:]:
         yield paper_note(item.decision, result)
 
@@ -95,4 +125,10 @@ def paper_note(decision: Decision, result: CriterionResult) -> str:
 def _summary(checked: tuple[Checked, ...], color: bool) -> str:
     counts = [(verdict, sum(item.verdict is verdict for item in checked)) for verdict in Verdict]
     parts = [paint(f"{n} {verdict.value}", _STYLE.get(verdict, "error"), color) for verdict, n in counts if n]
-    return f"{len(checked)} {'query' if len(checked) == 1 else 'queries'} checked: {', '.join(parts)}"
+    summary = f"{len(checked)} {'query' if len(checked) == 1 else 'queries'} checked: {', '.join(parts)}"
+    repaired = sum(item.repairs is not None for item in checked)
+    if 0 < repaired < sum(item.rejected for item in checked):
+        summary += (
+            f"\nrepairs were looked for in the first {repaired} of the rejected queries; --repairs does so in all"
+        )
+    return summary

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import IO
 
 import pytest
 from click.testing import CliRunner, Result
@@ -44,13 +45,20 @@ def write(project: Path, sql: str, name: str = "q.sql") -> str:
     return name
 
 
+def run_alone(
+    project: Path, *arguments: str, stdout: IO[str] | int = subprocess.PIPE
+) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(ROOT / "cli.py"), *arguments]
+    return subprocess.run(command, cwd=project, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False)
+
+
 # --- check -----------------------------------------------------------------------------------------------------
 
 
 def test_a_bounded_query_passes(project: Path) -> None:
     result = call("check", write(project, BOUNDED))
     assert result.exit_code == 0
-    assert "q: bounded, at most 1 synopsis entry" in result.output
+    assert "q: bounded (constant), at most 1 synopsis entry" in result.output
 
 
 def test_an_unbounded_query_fails_with_carets_condition_and_help(project: Path) -> None:
@@ -85,6 +93,27 @@ def test_warnings_fail_only_when_asked(project: Path) -> None:
     file = write(project, "SELECT 1 AS one FROM S WHERE S.a < 1 AND S.a > 1")
     assert call("check", file).exit_code == 0
     assert call("check", file, "--fail-on", "warning").exit_code == 1
+
+
+def test_both_sides_of_an_equality_are_one_finding(project: Path) -> None:
+    file = write(project, "SELECT 1 AS one FROM S AS x, S AS y WHERE x.a = y.a")
+    (query,) = json.loads(call("check", file, "--format", "json").stdout)["queries"]
+    assert query["verdict"] == "unbounded"
+    assert len(query["criteria"][0]["violations"]) == 2
+    errors = [d for d in query["diagnostics"] if d["severity"] == "error"]
+    assert [(d["code"], d["column"]) for d in errors] == [("SB203", 43)]
+    assert errors[0]["related"][-1]["message"] == "every value of y.a must be remembered, too"
+
+
+@pytest.mark.parametrize(("window", "notes"), [("1 MILLISECOND", []), ("1 DAY", [("SB208", "note", 50)])])
+def test_a_bound_beyond_memory_is_noted_at_its_window(project: Path, window: str, notes: list[object]) -> None:
+    catalog = CATALOG.replace('ts = "bigint"', 'ts = "timestamp"')
+    (project / "streams.toml").write_text(catalog)
+    file = write(project, f"SELECT S.a, T.a FROM S, T WHERE S.ts <= T.ts AND T.ts <= S.ts + INTERVAL {window}")
+    result = call("check", file, "--format", "json")
+    (query,) = json.loads(result.stdout)["queries"]
+    assert (query["verdict"], result.exit_code) == ("bounded", 0)
+    assert [(d["code"], d["severity"], d["column"]) for d in query["diagnostics"]] == notes
 
 
 @pytest.mark.parametrize(
@@ -138,6 +167,95 @@ def test_json_has_the_documented_shape(project: Path) -> None:
     assert sum(document["summary"].values()) == len(document["queries"])
 
 
+def test_every_file_is_checked_and_those_that_cannot_be_read_are_errors(project: Path) -> None:
+    write(project, UNBOUNDED)
+    write(project, "-- nothing", "none.sql")
+    (project / "binary.sql").write_bytes(b"\xff")
+    result = call("check", "binary.sql", "missing.sql", "none.sql", "q.sql", "--format", "json")
+    assert result.exit_code == 3
+    document = json.loads(result.stdout)
+    assert [(q["name"], q["verdict"]) for q in document["queries"]] == [
+        ("binary", "error"),
+        ("missing", "error"),
+        ("none", "error"),
+        ("q", "unbounded"),
+    ]
+    assert [d["code"] for q in document["queries"][:3] for d in q["diagnostics"]] == ["SB401"] * 3
+    assert sum(document["summary"].values()) == 4
+    text = call("check", "binary.sql", "missing.sql", "q.sql").output
+    assert "the file is not UTF-8 text" in text
+    assert "missing.sql" in text
+    assert "q: unbounded" in text
+
+
+def test_a_repeated_name_is_a_warning_at_the_second(project: Path) -> None:
+    named = f"-- name: x\n{BOUNDED}"
+    write(project, named, "a.sql")
+    write(project, f"{BOUNDED};\n{named}", "b.sql")
+    result = call("check", "a.sql", "b.sql", "--format", "json")
+    assert result.exit_code == 0
+    assert call("check", "a.sql", "b.sql", "--fail-on", "warning").exit_code == 1
+    found = [q["diagnostics"] for q in json.loads(result.stdout)["queries"]]
+    assert found[:2] == [[], []]
+    ((diagnostic,),) = found[2:]
+    assert (diagnostic["code"], diagnostic["line"], diagnostic["column"]) == ("SB402", 2, 10)
+    assert diagnostic["related"][0]["file"] == "a.sql"
+
+
+def test_files_of_one_name_in_two_directories_are_no_repetition(project: Path) -> None:
+    for folder in ("a", "b"):
+        (project / folder).mkdir()
+        write(project, BOUNDED, f"{folder}/q.sql")
+    assert call("check", "a", "b", "--fail-on", "note").exit_code == 0
+
+
+def test_a_name_that_fits_two_statements_is_refused(project: Path) -> None:
+    write(project, f"-- name: x\n{BOUNDED};\n-- name: x\n{UNBOUNDED}")
+    result = call("compile", "q.sql", "--name", "x")
+    assert result.exit_code == 2
+    assert "2 statements are called 'x': q.sql:2, q.sql:4" in result.output
+
+
+def test_a_nearer_catalog_that_is_not_used_is_noted(project: Path) -> None:
+    (project / "nearer").mkdir()
+    (project / "nearer" / "streams.toml").write_text(CATALOG)
+    file = write(project, BOUNDED, "nearer/q.sql")
+    result = call("check", file)
+    assert result.exit_code == 0
+    assert "nearer/q.sql is checked against streams.toml" in result.stderr
+    assert "nearer/streams.toml is not read" in result.stderr
+    assert call("check", file, "--catalog", "streams.toml").stderr == ""
+    assert call("check", write(project, BOUNDED)).stderr == ""
+
+
+def test_an_output_that_takes_no_more_is_one_clear_message(project: Path) -> None:
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.skip("this system has no /dev/full")
+    write(project, BOUNDED)
+    with full.open("w") as output:
+        done = run_alone(project, "check", "q.sql", stdout=output)
+    assert done.returncode == 3
+    assert done.stderr == "streambound: error: cannot write the output: No space left on device\n"
+
+
+def test_an_interruption_has_a_status_of_its_own(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("criteria.check.decide", interrupted)
+    result = call("check", write(project, BOUNDED))
+    assert result.exit_code == 130
+    assert result.output == "streambound: interrupted\n"
+
+
+def test_the_parser_prints_nothing_of_its_own(project: Path) -> None:
+    write(project, "SHOW TABLES")
+    done = run_alone(project, "check", "q.sql")
+    assert done.returncode == 1
+    assert done.stderr == ""
+
+
 # --- bad input: the documented exit status, one message, no traceback ------------------------------------------
 
 BAD_INPUT = [
@@ -154,6 +272,12 @@ BAD_INPUT = [
     ("catalog that is not TOML", ["check", "q.sql", "--catalog", "broken.toml"], 2, "not TOML"),
     ("unknown key in the catalog", ["check", "q.sql", "--catalog", "key.toml"], 2, "key.toml:3: unknown key 'colums'"),
     ("nothing registered", ["check"], 2, "registers no queries"),
+    ("an empty path", ["check", ""], 2, "an empty path names nothing"),
+    ("an empty query", ["explain", ""], 2, "an empty argument names no query"),
+    ("an empty standard input", ["check", "-"], 3, "no SQL statement"),
+    ("a directory as output", ["run", "q.sql", "--output", "."], 2, ". is a directory"),
+    ("an output in no directory", ["run", "q.sql", "--output", "no/o.jsonl"], 2, "there is no directory no"),
+    ("a job in no directory", ["compile", "q.sql", "-o", "no/job.py"], 2, "there is no directory no"),
     ("explaining a missing file", ["explain", "nowhere.sql"], 3, "nowhere.sql"),
     ("explaining an unknown code", ["explain", "SB999"], 2, "no diagnostic code SB999"),
     ("drawing the derivation", ["explain", "q.sql", "--format", "svg"], 2, "--emit graph or --emit tables"),

@@ -133,7 +133,7 @@ def test_more_branches_than_are_looked_at_are_unknown_and_blamed(name: str) -> N
     checked = _check(*TOO_MANY[name])
     assert checked.verdict == "unknown"
     (diagnostic,) = checked.diagnostics
-    assert diagnostic.code == "SB208" and diagnostic.help and f"{MOST_BRANCHES:,}" in diagnostic.message
+    assert diagnostic.code == "SB209" and diagnostic.help and f"{MOST_BRANCHES:,}" in diagnostic.message
     blamed = checked.source.text[diagnostic.span.start : diagnostic.span.end]
     assert blamed == ("s0.a <> s1.a" if name == "a chain of <>" else "S.a > 0")
 

@@ -1,5 +1,6 @@
 """The front end on named cases, their canonical text read back, and text that nobody meant as SQL."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -68,6 +69,16 @@ def test_findings_explain_themselves() -> None:
                 assert "sqlglot" not in diagnostic.message + diagnostic.help, case.name
 
 
+def test_findings_speak_the_words_of_the_query() -> None:
+    """No name of the parser's own: a keyword in a message is in the text, or is what SQL calls the thing."""
+    ours = {"SELECT", "FROM", "UNION", "VIEW", "ON", "OF", "WITH", "AS", "IS", "NOT", "NULL"}
+    for case in CASES:
+        for _, result in lowered(case.text):
+            for diagnostic in result.diagnostics:
+                words = set(re.findall(r"\b[A-Z]{2,}\b", diagnostic.message))
+                assert words - ours <= set(re.findall(r"\w+", case.text.upper())), (case.name, diagnostic.message)
+
+
 def only(sql: str) -> Lowered:
     ((_, result),) = lowered(sql)
     return result
@@ -88,7 +99,51 @@ def only(sql: str) -> Lowered:
         ("SELECT a FROM S NATURAL JOIN T", "NATURAL JOIN is outside the query language", ""),
         ("SELECT a FROM S WHERE", "syntax error: WHERE is incomplete", ""),
         ("SELECT COUNT(*) FROM S", "the aggregate COUNT is outside the query language", ""),
-        ("SELECT a FROM S WHERE a = 'x", "syntax error: the text ends inside a string, quoted name or comment", ""),
+        ("SELECT a FROM S WHERE a = 'x", "syntax error: this string is never closed", ""),
+        ("SELECT a FROM S WHERE `a", "syntax error: this quoted name is never closed", ""),
+        ("SELECT a FROM S /* a", "syntax error: this block comment is never closed", ""),
+        (
+            "SELEC a FROM S",
+            "syntax error: a statement starts with SELECT or WITH, not with 'SELEC'",
+            "did you mean SEL",
+        ),
+        ("SELECT a FORM S", "syntax error: unexpected 'S'", "did you mean FROM?"),
+        ("SELECT a FROM", "syntax error: the name of a stream or relation is missing after 'FROM'", ""),
+        ("SELECT a FROM S WHERE (", "syntax error: something is missing after '('", ""),
+        ("SELECT (a FROM S", "syntax error: ) is missing before 'FROM'", ""),
+        ("SELECT a FROM S WHERE a IN (1", "syntax error: ) is missing at the end", ""),
+        ('SELECT "S"."a" FROM S', 'syntax error: "S" is a string and cannot be a name', "backticks: `S`"),
+        ("SELECT CAST(a AS INT) FROM S", "a cast is outside the query language", "declare the column in the catalog"),
+        ("SELECT a FROM S WHERE a::int = 1", "a cast is outside the query language", ""),
+        ("SELECT a FROM S WHERE NVL(a, 1) = 1", "the function NVL is outside the query language", ""),
+        ("SELECT a FROM S WHERE ts < now()", "the function now is outside the query language", ""),
+        ("SELECT a FROM S WHERE a = ${p}", "a parameter is outside the query language", "put its value into the query"),
+        ("SELECT a FROM S WHERE a % 2 = 0", "% is outside the query language", ""),
+        ("SELECT a FROM S WHERE a div 2 = 0", "DIV is outside the query language", ""),
+        ("SELECT a FROM S WHERE s NOT RLIKE 'x'", "NOT RLIKE is outside the query language", ""),
+        ("SELECT a FROM S WHERE a <=> b", "<=> is outside the query language", "x = y OR (x IS NULL AND y IS NULL)"),
+        ("SELECT a FROM S WHERE a IS NOT DISTINCT FROM b", "IS NOT DISTINCT FROM is outside the query language", ""),
+        ("SELECT a FROM S WHERE a IS DISTINCT FROM b", "IS DISTINCT FROM is outside the query language", ""),
+        ("SELECT a FROM S FOR UPDATE", "FOR UPDATE is outside the query language", ""),
+        ("SELECT a FROM explode(S) AS S", "a table function in FROM is outside the query language", ""),
+        ("SHOW TABLES", "SHOW is outside the query language", "a statement is a SELECT"),
+        ('SELECT a FROM S WHERE "a" = 1', "a string cannot be compared with a number", "write `a`"),
+        ('SELECT a FROM S WHERE a = "b"', "'b' is not a bigint", "write `b`"),
+        (
+            "SELECT * FROM S",
+            "an application timestamp in the select list is outside the query language",
+            "timestamp: S.a, ",
+        ),
+        (
+            "SELECT k FROM E WHERE at < 5",
+            "an application timestamp of type timestamp cannot be compared with a number",
+            "write TIMESTAMP '",
+        ),
+        (
+            "SELECT a FROM S WHERE ts < TIMESTAMP '2026-01-01'",
+            "an application timestamp of type bigint cannot be compared with a timestamp",
+            "write an integer",
+        ),
         ("SELECT ts FROM S", "an application timestamp in the select list is outside the query language", "_ts"),
     ],
 )
@@ -125,6 +180,11 @@ def test_several_findings_come_in_the_order_of_the_text() -> None:
         ("late.sql", "-- name: x\n-- name: y\nSELECT 1", ["y"]),
         ("late.sql", "--name:x\r\nSELECT 1", ["x"]),
         ("late.sql", "SELECT 1 -- name: x", ["late"]),
+        ("late.sql", "SELECT 1 -- name: x\n; SELECT 2", ["late:1", "late:2"]),
+        ("late.sql", "SELECT 1; -- name: x\nSELECT 2", ["late:1", "x"]),
+        ("late.sql", "/* -- name: x\n*/ SELECT 1", ["late"]),
+        ("late.sql", "/* /* */\n-- name: x\n*/ SELECT 1", ["late"]),
+        ("late.sql", "-- /*\n-- name: x\nSELECT 1", ["x"]),
         ("late.sql", "", []),
     ],
 )

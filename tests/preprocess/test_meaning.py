@@ -1,5 +1,7 @@
 """Each pass executed before and after: in DuckDB the same multiset of rows, and disjoint branches, NULLs included."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace

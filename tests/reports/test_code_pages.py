@@ -15,8 +15,10 @@ from analyzer.catalog import load_catalog
 from analyzer.diagnostics import Diagnostic
 from analyzer.rules import RULES, Rule
 from analyzer.spans import SourceText
-from criteria.check import Checked, check_source
+from analyzer.workspace import Workspace
+from criteria.check import Checked, check_file, check_source
 from criteria.paper_verdict import by_the_paper
+from criteria.repeated_names import repeated_names
 from reports.code_page import code_page, pages_directory
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -61,8 +63,18 @@ class Page:
 def check(rule: Rule, files: tuple[str, str], directory: Path) -> Checked:
     catalog, sql = files
     (directory / "streams.toml").write_text(catalog, encoding="utf-8")
+    if rule.code.startswith("SB4"):
+        return check_run(sql, directory)
     (item,) = check_source(SourceText("q.sql", sql), load_catalog(directory / "streams.toml"))
     return by_the_paper(item) if rule.code.startswith("SB3") else item
+
+
+def check_run(sql: str, directory: Path) -> Checked:
+    """The first statement of a run with a finding, or else the last: these codes are about files of any content."""
+    file = directory / "q.sql"
+    file.write_text(sql, encoding="utf-8")
+    items = repeated_names(check_file(file, Workspace(directory / "streams.toml")))
+    return next((item for item in items if item.diagnostics), items[-1])
 
 
 def place(diagnostic: Diagnostic) -> tuple[int, int, int, int]:

@@ -31,3 +31,24 @@ def test_a_mark_over_several_lines_shows_the_first() -> None:
     _, line, marks = snippet(source, source.span(7, 14), "error", color=False)
     assert line == "1 | SELECT a, …"
     assert marks == "  |        ^^"
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "line", "marks"),
+    [
+        (3, 6, "abcd" * 40 + "…", "   ^^^"),
+        (3, 900, "abcd" * 40 + "…", "   " + "^" * 157),
+        (400, 403, "…" + "abcd" * 40 + "…", " " * 41 + "^^^"),
+        (400, 900, "…" + "abcd" * 40 + "…", " " * 41 + "^" * 120),
+        (996, 1000, "…" + "abcd" * 11, " " * 41 + "^^^^"),
+    ],
+)
+def test_a_long_line_is_cut_around_the_mark(start: int, end: int, line: str, marks: str) -> None:
+    source = SourceText("q.sql", "abcd" * 250)
+    _, shown, carets = snippet(source, source.span(start, end), "error", color=False)
+    assert (shown, carets) == (f"1 | {line}", f"  | {marks}")
+
+
+def test_a_text_that_could_not_be_read_has_no_line() -> None:
+    source = SourceText("q.sql", "")
+    assert snippet(source, source.span(0, 0), "error", color=False) == []

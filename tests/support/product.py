@@ -15,6 +15,7 @@ from analyzer.spans import SourceText, Span
 from analyzer.statements import split_statements
 from criteria.check import Checked, check_statement
 from criteria.verdict import Decision, decide
+from tests.support.certificates import assert_certified
 
 
 class NotAnalysed(AssertionError):
@@ -35,8 +36,10 @@ def lowered(sql: str, catalog: Mapping[str, Any]) -> Query:
 
 
 def decided(sql: str, catalog: Mapping[str, Any]) -> Decision:
-    """One statement's decision."""
-    return decide(lowered(sql, catalog))
+    """One statement's decision. Whatever test asks for it: its certificate holds."""
+    decision = decide(lowered(sql, catalog))
+    assert_certified(decision)
+    return decision
 
 
 def criterion(decision: Decision, name: str) -> bool | None:

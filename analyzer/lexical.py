@@ -1,0 +1,80 @@
+"""Comments and quoted texts of a SQL text, by Spark's lexical rules, found before anything is parsed.
+
+A doubled quote is a quote, also where the parser's tokenizer sees two strings.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+_OPENS = re.compile(r"""--|/\*|\b[rR]['"]|['"`]""")
+_NESTING = re.compile(r"/\*|\*/")
+_CLOSES = {
+    "'": re.compile(r"(?:[^\\']|\\.|'')*+'", re.S),
+    '"': re.compile(r'(?:[^\\"]|\\.|"")*+"', re.S),
+    "`": re.compile(r"(?:[^`]|``)*+`"),
+}
+_RAW_CLOSES = {quote: re.compile(f"[^{quote}]*{quote}") for quote in "'\""}
+
+
+class Kind(StrEnum):
+    """What a stretch of text is."""
+
+    LINE_COMMENT = "comment"
+    BLOCK_COMMENT = "block comment"
+    STRING = "string"
+    NAME = "quoted name"
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A comment or quoted text with its delimiters; ``closed`` is whether the closing one is there."""
+
+    kind: Kind
+    start: int
+    end: int
+    closed: bool = True
+
+
+def stretches(text: str) -> Iterator[Stretch]:
+    """The comments and quoted texts of a text, in order; an unclosed one is the last and reaches to the end.
+
+    >>> [(s.kind.value, s.start, s.end) for s in stretches("a 'b--' /* '`' */ -- c")]
+    [('string', 2, 7), ('block comment', 8, 17), ('comment', 18, 22)]
+    """
+    at = 0
+    while opening := _OPENS.search(text, at):
+        found = _stretch(text, opening)
+        yield found
+        at = found.end
+
+
+def unclosed(text: str) -> Stretch | None:
+    """The comment or quoted text that the end of a text cuts off; None when there is none."""
+    return next((stretch for stretch in stretches(text) if not stretch.closed), None)
+
+
+def _stretch(text: str, opening: re.Match[str]) -> Stretch:
+    start, inside, mark = opening.start(), opening.end(), opening.group()
+    if mark == "--":
+        newline = text.find("\n", inside)
+        return Stretch(Kind.LINE_COMMENT, start, len(text) if newline < 0 else newline)
+    if mark == "/*":
+        end = _block_end(text, inside)
+        return Stretch(Kind.BLOCK_COMMENT, start, len(text) if end is None else end, end is not None)
+    closing = (_RAW_CLOSES if len(mark) == 2 else _CLOSES)[mark[-1]].match(text, inside)
+    kind = Kind.NAME if mark == "`" else Kind.STRING
+    return Stretch(kind, start, closing.end() if closing else len(text), closing is not None)
+
+
+def _block_end(text: str, inside: int) -> int | None:
+    """Where a block comment ends; they nest. None when it does not."""
+    depth = 1
+    for mark in _NESTING.finditer(text, inside):
+        depth += 1 if mark.group() == "/*" else -1
+        if depth == 0:
+            return mark.end()
+    return None

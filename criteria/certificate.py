@@ -1,0 +1,145 @@
+"""The certificate of a bounded query: everything that is needed to check its bound again, as plain JSON.
+
+Per branch of the split query: its SQL, and its tables. Per table: the streams and relations joined in it, what it
+stores of them, how long, why it has at most so many entries (`criteria.count`), and how many bytes they take in the
+job's state.
+`recheck` validates it against the query; it shares no code with this package.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, fields, is_dataclass
+from enum import Enum
+from fractions import Fraction
+from typing import Any
+
+from analyzer.boundedness import Limit
+from analyzer.query import Attribute
+from analyzer.render import render_branch
+from criteria.bound import Bound, BranchBound, TableBound
+from criteria.count import Count
+from criteria.entry_bytes import entry_bytes
+from criteria.size import Size, product, total
+from criteria.synopsis import Age, Stored
+
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A size as a formula, and as a number where the catalog gives one that it never exceeds."""
+
+    formula: str
+    value: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class TableCertificate:
+    """One table: the streams whose partial matches it holds, its key, its entries and their bytes.
+
+    ``results`` says that it holds what a set query has returned. ``bytes_per_entry`` is None for strings of any length.
+    """
+
+    name: str
+    results: bool
+    streams: tuple[str, ...]
+    relations: tuple[str, ...]
+    stored: tuple[Stored, ...]
+    ages: tuple[Age, ...]
+    deadline: int | None
+    count: Count
+    entries: Amount
+    bytes_per_entry: int | None
+    bytes: Amount | None
+
+
+@dataclass(frozen=True, slots=True)
+class BranchCertificate:
+    """One branch of the split query."""
+
+    sql: str
+    tables: tuple[TableCertificate, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """The branches, and M in total."""
+
+    version: int
+    branches: tuple[BranchCertificate, ...]
+    entries: Amount
+    bytes: Amount | None
+
+
+def certificate(bound: Bound, distinct: bool) -> Certificate:
+    """The certificate of a bound."""
+    branches = tuple(_branch(branch, distinct) for branch in bound.branches)
+    sizes = [size for branch in bound.branches for size in _byte_sizes(branch, distinct)]
+    known = [size for size in sizes if size is not None]
+    in_bytes = _amount(total(known)) if len(known) == len(sizes) else None
+    return Certificate(VERSION, branches, _amount(bound.entries), in_bytes)
+
+
+def _branch(branch: BranchBound, distinct: bool) -> BranchCertificate:
+    sizes = _byte_sizes(branch, distinct)
+    tables = tuple(_table(branch, t, size, distinct) for t, size in zip(branch.tables, sizes, strict=True))
+    return BranchCertificate(render_branch(branch.branch, distinct), tables)
+
+
+def _table(branch: BranchBound, table: TableBound, in_bytes: Size | None, distinct: bool) -> TableCertificate:
+    layout = table.layout
+    return TableCertificate(
+        table.table,
+        table.results,
+        layout.streams,
+        layout.relations,
+        layout.key,
+        layout.ages,
+        layout.deadline,
+        table.count,
+        _amount(table.size),
+        entry_bytes(branch.facts, layout, distinct),
+        None if in_bytes is None else _amount(in_bytes),
+    )
+
+
+def _byte_sizes(branch: BranchBound, distinct: bool) -> list[Size | None]:
+    """The bytes of each table in the state: its entries, and its name with an empty list."""
+    found: list[Size | None] = []
+    for table in branch.tables:
+        each = entry_bytes(branch.facts, table.layout, distinct)
+        name = Size.number(len(json.dumps(table.table)) + len(": [], "))
+        found.append(None if each is None else total([product([table.size, Size.number(each)]), name]))
+    return found
+
+
+def _amount(size: Size) -> Amount:
+    return Amount(size.text, size.value)
+
+
+def to_json(value: Any) -> Any:
+    """A value of a certificate as plain JSON: objects with the fields' names, lists, texts and integers.
+
+    What a `Count` leaves empty is left out.
+    """
+    match value:
+        case Size():
+            return value.text
+        case Count():
+            members = {field.name: to_json(getattr(value, field.name)) for field in fields(value)}
+            return {name: member for name, member in members.items() if member not in (None, [])}
+        case Attribute(source, column):
+            return {"source": source, "column": column}
+        case Limit(constant, relations):
+            parts = [{"source": a.source, "column": a.column, "offset": to_json(offset)} for a, offset in relations]
+            return {"constant": to_json(constant), "relations": parts}
+        case Enum():
+            return value.value
+        case Fraction():
+            return int(value)
+        case tuple():
+            return [to_json(part) for part in value]
+    if is_dataclass(value):
+        return {field.name: to_json(getattr(value, field.name)) for field in fields(value)}
+    return value

@@ -1,0 +1,202 @@
+"""Why the columns of a table's key take at most so many values: a size with its reason, which a checker can follow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+
+from analyzer.boundedness import Facts, Limit
+from analyzer.closure import Sort
+from analyzer.query import Attribute, Kind
+from analyzer.values import Value
+from criteria.limits import symbol, width
+from criteria.size import Size, least, product, total
+from criteria.synopsis import Stored
+
+
+class Rule(StrEnum):
+    """What bounds a number of values; `product` and `least` combine the others."""
+
+    PRODUCT = "product"
+    LEAST = "least"
+    NULL = "null"
+    """The attribute must be NULL."""
+    CONSTANT = "constant"
+    """The conditions fix the attribute's value."""
+    RANGE = "range"
+    """The attribute lies between limits, or is clipped to them."""
+    LIST = "list"
+    """A declared list holds the values of the attribute, or of one that it equals."""
+    ROWS = "rows"
+    """The attributes are a relation's, or equal to a relation's."""
+    TUPLES = "tuples"
+    """A stream's tuples of so many timestamps, in the table at a time, determine the attributes."""
+    AGES = "ages"
+    """So many timestamps of a stream are told apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """At most ``size`` combinations of values of ``attributes`` (and, where ``source`` is kept with it, of its age).
+
+    ``source`` is the relation of `rows`, the stream of `tuples` and `ages`; ``timestamps`` how many of its timestamps
+    count, for one timestamp of the stream ``beside`` if there is one. ``low`` and ``high`` are the limits of `range`;
+    ``listed`` is the attribute whose list counts.
+    """
+
+    rule: Rule
+    size: Size
+    attributes: tuple[Attribute, ...] = ()
+    source: str | None = None
+    timestamps: int | None = None
+    beside: str | None = None
+    low: tuple[Limit, ...] = ()
+    high: tuple[Limit, ...] = ()
+    listed: Attribute | None = None
+    of: tuple[Count, ...] = ()
+
+
+def every(counts: Iterable[Count]) -> Count:
+    """All combinations of the values counted; one when nothing is."""
+    parts = tuple(p for count in counts for p in (count.of if count.rule is Rule.PRODUCT else (count,)))
+    return parts[0] if len(parts) == 1 else Count(Rule.PRODUCT, product(part.size for part in parts), of=parts)
+
+
+def fewest(counts: Iterable[Count]) -> Count:
+    """The smallest of several counts of the same values."""
+    parts = tuple(counts)
+    return parts[0] if len(parts) == 1 else Count(Rule.LEAST, least(part.size for part in parts), of=parts)
+
+
+# --- tuples, rows, ages --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """So many timestamps of a stream; where ``beside`` names another stream, for each timestamp of that one."""
+
+    timestamps: int
+    beside: str | None = None
+
+
+def tuples(facts: Facts, stream: str, span: Span, attributes: tuple[Attribute, ...]) -> Count:
+    """The tuples that a stream brings at some timestamps: ``c_S · w``."""
+    source = facts.branch.source(stream)
+    rate = Size.symbol(symbol("c", source.table), source.max_per_timestamp)
+    size = product([rate, Size.number(span.timestamps)])
+    return Count(Rule.TUPLES, size, attributes, stream, span.timestamps, span.beside)
+
+
+def lifetime(facts: Facts, stream: str) -> int | None:
+    """The number of timestamps of a finite stream; None for another one."""
+    end = facts.finite_streams.get(stream)
+    return None if end is None else max(0, end - first_timestamp(facts, stream) + 1)
+
+
+def first_timestamp(facts: Facts, stream: str) -> int:
+    """The least timestamp of a stream."""
+    return int(facts.closure.interval(facts.time(stream))[0] or 0)
+
+
+def rows(facts: Facts, relation: str, attributes: tuple[Attribute, ...]) -> Count:
+    """The rows of a relation."""
+    source = facts.branch.source(relation)
+    return Count(Rule.ROWS, Size.symbol(symbol("rows", source.table), source.rows), attributes, relation)
+
+
+def ages(stream: str, span: Span) -> Count:
+    """The timestamps of a stream that a table tells apart."""
+    return Count(Rule.AGES, Size.number(span.timestamps), (), stream, span.timestamps, span.beside)
+
+
+def width_of_lag(facts: Facts, x: str, y: str) -> int | None:
+    """How many timestamps of ``x`` go with one of ``y``; None when any number does."""
+    most, least = facts.lag(x, y), facts.lag(y, x)
+    return None if most is None or least is None else most + least + 1
+
+
+# --- values of one attribute ------------------------------------------------------------------------------------------
+
+
+def stored_count(facts: Facts, stored: Stored, inside: frozenset[str]) -> Count | None:
+    """The number of values of a stored attribute in a table of the sources ``inside``; None when unbounded."""
+    if stored.attribute in facts.closure.null:
+        return Count(Rule.NULL, Size.number(1), (stored.attribute,))
+    options = [*value_counts(facts, stored), *_equal_counts(facts, stored.attribute, inside)]
+    return fewest(options) if options else None
+
+
+def value_counts(facts: Facts, stored: Stored) -> list[Count]:
+    """What a declared list, a constant or a range leaves of an attribute's values."""
+    return [count for count in (_listed(facts, stored.attribute), _range(facts, stored)) if count is not None]
+
+
+def _listed(facts: Facts, attribute: Attribute) -> Count | None:
+    """The size of a list of values; NULL counts where no condition excludes it."""
+    alike = (other for other in (attribute, *facts.equal_to(attribute)) if other in facts.lists)
+    lists = [(_possible(facts, other, facts.lists[other]) + _nullable(facts, attribute), other) for other in alike]
+    if not lists:
+        return None
+    number, other = min(lists)
+    return Count(Rule.LIST, Size.number(number), (attribute,), listed=other)
+
+
+def _possible(facts: Facts, attribute: Attribute, values: tuple[Value, ...]) -> int:
+    """How many listed values the conditions leave: ``a IN [1, 5, 9] AND a > 2`` leaves two."""
+    if facts.closure.sort(attribute) is not Sort.DISCRETE:
+        return len(set(values))
+    low, high = facts.closure.interval(attribute)
+    numbers = {value for value in values if not isinstance(value, str)}
+    return sum((low is None or low <= n) and (high is None or n <= high) for n in numbers)
+
+
+def difference(facts: Facts, x: Attribute, y: Attribute) -> Fraction:
+    """``x − y`` where it is fixed."""
+    pair = facts.closure.pair(x, y)
+    limit = pair[0].limit(pair[1], pair[2]) if pair else None
+    return limit[0] if limit else Fraction(0)
+
+
+def _nullable(facts: Facts, attribute: Attribute) -> int:
+    """1 where no condition excludes NULL, which is one more value."""
+    return int(attribute not in facts.closure.compared)
+
+
+def _equal_counts(facts: Facts, attribute: Attribute, inside: frozenset[str]) -> list[Count]:
+    """An attribute that equals a relation's or finite stream's has as many values as that has rows, at most.
+
+    Only once that relation or stream is there: before, nothing says which values will find a partner.
+    """
+    if facts.branch.source(attribute.source).kind is Kind.RELATION:
+        return [rows(facts, attribute.source, (attribute,))]
+    found = []
+    for source in dict.fromkeys(other.source for other in facts.equal_to(attribute) if other.source in inside):
+        if facts.branch.source(source).kind is Kind.RELATION:
+            found.append(rows(facts, source, (attribute,)))
+        elif (timestamps := lifetime(facts, source)) is not None:
+            found.append(tuples(facts, source, Span(timestamps), (attribute,)))
+    return found
+
+
+def _range(facts: Facts, stored: Stored) -> Count | None:
+    """``high − low + 1`` over a discrete domain; 1 for a value fixed by a constant."""
+    attribute = stored.attribute
+    if attribute not in facts.closure.nodes:
+        return None
+    matrix, node = facts.closure.node(attribute)
+    null = Size.number(_nullable(facts, attribute))
+    if matrix.equal(0, node):
+        return Count(Rule.CONSTANT, total([Size.number(1), null]), (attribute,))
+    if facts.closure.sort(attribute) is not Sort.DISCRETE:
+        return None
+    low, high = facts.limits(attribute)
+    if facts.branch.source(attribute.source).kind is Kind.RELATION:
+        low, high = Limit(low.constant), Limit(high.constant)
+    lows, highs = stored.low or (low,), stored.high or (high,)
+    if not all(limit.known for limit in (*lows, *highs)):
+        return None
+    # A value outside is clipped to the limit: there is one even when the limits leave none between them.
+    size = width(facts, lows, highs, fewest=int(bool(stored.low or stored.high)))
+    return Count(Rule.RANGE, total([size, null]), (attribute,), low=lows, high=highs)

@@ -1,0 +1,49 @@
+"""A note on a bound that is proved and yet of no use, most often that of a window over microseconds."""
+
+from __future__ import annotations
+
+import re
+
+from analyzer.diagnostics import Diagnostic
+from analyzer.query import Comparison, Query
+from analyzer.spans import Span
+from analyzer.types import Family
+from criteria.bound import Bound
+
+USEFUL = 10**9
+"""More entries than this fit in no one machine's memory."""
+_NUMERAL = re.compile(r"\b\d+\b")
+
+
+def large_bound(split: Query, bound: Bound) -> Diagnostic | None:
+    """An ``SB208`` note at the widest window of a split query, where its bound is beyond `USEFUL`."""
+    entries = bound.entries
+    numerals = [int(numeral) for numeral in _NUMERAL.findall(entries.text)]
+    size = entries.value if entries.value is not None else max(numerals, default=0)
+    if size <= USEFUL:
+        return None
+    message = f"the bound is proved, but it is so large (about {size:.0e} entries) that it promises little"
+    timestamps = any(
+        source.column(source.timestamp).type.family is Family.TIMESTAMP
+        for branch in split.branches
+        for source in branch.streams
+        if source.timestamp
+    )
+    help = "narrow the window or the domains that it comes from"
+    if timestamps:
+        help = (
+            "a TIMESTAMP counts microseconds, and each is a point in time of its own: an integer column of seconds as "
+            "the application time makes a window's bound a million times smaller"
+        )
+    return Diagnostic("SB208", message, split.file, _widest(split), help)
+
+
+def _widest(split: Query) -> Span:
+    """The condition with the widest window; the first SELECT where there is none."""
+    windows = [
+        ((atom.right is not None, abs(atom.offset)), atom.span)
+        for branch in split.branches
+        for atom in branch.atoms
+        if isinstance(atom, Comparison) and branch.is_time(atom.left) and isinstance(atom.offset, int) and atom.span
+    ]
+    return max(windows, default=((False, 0), split.branches[0].span))[1]

@@ -1,0 +1,62 @@
+"""Limits of values as formulas: constants and relations' extreme values, as Python expressions over symbols."""
+
+from __future__ import annotations
+
+import re
+
+from analyzer.boundedness import Facts, Limit
+from criteria.size import Size
+
+
+def symbol(prefix: str, *names: str) -> str:
+    """The symbol of a quantity of a table, as in ``c_S`` or ``max_R_a``; a valid Python name."""
+    return "_".join([prefix, *(re.sub(r"\W", "_", name) for name in names)])
+
+
+def lower_text(facts: Facts, limits: tuple[Limit, ...]) -> str:
+    """The least of some lower limits, each the greatest of its parts, as a Python expression."""
+    return _shift(*_lower(facts, limits))
+
+
+def upper_text(facts: Facts, limits: tuple[Limit, ...]) -> str:
+    """The greatest of some upper limits, each the least of its parts, as a Python expression."""
+    return _shift(*_upper(facts, limits))
+
+
+def width(facts: Facts, lows: tuple[Limit, ...], highs: tuple[Limit, ...], fewest: int) -> Size:
+    """``high − low + 1``, but not below ``fewest``: how many values an interval has."""
+    (high, plus), (low, minus) = _upper(facts, highs), _lower(facts, lows)
+    more = plus - minus + 1
+    if not high and not low:
+        return Size.number(max(fewest, more))
+    text = f"{high} - {low}" if high and low else high or f"{more} - {low}"
+    return Size(f"max({fewest}, {_shift(text, more) if high else text})")
+
+
+def _lower(facts: Facts, limits: tuple[Limit, ...]) -> tuple[str, int]:
+    return _extreme("min", [_extreme("max", _parts(facts, limit, "min")) for limit in limits])
+
+
+def _upper(facts: Facts, limits: tuple[Limit, ...]) -> tuple[str, int]:
+    return _extreme("max", [_extreme("min", _parts(facts, limit, "max")) for limit in limits])
+
+
+def _parts(facts: Facts, limit: Limit, extreme: str) -> list[tuple[str, int]]:
+    """Each part as a formula (empty for a constant) and an offset."""
+    constant = [] if limit.constant is None else [("", int(limit.constant))]
+    relations = ((facts.branch.source(a.source).table, a.column, offset) for a, offset in limit.relations)
+    return constant + [(symbol(extreme, table, column), int(offset)) for table, column, offset in relations]
+
+
+def _extreme(name: str, parts: list[tuple[str, int]]) -> tuple[str, int]:
+    best = {text: (min if name == "min" else max)(n for other, n in parts if other == text) for text, _ in parts}
+    if len(best) == 1:
+        return next(iter(best.items()))
+    return f"{name}({', '.join(_shift(text, offset) for text, offset in sorted(best.items()))})", 0
+
+
+def _shift(text: str, offset: int) -> str:
+    """A sum as people write it: nothing for 0, a subtraction for a negative number."""
+    if not text:
+        return str(offset)
+    return text if offset == 0 else f"{text} {'+' if offset > 0 else '-'} {abs(offset)}"

@@ -1,0 +1,1 @@
+"""Repairs: the smallest changes that make a rejected query bounded."""

@@ -1,0 +1,33 @@
+"""``domain.a = [0, 99]`` in the catalog: a contract on a stream's column; rows outside are quarantined."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzer.catalog import Domain, Kind
+from analyzer.types import Family
+from criteria.repairs.examples import example_range, example_values
+from criteria.repairs.rejected import Rejected
+from criteria.repairs.steps import Change, DeclareDomain
+
+WEIGHT = 12
+_EXAMPLE = 3
+_QUARANTINE = "rows outside it are quarantined, for every query that reads the stream"
+
+
+def domains(rejected: Rejected) -> Iterator[Change]:
+    """A range for a column of a discrete type, a list of values for another one."""
+    for culprits, attribute in rejected.places():
+        source, column = culprits.branch.source(attribute.source), culprits.branch.column(attribute)
+        if source.kind is not Kind.STREAM or column.domain is not None or column.type.family is Family.OTHER:
+            continue
+        if column.type.discrete:
+            found = example_range(culprits.facts, attribute, rejected.catalog)
+            domain, note, implied, safe = Domain(found.low, found.high), found.note, found.implied, found.safe
+        else:
+            values, note = example_values(culprits.facts, attribute, rejected.catalog)
+            domain, implied, safe = Domain(values=values), "example" not in note, False
+        step = DeclareDomain(source.table, column.name, domain, column.type)
+        title = f"declare {'a range' if column.type.discrete else 'the values'} of {source.table}.{column.name}"
+        weight = 0 if safe else WEIGHT + (0 if implied else _EXAMPLE)
+        yield Change(("domain",), (title,), weight, (step,), (note,) if safe else (note, _QUARANTINE), safe)

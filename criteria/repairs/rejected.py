@@ -1,0 +1,104 @@
+"""A rejected query as the kinds of change see it: its violating branches with their facts, and the catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from analyzer.boundedness import Facts, Join
+from analyzer.catalog import Catalog
+from analyzer.closure import Closure, close
+from analyzer.query import Attribute, Branch, Query
+from criteria.repairs.steps import Place
+from criteria.verdict import branch_violations
+from criteria.violation import Violation
+from preprocess.pipeline import Derivation, derive
+
+Key = tuple[int, str, str, str | None, int]
+"""What makes a violation the same one in a changed query: SELECT, code, culprit and position."""
+
+
+@dataclass(frozen=True)
+class Culprits:
+    """One violating branch: its facts and its violations."""
+
+    facts: Facts
+    violations: tuple[Violation, ...]
+
+    @property
+    def branch(self) -> Branch:
+        """The branch."""
+        return self.facts.branch
+
+    @property
+    def streams(self) -> tuple[str, ...]:
+        """The aliases of the streams to blame."""
+        return tuple(dict.fromkeys(violation.stream for violation in self.violations))
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """The attributes to blame, and those that their harmful joins compare them with."""
+        blamed = [Attribute(v.stream, v.attribute) for v in self.violations if v.attribute is not None]
+        partners = [x for _, join in self.joins for x in (join.attribute, join.other)]
+        return tuple(dict.fromkeys(x for x in (*blamed, *partners) if not self.facts.bounded(x)))
+
+    @cached_property
+    def joins(self) -> tuple[tuple[Attribute, Join], ...]:
+        """The joins with later streams that are not harmless, each with the attribute to remember."""
+        return tuple(
+            (own, join)
+            for stream in self.facts.infinite
+            for own, join in self.facts.joins_of(stream, self.facts.later[stream])
+            if not self.facts.harmless(own, join)
+        )
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """A query that is not bounded as it stands."""
+
+    query: Query
+    catalog: Catalog
+
+    @cached_property
+    def derivation(self) -> Derivation:
+        """The query's stages."""
+        return derive(self.query)
+
+    @cached_property
+    def culprits(self) -> tuple[Culprits, ...]:
+        """The violating branches."""
+        found = ((Facts.of(b), branch_violations(b, self.query.distinct)) for b in self.derivation.split.branches)
+        return tuple(Culprits(facts, violations) for facts, violations in found if violations)
+
+    @cached_property
+    def violations(self) -> frozenset[Key]:
+        """What is wrong, comparable with what is wrong with a changed query; empty when it is bounded."""
+        return frozenset(
+            (culprits.branch.statement, v.code, v.stream, v.attribute, v.span.start)
+            for culprits in self.culprits
+            for v in culprits.violations
+        )
+
+    @cached_property
+    def warnings(self) -> int:
+        """How many conditions can never hold: a repair that makes more contradicts the query."""
+        return len(self.derivation.warnings)
+
+    def never_null(self, place: Place) -> bool:
+        """Whether no result has NULL in a column, because every alternative of the query compares it."""
+        return all(
+            Attribute(source.alias, place.column) in closure.compared
+            for branch, closure in self._closed
+            for source in branch.sources
+            if source.span == place.source
+        )
+
+    @cached_property
+    def _closed(self) -> tuple[tuple[Branch, Closure], ...]:
+        return tuple((branch, close(branch)) for branch in self.derivation.split.branches)
+
+    def places(self) -> Iterator[tuple[Culprits, Attribute]]:
+        """Every attribute that a bound may help, with its branch."""
+        return ((culprits, x) for culprits in self.culprits for x in culprits.attributes)

@@ -1,0 +1,103 @@
+"""Repairs of a rejected statement: found on its meaning, written as edits, and analysed again from the edited text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from analyzer.catalog import Catalog, parse_catalog
+from analyzer.diagnostics import Fix
+from analyzer.edits import Edit, Hunk, applied, hunks
+from analyzer.errors import CatalogError, TooManyBranchesError
+from analyzer.lower import lower
+from analyzer.query import Query
+from analyzer.spans import SourceText
+from analyzer.statements import Statement, split_statements
+from criteria.repairs.layout import Layout
+from criteria.repairs.meaning import changed, same_meaning
+from criteria.repairs.patch import edits_of
+from criteria.repairs.rejected import Rejected
+from criteria.repairs.search import QUICK, Effort, Search
+from criteria.repairs.steps import Change
+from criteria.verdict import Verdict, decide
+from criteria.wording import listed
+
+
+@dataclass(frozen=True, slots=True)
+class Repairs:
+    """The repairs of one statement, the one that changes least first; ``why_none`` says why there is none."""
+
+    fixes: tuple[Fix, ...] = ()
+    why_none: str = ""
+
+
+def repair(statement: Statement, catalog: Catalog, query: Query, effort: Effort = QUICK) -> Repairs:
+    """The repairs of a statement whose query is not bounded."""
+    layout = Layout(statement)
+    search = Search(Rejected(query, catalog), lambda change: written(change, layout, statement, catalog, query), effort)
+    kinds: Counter[tuple[str, ...]] = Counter()
+    found: list[Fix] = []
+    for change, fix in search.found():
+        kinds[change.kinds] += 1
+        if kinds[change.kinds] <= effort.of_a_kind:
+            found.append(fix)
+        if len(found) == effort.repairs:
+            break
+    return Repairs(tuple(found), "" if found else _why_none(search))
+
+
+def _why_none(search: Search) -> str:
+    if search.unplaced:
+        return "what would make it bounded has no certain place in this text: a subquery or a * hides it"
+    if search.exhausted:
+        return "nothing that was tried makes it bounded; explain tries more"
+    return "no bound, domain, window, order, relation, DISTINCT or dropped column makes it bounded, alone or together"
+
+
+def written(change: Change, layout: Layout, statement: Statement, catalog: Catalog, query: Query) -> Fix | None:
+    """A change as a patch; None unless the patched text means what the change says, and is bounded."""
+    intended, edits = changed(query, change.steps), edits_of(change.steps, layout, catalog)
+    if intended is None or edits is None:
+        return None
+    in_catalog = tuple(edit for edit in edits if edit.file == catalog.file and edit.file != statement.source.file)
+    in_sql = tuple(edit for edit in edits if edit not in in_catalog)
+    try:
+        sql = _patched(statement, in_sql)
+        declared = parse_catalog(applied(catalog.text, in_catalog), catalog.file) if in_catalog else catalog
+    except (ValueError, CatalogError):
+        return None
+    if not _holds(sql, declared, intended, statement):
+        return None
+    kind = "safe" if change.safe else "changes-results"
+    shown = tuple(_hunks(statement, in_sql, catalog, in_catalog))
+    notes = "; ".join(change.notes)
+    return Fix(listed(change.titles), kind, sql.strip(), change.kinds, (*in_sql, *in_catalog), shown, notes)
+
+
+def _patched(statement: Statement, edits: tuple[Edit, ...]) -> str:
+    """The statement's text after its edits; raises ValueError when they overlap."""
+    text, span = statement.source.text, statement.span
+    end = max([span.end, *(edit.span.end for edit in edits)])
+    return applied(text[:end], edits)[span.start :]
+
+
+def _holds(sql: str, catalog: Catalog, intended: Query, statement: Statement) -> bool:
+    """Whether a patched statement means what it should, and is bounded."""
+    statements = split_statements(SourceText(statement.source.file, sql))
+    if len(statements) != 1:
+        return False
+    query = lower(statements[0], catalog).query
+    try:
+        return query is not None and same_meaning(query, intended) and decide(query).verdict is Verdict.BOUNDED
+    except TooManyBranchesError:
+        return False
+
+
+def _hunks(
+    statement: Statement, in_sql: tuple[Edit, ...], catalog: Catalog, in_catalog: tuple[Edit, ...]
+) -> Iterator[Hunk]:
+    if in_sql:
+        yield from hunks(statement.source, in_sql)
+    if in_catalog:
+        yield from hunks(SourceText(catalog.file, catalog.text), in_catalog)

@@ -1,0 +1,169 @@
+"""The search for changes that leave no violation: single ones; where those are few, pairs, then as many as it takes.
+
+A candidate is judged by the deciding criterion on the changed query; only what is found is written as a patch and
+analysed from its text. The budget counts analyses, not time, so that every machine finds the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import combinations, islice
+
+from analyzer.closure import close
+from analyzer.diagnostics import Fix
+from criteria.repairs.changes import candidates
+from criteria.repairs.meaning import changed
+from criteria.repairs.rejected import Key, Rejected
+from criteria.repairs.steps import Change, SetDistinct
+
+FEW = 2
+"""With fewer single changes than that, pairs are looked for too, and then several together."""
+MOST_PAIRS = 4
+MOST_CHANGES = 8
+"""Changes taken together at most."""
+LEAST_ANALYSES = 2
+BRANCH_WORK = 10_000
+"""What a branch takes however few attributes it has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How many repairs are wanted, in all and of one kind, and how much their search may cost.
+
+    ``work`` is about how many steps all analyses may take together, for queries so large that fewer are afforded.
+    """
+
+    repairs: int
+    of_a_kind: int
+    analyses: int
+    work: int
+
+
+QUICK = Effort(repairs=5, of_a_kind=2, analyses=200, work=4_000_000)
+THOROUGH = Effort(repairs=20, of_a_kind=20, analyses=1000, work=40_000_000)
+
+
+@dataclass
+class Search:
+    """The search from one rejected query; ``write`` makes a patch of a change, or None where the text has no place.
+
+    After it, ``exhausted`` says that the budget ended it, ``unplaced`` that some change helped but has no patch.
+    """
+
+    rejected: Rejected
+    write: Callable[[Change], Fix | None]
+    effort: Effort
+    analyses: int = field(init=False)
+    unplaced: bool = field(init=False, default=False)
+    _partial: dict[Change, frozenset[Key]] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        afforded = self.effort.work // _work(self.rejected)
+        self.analyses = min(self.effort.analyses, max(LEAST_ANALYSES, afforded))
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the budget is spent."""
+        return self.analyses <= 0
+
+    def found(self) -> Iterator[tuple[Change, Fix]]:
+        """Changes that make the query bounded with their patches, those that change least first."""
+        singles = self._singles()
+        first = list(islice(singles, FEW))
+        if len(first) == FEW:
+            yield from first
+            yield from singles
+            return
+        found = [*first, *islice(self._pairs(), MOST_PAIRS)]
+        if len(found) < FEW:
+            found += self._several(tuple(change for change, _ in found))
+        yield from sorted(found, key=lambda pair: _rank(pair[0]))
+
+    def _singles(self) -> Iterator[tuple[Change, Fix]]:
+        helped: list[Change] = []
+        for change in candidates(self.rejected):
+            if _contains(change, helped):
+                continue
+            remaining = self._remaining(change)
+            if remaining == frozenset():
+                for fix in self._written(change):
+                    helped.append(change)
+                    yield change, fix
+            elif remaining is not None and remaining != self.rejected.violations:
+                self._partial[change] = remaining
+
+    def _pairs(self) -> Iterator[tuple[Change, Fix]]:
+        """Pairs of changes that each remove some violation and together all of them."""
+        pairs = [
+            first + second
+            for first, second in combinations(self._partial, 2)
+            if not self._partial[first] & self._partial[second] & self.rejected.violations
+            and _compatible(first, second)
+        ]
+        for pair in sorted(pairs, key=_rank):
+            if self._remaining(pair) == frozenset():
+                yield from ((pair, fix) for fix in self._written(pair))
+
+    def _several(self, known: tuple[Change, ...]) -> Iterator[tuple[Change, Fix]]:
+        """The change that leaves least, then the next, until nothing is left; other ones than those known to help."""
+        rejected, taken = self.rejected, None
+        for _ in range(MOST_CHANGES):
+            ranked = [
+                (len(remaining), both.weight, number, both)
+                for number, both in enumerate(_continued(taken, candidates(rejected)))
+                if not _contains(both, known) and (remaining := self._remaining(both)) is not None
+            ]
+            if not ranked or min(ranked)[0] >= len(rejected.violations):
+                return
+            left, _, _, taken = min(ranked)
+            if left == 0:
+                yield from ((taken, fix) for fix in self._written(taken))
+                return
+            query = changed(self.rejected.query, taken.steps)
+            rejected = Rejected(query or self.rejected.query, rejected.catalog)
+
+    def _written(self, change: Change) -> Iterator[Fix]:
+        if self.exhausted:
+            return
+        self.analyses -= 1
+        fix = self.write(change)
+        self.unplaced = self.unplaced or fix is None
+        if fix is not None:
+            yield fix
+
+    def _remaining(self, change: Change) -> frozenset[Key] | None:
+        """What a change leaves wrong; None if it has no single meaning, contradicts the query, or is not afforded."""
+        if self.exhausted:
+            return None
+        self.analyses -= 1
+        query = changed(self.rejected.query, change.steps)
+        if query is None:
+            return None
+        after = Rejected(query, self.rejected.catalog)
+        contradicts = after.violations < self.rejected.violations and after.warnings > self.rejected.warnings
+        return None if contradicts else after.violations
+
+
+def _contains(change: Change, others: Iterable[Change]) -> bool:
+    """Whether a change does all that one of the others does."""
+    return any(set(other.steps) <= set(change.steps) for other in others)
+
+
+def _rank(change: Change) -> tuple[int, int]:
+    return change.weight, len(change.steps)
+
+
+def _continued(taken: Change | None, found: tuple[Change, ...]) -> Iterator[Change]:
+    return iter(found) if taken is None else (taken + change for change in found if _compatible(taken, change))
+
+
+def _compatible(first: Change, second: Change) -> bool:
+    """Whether two changes say different things, and not both something of DISTINCT."""
+    flips = sum(isinstance(step, SetDistinct) for step in (*first.steps, *second.steps))
+    return flips < 2 and not set(first.steps) & set(second.steps)
+
+
+def _work(rejected: Rejected) -> int:
+    """About how many steps one analysis takes: closing a branch's conditions is cubic in its attributes."""
+    return sum(BRANCH_WORK + len(close(branch).nodes) ** 3 for branch in rejected.derivation.split.branches)

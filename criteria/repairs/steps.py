@@ -1,0 +1,102 @@
+"""What a repair is made of: steps as plain data, which `meaning` applies to a query and `patch` to its text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from analyzer.catalog import Domain, Table
+from analyzer.query import Attribute, Branch, Op
+from analyzer.spans import Span
+from analyzer.types import DataType
+from analyzer.values import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A column of the source that a FROM names at a span.
+
+    A CTE that is read twice has one place for two sources of the query: a condition inside it concerns both.
+    """
+
+    source: Span
+    column: str
+
+    @classmethod
+    def of(cls, branch: Branch, attribute: Attribute) -> Place:
+        """The place of a branch's attribute."""
+        return cls(branch.source(attribute.source).span, attribute.column)
+
+
+@dataclass(frozen=True, slots=True)
+class AddCondition:
+    """``left op right + offset`` in the conditions; ``left op offset`` where ``right`` is None."""
+
+    left: Place
+    op: Op
+    right: Place | None
+    offset: Value
+    type: DataType
+
+
+@dataclass(frozen=True, slots=True)
+class JoinRelation:
+    """A relation that the catalog has and the SELECT does not, joined with ``left = relation.column``."""
+
+    left: Place
+    relation: Table
+    column: str
+    type: DataType
+
+
+@dataclass(frozen=True, slots=True)
+class DeclareDomain:
+    """``domain.column = [low, high]``, or a list of values, in the catalog."""
+
+    table: str
+    column: str
+    domain: Domain
+    type: DataType
+
+
+@dataclass(frozen=True, slots=True)
+class SetDistinct:
+    """DISTINCT added (``distinct``), or removed wherever the statement eliminates duplicates."""
+
+    distinct: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DropColumn:
+    """One column less in the select list; a constant in place of the only one."""
+
+    index: int
+
+
+Step = AddCondition | JoinRelation | DeclareDomain | SetDistinct | DropColumn
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A candidate, of one kind or several taken together: titles, how much it changes the meaning, and its steps.
+
+    ``weight`` ranks: the less, the closer the results stay. ``safe`` says that no input that respects the catalog gives
+    another result. ``notes`` say what the change means, and which of its numbers are an example.
+    """
+
+    kinds: tuple[str, ...]
+    titles: tuple[str, ...]
+    weight: int
+    steps: tuple[Step, ...]
+    notes: tuple[str, ...] = ()
+    safe: bool = False
+
+    def __add__(self, other: Change) -> Change:
+        """Both changes as one."""
+        return Change(
+            self.kinds + other.kinds,
+            self.titles + other.titles,
+            self.weight + other.weight,
+            (*self.steps, *(step for step in other.steps if step not in self.steps)),
+            tuple(dict.fromkeys((*self.notes, *other.notes))),
+            self.safe and other.safe,
+        )

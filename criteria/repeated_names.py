@@ -1,0 +1,28 @@
+"""Statements of one run that share a name which a comment gave, so that no command could tell them apart by it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from analyzer.diagnostics import Diagnostic, Related
+from criteria.check import Checked
+
+
+def repeated_names(checked: Sequence[Checked]) -> tuple[Checked, ...]:
+    """The statements, with an ``SB402`` warning on each that repeats a name; a file's own name may come again."""
+    first: dict[str, Checked] = {}
+    return tuple(_warned(item, first.setdefault(item.statement.name, item)) for item in checked)
+
+
+def _warned(item: Checked, first: Checked) -> Checked:
+    here, there = item.statement, first.statement
+    if item is first or (here.named is None and there.named is None):
+        return item
+    at = here.named or here.source.span(here.span.start, here.span.start + 1)
+    place = there.named or there.span
+    message = f"two statements of this run are called {here.name!r}"
+    related = (Related(there.source.file, place.line, f"{here.name} is the name of this statement too"),)
+    help = "give each a name of its own: -- name: …"
+    warning = Diagnostic("SB402", message, here.source.file, at, help, related=related)
+    return replace(item, diagnostics=(*item.diagnostics, warning))

@@ -1,0 +1,218 @@
+"""A certificate as it was read: what it claims, its shape checked and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from analyzer.query import Attribute
+
+VERSION = 1
+T = TypeVar("T")
+
+
+class RejectedError(Exception):
+    """Why a certificate is not accepted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A formula, and a number it is claimed never to exceed."""
+
+    formula: str
+    value: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """The tightest of a constant and of relations' extreme values, each with an offset."""
+
+    constant: int | None
+    relations: tuple[tuple[Attribute, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """An attribute in a key, the limits that it is clipped to, and attributes that equal it up to an offset."""
+
+    attribute: Attribute
+    low: tuple[Limit, ...]
+    high: tuple[Limit, ...]
+    equal: tuple[tuple[Attribute, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Age:
+    """A stream whose timestamp is in a key: until it is too old, or not told apart from a certain age on."""
+
+    stream: str
+    expires: int | None
+    saturates: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """Why some columns take at most so many values."""
+
+    rule: str
+    size: str
+    attributes: tuple[Attribute, ...]
+    source: str | None
+    timestamps: int | None
+    beside: str | None
+    low: tuple[Limit, ...]
+    high: tuple[Limit, ...]
+    listed: Attribute | None
+    of: tuple[Count, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table."""
+
+    name: str
+    results: bool
+    streams: tuple[str, ...]
+    relations: tuple[str, ...]
+    stored: tuple[Stored, ...]
+    ages: tuple[Age, ...]
+    deadline: int | None
+    count: Count
+    entries: Amount
+    bytes_per_entry: int | None
+    bytes: Amount | None
+
+    @property
+    def sources(self) -> frozenset[str]:
+        """The streams and relations."""
+        return frozenset((*self.streams, *self.relations))
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """One branch."""
+
+    sql: str
+    tables: tuple[Table, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """The whole certificate."""
+
+    branches: tuple[Branch, ...]
+    entries: Amount
+    bytes: Amount | None
+
+
+def read(document: Any) -> Certificate:
+    """A certificate from plain JSON; raises RejectedError when it has another shape."""
+    reader = _Reader(document, "the certificate")
+    if reader.integer("version") != VERSION:
+        raise RejectedError(f"the certificate is not of version {VERSION}")
+    return Certificate(reader.each("branches", _branch), reader.one("entries", _amount), reader.maybe("bytes", _amount))
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """An object whose members are taken with their types."""
+
+    value: Any
+    where: str
+
+    def get(self, name: str, default: Any = ...) -> Any:
+        if not isinstance(self.value, dict) or (name not in self.value and default is ...):
+            raise RejectedError(f"{self.where} lacks {name!r}")
+        return self.value.get(name, default)
+
+    def typed(self, name: str, kind: type[T], default: Any = ...) -> T:
+        value = self.get(name, default)
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            raise RejectedError(f"{name!r} of {self.where} is {value!r}")
+        return value
+
+    def text(self, name: str) -> str:
+        return self.typed(name, str)
+
+    def integer(self, name: str) -> int:
+        return self.typed(name, int)
+
+    def optional(self, name: str, kind: type[T]) -> T | None:
+        return None if self.get(name, None) is None else self.typed(name, kind)
+
+    def one(self, name: str, build: Callable[[_Reader], T]) -> T:
+        return build(_Reader(self.get(name), f"{name!r} of {self.where}"))
+
+    def maybe(self, name: str, build: Callable[[_Reader], T]) -> T | None:
+        return None if self.get(name, None) is None else self.one(name, build)
+
+    def each(self, name: str, build: Callable[[_Reader], T]) -> tuple[T, ...]:
+        return tuple(build(_Reader(part, f"{name!r} of {self.where}")) for part in self.typed(name, list, []))
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        parts = self.typed(name, list)
+        if not all(isinstance(part, str) for part in parts):
+            raise RejectedError(f"{name!r} of {self.where} is {parts!r}")
+        return tuple(parts)
+
+
+def _amount(reader: _Reader) -> Amount:
+    return Amount(reader.text("formula"), reader.optional("value", int))
+
+
+def _branch(reader: _Reader) -> Branch:
+    return Branch(reader.text("sql"), reader.each("tables", _table))
+
+
+def _table(reader: _Reader) -> Table:
+    return Table(
+        reader.text("name"),
+        reader.typed("results", bool),
+        reader.texts("streams"),
+        reader.texts("relations"),
+        reader.each("stored", _stored),
+        reader.each("ages", _age),
+        reader.optional("deadline", int),
+        reader.one("count", _count),
+        reader.one("entries", _amount),
+        reader.optional("bytes_per_entry", int),
+        reader.maybe("bytes", _amount),
+    )
+
+
+def _stored(reader: _Reader) -> Stored:
+    equal = reader.typed("equal", list)
+    if not all(isinstance(pair, list) and len(pair) == 2 and isinstance(pair[1], int) for pair in equal):
+        raise RejectedError(f"'equal' of {reader.where} is {equal!r}")
+    others = tuple((_attribute(_Reader(other, reader.where)), offset) for other, offset in equal)
+    return Stored(reader.one("attribute", _attribute), reader.each("low", _limit), reader.each("high", _limit), others)
+
+
+def _attribute(reader: _Reader) -> Attribute:
+    return Attribute(reader.text("source"), reader.text("column"))
+
+
+def _limit(reader: _Reader) -> Limit:
+    return Limit(
+        reader.optional("constant", int), reader.each("relations", lambda r: (_attribute(r), r.integer("offset")))
+    )
+
+
+def _age(reader: _Reader) -> Age:
+    return Age(reader.text("stream"), reader.optional("expires", int), reader.optional("saturates", int))
+
+
+def _count(reader: _Reader) -> Count:
+    return Count(
+        reader.text("rule"),
+        reader.text("size"),
+        reader.each("attributes", _attribute),
+        reader.optional("source", str),
+        reader.optional("timestamps", int),
+        reader.optional("beside", str),
+        reader.each("low", _limit),
+        reader.each("high", _limit),
+        reader.maybe("listed", _attribute),
+        reader.each("of", _count),
+    )

@@ -1,0 +1,205 @@
+"""What the conditions of a branch say, declared domains and the start of time included."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cached_property
+from math import ceil, floor
+
+from analyzer.query import Attribute, Branch, Comparison, Kind, NullTest, OneOf, Op, Source, Truth
+from analyzer.types import Family
+from analyzer.values import Value
+from recheck.distances import ContradictionError, Distances, Edge, Node
+
+FIRST_MOMENT = -62_135_596_800_000_000
+"""Where time starts for TIMESTAMP columns: 0001-01-01, in microseconds. Integers start at 0."""
+
+
+class Conditions:
+    """The conditions of one branch of a split query, and everything that follows from them (``follows``).
+
+    Values of different kinds are never compared: each kind has its own node for the constant 0.
+    """
+
+    def __init__(self, branch: Branch) -> None:
+        self.branch = branch
+        self.false = isinstance(branch.where, Truth) and not branch.where.value
+        self.atoms = () if self.false else branch.atoms
+        self.comparisons = tuple(atom for atom in self.atoms if isinstance(atom, Comparison))
+        tests = tuple(atom for atom in self.atoms if isinstance(atom, NullTest))
+        self.null = frozenset(test.attribute for test in tests if test.is_null)
+        self.stated_lists = tuple(atom for atom in self.atoms if isinstance(atom, OneOf))
+        present = [test.attribute for test in tests if not test.is_null]
+        present += [a for atom in self.comparisons for a in atom.attributes]
+        present += [stated.attribute for stated in self.stated_lists]
+        self.present = frozenset([*present, *map(self.time, self.streams)])
+
+    # --- attributes ------------------------------------------------------------------------------------------------
+
+    def time(self, stream: str) -> Attribute:
+        """A stream's timestamp."""
+        return Attribute(stream, self.branch.source(stream).timestamp or "")
+
+    @cached_property
+    def streams(self) -> tuple[str, ...]:
+        """The aliases of the streams."""
+        return tuple(source.alias for source in self.branch.sources if source.kind is not Kind.RELATION)
+
+    @cached_property
+    def relations(self) -> tuple[str, ...]:
+        """The aliases of the relations."""
+        return tuple(source.alias for source in self.branch.sources if source.kind is Kind.RELATION)
+
+    @cached_property
+    def outputs(self) -> tuple[Attribute, ...]:
+        """The attributes of the select list."""
+        values = (output.value for output in self.branch.outputs)
+        return tuple(dict.fromkeys(value for value in values if isinstance(value, Attribute)))
+
+    @cached_property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """All that is compared or projected, and the timestamps."""
+        mentioned = [a for atom in self.atoms for a in atom.attributes]
+        return tuple(dict.fromkeys([*mentioned, *self.outputs, *map(self.time, self.streams)]))
+
+    def kind(self, attribute: Attribute) -> str:
+        """Which values the attribute's can be compared with."""
+        column = self.branch.column(attribute)
+        if self.branch.is_time(attribute):
+            return "time"
+        if column.type.discrete:
+            return "integer"
+        return "text" if column.type.family is Family.STRING else "dense"
+
+    def whole(self, attribute: Attribute) -> bool:
+        """Whether the attribute's values are integers."""
+        return self.kind(attribute) in ("time", "integer")
+
+    def zero(self, attribute: Attribute) -> Node:
+        """The node of the constant 0 of the attribute's kind."""
+        return f"0 of {self.kind(attribute)}"
+
+    # --- constraints -----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def follows(self) -> Distances:
+        """The closure of all constraints; raises ContradictionError when there is no solution."""
+        if self.false or self.null & self.present:
+            raise ContradictionError
+        edges = [*self._declared(), *(edge for atom in self.comparisons for edge in self.edges(atom))]
+        while True:
+            found = Distances(edges)
+            more = [edge for edge in (*self._unequal(found), *self._listed(found)) if not found.implies(*edge)]
+            if not more:
+                return found
+            edges.extend(more)
+
+    def edges(self, atom: Comparison) -> Iterator[Edge]:
+        """A comparison (not ``<>``) as difference constraints."""
+        x, y, offset = atom.left, atom.right or self.zero(atom.left), self._number(atom)
+        if atom.op in (Op.LT, Op.LE, Op.EQ):
+            yield self._edge(x, y, offset, atom.op is Op.LT, self.whole(atom.left))
+        if atom.op in (Op.GT, Op.GE, Op.EQ):
+            yield self._edge(y, x, -offset, atom.op is Op.GT, self.whole(atom.left))
+
+    @staticmethod
+    def _edge(x: Node, y: Node, c: Fraction | int, strict: bool, whole: bool) -> Edge:
+        return (x, y, ceil(c) - 1 if strict else floor(c), False) if whole else (x, y, c, strict)
+
+    def _number(self, atom: Comparison) -> Fraction | int:
+        """A comparison's constant; for a text its place among the texts."""
+        if isinstance(atom.offset, str):
+            return self._texts.index(atom.offset) if atom.right is None else 0
+        return atom.offset
+
+    @cached_property
+    def _texts(self) -> list[str]:
+        found = {atom.offset for atom in self.comparisons if atom.right is None}
+        found |= {value for attribute in self.attributes for value in self.values(attribute)}
+        return sorted((text for text in found if isinstance(text, str)), key=str.encode)
+
+    def _declared(self) -> Iterator[Edge]:
+        for attribute in self.attributes:
+            low, high = self._domain(attribute)
+            if low is not None:
+                yield self.zero(attribute), attribute, -Fraction(low), False
+            if high is not None:
+                yield attribute, self.zero(attribute), Fraction(high), False
+
+    def _domain(self, attribute: Attribute) -> tuple[Value | None, Value | None]:
+        column = self.branch.column(attribute)
+        if self.branch.is_time(attribute):
+            return (0 if column.type.family is Family.INTEGER else FIRST_MOMENT), None
+        low, high = (column.domain.low, column.domain.high) if column.domain else (None, None)
+        if column.type.family is Family.STRING:
+            low = 0 if "" in self._texts else None
+        if numbers := self._numbers(attribute):
+            low, high = min(numbers), max(numbers)
+        if column.type.family is Family.BOOLEAN:
+            low, high = low or 0, 1 if high is None else high
+        return low, high
+
+    def listed(self, attribute: Attribute) -> bool:
+        """Whether a declared or a stated list gives the attribute's values."""
+        domain = self.branch.column(attribute).domain
+        return bool(domain and domain.values) or any(attribute == stated.attribute for stated in self.stated_lists)
+
+    def values(self, attribute: Attribute) -> list[Value]:
+        """The values that are in all lists of an attribute."""
+        domain = self.branch.column(attribute).domain
+        lists = [stated.values for stated in self.stated_lists if stated.attribute == attribute]
+        first, *others = [*lists, *([domain.values] if domain and domain.values else [])] or [()]
+        return [value for value in dict.fromkeys(first) if all(value in other for other in others)]
+
+    def _numbers(self, attribute: Attribute) -> list[int | Fraction]:
+        """The values of lists in order; texts by their places among the texts."""
+        places = (self._texts.index(v) if isinstance(v, str) else v for v in self.values(attribute))
+        return sorted(places)
+
+    def _unequal(self, found: Distances) -> Iterator[Edge]:
+        """``x <> y + c`` sharpens the bound ``x − y ≤ c``."""
+        for atom in self.comparisons:
+            if atom.op is Op.NE:
+                x, y, c = atom.left, atom.right or self.zero(atom.left), self._number(atom)
+                for one, other, value in ((x, y, c), (y, x, -c)):
+                    if found.bound(one, other) == (value, 0):
+                        yield self._edge(one, other, value, True, self.whole(atom.left))
+
+    def _listed(self, found: Distances) -> Iterator[Edge]:
+        """Bounds move to the nearest listed value that no ``<>`` excludes."""
+        for attribute in self.attributes:
+            if self.listed(attribute):
+                mine = (atom for atom in self.comparisons if atom.left == attribute and atom.right is None)
+                excluded = {self._number(atom) for atom in mine if atom.op is Op.NE}
+                possible = [number for number in self.possible(attribute, found) if number not in excluded]
+                if not possible:
+                    raise ContradictionError
+                yield self.zero(attribute), attribute, -possible[0], False
+                yield attribute, self.zero(attribute), possible[-1], False
+
+    def possible(self, attribute: Attribute, found: Distances) -> list[Fraction | int]:
+        """The numbers of lists that the constraints leave, least first."""
+        zero = self.zero(attribute)
+        above, below = found.bound(attribute, zero), found.bound(zero, attribute)
+        numbers = dict.fromkeys(self._numbers(attribute))
+        return [n for n in numbers if (not above or (n, 0) <= above) and (not below or (-n, 0) <= below)]
+
+    # --- what else follows -----------------------------------------------------------------------------------------
+
+    def equal(self, x: Attribute, y: Attribute) -> Fraction | int | None:
+        """The constant by which two attributes that are not NULL differ; None when they may differ by several."""
+        if x == y:
+            return 0
+        if self.kind(x) != self.kind(y) or not {x, y} <= self.present:
+            return None
+        offset = self.follows.fixed(x, y)
+        return offset if offset == 0 or self.whole(x) else None
+
+    def forced(self, older: str, newer: str) -> bool:
+        """Whether a stream's tuple is never newer than another one's."""
+        return self.follows.implies(self.time(older), self.time(newer), 0)
+
+    def source(self, alias: str) -> Source:
+        """The source of an alias."""
+        return self.branch.source(alias)

@@ -1,0 +1,225 @@
+"""Does a table have no more entries than it is claimed to? Its count, rule by rule, evaluated on numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import prod
+
+from analyzer.query import Attribute
+from recheck.claims import Age, Count, Limit, RejectedError, Table
+from recheck.conditions import Conditions
+from recheck.formula import evaluate, symbol
+from recheck.names import counts_of
+
+Numbers = Mapping[str, int]
+
+
+def oversized(conditions: Conditions, table: Table, samples: list[Numbers]) -> Iterator[str]:
+    """The reasons why a table may have more entries than its formula says."""
+    checker = _Checker(conditions, table)
+    try:
+        covered = checker.covered(table.count)
+        checker.in_order(table.count)
+        wanted = {stored.attribute for stored in table.stored} | {conditions.time(age.stream) for age in table.ages}
+        missing = sorted(map(str, wanted - covered))
+        if missing:
+            yield f"table {table.name}: nothing bounds the number of values of {', '.join(missing)}"
+            return
+        for numbers in samples:
+            most, claimed = checker.most(table.count, numbers), evaluate(table.entries.formula, numbers)
+            if most != claimed:
+                yield f"table {table.name} may have {most} entries, not {claimed}, where {_where(numbers)}"
+                return
+    except RejectedError as error:
+        yield f"table {table.name}: {error}"
+
+
+def _where(numbers: Numbers) -> str:
+    return ", ".join(f"{name} = {number}" for name, number in sorted(numbers.items())) or "nothing varies"
+
+
+def _old_together(kept: Age, age: Age, most: int) -> bool:
+    """Whether the one timestamp is kept exactly, or the other, at most so much newer, is old (or gone) when it is."""
+    if kept.expires is not None or kept.saturates is None:
+        return kept.expires is not None
+    old = age.saturates if age.expires is None else age.expires + 1
+    return old is not None and kept.saturates - most >= old
+
+
+@dataclass(frozen=True, slots=True)
+class _Checker:
+    conditions: Conditions
+    table: Table
+
+    # --- which columns a count is about, and whether its reason holds ----------------------------------------------
+
+    def covered(self, count: Count) -> frozenset[Attribute]:
+        """The columns whose combinations of values are counted; raises RejectedError when the reason does not hold."""
+        match count.rule:
+            case "product":
+                return frozenset().union(*(self.covered(part) for part in count.of))
+            case "least" if count.of:
+                return frozenset.intersection(*(self.covered(part) for part in count.of))
+            case "ages":
+                return frozenset([self._age(count)])
+            case "tuples":
+                return self._of_one_source(count, self.table.streams) | {self.conditions.time(self._lasting(count))}
+            case "rows":
+                return self._of_one_source(count, self.table.relations)
+            case "null" | "constant" | "range" | "list" if len(count.attributes) == 1:
+                return frozenset([self._value(count, count.attributes[0])])
+        raise RejectedError(f"there is no rule {count.rule!r} for so many values")
+
+    def in_order(self, count: Count) -> None:
+        """Raises RejectedError when timestamps are counted beside each other in a circle, so that none is counted."""
+        beside: dict[str, set[str]] = {}
+        for part in counts_of(count):
+            if part.beside is not None:
+                beside.setdefault(part.source or "", set()).add(part.beside)
+        reached = {stream: set(others) for stream, others in beside.items()}
+        for _ in beside:
+            reached = {s: others.union(*(reached.get(o, set()) for o in others)) for s, others in reached.items()}
+        if any(stream in others for stream, others in reached.items()):
+            raise RejectedError("timestamps are counted beside each other")
+
+    def _age(self, count: Count) -> Attribute:
+        ages = [age for age in self.table.ages if age.stream == count.source]
+        if not ages or count.timestamps is None:
+            raise RejectedError(f"no age of {count.source} is kept")
+        needed = ages[0].saturates if ages[0].expires is None else ages[0].expires
+        needed = self._width_beside(count) if count.beside is not None else needed
+        if needed is None or count.timestamps < needed:
+            raise RejectedError(f"{needed} timestamps of {count.source} are told apart, not {count.timestamps}")
+        return self.conditions.time(ages[0].stream)
+
+    def _width_beside(self, count: Count) -> int | None:
+        """How many timestamps of a stream go with one of another in the key."""
+        ages = {age.stream: age for age in self.table.ages}
+        if count.beside not in ages or count.source not in ages:
+            raise RejectedError(f"the timestamps of {count.source} and {count.beside} are not in the key")
+        mine, other = self.conditions.time(count.source), self.conditions.time(count.beside)
+        most, least = self.conditions.follows.bound(mine, other), self.conditions.follows.bound(other, mine)
+        if most is None or not _old_together(ages[count.beside], ages[count.source], int(most[0])):
+            raise RejectedError(f"where {count.beside} is only known to be old, {count.source} may have any age")
+        return None if least is None else int(most[0] + least[0]) + 1
+
+    def _of_one_source(self, count: Count, sources: tuple[str, ...]) -> frozenset[Attribute]:
+        if count.source not in sources:
+            raise RejectedError(f"{count.source} has no tuples in it")
+        for attribute in count.attributes:
+            same = (other for other in self.conditions.attributes if other.source == count.source)
+            if attribute.source != count.source and all(self.conditions.equal(attribute, x) is None for x in same):
+                raise RejectedError(f"{attribute} need not equal an attribute of {count.source}")
+        return frozenset(count.attributes)
+
+    def _lasting(self, count: Count) -> str:
+        """The stream of a count of tuples, if the table holds its tuples for so many timestamps only."""
+        stream, timestamps = count.source or "", count.timestamps
+        time = self.conditions.time(stream)
+        zero, follows = self.conditions.zero(time), self.conditions.follows
+        first, end = follows.bound(zero, time), follows.bound(time, zero)
+        options = [age.expires for age in self.table.ages if age.stream == stream and age.expires is not None]
+        if count.beside is not None:
+            if not options and all(age.expires is None for age in self.table.ages if age.stream == count.beside):
+                raise RejectedError(f"where {count.beside} is only known to be old, any tuple of {stream} can be in it")
+            options = [width] if (width := self._width_beside(count)) is not None else []
+        elif first is not None and end is not None:
+            options.append(int(end[0] + first[0]) + 1)
+        if count.beside is None and first is not None and self.table.deadline is not None:
+            options.append(int(self.table.deadline + first[0]))
+        if timestamps is None or not any(max(0, option) <= timestamps for option in options):
+            raise RejectedError(f"tuples of {stream} of more than {timestamps} timestamps can be in it")
+        return stream
+
+    def _value(self, count: Count, attribute: Attribute) -> Attribute:
+        if attribute.source not in self.table.sources:
+            raise RejectedError(f"{attribute} is not in it")
+        if count.rule == "null" and attribute not in self.conditions.null:
+            raise RejectedError(f"{attribute} need not be NULL")
+        if count.rule == "constant" and self._fixed(attribute) is None:
+            raise RejectedError(f"{attribute} need not be constant")
+        if count.rule == "range":
+            self._limits(count, attribute)
+        if count.rule == "list":
+            self._listed(count, attribute)
+        return attribute
+
+    def _fixed(self, attribute: Attribute) -> object:
+        return self.conditions.follows.fixed(attribute, self.conditions.zero(attribute))
+
+    def _limits(self, count: Count, attribute: Attribute) -> None:
+        stored = next((stored for stored in self.table.stored if stored.attribute == attribute), None)
+        if stored is None or not self.conditions.whole(attribute):
+            raise RejectedError(f"{attribute} has no range of integers")
+        low = count.low == stored.low if stored.low else any(self._above(attribute, limit) for limit in count.low)
+        high = count.high == stored.high if stored.high else any(self._below(attribute, limit) for limit in count.high)
+        if not low or not high:
+            raise RejectedError(f"{attribute} may lie outside of its range")
+
+    def _above(self, attribute: Attribute, limit: Limit) -> bool:
+        follows, zero = self.conditions.follows, self.conditions.zero(attribute)
+        constant = limit.constant is None or follows.implies(zero, attribute, -limit.constant)
+        return constant and all(follows.implies(r, attribute, -offset) for r, offset in limit.relations)
+
+    def _below(self, attribute: Attribute, limit: Limit) -> bool:
+        follows, zero = self.conditions.follows, self.conditions.zero(attribute)
+        constant = limit.constant is None or follows.implies(attribute, zero, limit.constant)
+        return constant and all(follows.implies(attribute, r, offset) for r, offset in limit.relations)
+
+    def _listed(self, count: Count, attribute: Attribute) -> list[object]:
+        """The values that lists leave of an attribute."""
+        listed = count.listed
+        if listed is None or self.conditions.equal(attribute, listed) is None:
+            raise RejectedError(f"{attribute} need not equal {listed}, whose values are listed")
+        if not self.conditions.listed(listed):
+            raise RejectedError(f"the values of {listed} are not listed")
+        if self.conditions.kind(listed) != "integer":
+            return list(self.conditions.values(listed))
+        return list(self.conditions.possible(listed, self.conditions.follows))
+
+    # --- how many ---------------------------------------------------------------------------------------------------
+
+    def most(self, count: Count, numbers: Numbers) -> int:
+        """The number of combinations that a count allows; raises RejectedError where its own formula is another one."""
+        found = self._number(count, numbers)
+        claimed = evaluate(count.size, numbers)
+        if claimed != found:
+            columns = ", ".join(map(str, count.attributes)) or count.source or "several columns"
+            raise RejectedError(f"the {count.rule} of {columns} is {found}, not {claimed}, where {_where(numbers)}")
+        return found
+
+    def _number(self, count: Count, numbers: Numbers) -> int:
+        match count.rule:
+            case "product":
+                return prod(self.most(part, numbers) for part in count.of)
+            case "least":
+                return min(self.most(part, numbers) for part in count.of)
+            case "ages":
+                return count.timestamps or 0
+            case "tuples":
+                return numbers[symbol("c", self._table_of(count.source))] * (count.timestamps or 0)
+            case "rows":
+                return numbers[symbol("rows", self._table_of(count.source))]
+        attribute = count.attributes[0]
+        null = int(attribute not in self.conditions.present)
+        if count.rule == "range":
+            return self._width(count, numbers) + null
+        if count.rule == "list":
+            return len(self._listed(count, attribute)) + null
+        return 1 if count.rule == "null" else 1 + null
+
+    def _table_of(self, source: str | None) -> str:
+        return self.conditions.source(source or "").table
+
+    def _width(self, count: Count, numbers: Numbers) -> int:
+        """How many integers lie in a range; a clipped value is its limit even where none do."""
+        low = min(max(self._parts(limit, "min", numbers)) for limit in count.low)
+        high = max(min(self._parts(limit, "max", numbers)) for limit in count.high)
+        stored = next(stored for stored in self.table.stored if stored.attribute == count.attributes[0])
+        return max(int(bool(stored.low or stored.high)), high - low + 1)
+
+    def _parts(self, limit: Limit, extreme: str, numbers: Numbers) -> list[int]:
+        parts = [] if limit.constant is None else [limit.constant]
+        named = ((symbol(extreme, self._table_of(a.source), a.column), plus) for a, plus in limit.relations)
+        return parts + [numbers[name] + plus for name, plus in named]

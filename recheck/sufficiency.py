@@ -1,0 +1,171 @@
+"""Does a table store enough? Partial matches with one key must have the same future.
+
+Let two partial matches of a table's streams have the same key, and let one of them be completed by some tuples. Those
+tuples complete the other one as well, if every condition between inside and outside follows from: what holds inside,
+what holds outside, what the key decides, and the order of arrival (all that is inside came before all that is not).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzer.query import Attribute, Comparison, Op
+from recheck.claims import Age, Limit, Stored, Table
+from recheck.conditions import Conditions
+from recheck.distances import ContradictionError, Distances, Edge, Node
+
+
+def insufficient(conditions: Conditions, table: Table) -> Iterator[str]:
+    """The reasons why a table's key or its ages are wrong."""
+    faults = [*_wrong_keys(conditions, table), *_wrong_ages(conditions, table)]
+    yield from faults
+    if not faults:
+        known = Known(conditions, table)
+        yield from _unstored_outputs(known)
+        yield from _undecided(known)
+
+
+def _wrong_keys(conditions: Conditions, table: Table) -> Iterator[str]:
+    """Attributes that are not the table's, and equalities that do not hold."""
+    for stored in table.stored:
+        attributes = (stored.attribute, *(other for other, _ in stored.equal))
+        if not all(a.source in table.sources and a in conditions.attributes for a in attributes):
+            yield f"table {table.name} stores {stored.attribute}, which is not an attribute of it"
+            return
+        for other, offset in stored.equal:
+            if conditions.equal(other, stored.attribute) != offset:
+                yield f"table {table.name} takes {other} for {stored.attribute} + {offset}, which it need not be"
+
+
+def _wrong_ages(conditions: Conditions, table: Table) -> Iterator[str]:
+    """Entries that are dropped while something can still complete them."""
+    outside = [stream for stream in conditions.streams if stream not in table.streams]
+    for age in table.ages:
+        if age.stream not in table.streams or (age.expires, age.saturates) == (None, None):
+            yield f"table {table.name} has no age of {age.stream}"
+        elif age.expires is not None:
+            time, limit = conditions.time(age.stream), age.expires
+            if not any(conditions.follows.implies(conditions.time(other), time, limit) for other in outside):
+                yield f"table {table.name} drops {age.stream} after {limit}, while nothing says that it is too old"
+    if table.deadline is not None:
+        ends = ((conditions.time(s), conditions.zero(conditions.time(s))) for s in outside)
+        if not any(conditions.follows.implies(time, zero, table.deadline) for time, zero in ends):
+            yield f"table {table.name} ends at {table.deadline}, while no stream outside of it does"
+
+
+class Known:
+    """What a table's key says of the attributes inside, for comparisons with those outside."""
+
+    def __init__(self, conditions: Conditions, table: Table) -> None:
+        self.conditions = conditions
+        self.table = table
+        self.stored = {stored.attribute: stored for stored in table.stored}
+        self.ages: dict[Attribute, Age] = {conditions.time(age.stream): age for age in table.ages}
+
+    def inside(self, attribute: Attribute) -> bool:
+        """Whether an attribute is of the table's streams and relations."""
+        return attribute.source in self.table.sources
+
+    def exactly(self, attribute: Attribute) -> bool:
+        """Whether the key determines an attribute's value."""
+        if attribute in self.ages:
+            return self.ages[attribute].expires is not None
+        exact = [stored.attribute for stored in self.table.stored if not stored.low and not stored.high]
+        if any(self.conditions.equal(attribute, other) is not None for other in exact):
+            return True
+        constant = self.conditions.follows.fixed(attribute, self.conditions.zero(attribute)) is not None
+        return attribute in self.conditions.null or (constant and attribute in self.conditions.present)
+
+    def decides(self, x: Attribute, y: Attribute) -> bool:
+        """Whether the key decides the strongest bound on ``x − y``, one of them inside and one outside."""
+        mine, other = (x, y) if self.inside(x) else (y, x)
+        bound = self.conditions.follows.bound(x, y)
+        if bound is None:
+            return False
+        if self.exactly(mine):
+            return True
+        if mine in self.ages:
+            return self._old_enough(self.ages[mine], int(bound[0]), younger=mine == y)
+        stored = self.stored.get(mine)
+        if stored is None or not self.conditions.whole(mine):
+            return False
+        clipped = self._clipped_below if mine == x else self._clipped_above
+        return clipped(stored, other, int(bound[0]))
+
+    @staticmethod
+    def _old_enough(age: Age, bound: int, younger: bool) -> bool:
+        """Ages from ``saturates`` on are one: ``other − mine ≤ c`` needs c below it, ``≥ c`` c up to it."""
+        most = age.saturates or 0
+        return bound < most if younger else -bound <= most
+
+    def _clipped_below(self, stored: Stored, other: Attribute, bound: int) -> bool:
+        """``mine − other ≤ c``: values raised to a limit that is at most ``other + c`` in any case."""
+        return not stored.high and any(self._at_least(other, limit, -bound) for limit in stored.low)
+
+    def _clipped_above(self, stored: Stored, other: Attribute, bound: int) -> bool:
+        """``other − mine ≤ c``: values lowered to a limit that is at least ``other − c`` in any case."""
+        return not stored.low and any(self._at_most(other, limit, bound) for limit in stored.high)
+
+    def _at_least(self, other: Attribute, limit: Limit, offset: int) -> bool:
+        """Whether ``other ≥ limit + offset`` follows, part by part."""
+        follows, zero = self.conditions.follows, self.conditions.zero(other)
+        constant = limit.constant is None or follows.implies(zero, other, -limit.constant - offset)
+        return constant and all(follows.implies(r, other, -plus - offset) for r, plus in limit.relations)
+
+    def _at_most(self, other: Attribute, limit: Limit, offset: int) -> bool:
+        """Whether ``other ≤ limit + offset`` follows, part by part."""
+        follows, zero = self.conditions.follows, self.conditions.zero(other)
+        constant = limit.constant is None or follows.implies(other, zero, limit.constant + offset)
+        return constant and all(follows.implies(other, r, plus + offset) for r, plus in limit.relations)
+
+    def decided(self) -> Distances:
+        """What follows from what holds inside, what holds outside, the key, and the order of arrival."""
+        return Distances([*self._edges(), *self._arrival()])
+
+    def _edges(self) -> Iterator[Edge]:
+        nodes: list[Node] = [
+            *self.conditions.attributes,
+            *{self.conditions.zero(a) for a in self.conditions.attributes},
+        ]
+        for x in nodes:
+            for y in nodes:
+                bound = self.conditions.follows.bound(x, y)
+                if bound is not None and x != y and self._usable(x, y):
+                    yield x, y, bound[0], bool(bound[1])
+
+    def _usable(self, x: Node, y: Node) -> bool:
+        if not isinstance(x, Attribute) or not isinstance(y, Attribute):
+            return True
+        return self.inside(x) == self.inside(y) or self.decides(x, y)
+
+    def _arrival(self) -> Iterator[Edge]:
+        times = [self.conditions.time(stream) for stream in self.conditions.streams]
+        inside = [time for time in times if self.inside(time)]
+        yield from ((old, new, -1, False) for old in inside for new in times if not self.inside(new))
+
+
+def _unstored_outputs(known: Known) -> Iterator[str]:
+    for attribute in known.conditions.outputs:
+        if known.inside(attribute) and not known.exactly(attribute):
+            yield f"table {known.table.name} does not store {attribute}, which the query returns"
+
+
+def _undecided(known: Known) -> Iterator[str]:
+    """The conditions between inside and outside whose outcome the key does not decide."""
+    try:
+        decided = known.decided()
+        for atom in known.conditions.comparisons:
+            if len({known.inside(attribute) for attribute in atom.attributes}) == 2 and not _settled(
+                known, decided, atom
+            ):
+                yield f"table {known.table.name} does not store what decides {atom.left} {atom.op} {atom.right}"
+    except ContradictionError:
+        return  # no partial match has exactly these streams
+
+
+def _settled(known: Known, decided: Distances, atom: Comparison) -> bool:
+    if atom.op is not Op.NE:
+        return all(decided.implies(*edge) for edge in known.conditions.edges(atom))
+    mine = next(attribute for attribute in atom.attributes if known.inside(attribute))
+    apart = (Comparison(atom.left, op, atom.right, atom.offset) for op in (Op.LT, Op.GT))
+    return known.exactly(mine) or any(decided.implies(*edge) for less in apart for edge in known.conditions.edges(less))

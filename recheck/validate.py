@@ -1,0 +1,134 @@
+"""A certificate against its query: every reason why it does not hold."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from typing import Any
+
+from analyzer.query import Kind, Query
+from analyzer.render import render_branch
+from recheck.claims import Amount, Branch, Certificate, RejectedError, Table, read
+from recheck.conditions import Conditions
+from recheck.coverage import uncovered
+from recheck.distances import ContradictionError
+from recheck.formula import evaluate, symbol
+from recheck.names import unknown
+from recheck.sizes import Numbers, oversized
+from recheck.sufficiency import insufficient
+
+SAMPLES = 20
+"""How many random valuations of its symbols a formula is evaluated on."""
+_FAR = 1_000_000
+
+
+def faults(split: Query, document: Any) -> tuple[str, ...]:
+    """The reasons why a certificate (plain JSON) does not prove the bound of a split query; none when it does."""
+    try:
+        claimed = read(document)
+        if len(claimed.branches) != len(split.branches):
+            return (f"the query has {len(split.branches)} branches, the certificate {len(claimed.branches)}",)
+        samples = _samples(split)
+        found = [
+            fault
+            for branch, claim in zip(split.branches, claimed.branches, strict=True)
+            for fault in _branch_faults(Conditions(branch), claim, split.distinct, samples)
+        ]
+        return tuple(dict.fromkeys((*found, *_total_faults(split, claimed, samples))))
+    except RejectedError as error:
+        return (str(error),)
+
+
+def _branch_faults(conditions: Conditions, claim: Branch, distinct: bool, samples: list[Numbers]) -> Iterator[str]:
+    sql = render_branch(conditions.branch, distinct)
+    if claim.sql != sql:
+        yield f"the certificate is for another query: {claim.sql}, where this one has {sql}"
+        return
+    if nameless := [fault for table in claim.tables for fault in unknown(conditions, table)]:
+        yield from nameless
+        return
+    try:
+        partial = tuple(table for table in claim.tables if not table.results)
+        yield from uncovered(conditions, partial)
+        for table in partial:
+            yield from insufficient(conditions, table)
+        yield from _results_faults(conditions, tuple(table for table in claim.tables if table.results), distinct)
+        for table in claim.tables:
+            yield from oversized(conditions, table, samples)
+    except ContradictionError:
+        return  # nothing satisfies the conditions, so nothing is stored
+
+
+def _results_faults(conditions: Conditions, tables: tuple[Table, ...], distinct: bool) -> Iterator[str]:
+    """A set remembers its results, for ever; a bag does not."""
+    if len(tables) != int(distinct):
+        yield f"there are {len(tables)} tables of results"
+    for table in tables:
+        if {*table.streams} != {*conditions.streams} or {*table.relations} != {*conditions.relations}:
+            yield "the results are not of all streams and relations"
+        elif table.ages or table.deadline is not None or any(stored.low or stored.high for stored in table.stored):
+            yield "a result is forgotten or changed"
+        else:
+            yield from insufficient(conditions, table)
+
+
+# --- amounts -------------------------------------------------------------------------------------------------------
+
+
+def _samples(split: Query) -> list[Numbers]:
+    """Random numbers for every symbol of a query's formulas, within what the catalog declares."""
+    choose = random.Random(0)
+    return [_sample(split, choose, far=number % 4 == 3) for number in range(SAMPLES)]
+
+
+def _sample(split: Query, choose: random.Random, far: bool) -> Numbers:
+    most = _FAR if far else 9
+    numbers: dict[str, int] = {}
+    for source in (source for branch in split.branches for source in branch.sources):
+        prefix, declared = ("rows", source.rows) if source.kind is Kind.RELATION else ("c", source.max_per_timestamp)
+        numbers[symbol(prefix, source.table)] = choose.randint(1, most) if declared is None else declared
+        if source.kind is Kind.RELATION:
+            for column in source.columns:
+                low, high = sorted((choose.randint(-most, most), choose.randint(-most, most)))
+                numbers[symbol("min", source.table, column.name)] = low
+                numbers[symbol("max", source.table, column.name)] = high
+    return numbers
+
+
+def _total_faults(split: Query, claimed: Certificate, samples: list[Numbers]) -> Iterator[str]:
+    tables = [table for branch in claimed.branches for table in branch.tables]
+    for numbers in samples:
+        for table in tables:
+            yield from _amount_faults(f"table {table.name}", table.entries, numbers)
+            if table.bytes is not None:
+                yield from _amount_faults(f"table {table.name} in bytes", table.bytes, numbers)
+        yield from _sum_faults("M", claimed.entries, [table.entries for table in tables], numbers)
+        if claimed.bytes is not None:
+            yield from _byte_faults(claimed.bytes, tables, numbers)
+
+
+def _amount_faults(what: str, amount: Amount, numbers: Numbers) -> Iterator[str]:
+    number = evaluate(amount.formula, numbers)
+    if amount.value is not None and number > amount.value:
+        yield f"{what}: {amount.formula} is {number}, more than {amount.value}"
+
+
+def _sum_faults(what: str, whole: Amount, parts: list[Amount], numbers: Numbers) -> Iterator[str]:
+    expected = sum(evaluate(part.formula, numbers) for part in parts)
+    if evaluate(whole.formula, numbers) != expected:
+        yield f"{what} is {whole.formula}, which is not the sum of the tables' {expected}"
+    yield from _amount_faults(what, whole, numbers)
+
+
+def _byte_faults(whole: Amount, tables: list[Table], numbers: Numbers) -> Iterator[str]:
+    """Per table the entries, and the name with an empty list in the state's JSON."""
+    parts = [table.bytes for table in tables if table.bytes is not None]
+    if len(parts) < len(tables):
+        yield "a table has no bound in bytes, but all together have one"
+        return
+    for table, part in zip(tables, parts, strict=True):
+        each, name = table.bytes_per_entry or 0, len(json.dumps(table.name) + ": [], ")
+        if evaluate(part.formula, numbers) != evaluate(table.entries.formula, numbers) * each + name:
+            yield f"table {table.name} does not take {part.formula} bytes"
+    yield from _sum_faults("the size in bytes", whole, parts, numbers)

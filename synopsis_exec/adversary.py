@@ -1,0 +1,192 @@
+"""Streams that fill the tables: what a bounded query's memory is measured on, and how near it comes to M.
+
+For each table every combination of the values that its key can hold is made part of a solution of the conditions, as
+far as the budget goes. The streams then bring the solutions' tuples over and over, at every timestamp as many as may
+share one, so that each meets all others in every order, inside every window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice, product
+from typing import Any
+
+from analyzer.boundedness import Facts
+from analyzer.closure import Closure, Sort
+from analyzer.query import Attribute
+from analyzer.types import Family
+from criteria.synopsis import Stored
+from synopsis_exec.plan_ir import BranchPlan, Input, Plan
+
+Row = dict[str, Any]
+Solution = dict[Attribute, Any]
+
+RATE = 8
+"""Tuples per timestamp where the catalog does not say how many there may be."""
+MOST_VALUES = 512
+"""Values of one attribute that are tried."""
+MOST_SOLUTIONS = 4096
+"""Solutions per table."""
+MOST_TIMESTAMPS = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Flood:
+    """Rows by relation and by stream, with encoded values."""
+
+    relations: dict[str, list[Row]]
+    streams: dict[str, list[Row]]
+
+
+def floods(plan: Plan, rate: int = RATE, timestamps: int = MOST_TIMESTAMPS) -> Iterator[Flood]:
+    """Several ways to strain a plan's memory; which is the hardest depends on the query.
+
+    The tuples go round, so that every one meets every other; or the first ones come at every timestamp, so that their
+    values meet at every distance.
+    """
+    relations, pools = _pools(plan)
+    rates = {stream.name: stream.max_per_timestamp or rate for stream in plan.streams}
+    for repeat in (False, True):
+        streams = {s.name: _sent(plan, s, pools[s.name], rates[s.name], timestamps, repeat) for s in plan.streams}
+        yield Flood(relations, streams)
+
+
+def _sent(plan: Plan, stream: Input, pool: list[Row], rate: int, timestamps: int, repeat: bool) -> list[Row]:
+    """A stream's rows: at each timestamp the next ones of its pool, or always the first."""
+    if not pool:
+        return []
+    first = _first_timestamp(plan)
+    rows = []
+    for step in range(timestamps):
+        for place in range(min(rate, len(pool)) if repeat else rate):
+            row = pool[place if repeat else (step * rate + place) % len(pool)]
+            rows.append({**row, str(stream.timestamp): first + step})
+    return rows
+
+
+def _first_timestamp(plan: Plan) -> int:
+    """When the streams start: with time itself, or so that finite streams are not over yet."""
+    facts = [branch.facts for branch in plan.branches]
+    starts = [int(f.closure.interval(f.time(s))[0] or 0) for f in facts for s in f.later]
+    ends = [end for f in facts for end in f.finite_streams.values()]
+    if plan.time_family is Family.INTEGER or not ends:
+        return max(0, min(starts, default=0))
+    return max(*starts, min(ends) - MOST_TIMESTAMPS // 2)
+
+
+# --- rows -------------------------------------------------------------------------------------------------------------
+
+
+def _pools(plan: Plan) -> tuple[dict[str, list[Row]], dict[str, list[Row]]]:
+    """The rows of each relation, and the different tuples of each stream, from the solutions of all branches."""
+    relations: dict[str, dict[tuple[Any, ...], Row]] = {item.name: {} for item in plan.relations}
+    streams: dict[str, dict[tuple[Any, ...], Row]] = {item.name: {} for item in plan.streams}
+    most = {name: _most_rows(plan, name) for name in relations}
+    inputs = {item.name: item for item in plan.inputs}
+    for branch in plan.branches:
+        for solution in _solutions(branch):
+            rows = [(s.table, _row(inputs[s.table], s.alias, solution)) for s in branch.sources]
+            fits = all(
+                tuple(row.values()) in relations[name] or len(relations[name]) < most[name]
+                for name, row in rows
+                if name in relations
+            )
+            for name, row in rows if fits else ():
+                (relations if name in relations else streams)[name].setdefault(tuple(row.values()), row)
+    return {n: list(rows.values()) for n, rows in relations.items()}, {n: list(r.values()) for n, r in streams.items()}
+
+
+def _most_rows(plan: Plan, relation: str) -> int:
+    found = (s.rows for b in plan.branches for s in b.branch.sources if s.table == relation and s.rows is not None)
+    return next(found, RATE)
+
+
+def _row(declared: Input, alias: str, solution: Solution) -> Row:
+    columns = (column.name for column in declared.declared if column.name != declared.timestamp)
+    return {column: solution.get(Attribute(alias, column)) for column in columns}
+
+
+# --- solutions --------------------------------------------------------------------------------------------------------
+
+
+def _solutions(branch: BranchPlan) -> Iterator[Solution]:
+    """Values of all attributes that satisfy the conditions on values, for every combination that a table can hold."""
+    facts = branch.facts
+    for key in [*(table.key for table in branch.tables), *_others(branch)]:
+        axes = [[(stored.attribute, value) for value in _candidates(facts, stored)] for stored in key]
+        for combination in islice(product(*axes), MOST_SOLUTIONS):
+            solution = _completed(facts, dict(combination))
+            if solution is not None:
+                yield solution
+
+
+def _others(branch: BranchPlan) -> list[tuple[Stored, ...]]:
+    """What is stored in no table: the results of a set; and nothing, for streams that no table keeps a value of."""
+    projected = dict.fromkeys(o.value for o in branch.outputs if isinstance(o.value, Attribute))
+    return [tuple(Stored(attribute, (), ()) for attribute in projected)]
+
+
+def _candidates(facts: Facts, stored: Stored) -> list[Any]:
+    """Values to try for a stored attribute: all that its key can hold, or the first of them."""
+    attribute = stored.attribute
+    if attribute in facts.closure.null or attribute not in facts.closure.nodes:
+        return [None]
+    null = [] if attribute in facts.closure.compared else [None]
+    if (listed := facts.listed(attribute)) is not None:
+        return [*sorted(set(listed)), *null]
+    match facts.closure.sort(attribute):
+        case Sort.STRING:
+            return [*_texts(facts, attribute), *null]
+        case Sort.DENSE:
+            return [*_fractions(facts, stored), *null]
+    return [*_interval(facts, stored), *null]
+
+
+def _interval(facts: Facts, stored: Stored) -> range:
+    """The integers between a stored attribute's limits, from the clipped end on; some, where there is no limit."""
+    low, high = facts.closure.interval(stored.attribute)
+    lows = [limit for limit in (low, *(clip.constant for clip in stored.low)) if limit is not None]
+    highs = [limit for limit in (high, *(clip.constant for clip in stored.high)) if limit is not None]
+    least, most = (int(max(lows)) if lows else None), (int(min(highs)) if highs else None)
+    if least is None:
+        least = 0 if most is None else most - MOST_VALUES + 1
+    return range(least, min(least + MOST_VALUES, least + MOST_VALUES if most is None else most + 1))
+
+
+def _fractions(facts: Facts, stored: Stored) -> list[float]:
+    low, high = facts.closure.interval(stored.attribute)
+    return [float(low)] if low is not None and low == high else [float(number) for number in _interval(facts, stored)]
+
+
+def _texts(facts: Facts, attribute: Attribute) -> list[str]:
+    low, high = facts.closure.interval(attribute)
+    if low is not None and low == high:
+        return [facts.closure.strings[int(low)]]
+    return [f"text {number:04}" for number in range(MOST_VALUES)]
+
+
+def _completed(facts: Facts, chosen: Solution) -> Solution | None:
+    """Values of all attributes, given some: the others as small as they can be; None where that is impossible."""
+    solution, closure = dict(chosen), facts.closure
+    values = [a for a in closure.nodes if not facts.branch.is_time(a)]
+    for attribute in sorted(values, key=lambda a: a not in chosen):
+        if attribute not in solution:
+            solution[attribute] = _free(facts, closure, attribute, solution)
+        value = solution[attribute]
+        if isinstance(value, int) and closure.sort(attribute) is Sort.DISCRETE:
+            closure = closure.with_less(attribute, None, False, value).with_greater(attribute, False, value)
+            if not closure.satisfiable:
+                return None
+    return solution
+
+
+def _free(facts: Facts, closure: Closure, attribute: Attribute, solution: Solution) -> Any:
+    """A value that the conditions leave to an attribute which no key asks for."""
+    equal = next((solution[other] for other in facts.equal_to(attribute) if other in solution), None)
+    if closure.sort(attribute) is not Sort.DISCRETE:
+        return equal if equal is not None else _candidates(facts, Stored(attribute, (), ()))[0]
+    if attribute in closure.null:
+        return None
+    low, high = closure.interval(attribute)
+    return int(low if low is not None else high if high is not None else 0)

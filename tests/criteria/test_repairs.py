@@ -1,0 +1,158 @@
+"""Repairs of hand-written queries: each kind of change where it helps, where it does not, and where it is written."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from analyzer.catalog import Catalog, parse_catalog
+from analyzer.diagnostics import Fix
+from analyzer.spans import SourceText
+from criteria.check import Checked, check_source, with_repairs
+from criteria.repairs.changes import CHANGES
+from criteria.verdict import Verdict
+from tests.support.cases import CASES, Case, read_cases
+from tests.support.patching import CATALOG, patched, patched_by_lines
+
+FILE = "q.sql"
+TEXT = (CASES / "repairs.toml").read_text(encoding="utf-8")
+
+
+def _catalog(text: str = TEXT) -> Catalog:
+    return parse_catalog(text, CATALOG)
+
+
+def _first(sql: str, catalog: str = TEXT) -> Checked:
+    return check_source(SourceText(FILE, sql), _catalog(catalog))[0]
+
+
+@cache
+def _fixes(sql: str, catalog: str = TEXT) -> tuple[Fix, ...]:
+    repairs = with_repairs(_first(sql, catalog), thorough=True).repairs
+    return repairs.fixes if repairs else ()
+
+
+def shown(kind: str, sql: str) -> str:
+    """The repairs of one kind (or of ``all``) with the lines that they add."""
+    lines = []
+    for fix in _fixes(sql):
+        if kind in ("all", "+".join(fix.changes)):
+            lines.append(f"{fix.kind}: {fix.title}" + (f" ({fix.note})" if fix.note else ""))
+            for hunk in fix.hunks:
+                lines += [f"  {hunk.file}:{hunk.line} -{len(hunk.removed)}", *(f"  + {line}" for line in hunk.added)]
+    return "\n".join(lines) or "none"
+
+
+@pytest.mark.parametrize("case", read_cases("repairs.cases"), ids=str)
+def test_cases(case: Case) -> None:
+    assert shown(case.name.partition(":")[0], case.text) == case.expected
+
+
+@pytest.mark.parametrize("case", read_cases("repairs.cases"), ids=str)
+def test_every_case_is_bounded_once_repaired(case: Case) -> None:
+    texts = {FILE: case.text, CATALOG: TEXT}
+    for fix in _fixes(case.text):
+        after = patched(texts, fix)
+        assert patched_by_lines(texts, fix) == after
+        assert _first(after[FILE], after[CATALOG]).verdict is Verdict.BOUNDED
+
+
+def test_every_kind_of_change_has_a_positive_and_a_negative_case() -> None:
+    kinds = {"bound", "domain", "distinct", "window", "relation", "order", "column", "simultaneous"}
+    assert len(CHANGES) == len(kinds)
+    cases = read_cases("repairs.cases")
+    assert {case.name.partition(":")[0] for case in cases if case.expected != "none"} >= kinds
+    assert {case.name.partition(":")[0] for case in cases if case.expected == "none"} >= kinds
+
+
+# --- where they are written ---------------------------------------------------------------------------------------
+
+STREAM = '[streams.S]\ntimestamp = "ts"\n'
+AB = 'columns = { a = "bigint", b = "bigint", ts = "bigint" }\n'
+LATER = '[streams.Later]\ntimestamp = "ts"\ncolumns = { ts = "bigint" }\n'
+A = "domain.a = [0, 99]"
+CATALOGS = {
+    "columns by dotted keys": (f'{LATER}{STREAM}columns.a = "bigint"\ncolumns.ts = "bigint"\n', A),
+    "a table of columns": (f'{LATER}{STREAM}[streams.S.columns]\na = "bigint"\nts = "bigint"\n', A),
+    "a table of domains": (f"{LATER}{STREAM}{AB}[streams.S.domain]\nb = [1, 2]\n", "a = [0, 99]"),
+    "a domain over several lines": (f"{LATER}{STREAM}{AB}domain.b = [\n  1,\n  2]\n", A),
+    "a quoted header": (f'{LATER}[streams."S"]\ntimestamp = "ts"\n{AB}', A),
+    "CRLF, indentation and comments": (
+        f"{LATER}[streams.S] # 1\n  timestamp = 'ts' # 2\n  {AB[:-1]} # é漢😀\n".replace("\n", "\r\n"), A),
+    "no last line break": (f"{LATER}{STREAM}{AB}".rstrip(), A),
+    "inline tables only": (
+        "[streams]\nS = { timestamp = 'ts', columns = { a = 'bigint', ts = 'bigint' } }\n"
+        "Later = { timestamp = 'ts', columns = { ts = 'bigint' } }\n", None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CATALOGS)
+def test_a_domain_is_declared_in_any_form_of_catalog_or_not_at_all(name: str) -> None:
+    text, line = CATALOGS[name]
+    sql = "SELECT S.a FROM S, Later WHERE Later.ts > S.ts"
+    fixes = [fix for fix in _fixes(sql, text) if fix.changes == ("domain",)]
+    assert [fix.edits[0].replacement.strip() for fix in fixes] == ([] if line is None else [line])
+    for fix in fixes:
+        after = patched({FILE: sql, CATALOG: text}, fix)
+        assert _first(sql, after[CATALOG]).verdict is Verdict.BOUNDED
+        assert after[CATALOG].count("\r\n") == (after[CATALOG].count("\n") if "\r" in text else 0)
+
+
+def test_a_query_with_no_place_for_a_repair_says_why() -> None:
+    """Doubles that a range does not bound, in subqueries that show neither them nor their timestamps."""
+    catalog = "".join(
+        f'[streams.{s}]\ntimestamp = "ts"\ncolumns = {{ x = "double", ts = "bigint" }}\ndomain.x = [0.0, 1.0]\n'
+        for s in "ST"
+    )
+    hidden = "SELECT 1 AS one FROM (SELECT x AS y FROM S) AS p, (SELECT x AS y FROM T) AS q WHERE p.y = q.y"
+    item = with_repairs(_first(hidden, catalog))
+    assert item.repairs is not None and item.repairs.fixes == ()
+    assert "no certain place" in item.repairs.why_none
+
+
+def test_a_catalog_that_was_not_read_from_a_file_is_not_patched() -> None:
+    from analyzer.catalog import catalog_from_mapping
+
+    streams = {s: {"timestamp": "ts", "columns": {"a": "bigint", "ts": "bigint"}} for s in "ST"}
+    (item,) = check_source(
+        SourceText(FILE, "SELECT T.a FROM S, T WHERE S.ts > T.ts"), catalog_from_mapping({"streams": streams})
+    )
+    repairs = with_repairs(item).repairs
+    assert repairs is not None and repairs.fixes
+    assert all(edit.file == FILE for fix in repairs.fixes for edit in fix.edits)
+
+
+def test_repairs_of_a_large_query_cost_few_analyses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Closing conditions is cubic, so a query with many attributes affords fewer analyses than a small one."""
+    import criteria.repairs.rejected as module
+
+    analysed: list[int] = []
+    derive = module.derive
+
+    def counted(query: object) -> object:
+        analysed.append(1)
+        return derive(query)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(module, "derive", counted)
+    columns = ", ".join(f'a{i} = "bigint"' for i in range(60))
+    catalog = "".join(f'[streams.{s}]\ntimestamp = "ts"\ncolumns = {{ {columns}, ts = "bigint" }}\n' for s in "STU")
+    joins = " AND ".join(f"S.a{i} = T.a{i}" for i in range(60))
+    with_repairs(_first(f"SELECT 1 AS one FROM S, T, U WHERE {joins}", catalog))
+    assert 1 < len(analysed) < 5
+
+
+ODD = [case for case in read_cases("front_end.cases") if case.name != "nothing but a comment"]
+
+
+@pytest.mark.parametrize("case", ODD, ids=str)
+def test_odd_ways_to_write_a_query(case: Case) -> None:
+    """What the front end understands, a repair can be written into, or is not."""
+    text = (CASES / "streams.toml").read_text(encoding="utf-8")
+    texts = {FILE: case.text, CATALOG: text}
+    for number, item in enumerate(check_source(SourceText(FILE, case.text), _catalog(text))):
+        repairs = with_repairs(item).repairs
+        for fix in repairs.fixes if repairs else ():
+            after = patched(texts, fix)
+            again = check_source(SourceText(FILE, after[FILE]), _catalog(after[CATALOG]))
+            assert again[number].verdict is Verdict.BOUNDED

@@ -1,0 +1,127 @@
+"""A wrong certificate is rejected: whatever is changed in one, what matters is found."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from criteria.bound import Bound, bound
+from criteria.synopsis import Table
+from criteria.verdict import Decision, Verdict
+from tests.support.catalogs import streams
+from tests.support.certificates import rejections
+from tests.support.choices import Choices
+from tests.support.mutations import Mutation, mutations
+from tests.support.product import decided
+from tests.support.profiles import MORE
+from tests.support.queries import Features, make_statement
+from tests.support.small_queries import Constraint, SmallQuery, make_small_query, small_query
+from tests.support.twins import stores_too_little
+
+HARMLESS = (
+    "drop a clip", "move a clip outwards", "end later", "expire later", "saturate later", "never expire",
+    "forget a constant", "forget an equality", "saturate, were it not for expiry, earlier",
+    "saturate, were it not for expiry, later",
+)  # fmt: skip
+"""Changes that make a table larger than it needs to be, or leave out what follows anyway."""
+ALWAYS_WRONG = (
+    "drop a branch", "drop a table", "end earlier", "another offset", "a shorter range", "a lower number",
+    "fewer timestamps", "leave out a factor",
+)  # fmt: skip
+AT_A_TIME = 6
+"""Mutations tried of one certificate: a sample, since each is checked as a whole."""
+
+
+def _bounded(decision: Decision) -> Bound | None:
+    return bound(decision.derivation.split) if decision.verdict is Verdict.BOUNDED else None
+
+
+def _small(seed: int) -> tuple[SmallQuery, Decision, Bound] | None:
+    choices = Choices.seeded(seed)
+    query = make_small_query(choices)
+    if choices.chance(25):
+        query = _waiting(query, choices.integer(2, 4))
+    decision = decided(query.sql, query.catalog)
+    found = _bounded(decision)
+    return None if found is None else (query, decision, found)
+
+
+def _waiting(query: SmallQuery, least: int) -> SmallQuery:
+    """The query where S comes so much later than T."""
+    constraints = (*query.constraints, Constraint("T.ts", "S.ts", -least))
+    return replace(query, constraints=constraints, sql=f"{query.sql} AND S.ts >= T.ts + {least}")
+
+
+def _some(found: Bound, seed: int) -> list[Mutation]:
+    every = list(mutations(found))
+    return random.Random(seed).sample(every, min(len(every), AT_A_TIME))
+
+
+def _matters(query: SmallQuery, mutation: Mutation) -> bool:
+    if mutation.layout is not None:
+        return stores_too_little(query, mutation.layout)
+    return mutation.name in ALWAYS_WRONG
+
+
+def test_nothing_that_matters_in_a_small_query_is_missed() -> None:
+    """Against the twins, which are exact and share nothing with the checker; it may reject a little too much."""
+    seen: Counter[str] = Counter()
+    for seed in range(400 * MORE):
+        case = _small(seed)
+        if case is None:
+            continue
+        query, decision, found = case
+        for mutation in _some(found, seed):
+            matters, reasons = _matters(query, mutation), rejections(decision, mutation.bound)
+            assert reasons or not matters, (query.sql, mutation.name, mutation.layout)
+            seen[f"{mutation.name}: {'wrong' if matters else 'too strict' if reasons else 'harmless'}"] += 1
+    assert _sum(seen, "wrong") > 600, seen
+    assert _sum(seen, "harmless") > 100, seen
+    assert _sum(seen, "too strict") < 0.01 * seen.total(), seen
+    for name in ("forget an attribute", "move a clip inwards", "clip more", "forget an age", "expire earlier",
+                 "saturate earlier", "drop a table"):  # fmt: skip
+        assert seen[f"{name}: wrong"] > 4, (name, seen)
+
+
+def _sum(seen: Counter[str], what: str) -> int:
+    return sum(n for name, n in seen.items() if name.endswith(what))
+
+
+def test_the_issued_layouts_have_no_twins() -> None:
+    checked = 0
+    for seed in range(400, 600 * MORE):
+        case = _small(seed)
+        if case is not None:
+            query, _, found = case
+            for table in found.tables:
+                assert not stores_too_little(query, table.layout), (query.sql, table.layout)
+                checked += 1
+    assert checked > 100
+
+
+def test_the_twins_find_what_is_missing() -> None:
+    """So that the two tests above compare with something."""
+    catalog = streams("S T", a="bigint")
+    atoms = [("S.ts", ">", "T.ts", 0), ("T.a", "<", "S.a", 0), ("T.a", "<", "0", 9), ("S.a", ">", "0", 1)]
+    query = small_query(("S", "T"), ("a",), atoms, (), catalog)
+    assert stores_too_little(query, Table(("T",), (), (), (), None))
+
+
+@pytest.mark.parametrize("features", [Features(), Features(windows=60, finite=40), Features(distinct=100)], ids=str)
+def test_random_certificates_lose_nothing(features: Features) -> None:
+    """Relations, lists, unions and the rest: what is wrong in any case is rejected, and nearly all else."""
+    counts: Counter[str] = Counter()
+    for seed in range(80 * MORE):
+        statement = make_statement(Choices.seeded(seed), features)
+        decision = decided(statement.sql, statement.catalog)
+        found = _bounded(decision)
+        for mutation in _some(found, seed) if found is not None else ():
+            rejected = bool(rejections(decision, mutation.bound))
+            if mutation.name in ALWAYS_WRONG:
+                assert rejected, (statement.sql, mutation.name)
+            elif mutation.name not in HARMLESS:
+                counts["rejected" if rejected else "accepted"] += 1
+    assert counts["rejected"] > 0.9 * counts.total() > 10, counts

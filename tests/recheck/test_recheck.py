@@ -1,0 +1,156 @@
+"""The checker on reports and on texts that are no certificates; its closure against brute force."""
+
+from __future__ import annotations
+
+import json
+import random
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from cli import main
+from criteria.bound import bound
+from recheck.distances import ContradictionError, Distances
+from recheck.formula import evaluate
+from recheck.validate import faults
+from tests.support.catalogs import PLAIN
+from tests.support.certificates import plain
+from tests.support.product import decided
+
+CATALOG = '[streams]\nS = { timestamp = "ts", columns = { a = "bigint", ts = "bigint" } }\n' \
+          'T = { timestamp = "ts", columns = { a = "bigint", ts = "bigint" } }\n'  # fmt: skip
+SQL = "SELECT T.a FROM S, T WHERE S.ts > T.ts AND T.a BETWEEN 1 AND 4"
+
+
+# --- the command ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory with a query, its catalog and its JSON report."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "streams.toml").write_text(CATALOG)
+    (tmp_path / "q.sql").write_text(SQL)
+    (tmp_path / "report.json").write_text(_run("check", "q.sql", "--format", "json").output)
+    return tmp_path / "report.json"
+
+
+def _run(*arguments: str, text: str = "") -> Result:
+    return CliRunner().invoke(main, arguments, input=text)
+
+
+def test_a_report_holds(report: Path) -> None:
+    result = _run("recheck", "report.json")
+    assert (result.exit_code, result.output) == (0, "q: certificate holds\n")
+    assert _run("recheck", "-", text=report.read_text()).exit_code == 0
+
+
+def test_a_report_of_another_query_does_not(report: Path) -> None:
+    Path("q.sql").write_text(SQL.replace("4", "5"))
+    result = _run("recheck", "report.json")
+    assert result.exit_code == 1
+    assert "for another query" in result.output
+    Path("q.sql").write_text("-- name: other\n" + SQL)
+    assert "no such query" in _run("recheck", "report.json").output
+
+
+def test_a_report_that_says_more_than_its_certificate_does_not(report: Path) -> None:
+    document = json.loads(report.read_text())
+    document["queries"][0]["bound"]["entries"] = 3
+    assert _run("recheck", "-", text=json.dumps(document)).exit_code == 1
+    document["queries"][0]["certificate"] = None
+    result = _run("recheck", "-", text=json.dumps(document))
+    assert (result.exit_code, "it has no certificate" in result.output) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "status"), [("", 3), ("[]", 3), ('{"queries": 3}', 3), ('{"queries": []}', 2), ("\udcff", 3)]
+)
+def test_what_is_no_report_is_refused(report: Path, text: str, status: int) -> None:
+    Path("other.json").write_bytes(text.encode(errors="surrogateescape"))
+    result = _run("recheck", "other.json")
+    assert result.exit_code == status
+    assert "Traceback" not in result.output
+
+
+# --- shapes -----------------------------------------------------------------------------------------------------------
+
+
+def _paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    found = [path] if path else []
+    members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return found + [longer for key, member in members for longer in _paths(member, (*path, key))]
+
+
+def test_a_certificate_of_another_shape_is_rejected_not_a_crash() -> None:
+    decision = decided(
+        "SELECT T.a, T.b FROM S, T WHERE S.ts > T.ts AND S.ts <= T.ts + 3 AND T.a < S.a AND T.a < 9 AND S.a > 1"
+        " AND T.a = T.b", PLAIN)  # fmt: skip
+    found = bound(decision.derivation.split)
+    assert found is not None
+    text = json.dumps(plain(found, distinct=False))
+    assert not faults(decision.derivation.split, json.loads(text))
+    for path in _paths(json.loads(text)):
+        for wrong in ("x", -1, None, [], {}, [3], True):
+            document = json.loads(text)
+            place = document
+            for key in path[:-1]:
+                place = place[key]
+            if place[path[-1]] == wrong and type(place[path[-1]]) is type(wrong):
+                continue
+            place[path[-1]] = wrong
+            reasons = faults(decision.derivation.split, document)
+            assert isinstance(reasons, tuple)
+            weaker = path[-1] in ("name", "bytes", "value", "bytes_per_entry", "saturates") or "equal" in path
+            assert reasons or weaker or wrong in (None, []), (path, wrong)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "c_S +", "c_T", "c_S ** 2", "print(1)", "min(3)", "'a'", "c_S if 1 else 2", "1.5"]
+)
+def test_no_formula(text: str) -> None:
+    from recheck.claims import RejectedError
+
+    with pytest.raises(RejectedError):
+        evaluate(text, {"c_S": 3})
+
+
+def test_formulas() -> None:
+    assert evaluate("2*c_S + max(0, max_R_a - min_R_a + 1)", {"c_S": 3, "max_R_a": 4, "min_R_a": -2}) == 13
+    assert evaluate("min(3, c_S)*(c_S + 1)", {"c_S": 2}) == 6
+
+
+# --- the closure ------------------------------------------------------------------------------------------------------
+
+
+def test_distances_are_those_of_brute_force() -> None:
+    """Every bound is attained by a solution and exceeded by none; without a bound, differences grow beyond any path."""
+    choose, satisfiable = random.Random(0), 0
+    for _ in range(400):
+        edges = [(*choose.sample("xyz", 2), choose.randint(-2, 3), False) for _ in range(choose.randint(1, 6))]
+        every = ({"x": 0, "y": y, "z": z} for y, z in product(range(-9, 10), repeat=2))
+        solutions = [v for v in every if all(v[x] - v[y] <= c for x, y, c, _ in edges)]
+        try:
+            distances = Distances(edges)
+            bounds = {(x, y): distances.bound(x, y) for x, y in product("xyz", repeat=2)}
+        except ContradictionError:
+            assert not solutions
+            continue
+        satisfiable += 1
+        for (x, y), found in bounds.items():
+            greatest = max(v[x] - v[y] for v in solutions)
+            assert found == (greatest, 0) if found is not None else greatest > 6
+    assert satisfiable > 100
+
+
+def test_dense_distances_keep_strictness() -> None:
+    distances = Distances([("x", "y", 0, True), ("y", "z", 0, True), ("z", "w", 1, False)])
+    assert distances.bound("x", "z") == (0, -1)
+    assert distances.bound("x", "w") == (1, -1)
+    assert distances.implies("x", "w", 1)
+    assert not distances.implies("z", "w", 1, strict=True)
+    with pytest.raises(ContradictionError):
+        Distances([("x", "y", 0, True), ("y", "x", 0, False)]).bound("x", "y")

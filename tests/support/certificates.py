@@ -1,0 +1,29 @@
+"""Certificates as a reader of the JSON report gets them, and whether `recheck` accepts them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from criteria.bound import Bound, bound
+from criteria.certificate import certificate, to_json
+from criteria.verdict import Decision, Verdict
+from recheck.validate import faults
+
+
+def plain(found: Bound, distinct: bool) -> dict[str, Any]:
+    """A bound's certificate, through JSON text."""
+    document: dict[str, Any] = json.loads(json.dumps(to_json(certificate(found, distinct))))
+    return document
+
+
+def rejections(decision: Decision, found: Bound) -> tuple[str, ...]:
+    """Why `recheck` does not accept the certificate of a bound for a query."""
+    return faults(decision.derivation.split, plain(found, decision.query.distinct))
+
+
+def assert_certified(decision: Decision) -> None:
+    """A bounded query's certificate, where there is one, is accepted."""
+    if decision.verdict is Verdict.BOUNDED:
+        found = bound(decision.derivation.split)
+        assert found is None or not (reasons := rejections(decision, found)), reasons

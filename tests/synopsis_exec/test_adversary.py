@@ -1,0 +1,126 @@
+"""M is tight: adversarial streams make the kernel keep at least half as many entries, and never more."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analyzer.catalog import Catalog, catalog_from_mapping, load_catalog, parse_catalog
+from analyzer.errors import NotExecutableError
+from analyzer.lower import lower
+from analyzer.spans import SourceText
+from analyzer.statements import split_statements
+from criteria.bound import bound
+from criteria.verdict import Decision, Verdict, decide
+from synopsis_exec.adversary import Flood, floods
+from synopsis_exec.codegen import job_text
+from synopsis_exec.plan import make_plan
+from synopsis_exec.plan_ir import Plan
+from synopsis_exec.simulate import load_kernel, replay
+from tests.support.catalogs import PLAIN, with_relation
+from tests.support.choices import Choices
+from tests.support.product import decided
+from tests.support.profiles import MORE
+from tests.support.queries import Features, make_statement
+
+ROOT = Path(__file__).parents[2]
+MADE: dict[str, str] = {
+    "a window": "SELECT T.a, S.a AS sa FROM S, T WHERE S.ts > T.ts AND S.ts <= T.ts + 3",
+    "a window and a range": "SELECT T.a FROM S, T WHERE S.ts > T.ts AND S.ts <= T.ts + 3 AND T.a BETWEEN 1 AND 2",
+    "a wait": "SELECT T.a FROM S, T WHERE S.ts > T.ts + 3 AND T.a BETWEEN 1 AND 2",
+    "two windows in a chain": (
+        "SELECT U.a FROM S, T, U WHERE S.ts BETWEEN T.ts + 1 AND T.ts + 2 AND T.ts BETWEEN U.ts + 1 AND U.ts + 2"),
+    "clipped from below": "SELECT 1 AS one FROM S, T WHERE S.ts > T.ts AND T.a < S.a AND T.a < 9 AND S.a > 1",
+    "clipped from above": "SELECT 1 AS one FROM S, T WHERE S.ts > T.ts AND S.a < T.a AND T.a > 0 AND S.a < 7",
+    "unrelated streams": "SELECT S.a, T.a AS ta FROM S, T WHERE S.a BETWEEN 1 AND 2 AND T.a BETWEEN 1 AND 3",
+    "a finite stream": "SELECT T.a, S.a AS sa FROM S, T WHERE S.ts > T.ts AND T.ts < 6",
+    "a stream before it ends": "SELECT T.a FROM S, T WHERE S.ts > T.ts AND S.ts < 6",
+    "a range between extremes": "SELECT T.a FROM S, T, R WHERE S.ts > T.ts AND T.a > R.a AND T.a < R.b",
+    "rows of a relation": "SELECT T.a, R.b FROM S, T, R WHERE S.ts > T.ts AND T.a = R.a",
+    "clipped to a relation": "SELECT 1 AS one FROM S, T, R WHERE S.ts > T.ts AND T.a < S.a AND T.a = R.a AND S.a > 3",
+    "results of a set": "SELECT DISTINCT S.a, T.a AS ta FROM S, T WHERE S.ts > T.ts AND S.a = T.a AND T.a IN (1, 4, 7)",
+}  # fmt: skip
+
+
+def _statements(text: str, catalog: Catalog) -> list[tuple[str, Decision]]:
+    lowered = [(s.name, lower(s, catalog).query) for s in split_statements(SourceText("q.sql", text))]
+    return [(name, decide(query)) for name, query in lowered if query is not None]
+
+
+def _documented() -> dict[str, tuple[Decision, Catalog]]:
+    """The examples' queries and those of docs/theory.md, by name."""
+    found = {}
+    for file in sorted(ROOT.glob("examples/*/*.sql")):
+        catalog = load_catalog(file.parent / "streams.toml")
+        found |= {name: (d, catalog) for name, d in _statements(file.read_text(encoding="utf-8"), catalog)}
+    theory = (ROOT / "docs" / "theory.md").read_text(encoding="utf-8")
+    catalog = parse_catalog(re.findall(r"```toml\n(.*?)```", theory, re.S)[0])
+    for block in re.findall(r"```sql\n(.*?)```", theory, re.S):
+        found |= {name: (d, catalog) for name, d in _statements(block, catalog)}
+    return {name: case for name, case in found.items() if bounded(case[0])}
+
+
+def bounded(decision: Decision) -> bool:
+    return decision.verdict is Verdict.BOUNDED and bound(decision.derivation.split) is not None
+
+
+def _numbers(plan: Plan, flood: Flood) -> dict[str, int]:
+    """The symbols of M in some rows."""
+    known: dict[str, int] = {}
+    for stream in plan.streams:
+        times = Counter(row[str(stream.timestamp)] for row in flood.streams[stream.name])
+        known[f"c_{stream.name}"] = max(times.values(), default=0)
+    for relation in plan.relations:
+        rows = flood.relations[relation.name]
+        known[f"rows_{relation.name}"] = len(rows)
+        for column in relation.declared:
+            values = [row[column.name] for row in rows if isinstance(row[column.name], int)]
+            if values:
+                known |= {f"{e.__name__}_{relation.name}_{column.name}": e(values) for e in (min, max)}
+    return known
+
+
+def tightness(decision: Decision, catalog: Catalog, timestamps: int) -> float:
+    """The greatest share of M that is reached; more than M fails."""
+    plan = make_plan(decision, catalog)
+    kernel = load_kernel(job_text(plan))
+    shares = [0.0]
+    for flood in floods(plan, timestamps=timestamps):
+        peak = max((step.entries for step in replay(kernel, flood.relations, flood.streams)), default=0)
+        scope: dict[str, Any] = {"__builtins__": {}, "min": min, "max": max}
+        limit = eval(plan.bound.entries.text, scope, _numbers(plan, flood))
+        assert peak <= limit, (plan.sql, peak, plan.bound.entries.text)
+        shares.append(peak / limit if limit else 1.0)
+    return max(shares)
+
+
+def test_documented_queries_reach_half_of_their_bound() -> None:
+    cases = _documented()
+    assert {"figure2", "late_tally_at_fog", "two_parents", "compared_with_an_older_stream"} <= set(cases)
+    reached = {name: tightness(*case, timestamps=200) for name, case in cases.items()}
+    assert min(reached.values()) >= 0.5, reached
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_made_queries_reach_half_of_their_bound(name: str) -> None:
+    catalog = with_relation(PLAIN)
+    assert tightness(decided(MADE[name], catalog), catalog_from_mapping(catalog), timestamps=100) >= 0.5
+
+
+@pytest.mark.parametrize("features", [Features(timestamps=0), Features(windows=70, finite=30, timestamps=0)], ids=str)
+def test_random_queries_stay_within_their_bound_and_mostly_reach_half_of_it(features: Features) -> None:
+    reached = []
+    for seed in range(60 * MORE):
+        statement = make_statement(Choices.seeded(seed), features)
+        decision = decided(statement.sql, statement.catalog)
+        if bounded(decision):
+            try:
+                reached.append(tightness(decision, catalog_from_mapping(statement.catalog), timestamps=60))
+            except NotExecutableError:
+                continue
+    assert len(reached) > 35
+    assert sum(share >= 0.5 for share in reached) > 0.9 * len(reached), sorted(reached)[:9]

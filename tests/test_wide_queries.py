@@ -1,0 +1,43 @@
+"""30 streams with 20 attributes each and 600 predicates: decided, rightly, and without trying combinations."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from analyzer.catalog import catalog_from_mapping
+from analyzer.spans import SourceText
+from benchmarks.wide_query import SHAPES, Shape, wide_query
+from criteria.check import Checked, check_source
+from criteria.verdict import Verdict
+
+ENOUGH = 15
+"""Seconds of processor time, an order of magnitude more than needed: combinations would take hours."""
+
+
+def checked(streams: int, attributes: int, shape: Shape, distinct: bool) -> Checked:
+    sql, mapping = wide_query(streams, attributes, shape, distinct)
+    (found,) = check_source(SourceText("wide.sql", sql), catalog_from_mapping(mapping))
+    return found
+
+
+@pytest.mark.parametrize("distinct", [False, True])
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+def test_a_wide_query_is_decided(shape: Shape, distinct: bool) -> None:
+    begun = time.process_time()
+    wide = checked(30, 20, shape, distinct)
+    assert time.process_time() - begun < ENOUGH
+    if shape.domains:
+        assert wide.verdict is Verdict.BOUNDED
+        assert (wide.bound is None) == (shape.times == "star")
+    else:
+        assert wide.verdict in ((Verdict.UNKNOWN, Verdict.UNBOUNDED) if distinct else (Verdict.UNBOUNDED,))
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+def test_a_wide_query_has_a_predicate_per_attribute_and_uses_all(shape: Shape) -> None:
+    sql, _ = wide_query(10, 8, shape)
+    conditions = sql.partition("WHERE ")[2].split("\n  AND ")
+    assert len(conditions) == 80
+    assert all(any(f"S{i}.a{j} " in f"{c} " for c in conditions) for i in range(10) for j in range(8))
