@@ -14,7 +14,7 @@ from itertools import chain, product
 from typing import NamedTuple
 
 from analyzer.catalog import Kind
-from analyzer.closure import Closure, Sort, close
+from analyzer.closure import Closure, Sort, close, in_order, value_lists
 from analyzer.query import Attribute, Branch, Comparison, Source
 from analyzer.spans import Span
 from analyzer.types import Family
@@ -108,12 +108,16 @@ class Facts:
         """Attributes with finitely many values in any case: of relations, finite streams, enumerations."""
         return frozenset(a for a in self.closure.nodes if self._is_finite(a))
 
+    @cached_property
+    def lists(self) -> dict[Attribute, tuple[Value, ...]]:
+        """The values that declared lists and `OneOf` conditions leave attributes."""
+        return value_lists(self.branch)
+
     def _is_finite(self, attribute: Attribute) -> bool:
         source = self.branch.source(attribute.source)
         if source.kind is Kind.RELATION or source.alias in self.finite_streams:
             return not self.branch.is_time(attribute)
-        domain = source.column(attribute.column).domain
-        return domain is not None and bool(domain.values)
+        return attribute in self.lists
 
     def bounded_above(self, x: Attribute) -> bool:
         """Whether an attribute is upper-bounded (Definition 5), counting finite attributes as constants."""
@@ -159,13 +163,10 @@ class Facts:
         return self.bounded_above(x) and self.bounded_below(x)
 
     def listed(self, x: Attribute) -> tuple[Value, ...] | None:
-        """The values that a declared list leaves an attribute: its own, or that of one it equals; None without one."""
-        options = []
-        for other in (x, *self.equal_to(x)):
-            domain = self.branch.column(other).domain
-            if domain is not None and domain.values:
-                options.append(tuple(self._moved(value, other, x) for value in domain.values))
-        return min(options, key=len, default=None)
+        """The values that lists leave an attribute, its own and those of attributes it equals; None without any."""
+        alike = (y for y in (x, *self.equal_to(x)) if y in self.lists)
+        options = [{self._moved(value, y, x) for value in self.lists[y]} for y in alike]
+        return tuple(sorted(set.intersection(*options), key=in_order)) if options else None
 
     def equal_to(self, x: Attribute) -> tuple[Attribute, ...]:
         """The other attributes that equal one up to a constant (exactly, over dense types and strings)."""
@@ -202,7 +203,10 @@ class Facts:
         return value if isinstance(value, str) or difference == 0 else value + int(difference)
 
     def limits(self, x: Attribute) -> tuple[Limit, Limit]:
-        """The lower and upper limit of a discrete attribute, by constants and relations' extreme values."""
+        """The lower and upper limit of a discrete attribute, by constants and relations' extreme values.
+
+        A limit by a relation that follows from a constant says nothing more, and is left out.
+        """
         if x not in self._limits:
             self._limits[x] = self._lower_and_upper(x)
         return self._limits[x]
@@ -219,9 +223,9 @@ class Facts:
             if self.branch.source(relation.source).kind is not Kind.RELATION or relation == x:
                 continue
             other = self.closure.nodes[relation][1]
-            if (up := matrix.limit(node, other)) is not None:
+            if (up := matrix.limit(node, other)) is not None and not matrix.implied_through(node, 0, other):
                 above.append((relation, up[0]))
-            if (down := matrix.limit(other, node)) is not None:
+            if (down := matrix.limit(other, node)) is not None and not matrix.implied_through(other, 0, node):
                 below.append((relation, -down[0]))
         if self.branch.source(x.source).kind is Kind.RELATION:
             below.append((x, Fraction(0)))

@@ -5,15 +5,16 @@ Sorts are never compared with each other: application time, discrete values, den
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from functools import lru_cache
 
-from analyzer.catalog import Kind
+from analyzer.catalog import Column
 from analyzer.difference_bounds import DifferenceBounds, Edge
-from analyzer.query import Atom, Attribute, Branch, Comparison, NullTest, Op, Truth
+from analyzer.query import Attribute, Branch, Comparison, Condition, NullTest, OneOf, Op, Truth
 from analyzer.types import DataType, Family
 from analyzer.values import Value
 
@@ -46,6 +47,11 @@ class Closure:
     null: frozenset[Attribute]
     compared: frozenset[Attribute]
     satisfiable: bool
+
+    @property
+    def ranks(self) -> dict[str, int]:
+        """The place of each string constant among them."""
+        return {text: rank for rank, text in enumerate(self.strings)}
 
     def pair(self, x: Attribute, y: Attribute) -> tuple[DifferenceBounds, int, int] | None:
         """The matrix and nodes of two attributes; None when their sorts differ."""
@@ -126,24 +132,24 @@ def close(branch: Branch, tighten: bool = True) -> Closure:
     """P+ of a branch whose condition is a conjunction, with the catalog's domains and the start of time.
 
     ``x <> y`` tightens a bound that it touches (``x <= 3 AND x <> 3`` gives ``x <= 2`` over integers) and is
-    otherwise left to `split_unequal`. Without ``tighten`` no ``<>`` tightens anything.
+    otherwise left to `split_unequal`; bounds move to the nearest values of lists. Without ``tighten`` no ``<>``
+    tightens anything.
     """
     atoms = _conjuncts(branch)
     nodes = _number_nodes(branch)
-    strings = _string_constants(branch, atoms)
+    strings = _string_constants(branch)
     ranks = {text: rank for rank, text in enumerate(strings)}
     edges: dict[Sort, list[Edge]] = {sort: [] for sort in Sort}
     for attribute, op, other, offset in (*_declared(branch), *_compared(atoms)):
-        sort = nodes[attribute][0]
-        value = ranks[offset] if isinstance(offset, str) and other is None else 0 if isinstance(offset, str) else offset
-        edges[sort].extend(_edges(nodes[attribute][1], op, nodes[other][1] if other else 0, value))
-    bounds = {sort: _matrix(sort, nodes, edges[sort]) for sort in Sort}
-    unequal = [atom for atom in atoms if tighten and isinstance(atom, Comparison) and atom.op is Op.NE]
+        value = _number(offset, other, ranks)
+        edges[nodes[attribute][0]].extend(_edges(nodes[attribute][1], op, nodes[other][1] if other else 0, value))
+    unequal = tuple(atom for atom in atoms if tighten and isinstance(atom, Comparison) and atom.op is Op.NE)
+    bounds = {}
     for sort in Sort:
-        mine = [_unequal_nodes(atom, nodes, ranks) for atom in unequal if nodes[atom.left][0] is sort]
-        bounds[sort] = _tighten_unequal(bounds[sort], mine)
-    bounds[Sort.DISCRETE] = _tighten_listed(bounds[Sort.DISCRETE], _listed(branch, nodes))
-    null, compared, consistent = _nulls(atoms)
+        lists = _lists(branch, sort, nodes, ranks)
+        excluded = [_excluded(atom, nodes, ranks) for atom in unequal if nodes[atom.left][0] is sort]
+        bounds[sort] = _narrowed(_matrix(sort, nodes, edges[sort], lists), excluded, lists)
+    null, compared, consistent = _nulls(branch, atoms)
     satisfiable = consistent and all(matrix.satisfiable for matrix in bounds.values())
     satisfiable = satisfiable and not any(isinstance(part, Truth) for part in _false_parts(branch))
     return Closure(nodes, bounds, strings, null, compared, satisfiable)
@@ -154,7 +160,7 @@ def _false_parts(branch: Branch) -> tuple[Truth, ...]:
     return (where,) if isinstance(where, Truth) and not where.value else ()
 
 
-def _conjuncts(branch: Branch) -> tuple[Atom, ...]:
+def _conjuncts(branch: Branch) -> tuple[Condition, ...]:
     return () if _false_parts(branch) else branch.atoms
 
 
@@ -179,34 +185,59 @@ def _used_attributes(branch: Branch) -> frozenset[Attribute]:
     return frozenset(in_atoms | projected)
 
 
-def _string_constants(branch: Branch, atoms: Iterable[Atom]) -> tuple[str, ...]:
-    found = {atom.offset for atom in atoms if isinstance(atom, Comparison) and atom.right is None}
-    found |= {offset for _, _, _, offset in _declared(branch)}
-    return tuple(sorted((text for text in found if isinstance(text, str)), key=lambda text: text.encode()))
+def _string_constants(branch: Branch) -> tuple[str, ...]:
+    found: set[Value] = {value for values in value_lists(branch).values() for value in values}
+    found |= {atom.offset for atom in _conjuncts(branch) if isinstance(atom, Comparison) and atom.right is None}
+    return tuple(sorted((text for text in found if isinstance(text, str)), key=in_order))
+
+
+def value_lists(branch: Branch) -> dict[Attribute, tuple[Value, ...]]:
+    """The values that declared lists and `OneOf` conditions leave the attributes in use, least first."""
+    allowed: dict[Attribute, set[Value]] = {}
+    domains = ((a, branch.column(a).domain) for a in sorted(_used_attributes(branch)))
+    declared = ((a, domain.values) for a, domain in domains if domain is not None and domain.values)
+    stated = ((atom.attribute, atom.values) for atom in _conjuncts(branch) if isinstance(atom, OneOf))
+    for attribute, values in (*declared, *stated):
+        allowed[attribute] = allowed.get(attribute, set(values)) & set(values)
+    return {attribute: tuple(sorted(values, key=in_order)) for attribute, values in allowed.items()}
+
+
+def in_order(value: Value) -> int | Fraction | bytes:
+    """What to compare values of one type by: strings are in the order of their UTF-8 bytes, as in Spark."""
+    return value.encode() if isinstance(value, str) else value
 
 
 def _declared(branch: Branch) -> Iterator[tuple[Attribute, Op, Attribute | None, Value]]:
-    """Bounds that hold without being written: declared domains, booleans, and the start of time."""
+    """Bounds that hold without being written: domains, the ends of lists, booleans, the start of time, of strings."""
     used = _used_attributes(branch)
+    lists = value_lists(branch)
     for source in branch.sources:
         for column in source.columns:
             attribute = Attribute(source.alias, column.name)
-            if column.name == source.timestamp and source.kind is not Kind.RELATION:
+            if attribute == source.time:
                 first = 0 if column.type.family is Family.INTEGER else FIRST_TIMESTAMP
                 yield attribute, Op.GE, None, first
             elif attribute in used:
-                domain = column.domain
-                low, high = (domain.low, domain.high) if domain else (None, None)
-                if domain and domain.values and column.type.family is not Family.STRING:
-                    low, high = min(domain.values), max(domain.values)
-                if column.type.family is Family.BOOLEAN:
-                    low, high = (low or 0), (1 if high is None else high)
+                low, high = _ends(column, lists.get(attribute))
                 if low is not None and high is not None:
                     yield attribute, Op.GE, None, low
                     yield attribute, Op.LE, None, high
+    if "" in _string_constants(branch):
+        for attribute in sorted(used):
+            if branch.column(attribute).type.family is Family.STRING:
+                yield attribute, Op.GE, None, ""
 
 
-def _compared(atoms: Iterable[Atom]) -> Iterator[tuple[Attribute, Op, Attribute | None, Value]]:
+def _ends(column: Column, values: tuple[Value, ...] | None) -> tuple[Value | None, Value | None]:
+    """The least and greatest value that a list, a declared range or the type leaves; None without an end."""
+    if values:
+        return values[0], values[-1]
+    if column.domain is not None and column.domain.low is not None:
+        return column.domain.low, column.domain.high
+    return (0, 1) if column.type.family is Family.BOOLEAN else (None, None)
+
+
+def _compared(atoms: Iterable[Condition]) -> Iterator[tuple[Attribute, Op, Attribute | None, Value]]:
     for atom in atoms:
         if isinstance(atom, Comparison) and atom.op is not Op.NE:
             yield atom.left, atom.op, atom.right, atom.offset
@@ -228,28 +259,56 @@ def _edges(x: int, op: Op, y: int, offset: Fraction | int | float) -> Iterator[E
         yield y, x, -value, op is Op.GT
 
 
-def _matrix(sort: Sort, nodes: dict[Attribute, tuple[Sort, int]], edges: list[Edge]) -> DifferenceBounds:
+def _number(offset: Value, other: Attribute | None, ranks: dict[str, int]) -> Fraction:
+    """The constant of a comparison: the rank of a string; between two strings there is none."""
+    if isinstance(offset, str):
+        return Fraction(ranks[offset] if other is None else 0)
+    return Fraction(offset)
+
+
+_Excluded = tuple[int, int, Fraction]
+"""``x <> y + c``, by nodes."""
+
+_Lists = dict[int, tuple[Fraction, ...]]
+"""The values that lists leave a node, least first."""
+
+
+def _matrix(sort: Sort, nodes: dict[Attribute, tuple[Sort, int]], edges: list[Edge], lists: _Lists) -> DifferenceBounds:
     size = 1 + sum(own is sort for own, _ in nodes.values())
-    return DifferenceBounds(size, edges, dense=sort in (Sort.DENSE, Sort.STRING))
+    constants = tuple(value for values in lists.values() for value in values)
+    return DifferenceBounds(size, edges, dense=sort in (Sort.DENSE, Sort.STRING), constants=constants)
 
 
-def _unequal_nodes(
-    atom: Comparison, nodes: dict[Attribute, tuple[Sort, int]], ranks: dict[str, int]
-) -> tuple[int, int, Fraction]:
+def _excluded(atom: Comparison, nodes: dict[Attribute, tuple[Sort, int]], ranks: dict[str, int]) -> _Excluded:
     other = nodes[atom.right][1] if atom.right else 0
-    offset = atom.offset
-    value = (
-        ranks[offset] if isinstance(offset, str) and atom.right is None else 0 if isinstance(offset, str) else offset
-    )
-    return nodes[atom.left][1], other, Fraction(value)
+    return nodes[atom.left][1], other, _number(atom.offset, atom.right, ranks)
 
 
-def _tighten_unequal(matrix: DifferenceBounds, unequal: list[tuple[int, int, Fraction]]) -> DifferenceBounds:
+def _lists(branch: Branch, sort: Sort, nodes: dict[Attribute, tuple[Sort, int]], ranks: dict[str, int]) -> _Lists:
+    return {
+        nodes[attribute][1]: tuple(sorted(_number(value, None, ranks) for value in values))
+        for attribute, values in value_lists(branch).items()
+        if attribute in nodes and nodes[attribute][0] is sort
+    }
+
+
+def _narrowed(matrix: DifferenceBounds, excluded: list[_Excluded], lists: _Lists) -> DifferenceBounds:
+    """Bounds that no ``<>`` and no list tightens further: ``a IN [1, 3, 5] AND a > 1 AND a <> 3`` gives ``a = 5``."""
+    constants = {(x, c) for x, y, c in excluded if y == 0}
+    left = {node: tuple(v for v in values if (node, v) not in constants) for node, values in lists.items()}
+    before = None
+    while matrix is not before and matrix.satisfiable:
+        before = matrix
+        matrix = _tighten_listed(_tighten_unequal(matrix, excluded), left)
+    return matrix
+
+
+def _tighten_unequal(matrix: DifferenceBounds, excluded: list[_Excluded]) -> DifferenceBounds:
     """Apply each ``x <> y + c`` that touches a bound, until none does."""
     changed = True
     while changed and matrix.satisfiable:
         changed = False
-        for x, y, c in unequal:
+        for x, y, c in excluded:
             for i, j, value in ((x, y, c), (y, x, -c)):
                 if matrix.limit(i, j) == (value, False):
                     matrix = matrix.tightened(i, j, value, strict=True)
@@ -259,37 +318,37 @@ def _tighten_unequal(matrix: DifferenceBounds, unequal: list[tuple[int, int, Fra
     return matrix
 
 
-def _listed(branch: Branch, nodes: dict[Attribute, tuple[Sort, int]]) -> list[tuple[int, list[int]]]:
-    """The nodes of discrete attributes whose declared domain is a list, with its values in order."""
-    found = []
-    for attribute, (sort, node) in nodes.items():
-        domain = branch.column(attribute).domain
-        if sort is Sort.DISCRETE and domain is not None and domain.values:
-            found.append((node, sorted(int(value) for value in domain.values)))
-    return found
-
-
-def _tighten_listed(matrix: DifferenceBounds, listed: list[tuple[int, list[int]]]) -> DifferenceBounds:
+def _tighten_listed(matrix: DifferenceBounds, lists: _Lists) -> DifferenceBounds:
     """Move bounds to the nearest listed values: ``a IN [1, 5, 9] AND a > 2`` gives ``a >= 5``."""
-    changed = bool(listed)
+    changed = bool(lists)
     while changed and matrix.satisfiable:
         changed = False
-        for node, values in listed:
-            high, low = matrix.bound(node, 0), matrix.bound(0, node)
-            possible = [v for v in values if (high is None or v <= high) and (low is None or -v <= low)]
-            most, least = (possible[-1], possible[0]) if possible else (values[0] - 1, values[0])
+        for node, values in lists.items():
+            possible = _between(values, matrix.limit(0, node), matrix.limit(node, 0))
+            most, least = (possible[-1], possible[0]) if possible else (Fraction(0), Fraction(1))
             for x, y, c in ((node, 0, most), (0, node, -least)):
                 if not matrix.implies(x, y, c):
                     matrix, changed = matrix.tightened(x, y, c), True
     return matrix
 
 
-def _nulls(atoms: tuple[Atom, ...]) -> tuple[frozenset[Attribute], frozenset[Attribute], bool]:
+def _between(
+    values: tuple[Fraction, ...], below: tuple[Fraction, bool] | None, above: tuple[Fraction, bool] | None
+) -> tuple[Fraction, ...]:
+    """The values that satisfy both limits; ``below`` bounds the negated value."""
+    first = 0 if below is None else (bisect_right if below[1] else bisect_left)(values, -below[0])
+    last = len(values) if above is None else (bisect_left if above[1] else bisect_right)(values, above[0])
+    return values[first:last]
+
+
+def _nulls(branch: Branch, atoms: tuple[Condition, ...]) -> tuple[frozenset[Attribute], frozenset[Attribute], bool]:
+    """The attributes that must be NULL, those that cannot be, and whether no attribute is both."""
     tests = [atom for atom in atoms if isinstance(atom, NullTest)]
     null = frozenset(test.attribute for test in tests if test.is_null)
-    present = frozenset(test.attribute for test in tests if not test.is_null)
-    compared = frozenset(a for atom in atoms if isinstance(atom, Comparison) for a in atom.attributes)
-    return null, compared | present, not null & (compared | present)
+    present = {test.attribute for test in tests if not test.is_null}
+    present |= {attribute for atom in atoms if not isinstance(atom, NullTest) for attribute in atom.attributes}
+    present |= {source.time for source in branch.sources if source.time is not None}
+    return null, frozenset(present), null.isdisjoint(present)
 
 
 def implied(closure: Closure, atom: Comparison) -> bool:
@@ -298,12 +357,9 @@ def implied(closure: Closure, atom: Comparison) -> bool:
         return False
     matrix, x = closure.node(atom.left)
     y = closure.nodes[atom.right][1] if atom.right is not None else 0
-    if isinstance(atom.offset, str):
-        if atom.right is None and atom.offset not in closure.strings:
-            return _implied_between(closure, atom, atom.offset)
-        value = Fraction(closure.strings.index(atom.offset)) if atom.right is None else Fraction(0)
-    else:
-        value = Fraction(atom.offset)
+    if isinstance(atom.offset, str) and atom.right is None and atom.offset not in closure.strings:
+        return _implied_between(closure, atom, atom.offset)
+    value = _number(atom.offset, atom.right, closure.ranks)
     if matrix.dense and atom.right is None and not isinstance(atom.offset, str) and not matrix.represents(value):
         return False
     edges = list(_edges(x, atom.op, y, value))

@@ -23,14 +23,17 @@ Edge = tuple[int, int, Fraction | int, bool]
 class DifferenceBounds:
     """The closure of a set of difference constraints over ``size`` nodes.
 
-    ``dense`` says whether values lie between any two others. ``satisfiable`` is False iff a cycle is
-    negative. Raises nothing; bounds of an unsatisfiable system mean nothing.
+    ``dense`` says whether values lie between any two others; ``constants`` are those that bounds may be tightened to
+    later. ``satisfiable`` is False iff a cycle is negative; the bounds of such a system are those found until then.
     """
 
-    def __init__(self, size: int, edges: Sequence[Edge], dense: bool = False) -> None:
+    def __init__(
+        self, size: int, edges: Sequence[Edge], dense: bool = False, constants: Sequence[Fraction] = ()
+    ) -> None:
         self.size = size
         self.dense = dense
-        self._unit = lcm(*(Fraction(c).denominator for _, _, c, _ in edges)) if dense and edges else 1
+        numbers = (*(Fraction(c) for _, _, c, _ in edges), *constants) if dense else ()
+        self._unit = lcm(*(number.denominator for number in numbers))
         self._scale = self._unit * (size + 2) if dense else 1
         stated: dict[tuple[int, int], int] = {}
         for x, y, c, strict in edges:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from analyzer.spans import Span
+
 
 class StreamboundError(Exception):
     """A failure with a message for the user and the exit status that the command line gives it.
@@ -37,6 +39,17 @@ class UsageError(StreamboundError):
     """The command was called in a way that cannot work (exit 2)."""
 
     exit_status = 2
+
+
+class TooManyBranchesError(UsageError):
+    """A condition that would split into more disjoint branches than are looked at; ``span`` is a condition to blame."""
+
+    def __init__(self, name: str, most: int, *, file: str, span: Span) -> None:
+        message = f"{name}: the condition needs more than {most:,} disjoint branches"
+        remedy = "split the query, or replace alternatives by a relation that lists them"
+        super().__init__(message, remedy=remedy, file=file, line=span.line, column=span.column)
+        self.most = most
+        self.span = span
 
 
 class CatalogError(StreamboundError):

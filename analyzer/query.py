@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from fractions import Fraction
 from typing import NamedTuple
 
-from analyzer.catalog import Column, Domain, Kind
+from analyzer.catalog import Column, Kind
 from analyzer.spans import Span
 from analyzer.types import DataType
 from analyzer.values import Value
@@ -92,6 +91,20 @@ class NullTest:
 
 
 @dataclass(frozen=True, slots=True)
+class OneOf:
+    """``attribute IN (values)``, a list that was not split; ``values`` are distinct and encoded."""
+
+    attribute: Attribute
+    values: tuple[Value, ...]
+    span: Span | None = None
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """The attribute listed."""
+        return (self.attribute,)
+
+
+@dataclass(frozen=True, slots=True)
 class Truth:
     """A constant condition: ``TRUE``, ``FALSE``, or SQL's ``UNKNOWN`` (not true, and not false either)."""
 
@@ -122,7 +135,10 @@ class Not:
 
 
 Atom = Comparison | NullTest
-Formula = Comparison | NullTest | Truth | And | Or | Not
+Condition = Atom | OneOf
+"""A conjunct of a branch."""
+
+Formula = Comparison | NullTest | OneOf | Truth | And | Or | Not
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +197,7 @@ class Branch:
     merged: tuple[tuple[str, ...], ...] = ()
 
     @property
-    def atoms(self) -> tuple[Atom, ...]:
+    def atoms(self) -> tuple[Condition, ...]:
         """The conjunction's atoms; raises TypeError before `split_disjunctions`."""
         return conjuncts(self.where)
 
@@ -201,6 +217,11 @@ class Branch:
     def column(self, attribute: Attribute) -> Column:
         """The declared column behind an attribute."""
         return self.source(attribute.source).column(attribute.column)
+
+    def joins_streams(self, atom: Comparison) -> bool:
+        """Whether a comparison is between attributes of two different streams."""
+        sources = {self.source(attribute.source).alias: self.source(attribute.source) for attribute in atom.attributes}
+        return len(sources) == 2 and all(source.kind is not Kind.RELATION for source in sources.values())
 
     def is_time(self, attribute: Attribute) -> bool:
         """Whether the attribute is its stream's application time."""
@@ -227,10 +248,10 @@ TRUE = Truth(True)
 FALSE = Truth(False)
 
 
-def conjuncts(formula: Formula) -> tuple[Atom, ...]:
+def conjuncts(formula: Formula) -> tuple[Condition, ...]:
     """The atoms of a conjunction; raises TypeError on any other formula."""
     match formula:
-        case Comparison() | NullTest():
+        case Comparison() | NullTest() | OneOf():
             return (formula,)
         case Truth(value=True):
             return ()
@@ -247,12 +268,23 @@ def conjunction(parts: tuple[Formula, ...]) -> Formula:
     return flat[0] if len(flat) == 1 else And(tuple(flat)) if flat else TRUE
 
 
+def first_span(formula: Formula) -> Span | None:
+    """The span of a formula's first condition that has one."""
+    match formula:
+        case Comparison(span=span) | NullTest(span=span) | OneOf(span=span) | Truth(span=span):
+            return span
+        case And(parts) | Or(parts):
+            return next((span for part in parts if (span := first_span(part)) is not None), None)
+        case Not(part):
+            return first_span(part)
+
+
 def map_attributes(formula: Formula, rename: Callable[[Attribute], Attribute]) -> Formula:
     """The formula with every attribute replaced."""
     match formula:
         case Comparison(left, _, right):
             return replace(formula, left=rename(left), right=None if right is None else rename(right))
-        case NullTest(attribute):
+        case NullTest(attribute) | OneOf(attribute):
             return replace(formula, attribute=rename(attribute))
         case And(parts):
             return And(tuple(map_attributes(part, rename) for part in parts))
@@ -272,13 +304,13 @@ __all__ = [
     "Attribute",
     "Branch",
     "Comparison",
+    "Condition",
     "Constant",
-    "Domain",
     "Formula",
-    "Fraction",
     "Kind",
     "Not",
     "NullTest",
+    "OneOf",
     "Op",
     "Or",
     "Output",
@@ -287,5 +319,6 @@ __all__ = [
     "Truth",
     "conjunction",
     "conjuncts",
+    "first_span",
     "map_attributes",
 ]

@@ -23,6 +23,7 @@ from analyzer.query import (
     Formula,
     Not,
     NullTest,
+    OneOf,
     Op,
     Or,
     Output,
@@ -87,13 +88,18 @@ def render_formula(formula: Formula, branch: Branch) -> exp.Expr:
             return exp.Null() if unknown else exp.Boolean(this=value)
         case And(parts):
             return exp.and_(*(render_formula(part, branch) for part in parts))
+        case OneOf(attribute, values):
+            return _in(attribute, values, branch)
         case Or(parts) if (listed := _listed(parts)) is not None:
-            items = [_literal(value, _type(listed[0], branch)) for value in listed[1]]
-            return exp.In(this=_column(listed[0]), expressions=items)
+            return _in(*listed, branch)
         case Or(parts):
             return exp.or_(*(render_formula(part, branch) for part in parts))
         case Not(part):
             return exp.not_(render_formula(part, branch))
+
+
+def _in(attribute: Attribute, values: tuple[Value, ...], branch: Branch) -> exp.Expr:
+    return exp.In(this=_column(attribute), expressions=[_literal(value, _type(attribute, branch)) for value in values])
 
 
 def _listed(parts: tuple[Formula, ...]) -> tuple[Attribute, tuple[Value, ...]] | None:

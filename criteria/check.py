@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from analyzer.catalog import Catalog, suggest
 from analyzer.diagnostics import Diagnostic, Severity
-from analyzer.errors import InputError, UsageError
+from analyzer.errors import InputError, TooManyBranchesError, UsageError
 from analyzer.lower import lower
 from analyzer.query import Query
 from analyzer.spans import SourceText
@@ -96,7 +96,10 @@ def check_statement(statement: Statement, catalog: Catalog) -> Checked:
         codes = {diagnostic.code for diagnostic in lowered.diagnostics}
         verdict = Verdict.UNSUPPORTED if codes <= _UNSUPPORTED else Verdict.ERROR
         return Checked(statement, verdict, lowered.diagnostics)
-    decision = decide(lowered.query)
+    try:
+        decision = decide(lowered.query)
+    except TooManyBranchesError as error:
+        return Checked(statement, Verdict.UNKNOWN, (_too_many_branches(error),))
     split = decision.derivation.split
     found = bound(split) if decision.verdict is Verdict.BOUNDED else None
     note = large_bound(split, found) if found is not None else None
@@ -128,6 +131,11 @@ def with_first_repairs(checked: tuple[Checked, ...], most: int | None) -> tuple[
         left -= wanted
         found.append(with_repairs(item) if wanted else item)
     return tuple(found)
+
+
+def _too_many_branches(error: TooManyBranchesError) -> Diagnostic:
+    message = f"this condition, with those beside it, splits into more than {error.most:,} cases: too many to decide"
+    return Diagnostic("SB209", message, error.file, error.span, error.remedy)
 
 
 def lto_queries(split: Query) -> int | None:

@@ -134,12 +134,9 @@ def value_counts(facts: Facts, stored: Stored) -> list[Count]:
 
 
 def _listed(facts: Facts, attribute: Attribute) -> Count | None:
-    """The size of a declared list of values; NULL counts where no condition excludes it."""
-    lists = []
-    for other in (attribute, *facts.equal_to(attribute)):
-        domain = facts.branch.column(other).domain
-        if domain is not None and domain.values:
-            lists.append((_possible(facts, other, domain.values) + _nullable(facts, attribute), other))
+    """The size of a list of values; NULL counts where no condition excludes it."""
+    alike = (other for other in (attribute, *facts.equal_to(attribute)) if other in facts.lists)
+    lists = [(_possible(facts, other, facts.lists[other]) + _nullable(facts, attribute), other) for other in alike]
     if not lists:
         return None
     number, other = min(lists)

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import eq, ge, gt, le, lt, ne
 
-from analyzer.query import Atom, Attribute, Branch, Comparison, Constant, NullTest, Op, Query
+from analyzer.closure import in_order
+from analyzer.query import Attribute, Branch, Comparison, Condition, Constant, NullTest, OneOf, Op, Query
 from analyzer.values import Value
 
 _OPERATORS = {Op.LT: lt, Op.LE: le, Op.EQ: eq, Op.GE: ge, Op.GT: gt, Op.NE: ne}
@@ -63,12 +64,12 @@ def _of_branch(branch: Branch, rows: Sequence[Row], steps: list[int]) -> Iterato
         yield Result(output(branch, match), tags)
 
 
-def _aliases(atom: Atom) -> set[str]:
+def _aliases(atom: Condition) -> set[str]:
     return {attribute.source for attribute in atom.attributes}
 
 
 def _matches(
-    choices: list[tuple[str, list[Row], list[Atom]]], match: dict[str, Row], steps: list[int]
+    choices: list[tuple[str, list[Row], list[Condition]]], match: dict[str, Row], steps: list[int]
 ) -> Iterator[dict[str, Row]]:
     if len(match) == len(choices):
         yield dict(match)
@@ -91,15 +92,17 @@ def output(branch: Branch, match: Mapping[str, Row]) -> tuple[Value | None, ...]
     )
 
 
-def holds(atom: Atom, match: Mapping[str, Row]) -> bool:
+def holds(atom: Condition, match: Mapping[str, Row]) -> bool:
     """Whether an atom is true (not false or unknown) of some rows."""
     if isinstance(atom, NullTest):
         return (_value(atom.attribute, match) is None) == atom.is_null
+    if isinstance(atom, OneOf):
+        return _value(atom.attribute, match) in atom.values
     left = _value(atom.left, match)
     right = atom.offset if atom.right is None else _moved(atom, _value(atom.right, match))
     if left is None or right is None:
         return False
-    return bool(_OPERATORS[atom.op](_comparable(left), _comparable(right)))
+    return bool(_OPERATORS[atom.op](in_order(left), in_order(right)))
 
 
 def _moved(atom: Comparison, value: Value | None) -> Value | None:
@@ -108,8 +111,3 @@ def _moved(atom: Comparison, value: Value | None) -> Value | None:
 
 def _value(attribute: Attribute, match: Mapping[str, Row]) -> Value | None:
     return match[attribute.source].values[attribute.column]
-
-
-def _comparable(value: Value) -> Value | bytes:
-    """Strings are compared by their UTF-8 bytes, as Spark does."""
-    return value.encode() if isinstance(value, str) else value

@@ -12,8 +12,9 @@ from fractions import Fraction
 from functools import cached_property
 from math import lcm
 
-from analyzer.closure import Sort, close, stated
+from analyzer.closure import Sort, close, in_order, stated, value_lists
 from analyzer.query import Attribute, Branch, Comparison, Op
+from analyzer.values import Value
 
 Assignment = dict[Attribute, Fraction | None]
 """A value for each attribute that a condition or the select list mentions; None is NULL. Strings are ranks."""
@@ -55,23 +56,22 @@ class Conditions:
         """The string constants of conditions and declared lists, in Spark's order; a rank is an index here."""
         offsets = {c.offset for c in self._comparisons if c.right is None and isinstance(c.offset, str)}
         lists = {value for values in self._lists.values() for value in values if isinstance(value, str)}
-        return tuple(sorted(offsets | lists, key=str.encode))
+        return tuple(sorted(offsets | lists, key=in_order))
 
     @cached_property
     def _comparisons(self) -> tuple[Comparison, ...]:
         return tuple(atom for atom in self.branch.atoms if isinstance(atom, Comparison))
 
     @cached_property
-    def _lists(self) -> dict[Attribute, tuple[int | Fraction | str, ...]]:
-        domains = {a: self.branch.column(a).domain for a in self.sorts}
-        return {a: domain.values for a, domain in domains.items() if domain is not None and domain.values}
+    def _lists(self) -> dict[Attribute, tuple[Value, ...]]:
+        return {attribute: values for attribute, values in value_lists(self.branch).items() if attribute in self.sorts}
 
     @cached_property
     def options(self) -> dict[Attribute, tuple[Fraction, ...]]:
-        """The values of attributes whose domain is declared as a list."""
+        """The values of attributes that a declared list or an IN leaves."""
         return {a: tuple(self.number(value) for value in values) for a, values in self._lists.items()}
 
-    def number(self, value: int | Fraction | str) -> Fraction:
+    def number(self, value: Value) -> Fraction:
         """A constant's place in its order: its rank for a string."""
         return Fraction(self.texts.index(value) if isinstance(value, str) else value)
 

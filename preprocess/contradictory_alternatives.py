@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from analyzer.closure import close
 from analyzer.diagnostics import Diagnostic
-from analyzer.query import And, Branch, Comparison, Formula, NullTest, Or, Query, conjunction
+from analyzer.query import And, Branch, Comparison, NullTest, Or, Query, conjunction, first_span
 from analyzer.spans import Span
 from preprocess.normalise import normalise
 
@@ -37,16 +37,6 @@ def _never_true(branch: Branch) -> Iterator[Span]:
             for option in choice.parts:
                 inner = option.parts if isinstance(option, And) else (option,)
                 added = tuple(part for part in inner if isinstance(part, Comparison | NullTest))
-                span = _span(option)
+                span = first_span(option)
                 if span and not close(replace(branch, where=conjunction((*atoms, *added)))).satisfiable:
                     yield span
-
-
-def _span(formula: Formula) -> Span | None:
-    """The span of a formula's first atom."""
-    match formula:
-        case Comparison(span=span) | NullTest(span=span):
-            return span
-        case And(parts) | Or(parts):
-            return next((span for part in parts if (span := _span(part))), None)
-    return None

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import islice, pairwise, product
 from math import comb, inf, prod
 
@@ -142,12 +142,12 @@ def _closed_form(branch: Branch, closure: Closure, chain: Chain) -> int | None:
     groups = Counter(places for places in allowed if places is not None)
     if prod(size + 1 for size in groups.values()) > _MOST_STATES:
         return None
-    keys = tuple(groups)
+    keys = tuple(map(frozenset, groups))
     places = tuple(
         (width, frozenset(g for g, key in enumerate(keys) if place in key))
         for place, (_, _, width) in enumerate(_places(chain))
     )
-    return _arrangements(places, tuple(groups[key] for key in keys))
+    return _arrangements(places, tuple(groups.values()))
 
 
 def _places(chain: Chain) -> Iterator[tuple[float, float, float]]:
@@ -176,21 +176,15 @@ def _allowed(branch: Branch, closure: Closure, chain: Chain, attribute: Attribut
 
 def _arrangements(places: tuple[_Place, ...], waiting: tuple[int, ...]) -> int:
     """The ways to spread groups of attributes (``waiting`` of each) over the places, and to order each place."""
-
-    @cache
-    def spread(place: int, left: tuple[int, ...]) -> int:
-        if place == len(places):
-            return int(not any(left))
-        width, groups = places[place]
-        choices = [range(count + 1) if group in groups else range(1) for group, count in enumerate(left)]
-        return sum(
-            prod(map(comb, left, taken))
-            * weak_orders(sum(taken), width)
-            * spread(place + 1, tuple(a - b for a, b in zip(left, taken, strict=True)))
-            for taken in product(*choices)
-        )
-
-    return spread(0, waiting)
+    ways = Counter({waiting: 1})
+    for width, groups in places:
+        before, ways = ways, Counter()
+        for left, number in before.items():
+            choices = [range(count + 1) if group in groups else range(1) for group, count in enumerate(left)]
+            for taken in product(*choices):
+                orders = prod(map(comb, left, taken)) * weak_orders(sum(taken), width)
+                ways[tuple(a - b for a, b in zip(left, taken, strict=True))] += number * orders
+    return ways[(0,) * len(waiting)]
 
 
 @lru_cache(maxsize=1024)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from analyzer.closure import close
 from analyzer.diagnostics import Diagnostic
 from analyzer.query import Query
+from preprocess.contradictory import contradictory
 
 
 def drop_unsatisfiable(query: Query) -> tuple[Query, tuple[Diagnostic, ...]]:
     """The query without contradictory branches, and a warning for every SELECT of which nothing is left."""
-    kept = tuple(branch for branch in query.branches if close(branch).satisfiable)
+    kept = tuple(branch for branch in query.branches if not contradictory(branch))
     alive = {branch.statement for branch in kept}
     warnings = []
     for branch in query.branches:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from analyzer.query import FALSE, TRUE, And, Comparison, Formula, Not, NullTest, Or, Truth
+from analyzer.query import FALSE, TRUE, And, Comparison, Formula, Not, NullTest, OneOf, Op, Or, Truth
 
 
 def normalise(formula: Formula) -> Formula:
@@ -31,6 +31,8 @@ def negate(formula: Formula) -> Formula:
             return replace(formula, op=op.negated)
         case NullTest(is_null=is_null):
             return replace(formula, is_null=not is_null)
+        case OneOf(attribute, values, span):
+            return And(tuple(Comparison(attribute, Op.NE, None, value, span) for value in values))
         case And(parts):
             return _gather(Or, tuple(negate(part) for part in parts))
         case Or(parts):
@@ -47,6 +49,8 @@ def not_true(formula: Formula) -> Formula:
         case Comparison(op=op, span=span):
             nulls = tuple(NullTest(attribute, True, span) for attribute in dict.fromkeys(formula.attributes))
             return Or((replace(formula, op=op.negated), *nulls))
+        case OneOf(attribute, span=span):
+            return Or((negate(formula), NullTest(attribute, True, span)))
         case And(parts):
             return _gather(Or, tuple(not_true(part) for part in parts))
         case Or(parts):

@@ -10,26 +10,35 @@ from dataclasses import replace
 from itertools import islice
 
 from analyzer.closure import Closure, close, implied
-from analyzer.errors import UsageError
+from analyzer.errors import TooManyBranchesError
 from analyzer.query import (
     FALSE,
     And,
-    Atom,
     Attribute,
     Branch,
     Comparison,
+    Condition,
     Formula,
     NullTest,
+    OneOf,
     Op,
     Or,
     Query,
     conjunction,
     conjuncts,
+    first_span,
 )
+from analyzer.spans import Span
 from analyzer.values import Value
+from preprocess.gather_lists import gather_lists
 from preprocess.normalise import normalise, not_true
 
-MOST_BRANCHES = 4096
+MOST_BRANCHES = 512
+"""Disjoint branches that are looked at: n independent choices make 2^n."""
+
+MOST_CONDITIONS = 200_000
+"""Conditions that are read on the way to them: each alternative of n excludes those before it."""
+
 _UNION_OF = {
     frozenset({Op.LT, Op.EQ}): Op.LE,
     frozenset({Op.GT, Op.EQ}): Op.GE,
@@ -48,42 +57,59 @@ def split_disjunctions(query: Query) -> Query:
     """Every branch as disjoint branches whose conditions are conjunctions.
 
     Contradictory branches are kept only when nothing else is left of a SELECT, so that it can be reported.
-    Raises UsageError for a condition that would need more than `MOST_BRANCHES` branches.
+    Raises TooManyBranchesError for a condition that would need more than `MOST_BRANCHES` branches.
     """
     branches: list[Branch] = []
     for branch in query.branches:
-        branches.extend(_split_branch(branch))
-        if len(branches) > MOST_BRANCHES:
-            raise UsageError(
-                f"{query.name}: the condition needs more than {MOST_BRANCHES} disjoint branches",
-                remedy="split the query, or replace long IN lists by a relation",
-                file=query.file,
-                line=query.span.line,
-            )
+        try:
+            branches.extend(_split_branch(branch))
+            complete = len(branches) <= MOST_BRANCHES
+        except (_TooMuch, RecursionError):
+            complete = False
+        if not complete:
+            span = _first_choice(normalise(branch.where)) or branch.span
+            raise TooManyBranchesError(query.name, MOST_BRANCHES, file=query.file, span=span)
     return replace(query, branches=tuple(branches))
 
 
+class _TooMuch(Exception):
+    """More than `MOST_CONDITIONS` were read."""
+
+
 def _split_branch(branch: Branch) -> list[Branch]:
-    formula = normalise(branch.where)
+    formula = gather_lists(branch, normalise(branch.where))
     if not _has_or(formula):
         return [replace(branch, where=formula)]
-    kept = list(islice(_alternatives(branch, formula), MOST_BRANCHES + 1))
+    kept = list(islice(_alternatives(branch, formula, [MOST_CONDITIONS]), MOST_BRANCHES + 1))
     if not kept:
         return [replace(branch, where=FALSE)]
     together = _merged(kept) if len(kept) <= MOST_BRANCHES else kept
     return [replace(branch, where=conjunction(atoms)) for atoms in together]
 
 
+def _first_choice(formula: Formula) -> Span | None:
+    """The span of a normalised formula's first OR; None without one."""
+    match formula:
+        case And(parts):
+            return next((span for part in parts if (span := _first_choice(part)) is not None), None)
+        case Or():
+            return first_span(formula)
+    return None
+
+
 def _has_or(formula: Formula) -> bool:
     return isinstance(formula, Or) or (isinstance(formula, And) and any(_has_or(part) for part in formula.parts))
 
 
-def _alternatives(branch: Branch, formula: Formula) -> Iterator[tuple[Atom, ...]]:
+def _alternatives(branch: Branch, formula: Formula, left: list[int]) -> Iterator[tuple[Condition, ...]]:
     """The disjoint conjunctions of a normalised formula, contradictory ones pruned."""
-    parts = formula.parts if isinstance(formula, And) else (formula,)
-    atoms = tuple(part for part in parts if isinstance(part, Comparison | NullTest))
     if formula == FALSE:
         return
+    parts = formula.parts if isinstance(formula, And) else (formula,)
+    left[0] -= len(parts)
+    if left[0] < 0:
+        raise _TooMuch
+    atoms = tuple(part for part in parts if isinstance(part, Comparison | NullTest | OneOf))
     closure = close(replace(branch, where=conjunction(atoms)))
     if not closure.satisfiable:
         return
@@ -95,7 +121,7 @@ def _alternatives(branch: Branch, formula: Formula) -> Iterator[tuple[Atom, ...]
     rest = tuple(part for part in parts if part is not choice)
     excluded: tuple[Formula, ...] = ()
     for option in sorted(choice.parts, key=_joins):
-        yield from _alternatives(branch, normalise(And((*rest, option, *excluded))))
+        yield from _alternatives(branch, gather_lists(branch, normalise(And((*rest, option, *excluded)))), left)
         excluded = (*excluded, not_true(option))
 
 
@@ -108,6 +134,8 @@ def _joins(formula: Formula) -> bool:
     match formula:
         case Comparison():
             return len({attribute.source for attribute in formula.attributes}) > 1
+        case OneOf():
+            return False
         case And(parts) | Or(parts):
             return any(_joins(part) for part in parts)
     return True
@@ -127,7 +155,7 @@ def _implied(closure: Closure, option: Formula) -> bool:
     return False
 
 
-def _without_idle(branch: Branch, atoms: tuple[Atom, ...]) -> tuple[Atom, ...]:
+def _without_idle(branch: Branch, atoms: tuple[Condition, ...]) -> tuple[Condition, ...]:
     """The conjunction without each ``<>`` that follows from the others: ``x = 3 AND x <> 1  ->  x = 3``."""
     unequal = tuple(atom for atom in atoms if isinstance(atom, Comparison) and atom.op is Op.NE)
     if not unequal:
@@ -139,12 +167,12 @@ def _without_idle(branch: Branch, atoms: tuple[Atom, ...]) -> tuple[Atom, ...]:
     return tuple(atom for atom in atoms if id(atom) not in idle)
 
 
-def _merged(branches: list[tuple[Atom, ...]]) -> list[tuple[Atom, ...]]:
+def _merged(branches: list[tuple[Condition, ...]]) -> list[tuple[Condition, ...]]:
     """Put together branches that differ in one comparison only, so that a tautology splits nothing.
 
     ``x < y | x >= y  ->  x IS NOT NULL AND y IS NOT NULL``
     """
-    kept: dict[int, tuple[Atom, ...]] = {}
+    kept: dict[int, tuple[Condition, ...]] = {}
     places: dict[_Key, int] = {}
     for place, atoms in enumerate(branches):
         while (found := _partner(atoms, kept, places)) is not None:
@@ -156,19 +184,19 @@ def _merged(branches: list[tuple[Atom, ...]]) -> list[tuple[Atom, ...]]:
 
 
 _Subject = tuple[Attribute, Attribute | None, Value]
-_Key = tuple[frozenset[Atom], _Subject]
+_Key = tuple[frozenset[Condition], _Subject]
 """What a branch says beside one comparison, and what that compares."""
 
 
-def _keys(atoms: tuple[Atom, ...]) -> dict[_Key, Comparison]:
+def _keys(atoms: tuple[Condition, ...]) -> dict[_Key, Comparison]:
     plain = frozenset(_plain(atom) for atom in atoms)
     comparisons = [atom for atom in atoms if isinstance(atom, Comparison)]
     return {(plain - {_plain(atom)}, (atom.left, atom.right, atom.offset)): atom for atom in comparisons}
 
 
 def _partner(
-    atoms: tuple[Atom, ...], kept: dict[int, tuple[Atom, ...]], places: dict[_Key, int]
-) -> tuple[int, tuple[Atom, ...]] | None:
+    atoms: tuple[Condition, ...], kept: dict[int, tuple[Condition, ...]], places: dict[_Key, int]
+) -> tuple[int, tuple[Condition, ...]] | None:
     """The place of an earlier branch that differs in one comparison only, and what the two say together."""
     for key, second in _keys(atoms).items():
         if key in places:
@@ -179,7 +207,7 @@ def _partner(
     return None
 
 
-def _together(atoms: tuple[Atom, ...], first: Comparison, second: Comparison) -> tuple[Atom, ...] | None:
+def _together(atoms: tuple[Condition, ...], first: Comparison, second: Comparison) -> tuple[Condition, ...] | None:
     """A branch with one of its comparisons replaced by its union with another."""
     key = frozenset({first.op, second.op})
     if key not in _UNION_OF:
@@ -191,5 +219,5 @@ def _together(atoms: tuple[Atom, ...], first: Comparison, second: Comparison) ->
     return (*rest, *(NullTest(attribute, False, first.span) for attribute in dict.fromkeys(first.attributes)))
 
 
-def _plain(atom: Atom) -> Atom:
+def _plain(atom: Condition) -> Condition:
     return replace(atom, span=None)

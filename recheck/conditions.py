@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import cached_property
 from math import ceil, floor
 
-from analyzer.query import Attribute, Branch, Comparison, Kind, NullTest, Op, Source, Truth
+from analyzer.query import Attribute, Branch, Comparison, Kind, NullTest, OneOf, Op, Source, Truth
 from analyzer.types import Family
 from analyzer.values import Value
 from recheck.distances import ContradictionError, Distances, Edge, Node
@@ -29,8 +29,11 @@ class Conditions:
         self.comparisons = tuple(atom for atom in self.atoms if isinstance(atom, Comparison))
         tests = tuple(atom for atom in self.atoms if isinstance(atom, NullTest))
         self.null = frozenset(test.attribute for test in tests if test.is_null)
-        present = (test.attribute for test in tests if not test.is_null)
-        self.present = frozenset([*present, *(a for atom in self.comparisons for a in atom.attributes)])
+        self.stated_lists = tuple(atom for atom in self.atoms if isinstance(atom, OneOf))
+        present = [test.attribute for test in tests if not test.is_null]
+        present += [a for atom in self.comparisons for a in atom.attributes]
+        present += [stated.attribute for stated in self.stated_lists]
+        self.present = frozenset([*present, *map(self.time, self.streams)])
 
     # --- attributes ------------------------------------------------------------------------------------------------
 
@@ -112,8 +115,9 @@ class Conditions:
 
     @cached_property
     def _texts(self) -> list[str]:
-        found = {atom.offset for atom in self.comparisons if atom.right is None and isinstance(atom.offset, str)}
-        return sorted(found, key=str.encode)
+        found = {atom.offset for atom in self.comparisons if atom.right is None}
+        found |= {value for attribute in self.attributes for value in self.values(attribute)}
+        return sorted((text for text in found if isinstance(text, str)), key=str.encode)
 
     def _declared(self) -> Iterator[Edge]:
         for attribute in self.attributes:
@@ -128,16 +132,30 @@ class Conditions:
         if self.branch.is_time(attribute):
             return (0 if column.type.family is Family.INTEGER else FIRST_MOMENT), None
         low, high = (column.domain.low, column.domain.high) if column.domain else (None, None)
+        if column.type.family is Family.STRING:
+            low = 0 if "" in self._texts else None
         if numbers := self._numbers(attribute):
             low, high = min(numbers), max(numbers)
         if column.type.family is Family.BOOLEAN:
             low, high = low or 0, 1 if high is None else high
         return low, high
 
-    def _numbers(self, attribute: Attribute) -> list[int | Fraction]:
-        """The values of a declared list, without texts."""
+    def listed(self, attribute: Attribute) -> bool:
+        """Whether a declared or a stated list gives the attribute's values."""
         domain = self.branch.column(attribute).domain
-        return sorted(value for value in (domain.values if domain else ()) if not isinstance(value, str))
+        return bool(domain and domain.values) or any(attribute == stated.attribute for stated in self.stated_lists)
+
+    def values(self, attribute: Attribute) -> list[Value]:
+        """The values that are in all lists of an attribute."""
+        domain = self.branch.column(attribute).domain
+        lists = [stated.values for stated in self.stated_lists if stated.attribute == attribute]
+        first, *others = [*lists, *([domain.values] if domain and domain.values else [])] or [()]
+        return [value for value in dict.fromkeys(first) if all(value in other for other in others)]
+
+    def _numbers(self, attribute: Attribute) -> list[int | Fraction]:
+        """The values of lists in order; texts by their places among the texts."""
+        places = (self._texts.index(v) if isinstance(v, str) else v for v in self.values(attribute))
+        return sorted(places)
 
     def _unequal(self, found: Distances) -> Iterator[Edge]:
         """``x <> y + c`` sharpens the bound ``x − y ≤ c``."""
@@ -149,17 +167,19 @@ class Conditions:
                         yield self._edge(one, other, value, True, self.whole(atom.left))
 
     def _listed(self, found: Distances) -> Iterator[Edge]:
-        """Bounds move to the nearest declared value."""
+        """Bounds move to the nearest listed value that no ``<>`` excludes."""
         for attribute in self.attributes:
-            if self.kind(attribute) == "integer" and self._numbers(attribute):
-                possible = self.possible(attribute, found)
+            if self.listed(attribute):
+                mine = (atom for atom in self.comparisons if atom.left == attribute and atom.right is None)
+                excluded = {self._number(atom) for atom in mine if atom.op is Op.NE}
+                possible = [number for number in self.possible(attribute, found) if number not in excluded]
                 if not possible:
                     raise ContradictionError
                 yield self.zero(attribute), attribute, -possible[0], False
                 yield attribute, self.zero(attribute), possible[-1], False
 
     def possible(self, attribute: Attribute, found: Distances) -> list[Fraction | int]:
-        """The numbers of a declared list that the constraints leave."""
+        """The numbers of lists that the constraints leave, least first."""
         zero = self.zero(attribute)
         above, below = found.bound(attribute, zero), found.bound(zero, attribute)
         numbers = dict.fromkeys(self._numbers(attribute))

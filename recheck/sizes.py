@@ -168,15 +168,14 @@ class _Checker:
         return constant and all(follows.implies(attribute, r, offset) for r, offset in limit.relations)
 
     def _listed(self, count: Count, attribute: Attribute) -> list[object]:
-        """The values that a declared list leaves of an attribute."""
+        """The values that lists leave of an attribute."""
         listed = count.listed
         if listed is None or self.conditions.equal(attribute, listed) is None:
             raise RejectedError(f"{attribute} need not equal {listed}, whose values are listed")
-        domain = self.conditions.branch.column(listed).domain
-        if domain is None or not domain.values:
+        if not self.conditions.listed(listed):
             raise RejectedError(f"the values of {listed} are not listed")
         if self.conditions.kind(listed) != "integer":
-            return list(dict.fromkeys(domain.values))
+            return list(self.conditions.values(listed))
         return list(self.conditions.possible(listed, self.conditions.follows))
 
     # --- how many ---------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from analyzer.query import (
     Constant,
     Formula,
     NullTest,
+    OneOf,
     Op,
     Or,
     Output,
@@ -137,7 +138,7 @@ def _parts(formula: Formula) -> Iterator[Formula]:
 
 def _unplaced(formula: Formula) -> Formula:
     match formula:
-        case Comparison() | NullTest() | Truth():
+        case Comparison() | NullTest() | OneOf() | Truth():
             return replace(formula, span=None)
         case And(parts):
             return And(tuple(map(_unplaced, parts)))

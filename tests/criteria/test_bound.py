@@ -38,6 +38,11 @@ CASES: dict[str, tuple[str, Catalog, int | str]] = {
     "a window keeps its tuples": (f"SELECT T.a, S.a AS sa {OLDER} AND S.ts <= T.ts + 3", RATED, 12),
     "simultaneous tuples keep nothing": ("SELECT T.a FROM S, T WHERE S.ts = T.ts", PLAIN, 0),
     "as many as a relation has rows": ("SELECT T.s FROM S, T, R WHERE S.ts > T.ts AND T.s = R.s", RATED, 10),
+    "a constant limit, beside a relation that only constants bound": (
+        "SELECT T.a FROM S, T, R WHERE S.ts > T.ts AND T.a BETWEEN 0 AND 5 AND R.b BETWEEN 3 AND 7", RELATION, 6),
+    "no branch where a timestamp is NULL": (
+        "SELECT 1 AS x FROM S, T WHERE S.a BETWEEN 0 AND 3 AND T.a BETWEEN 0 AND 3 AND (S.ts > T.ts OR S.a = T.a)",
+        PLAIN, 5),
     "contradictions keep nothing": (f"SELECT T.a {OLDER} AND T.a < 1 AND T.a > 1", PLAIN, 0),
 }  # fmt: skip
 
