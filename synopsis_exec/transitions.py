@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from fractions import Fraction
 
 from analyzer.query import Attribute, Kind
+from analyzer.symbols import symbols_in
 from criteria.bound import lower_text, upper_text
 from criteria.synopsis import Stored
 from synopsis_exec.emit import Names, literal
@@ -14,7 +14,6 @@ from synopsis_exec.loops import Participant, Term, join_loops
 from synopsis_exec.plan_ir import BranchPlan, Plan, PlanSource, PlanTransition
 
 _LOCALS = ("self", "now", "row", "rows", "results", "relations", "key", "n", "grouped", "min", "max", "floor")
-SYMBOL = re.compile(r"\b(?:c|rows|min|max)_\w+")
 
 
 class BranchText:
@@ -182,7 +181,7 @@ class BranchText:
 
     def limit(self, wanted: str, text: str) -> str:
         """A limit's text: a constant, or the name of what is computed from the relations at the start."""
-        if not SYMBOL.search(text):
+        if not symbols_in(text):
             return text
         if text not in self.limits:
             self.limits[text] = self.members.new(wanted + self.suffix)

@@ -117,6 +117,43 @@ def test_an_inequality_inside_an_or(where: str) -> None:
     assert printed
 
 
+INTEGERS = {"a": "bigint", "b": "bigint", "ts": "bigint"}
+ALIKE: dict[str, Any] = {
+    "streams": {
+        "S-1": {"timestamp": "ts", "columns": INTEGERS, "max_per_timestamp": 5},
+        "S_1": {"timestamp": "ts", "columns": INTEGERS, "max_per_timestamp": 1},
+        "T": {"timestamp": "ts", "columns": INTEGERS, "max_per_timestamp": 3},
+    },
+    "relations": {"R": {"columns": {"a_b": "bigint"}}, "R_a": {"columns": {"b": "bigint"}}},
+}
+"""Names that become the same when their parts are joined by underscores."""
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT 1 AS x FROM S_1 S, T, R_a, R WHERE T.ts > S.ts AND S.a < R.a_b AND T.a > R_a.b AND S.a < T.a",
+        "SELECT 1 AS x FROM S_1 S, T, R, R_a WHERE T.ts > S.ts AND S.a < R.a_b AND T.a > R_a.b AND S.a < T.a",
+        "SELECT x.a, y.a AS b FROM `S-1` x, S_1 y, T WHERE T.ts > x.ts AND T.ts <= x.ts + 3 AND T.ts > y.ts "
+        "AND T.ts <= y.ts + 3",
+        "SELECT S.a FROM S_1 S, T, R WHERE T.ts > S.ts AND S.a < R.a_b AND S.a > 0 UNION ALL "
+        "SELECT S.a FROM `S-1` S, T, R_a WHERE T.ts > S.ts AND S.a < R_a.b AND S.a > 0",
+    ],
+)
+def test_names_that_only_joining_makes_equal(sql: str) -> None:
+    printed = 0
+    for seed in range(8):
+        rows = adversarial_rows(Choices.seeded(seed), ALIKE)
+        rows["R"], rows["R_a"] = [{"a_b": 20 + seed}], [{"b": -5 - seed}]
+        case = Case(sql, ALIKE, rows)
+        ran = _run(case)
+        assert ran is not None
+        printed += bool(_check_output(case, ran[1]))
+        assert _check_memory(case, *ran) is not None
+        assert ran[1].peak > 0
+    assert printed
+
+
 def test_a_fixed_sample_is_mostly_bounded_run_and_not_empty() -> None:
     """So that the properties above cannot become true by running nothing."""
     counts: Counter[str] = Counter()
