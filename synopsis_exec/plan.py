@@ -6,9 +6,9 @@ from collections import Counter
 from hashlib import sha256
 
 from analyzer.boundedness import Facts
-from analyzer.catalog import Catalog, Column, Table
+from analyzer.catalog import Catalog, Column, Kind, Table
 from analyzer.errors import NotExecutableError
-from analyzer.query import Attribute, Branch, Comparison, Kind, Output, Query
+from analyzer.query import Attribute, Branch, Comparison, Output, Query
 from analyzer.render import render
 from analyzer.types import DataType, Family
 from criteria.bound import bound, table_size
@@ -122,7 +122,7 @@ def _unknown_bound(split: Query) -> NotExecutableError:
             what = f"it would need more than {MOST_TABLES} tables, one per set of streams that may come first"
             return _refused(split, what, "relate the streams' timestamps, or join fewer streams")
         for table in synopsis.tables:
-            if table_size(synopsis, table) is None:
+            if synopsis.facts.finite_streams and table_size(synopsis, table) is None:
                 what = f"the size of the table of {table.name} depends on the values that a finite stream brings"
                 return _refused(split, what, "bound the joined attributes by constants, or in the catalog")
     return _refused(split, "no bound on its memory is known", "bound the projected attributes")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-from analyzer.query import Attribute, Kind
+from analyzer.catalog import Kind
+from analyzer.query import Attribute
 from analyzer.symbols import symbols_in
 from criteria.bound import lower_text, upper_text
 from criteria.synopsis import Stored
@@ -137,7 +138,6 @@ class BranchText:
                 conditions.append(f"{age} <= {check.greatest}")
         pattern = [self.variable(stored.attribute) for stored in table.key]
         pattern += [self.age(age.stream) for age in table.ages]
-        values |= {Attribute(age.stream, " age"): Term(self.age(age.stream)) for age in table.ages}
         attributes = [stored.attribute for stored in table.key]
         count, index = self.before(table.streams), self.index(name, attributes)
         return Participant(name, tuple(pattern), count, values, index, tuple(conditions))
@@ -149,10 +149,12 @@ class BranchText:
 
     def _addition(self, transition: PlanTransition) -> Callable[[dict[Attribute, Term], list[str]], list[str]]:
         table = self.branch.table(transition.target)
+        old = self.branch.table(transition.before).ages if transition.before else ()
+        ages = {age.stream: self.age(age.stream) for age in old}
 
         def body(values: dict[Attribute, Term], counts: list[str]) -> list[str]:
             key = [self._clipped(stored, str(values[stored.attribute])) for stored in table.key]
-            key += [str(values.get(Attribute(age.stream, " age"), "now")) for age in table.ages]
+            key += [ages.get(age.stream, "now") for age in table.ages]
             return [self._counted(self.new(transition.target), key, counts)]
 
         return body
