@@ -224,7 +224,16 @@ def _input(table: Table, branches: tuple[BranchPlan, ...]) -> Input:
                 if plan.source(limit.relation.source).table == table.name
             }
     columns = tuple(column for column in table.columns if column.name in needed)
-    return Input(table.name, table.kind, table.columns, columns, table.timestamp, table.max_per_timestamp, table.source)
+    return Input(
+        name=table.name,
+        kind=table.kind,
+        declared=table.columns,
+        columns=columns,
+        timestamp=table.timestamp,
+        max_per_timestamp=table.max_per_timestamp,
+        source=table.source,
+        rows=table.rows,
+    )
 
 
 def _check_inputs(query: Query, inputs: tuple[Input, ...]) -> None:
@@ -240,4 +249,4 @@ def _check_inputs(query: Query, inputs: tuple[Input, ...]) -> None:
 def _declaration(table: Table) -> str:
     """What a table's declaration means to the job, as text to hash."""
     columns = ", ".join(f"{c.name} {c.type.name} {c.domain}" for c in table.columns)
-    return f"{table.kind} {table.name}({columns}) {table.timestamp} {table.max_per_timestamp}"
+    return f"{table.kind} {table.name}({columns}) {table.timestamp} {table.max_per_timestamp} {table.rows}"

@@ -120,8 +120,9 @@ def test_an_inequality_inside_an_or(where: str) -> None:
 
 RELATED = with_relation(PLAIN)
 CONDITIONS = (
-    "S.a = S.b", "S.b = S.a + 2", "S.ts = U.ts", "S.a = U.a + 1", "U.b = S.b - 1", "T.a = T.b", "S.a < T.a", "S.b < T.a",
-    "T.b < S.a", "U.a < T.b", "U.a >= T.a", "S.a <> R.a", "T.a <> R.a", "U.b <> R.b", "S.a <= R.b", "R.a < T.b",
+    "S.a = S.b", "S.b = S.a + 2", "S.ts = U.ts", "S.a = U.a + 1", "U.b = S.b - 1", "T.a = T.b", "S.a < T.a",
+    "S.b < T.a", "T.b < S.a", "U.a < T.b", "U.a >= T.a", "S.a <> R.a", "T.a <> R.a", "U.b <> R.b", "S.a <= R.b",
+    "R.a < T.b",
 )  # fmt: skip
 """Equalities within a row and between streams, inequalities across, and ``<>`` with a relation."""
 
