@@ -26,7 +26,7 @@ from criteria.count import (
     value_counts,
     width_of_lag,
 )
-from criteria.limits import lower_text, symbol, upper_text
+from criteria.limits import lower_text, upper_text
 from criteria.set import harmful_references
 from criteria.size import Size, total
 from criteria.synopsis import MOST_TABLES, Age, Stored, Synopsis, Table
@@ -247,4 +247,4 @@ def results_count(facts: Facts, layout: Table) -> Count | None:
     return _all(found)
 
 
-__all__ = ["MOST_TABLES", "Bound", "TableBound", "Tier", "bound", "lower_text", "symbol", "table_size", "upper_text"]
+__all__ = ["MOST_TABLES", "Bound", "TableBound", "Tier", "bound", "lower_text", "table_size", "upper_text"]

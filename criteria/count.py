@@ -10,8 +10,9 @@ from fractions import Fraction
 from analyzer.boundedness import Facts, Limit
 from analyzer.closure import Sort
 from analyzer.query import Attribute, Kind
+from analyzer.symbols import symbol
 from analyzer.values import Value
-from criteria.limits import symbol, width
+from criteria.limits import width
 from criteria.size import Size, least, product, total
 from criteria.synopsis import Stored
 

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from analyzer.boundedness import Facts, Limit
+from analyzer.symbols import symbol
 from criteria.size import Size
-
-
-def symbol(prefix: str, *names: str) -> str:
-    """The symbol of a quantity of a table, as in ``c_S`` or ``max_R_a``; a valid Python name."""
-    return "_".join([prefix, *(re.sub(r"\W", "_", name) for name in names)])
 
 
 def lower_text(facts: Facts, limits: tuple[Limit, ...]) -> str:

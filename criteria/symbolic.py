@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from analyzer.symbols import symbols_in
 from criteria.size import Size
 
 if TYPE_CHECKING:
@@ -17,14 +18,11 @@ def symbolic(size: Size) -> sympy.Expr:
     >>> str(symbolic(total([product([Size.number(3), Size("c_S")]), Size("c_S")])))
     '4*c_S'
     """
-    import ast
-
     import sympy
 
-    names = {node.id for node in ast.walk(ast.parse(size.text, mode="eval")) if isinstance(node, ast.Name)}
     symbols = {
         name: sympy.Symbol(name, integer=True, nonnegative=name.startswith(("c_", "rows_")) or None)
-        for name in names - {"min", "max"}
+        for name in symbols_in(size.text)
     }
     expression = sympy.sympify(size.text, locals={**symbols, "min": sympy.Min, "max": sympy.Max})
     return sympy.simplify(expression)

@@ -180,8 +180,13 @@ class Synopsis:
         )
 
     @cached_property
-    def _unequal(self) -> frozenset[Attribute]:
-        return frozenset(attribute for atom in self.inequalities for attribute in atom.attributes)
+    def _unequal(self) -> dict[Attribute, set[str]]:
+        """The attributes in a ``<>``, each with the sources there."""
+        found: dict[Attribute, set[str]] = {}
+        for atom in self.inequalities:
+            for attribute in atom.attributes:
+                found.setdefault(attribute, set()).update(a.source for a in atom.attributes)
+        return found
 
     def relations_of(self, streams: tuple[str, ...]) -> tuple[str, ...]:
         """The relations joined into partial matches of a set: those linked with it; all of them for the full set."""
@@ -230,9 +235,8 @@ class Synopsis:
         found: dict[Attribute, set[str]] = {
             a: {j.partner(a).source for j in js} for a, js in self.facts.joins_on.items()
         }
-        for atom in self.inequalities:
-            for attribute in atom.attributes:
-                found.setdefault(attribute, set()).update(a.source for a in atom.attributes)
+        for attribute, partners in self._unequal.items():
+            found.setdefault(attribute, set()).update(partners)
         known = [a for a in self.facts.closure.nodes if a in found or a in self._projected]
         others = [a for a in self._projected if a not in self.facts.closure.nodes]
         return {a: frozenset(found.get(a, ())) for a in (*known, *others)}
@@ -247,25 +251,34 @@ class Synopsis:
         return limit[0] if limit else Fraction(0)
 
     def _clip(self, members: list[Attribute], inside: frozenset[str]) -> tuple[tuple[Limit, ...], tuple[Limit, ...]]:
-        """The limits outside which the future cannot tell values apart (see `Stored`).
+        """The limits outside which the future cannot tell values of the first member apart (see `Stored`).
 
-        A join ``A − B ≤ c`` depends on A only from ``lo(B) + c`` on, on B only up to ``hi(A) − c``. An attribute that
-        is joined in both directions, for equality, or projected is bounded itself and keeps its exact value.
+        A join ``A − B ≤ c`` depends on A only from ``lo(B) + c`` on, on B only up to ``hi(A) − c``. What equals A up
+        to an offset sets A's limits too, shifted. An attribute that is joined in both directions, for equality, or
+        projected is bounded itself and keeps its exact value.
         """
-        attribute = members[0]
-        if len(members) > 1 or attribute not in self.facts.closure.nodes or attribute in self._projected:
+        kept = members[0]
+        if kept not in self.facts.closure.nodes or self.facts.closure.sort(kept) is not Sort.DISCRETE:
             return (), ()
-        joins = self._open_joins(attribute, inside)
-        directions = {join.attribute == attribute for join in joins}
-        exact = any(join.equality for join in joins) or attribute in self._unequal
-        if exact or len(directions) != 1 or self.facts.closure.sort(attribute) is not Sort.DISCRETE:
+        joins = [(member, join) for member in members for join in self._open_joins(member, inside)]
+        directions = {join.attribute == member for member, join in joins}
+        exact = any(self._exact(member, inside) for member in members) or any(join.equality for _, join in joins)
+        if exact or len(directions) != 1:
             return (), ()
         lesser = directions.pop()
-        limits = [self._least_that_matters(j) if lesser else self._greatest_that_matters(j) for j in joins]
-        known = tuple(limit for limit in limits if limit is not None)
+        limits = [self._least_that_matters(j) if lesser else self._greatest_that_matters(j) for _, j in joins]
+        known = tuple(
+            self._shifted(limit, self._difference(kept, member))
+            for limit, (member, _) in zip(limits, joins, strict=True)
+            if limit is not None
+        )
         if len(known) < len(limits):
             return (), ()
         return (known, ()) if lesser else ((), known)
+
+    def _exact(self, attribute: Attribute, inside: frozenset[str]) -> bool:
+        """Whether every value of an attribute differs for the future: it is projected, or in an open ``<>``."""
+        return attribute in self._projected or not self._unequal.get(attribute, set()) <= inside
 
     def _least_that_matters(self, join: Join) -> Limit | None:
         """``lo(B) + c`` for ``A − B ≤ c``: every smaller A satisfies the join."""

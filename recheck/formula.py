@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Mapping
 
 from recheck.claims import RejectedError
 
 _OPERATIONS = {ast.Add: int.__add__, ast.Sub: int.__sub__, ast.Mult: int.__mul__}
 _FUNCTIONS = {"min": min, "max": max}
-
-
-def symbol(prefix: str, *names: str) -> str:
-    """The symbol of a quantity of a table: ``c_S``, ``rows_R``, ``min_R_a``, ``max_R_a``."""
-    return "_".join([prefix, *(re.sub(r"\W", "_", name) for name in names)])
 
 
 def evaluate(formula: str, numbers: Mapping[str, int]) -> int:

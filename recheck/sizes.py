@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from math import prod
 
 from analyzer.query import Attribute
+from analyzer.symbols import symbol
 from recheck.claims import Age, Count, Limit, RejectedError, Table
 from recheck.conditions import Conditions
-from recheck.formula import evaluate, symbol
+from recheck.formula import evaluate
 from recheck.names import counts_of
 
 Numbers = Mapping[str, int]

@@ -9,11 +9,12 @@ from typing import Any
 
 from analyzer.query import Kind, Query
 from analyzer.render import render_branch
+from analyzer.symbols import symbol
 from recheck.claims import Amount, Branch, Certificate, RejectedError, Table, read
 from recheck.conditions import Conditions
 from recheck.coverage import uncovered
 from recheck.distances import ContradictionError
-from recheck.formula import evaluate, symbol
+from recheck.formula import evaluate
 from recheck.names import unknown
 from recheck.sizes import Numbers, oversized
 from recheck.sufficiency import insufficient

@@ -13,7 +13,7 @@ from synopsis_exec.plan_ir import Plan
 from synopsis_exec.plan_text import tables_in_words
 from synopsis_exec.source_text import decoded_type, source_text, time_type
 
-_PARTS = ("source", "reading", "output", "folding", "running")
+_PARTS = ("source", "reading", "checking", "output", "folding", "running")
 """The modules of `synopsis_exec.job` that every job has, in order; a query's sources come after the first."""
 _OURS = "synopsis_exec"
 _FIRST = "from __future__ import annotations\n"

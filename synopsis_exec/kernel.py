@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from analyzer.query import Attribute
-from criteria.bound import symbol
+from analyzer.symbols import symbol, symbols_in
 from criteria.synopsis import Table
 from synopsis_exec.emit import WIDTH, Lines, Names, literal, spaced, tuple_text
 from synopsis_exec.loops import Participant, Term, join_loops
 from synopsis_exec.plan_ir import Plan
 from synopsis_exec.rows import chained, rows_text
-from synopsis_exec.transitions import SYMBOL, BranchText
+from synopsis_exec.transitions import BranchText
 
 _MEMBERS = ("close", "entries", "tables", "dump", "load", "limit", "written")
 _HEAD = '''\
@@ -90,8 +90,10 @@ def _init(lines: Lines, plan: Plan, branches: list[BranchText]) -> None:
     lines.add("def __init__(self, relations: dict[str, list[dict]]) -> None:")
     with lines.indented():
         lines.add('"""Empty tables; `relations` holds the rows of each static relation."""')
-        _symbols(lines, plan, branches)
-        unknown = [s for s in _wanted(plan, branches) if s.startswith("c_") and _rate(plan, s) is None]
+        wanted = _wanted(plan, branches)
+        unknown = [s for s in wanted if s in _undeclared(plan)]
+        meanings = _meanings(plan)
+        lines.add(*(f"{name} = {meanings[name]}" for name in wanted if name not in unknown))
         if unknown:
             lines.comment(f"No number: how many tuples share a timestamp is not declared ({', '.join(unknown)}).")
             lines.add("self.limit: int | None = None")
@@ -133,14 +135,16 @@ def _wanted(plan: Plan, branches: list[BranchText]) -> list[str]:
     """The symbols that the bound and the limits mention."""
     texts = [size.size.text for size in plan.bound.tables]
     texts += [text for branch in branches for text in branch.limits]
-    return sorted({found for text in texts for found in SYMBOL.findall(text)})
+    return sorted({found for text in texts for found in symbols_in(text)})
 
 
-def _rate(plan: Plan, wanted: str) -> int | None:
-    return next((s.max_per_timestamp for s in plan.streams if symbol("c", s.name) == wanted), None)
+def _undeclared(plan: Plan) -> frozenset[str]:
+    """The symbols that have no value: how many tuples share a timestamp, where the catalog does not say."""
+    return frozenset(symbol("c", stream.name) for stream in plan.streams if stream.max_per_timestamp is None)
 
 
-def _symbols(lines: Lines, plan: Plan, branches: list[BranchText]) -> None:
+def _meanings(plan: Plan) -> dict[str, str]:
+    """Symbol -> its value as Python text, computed from the relations where the catalog does not give it."""
     meanings: dict[str, str] = {}
     for stream in plan.streams:
         meanings[symbol("c", stream.name)] = f"{stream.max_per_timestamp}  # at most that many tuples per timestamp"
@@ -152,9 +156,7 @@ def _symbols(lines: Lines, plan: Plan, branches: list[BranchText]) -> None:
             values = f"({value} for row in {rows} if {value} is not None)"
             meanings[symbol("min", relation.name, column.name)] = f"min({values}, default=0)"
             meanings[symbol("max", relation.name, column.name)] = f"max({values}, default=-1)"
-    for wanted in _wanted(plan, branches):
-        if not wanted.startswith("c_") or _rate(plan, wanted) is not None:
-            lines.add(f"{wanted} = {meanings[wanted]}")
+    return meanings
 
 
 def _relations(lines: Lines, branch: BranchText) -> None:

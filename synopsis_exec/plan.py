@@ -6,9 +6,9 @@ from collections import Counter
 from hashlib import sha256
 
 from analyzer.boundedness import Facts
-from analyzer.catalog import Catalog, Column, Table
+from analyzer.catalog import Catalog, Column, Kind, Table
 from analyzer.errors import NotExecutableError
-from analyzer.query import Attribute, Branch, Comparison, Kind, Output, Query
+from analyzer.query import Attribute, Branch, Comparison, Output, Query
 from analyzer.render import render
 from analyzer.types import DataType, Family
 from criteria.bound import bound, table_size
@@ -122,7 +122,7 @@ def _unknown_bound(split: Query) -> NotExecutableError:
             what = f"it would need more than {MOST_TABLES} tables, one per set of streams that may come first"
             return _refused(split, what, "relate the streams' timestamps, or join fewer streams")
         for table in synopsis.tables:
-            if table_size(synopsis, table) is None:
+            if synopsis.facts.finite_streams and table_size(synopsis, table) is None:
                 what = f"the size of the table of {table.name} depends on the values that a finite stream brings"
                 return _refused(split, what, "bound the joined attributes by constants, or in the catalog")
     return _refused(split, "no bound on its memory is known", "bound the projected attributes")
@@ -224,7 +224,16 @@ def _input(table: Table, branches: tuple[BranchPlan, ...]) -> Input:
                 if plan.source(limit.relation.source).table == table.name
             }
     columns = tuple(column for column in table.columns if column.name in needed)
-    return Input(table.name, table.kind, table.columns, columns, table.timestamp, table.max_per_timestamp, table.source)
+    return Input(
+        name=table.name,
+        kind=table.kind,
+        declared=table.columns,
+        columns=columns,
+        timestamp=table.timestamp,
+        max_per_timestamp=table.max_per_timestamp,
+        source=table.source,
+        rows=table.rows,
+    )
 
 
 def _check_inputs(query: Query, inputs: tuple[Input, ...]) -> None:
@@ -240,4 +249,4 @@ def _check_inputs(query: Query, inputs: tuple[Input, ...]) -> None:
 def _declaration(table: Table) -> str:
     """What a table's declaration means to the job, as text to hash."""
     columns = ", ".join(f"{c.name} {c.type.name} {c.domain}" for c in table.columns)
-    return f"{table.kind} {table.name}({columns}) {table.timestamp} {table.max_per_timestamp}"
+    return f"{table.kind} {table.name}({columns}) {table.timestamp} {table.max_per_timestamp} {table.rows}"

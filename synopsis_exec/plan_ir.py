@@ -15,7 +15,10 @@ from synopsis_exec.filters import Extreme, Member
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A stream or relation of the catalog that the job reads: its columns, and those of them that it needs."""
+    """A stream or relation of the catalog that the job reads: its declared columns, and those of them that it needs.
+
+    ``rows`` is the declared size of a relation.
+    """
 
     name: str
     kind: Kind
@@ -24,6 +27,7 @@ class Input:
     timestamp: str | None
     max_per_timestamp: int | None
     source: SourceOptions | None
+    rows: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from analyzer.query import Attribute, Comparison, NullTest, conjunction
 from analyzer.render import render_formula
 from analyzer.types import Family
@@ -11,32 +13,45 @@ from synopsis_exec.filters import Extreme, Member
 from synopsis_exec.plan_ir import BranchPlan, Plan, PlanSource, PlanTransition
 
 
+_RESULTS = "results: those already returned"
+
+
 def plan_text(plan: Plan) -> str:
     """The plan as text, for `explain --emit plan`."""
     lines = [f"plan of {plan.name}: {'set' if plan.distinct else 'bag'}, M = {plan.bound.entries.text}"]
     for branch in plan.branches:
         if plan.several:
             lines.append(f"branch {branch.number}")
-        lines.extend(f"  read {_source(branch, source)}" for source in branch.sources)
-        lines.extend(f"  join {_condition(branch, join)}" for join in branch.joins)
-    lines.extend(f"  keep {sentence}" for sentence in tables_in_words(plan) or ["nothing"])
-    for branch in plan.branches:
-        prefix = f"{branch.number}: " if plan.several else ""
-        lines.extend(f"  {prefix}{_transition(branch, transition)}" for transition in branch.transitions)
-    return "\n".join(lines) + "\n"
+        lines.extend(f"  {line}" for line in _branch(plan, branch))
+    if plan.distinct and plan.several:
+        lines.extend(["all branches", f"  keep {_RESULTS}"])
+    return "\n".join(lines)
+
+
+def _branch(plan: Plan, branch: BranchPlan) -> Iterator[str]:
+    """What a branch reads, joins and remembers, and how its partial matches grow."""
+    yield from (f"read {_source(branch, source)}" for source in branch.sources)
+    yield from (f"join {_condition(branch, join)}" for join in branch.joins)
+    kept = _tables(plan, branch)
+    if plan.distinct and not plan.several:
+        kept.append(_RESULTS)
+    yield from (f"keep {sentence}" for sentence in kept or ["nothing"])
+    yield from (_transition(plan, branch, transition) for transition in branch.transitions)
 
 
 def tables_in_words(plan: Plan) -> list[str]:
     """One sentence per table: what it counts, per what, and for how long."""
+    sentences = [sentence for branch in plan.branches for sentence in _tables(plan, branch)]
+    return [*sentences, _RESULTS] if plan.distinct else sentences
+
+
+def _tables(plan: Plan, branch: BranchPlan) -> list[str]:
     sizes = {size.table: size.size.text for size in plan.bound.tables}
     sentences = []
-    for branch in plan.branches:
-        for table in branch.tables:
-            name = plan.table_name(branch.number, table)
-            size = f"; at most {sizes[name]}" if name in sizes else ""
-            sentences.append(f"{name}: {_table(plan, branch, table)}{size}")
-    if plan.distinct:
-        sentences.append("results: those already returned")
+    for table in branch.tables:
+        name = plan.table_name(branch.number, table)
+        size = f"; at most {sizes[name]}" if name in sizes else ""
+        sentences.append(f"{name}: {_table(plan, branch, table)}{size}")
     return sentences
 
 
@@ -53,7 +68,15 @@ def _table(plan: Plan, branch: BranchPlan, table: Table) -> str:
 
 
 def _duration(plan: Plan, length: int) -> str:
-    return f"{length} units of time" if plan.time_family is Family.INTEGER else f"{length / 1e6:g} s"
+    return f"{length} units of time" if plan.time_family is Family.INTEGER else _age(plan, length)
+
+
+def _age(plan: Plan, length: int) -> str:
+    """A difference of timestamps: a number of integer time, else in seconds."""
+    if plan.time_family is Family.INTEGER:
+        return str(length)
+    sign, (seconds, micros) = "-" if length < 0 else "", divmod(abs(length), 1_000_000)
+    return f"{sign}{seconds}{f'.{micros:06}'.rstrip('0') if micros else ''} s"
 
 
 def _stored(stored: Stored) -> str:
@@ -85,7 +108,7 @@ def _condition(branch: BranchPlan, test: Comparison | NullTest) -> str:
     return render_formula(conjunction((test,)), branch.branch).sql("spark")
 
 
-def _transition(branch: BranchPlan, transition: PlanTransition) -> str:
+def _transition(plan: Plan, branch: BranchPlan, transition: PlanTransition) -> str:
     came = " and ".join(transition.arriving)
     old = f" + {{{', '.join(transition.before)}}}" if transition.before else ""
     relations = "".join(f" + {name}" for group in transition.groups for name in group)
@@ -94,8 +117,8 @@ def _transition(branch: BranchPlan, transition: PlanTransition) -> str:
     for age in transition.ages:
         time = Attribute(age.stream, branch.facts.time(age.stream).column)
         if age.least is not None:
-            tests.append(f"now - {time} >= {age.least}")
+            tests.append(f"now - {time} >= {_age(plan, age.least)}")
         if age.greatest is not None:
-            tests.append(f"now - {time} <= {age.greatest}")
+            tests.append(f"now - {time} <= {_age(plan, age.greatest)}")
     when = f" when {' and '.join(tests)}" if tests else ""
     return f"{came}{old}{relations} -> {target}{when}"

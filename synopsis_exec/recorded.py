@@ -1,24 +1,45 @@
-"""Recorded rows, read without Spark: `NAME.jsonl` or `NAME/*.jsonl` as encoded rows, for `explain`."""
+"""Recorded rows, read without Spark: `NAME.jsonl` or `NAME/*.jsonl` as encoded rows, for `explain`.
+
+A row is good or quarantined as in a run, for the same reason; the tests compare the two.
+"""
 
 from __future__ import annotations
 
-import json
-from decimal import Decimal, InvalidOperation
+import codecs
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import isnan
 from pathlib import Path
 from typing import Any
 
 from analyzer.catalog import Column
-from analyzer.errors import InputError
+from analyzer.errors import InputError, RuntimeLimitError
 from analyzer.types import Family
-from analyzer.values import parse_date, parse_timestamp
+from synopsis_exec import reasons
+from synopsis_exec.json_values import encode, parse_object
 from synopsis_exec.plan_ir import Input
 
 Row = dict[str, Any]
 
 
-def recorded_rows(item: Input, folder: Path) -> list[Row]:
-    """The rows of a stream or relation, in file order; raises InputError at the first bad line."""
-    return [row for file in input_files(item.name, folder) for row in _rows(item, file)]
+@dataclass(frozen=True)
+class Recorded:
+    """The good rows of a stream or relation, in file order, and how many others there are for each reason."""
+
+    rows: list[Row]
+    quarantined: Counter[str]
+
+
+def recorded_rows(item: Input, folder: Path) -> Recorded:
+    """The rows of a stream or relation. Raises InputError for a file that is missing or cannot be read, and
+    RuntimeLimitError for more rows than the catalog declares of a relation.
+    """
+    found = [read_row(item, line) for file in input_files(item.name, folder) for line in _lines(file)]
+    rows = [row for row in found if not isinstance(row, str)]
+    if item.rows is not None and len(rows) > item.rows:
+        raise RuntimeLimitError(reasons.too_many_rows(item.name, len(rows), item.rows))
+    return Recorded(rows, Counter(row for row in found if isinstance(row, str)))
 
 
 def input_files(name: str, folder: Path) -> list[Path]:
@@ -32,57 +53,60 @@ def input_files(name: str, folder: Path) -> list[Path]:
     return files
 
 
-def _rows(item: Input, file: Path) -> list[Row]:
+def _lines(file: Path) -> Iterator[bytes]:
+    """The lines that are not blank, without a byte order mark."""
     try:
-        text = file.read_text(encoding="utf-8")
+        content = file.read_bytes()
     except OSError as error:
         raise InputError(f"cannot read the file: {error.strerror}", file=str(file)) from error
-    except UnicodeDecodeError as error:
-        raise InputError("the file is not UTF-8 text", file=str(file)) from error
-    rows = []
-    for number, line in enumerate(text.splitlines(), start=1):
-        if line.strip():
-            try:
-                rows.append(_encoded(item, json.loads(line, parse_float=Decimal)))
-            except (ValueError, TypeError, KeyError, InvalidOperation) as error:
-                what = f"{error.args[0]} is missing" if isinstance(error, KeyError) else str(error)
-                message = f"not a row of {item.name}: {what}"
-                remedy = "`run` would quarantine it; correct or remove it"
-                raise InputError(message, file=str(file), line=number, remedy=remedy) from error
-    return rows
+    return (line for line in content.removeprefix(codecs.BOM_UTF8).splitlines() if line.strip(b" "))
 
 
-def _encoded(item: Input, row: object) -> Row:
-    if not isinstance(row, dict):
-        raise ValueError("it is not a JSON object")
-    encoded = {column.name: encode(row[column.name], column) for column in item.columns}
-    if item.timestamp is not None and encoded[item.timestamp] is None:
-        raise ValueError(f"{item.timestamp}, the timestamp, is NULL")
-    return encoded
+def read_row(item: Input, line: bytes) -> Row | str:
+    """A line as a row of the columns that are needed, encoded; or the reason why a run quarantines it."""
+    try:
+        found = parse_object(line.decode("utf-8"))
+    except UnicodeDecodeError:
+        return reasons.NOT_UTF8
+    if found is None:
+        return reasons.NOT_JSON
+    row: Row = {}
+    for column in item.declared:
+        if column.name not in found:
+            return reasons.missing(column)
+        try:
+            row[column.name] = encode(found[column.name], column.type)
+        except ValueError:
+            return reasons.not_of_type(column)
+    broken = (reason for column in item.declared for reason in _broken(item, column, row[column.name]))
+    return next(broken, None) or {column.name: row[column.name] for column in item.columns}
 
 
-def encode(value: Any, column: Column) -> Any:
-    """A JSON value as the kernel takes it; raises ValueError when it does not have the column's type."""
+def _broken(item: Input, column: Column, value: Any) -> Iterator[str]:
+    """Why a value breaks its column's contract."""
     family = column.type.family
     if value is None:
-        return None
-    match family, value:
-        case Family.OTHER, _:
-            return 1
-        case Family.BOOLEAN, bool():
-            return int(value)
-        case _, bool():
-            pass
-        case Family.STRING, str():
-            return value
-        case Family.INTEGER, int():
-            return value
-        case Family.FLOAT, int() | Decimal():
-            return float(value)
-        case Family.DATE, str():
-            return parse_date(value)
-        case Family.TIMESTAMP, str():
-            return parse_timestamp(value)
-        case Family.DECIMAL, int() | Decimal() | str():
-            return round(Decimal(value).scaleb(column.type.scale or 0))
-    raise ValueError(f"{column.name} is not of the type {column.type.name}")
+        if column.name == item.timestamp:
+            yield reasons.without_time(column)
+        return
+    if column.name == item.timestamp and family is Family.INTEGER and value < 0:
+        yield reasons.too_early(column)
+    if column.type.name in reasons.TINY and not -128 <= value <= 127:
+        yield reasons.out_of_range(column)
+    if family is Family.DATE and not reasons.FIRST_DAY <= value <= reasons.LAST_DAY:
+        yield reasons.outside_years(column)
+    if family is Family.TIMESTAMP and not reasons.FIRST_MOMENT <= value <= reasons.LAST_MOMENT:
+        yield reasons.outside_years(column)
+    if family is Family.FLOAT and isnan(value):
+        yield reasons.not_a_number(column)
+    if _outside(column, value):
+        yield reasons.outside_domain(column)
+
+
+def _outside(column: Column, value: Any) -> bool:
+    domain = column.domain
+    if domain is None:
+        return False
+    if domain.values:
+        return value not in domain.values
+    return (domain.low is not None and value < domain.low) or (domain.high is not None and value > domain.high)

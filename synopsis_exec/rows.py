@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from analyzer.query import Atom, Attribute, Comparison, NullTest, Op
-from criteria.bound import symbol
+from analyzer.symbols import symbol
 from synopsis_exec.emit import WIDTH, Lines, literal, tuple_text
 from synopsis_exec.loops import filter_text, mirrored
 from synopsis_exec.plan_ir import PlanSource

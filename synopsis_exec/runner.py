@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
 import subprocess
@@ -22,13 +23,14 @@ _ERRORS: dict[str, type[StreamboundError]] = {
     "limit": RuntimeLimitError,
     "overflow": RuntimeLimitError,
     "input": InputError,
+    "rows": RuntimeLimitError,
+    "usage": UsageError,
     "state": UsageError,
 }
 _REMEDIES = {
     "limit": "is max_per_timestamp in the catalog too low? The job was stopped before memory could grow",
     "overflow": "restrict the query so that fewer tuples combine",
-    "input": "",
-    "state": "",
+    "rows": "declare more rows in the catalog and check the query again, or remove some",
 }
 
 
@@ -119,18 +121,20 @@ def _readable(file: Path) -> None:
             start = opened.read(4096)
     except OSError as error:
         raise InputError(f"cannot read the file: {error.strerror}", file=str(file)) from error
-    if b"\0" in start:
+    if b"\0" in start and not start.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{"):
         raise InputError("the file is binary", file=str(file), remedy="it must hold one JSON object a line")
 
 
 def _check_writable(file: Path) -> None:
-    """Whether a result file can be written, before anything runs; raises UsageError."""
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"cannot make the directory {file.parent}: {error.strerror}", file=str(file)) from error
+    """Whether a result file can be written, before anything runs; raises UsageError.
+
+    Its directory must be there: making it would hide a mistyped path.
+    """
     if file.is_dir():
         raise UsageError("the result must be a file, and this is a directory", file=str(file))
+    if not file.parent.is_dir():
+        remedy = "make the directory first, or correct the path"
+        raise UsageError(f"there is no directory {file.parent}", file=str(file), remedy=remedy)
     if not os.access(file.parent, os.W_OK):
         raise UsageError(f"cannot write in the directory {file.parent}", file=str(file))
 

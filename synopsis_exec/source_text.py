@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from sqlglot import exp
 
 from analyzer.catalog import Column, Kind
-from analyzer.closure import FIRST_TIMESTAMP
 from analyzer.query import Atom, Attribute, Branch, Comparison, NullTest, Op, Source, conjunction
 from analyzer.render import render_formula
 from analyzer.spans import Span
 from analyzer.types import DataType, Family
+from synopsis_exec import reasons
 from synopsis_exec.emit import Lines, literal
 from synopsis_exec.plan_ir import Input, Plan
 
 _LARGEST_PRECISION = 18
 """Decimals of more digits do not fit 64 bits."""
 _NOWHERE = Span(0, 0, 1, 1, 1, 1)
-_LAST_DAY = 2_932_896
-_LAST_MOMENT = 253_402_300_799_999_999
-"""9999-12-31 as a day and its last microsecond: what Python and Spark's text formats can hold."""
-_FIRST_DAY = -719_162
+_LINES = ("json", "text", "kafka")
+"""Formats whose rows are a JSON object a line."""
+_ENDS = {
+    Family.INTEGER: (-(2**63) - 1, 2**63),
+    Family.DECIMAL: (1 - 10**38, 10**38 - 1),
+    Family.DATE: (reasons.FIRST_DAY - 1, reasons.LAST_DAY + 1),
+    Family.TIMESTAMP: (reasons.FIRST_MOMENT - 1, reasons.LAST_MOMENT + 1),
+}
+"""Constants beyond these compare with a usable value as these do; Spark has no literals for many of them."""
 
 
 def source_text(lines: Lines, item: Input, plan: Plan) -> None:
@@ -30,8 +35,8 @@ def source_text(lines: Lines, item: Input, plan: Plan) -> None:
     lines.add("Source(")
     with lines.indented():
         lines.add(f"name={literal(item.name)},")
-        lines.add(f"schema={literal(_schema(item))},")
-        _mapping(lines, "missing", {c.name: f"{c.name} is not {_a(c.type.name)}" for c in item.columns})
+        lines.add(f"schema={literal(_schema(item.declared, _json_type))},")
+        _mapping(lines, "missing", {c.name: reasons.not_of_type(c) for c in item.declared})
         _mapping(lines, "values", {c.name: _encoded(c) for c in item.columns})
         lines.add(f"large={literal(tuple(c.name for c in item.columns if _is_large(c.type)))},")
         lines.add(f"time={literal(item.timestamp)},")
@@ -41,6 +46,10 @@ def source_text(lines: Lines, item: Input, plan: Plan) -> None:
         lines.add(f"format={literal(source.format if source else None)},")
         lines.add(f"path={literal(source.path if source else '')},")
         _mapping(lines, "options", dict(source.options) if source else {})
+        if typed := _typed(item):
+            lines.add(f"typed={literal(typed)},")
+        if item.rows is not None:
+            lines.add(f"most={item.rows},")
     lines.add("),")
 
 
@@ -49,19 +58,32 @@ def _mapping(lines: Lines, name: str, entries: dict[str, str]) -> None:
     lines.call(f"{name}={{", pairs, "},")
 
 
-def _a(noun: str) -> str:
-    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
+def _schema(columns: Iterable[Column], ddl: Callable[[DataType], str]) -> str:
+    return ", ".join(f"{_quoted(column.name)} {ddl(column.type)}" for column in columns)
 
 
-def _schema(item: Input) -> str:
-    """The columns to parse: those needed, but all of them where a format goes by position."""
-    by_name = item.source is None or item.source.format in ("json", "text", "kafka", "parquet", "orc")
-    columns = item.columns if by_name else item.declared
-    return ", ".join(f"{_quoted(column.name)} {_ddl(column.type)}" for column in columns)
+def _typed(item: Input) -> str:
+    """The schema of a format that has types of its own, or goes by position; empty for lines of JSON."""
+    if item.source is None or item.source.format in _LINES:
+        return ""
+    if item.source.format == "csv":
+        return _schema(item.declared, _text_type)
+    readable = (c for c in item.declared if c.type.family is not Family.OTHER or c in item.columns)
+    return _schema(readable, _own_type)
 
 
-def _ddl(kind: DataType) -> str:
+def _own_type(kind: DataType) -> str:
     return "STRING" if kind.family is Family.STRING else kind.name.upper()
+
+
+def _text_type(kind: DataType) -> str:
+    """The type that text is parsed as; of nested and other types only that something is there matters."""
+    return "STRING" if kind.family is Family.OTHER else _own_type(kind)
+
+
+def _json_type(kind: DataType) -> str:
+    """As `_text_type`; but Spark cuts a JSON number to the 8 bits of a TINYINT, whatever it is."""
+    return "INT" if kind.name in reasons.TINY else _text_type(kind)
 
 
 def _quoted(name: str) -> str:
@@ -104,26 +126,29 @@ def _encoded(column: Column) -> str:
 
 
 def _contract(item: Input) -> dict[str, str]:
-    """Reason -> condition: what makes a well-formed row unusable."""
-    found = {}
-    for column in item.columns:
-        encoded = _encoded(column)
-        if column.name == item.timestamp:
-            found[f"{column.name}, the timestamp, is NULL"] = f"{_cell(column)} IS NULL"
-            if column.type.family is Family.INTEGER:
-                found[f"{column.name} is before 0, where time starts"] = f"{encoded} < 0"
-        if column.type.family is Family.DATE:
-            condition = f"{encoded} NOT BETWEEN {_FIRST_DAY} AND {_LAST_DAY}"
-            found[f"{column.name} is outside the years 1 to 9999"] = condition
-        if column.type.family is Family.TIMESTAMP:
-            condition = f"{encoded} NOT BETWEEN {FIRST_TIMESTAMP} AND {_LAST_MOMENT}"
-            found[f"{column.name} is outside the years 1 to 9999"] = condition
-        if column.type.family is Family.FLOAT:
-            found[f"{column.name} is NaN"] = f"isnan({_cell(column)})"
-        outside = _outside_domain(item, column)
-        if outside:
-            found[f"{column.name} is outside its domain"] = outside
-    return found
+    """Reason -> condition: what makes a well-formed row unusable, whichever columns the query uses."""
+    return dict(pair for column in item.declared for pair in _conditions(item, column))
+
+
+def _conditions(item: Input, column: Column) -> Iterator[tuple[str, str]]:
+    cell, encoded, family = _cell(column), _encoded(column), column.type.family
+    if column.name == item.timestamp:
+        yield reasons.without_time(column), f"{cell} IS NULL"
+        if family is Family.INTEGER:
+            yield reasons.too_early(column), f"{encoded} < 0"
+    if column.type.name in reasons.TINY:
+        yield reasons.out_of_range(column), f"{cell} NOT BETWEEN -128 AND 127"
+    if family is Family.STRING and _typed(item):
+        yield reasons.not_utf8(column), f"NOT is_valid_utf8({cell})"
+    if family is Family.DATE:
+        yield reasons.outside_years(column), f"{encoded} NOT BETWEEN {reasons.FIRST_DAY} AND {reasons.LAST_DAY}"
+    if family is Family.TIMESTAMP:
+        ends = f"{reasons.FIRST_MOMENT} AND {reasons.LAST_MOMENT}"
+        yield reasons.outside_years(column), f"{encoded} NOT BETWEEN {ends}"
+    if family is Family.FLOAT:
+        yield reasons.not_a_number(column), f"isnan({cell})"
+    if outside := _outside_domain(item, column):
+        yield reasons.outside_domain(column), outside
 
 
 def _outside_domain(item: Input, column: Column) -> str:
@@ -133,19 +158,22 @@ def _outside_domain(item: Input, column: Column) -> str:
     attribute = Attribute("row", column.name)
     if domain.values:
         atoms = [Comparison(attribute, Op.NE, None, value) for value in domain.values]
-        return _sql(atoms, item.columns)
+        return _sql(atoms, item.declared)
     tests = []
     if domain.low is not None:
-        tests.append(_sql([Comparison(attribute, Op.LT, None, domain.low)], item.columns))
+        tests.append(_sql([Comparison(attribute, Op.LT, None, domain.low)], item.declared))
     if domain.high is not None:
-        tests.append(_sql([Comparison(attribute, Op.GT, None, domain.high)], item.columns))
+        tests.append(_sql([Comparison(attribute, Op.GT, None, domain.high)], item.declared))
     return " OR ".join(tests)
 
 
 def _useful(item: Input, plan: Plan) -> str:
-    """Whether some branch can use a row at all: the filters of its occurrences there."""
+    """Whether some branch can use a row at all: the filters of its occurrences there that no row can break.
+
+    The kernel makes all checks, and exactly. An offset between two columns could exceed their type in Spark.
+    """
     options = [
-        _sql([_on_row(atom) for atom in (*source.times, *_needed(source.filters))], item.columns)
+        _sql([_on_row(atom) for atom in (*source.times, *_needed(source.filters)) if _total(atom)], item.columns)
         for branch in plan.branches
         for source in branch.sources
         if source.table == item.name
@@ -164,6 +192,11 @@ def _needed(filters: tuple[Atom, ...]) -> list[Atom]:
     return [f for f in filters if not (isinstance(f, NullTest) and not f.is_null and f.attribute in compared)]
 
 
+def _total(atom: Atom) -> bool:
+    """Whether Spark can evaluate a condition on every row."""
+    return isinstance(atom, NullTest) or atom.right is None or not atom.offset
+
+
 def _on_row(atom: Atom) -> Atom:
     if isinstance(atom, NullTest):
         return NullTest(Attribute("row", atom.attribute.column), atom.is_null)
@@ -176,11 +209,21 @@ def _sql(atoms: Sequence[Atom], columns: tuple[Column, ...]) -> str:
     if not atoms:
         return "TRUE"
     row = Source("row", "row", Kind.STREAM, columns, None, _NOWHERE)
-    branch = Branch((row,), conjunction(tuple(atoms)), (), _NOWHERE)
+    kinds = {column.name: column.type for column in columns}
+    within = tuple(_within_ends(atom, kinds) for atom in atoms)
+    branch = Branch((row,), conjunction(within), (), _NOWHERE)
     tree = render_formula(branch.where, branch)
     for column in tree.find_all(exp.Column):
         column.this.set("quoted", True)
     return tree.sql("spark")
+
+
+def _within_ends(atom: Atom, kinds: dict[str, DataType]) -> Atom:
+    """A comparison whose constant Spark can write."""
+    if isinstance(atom, NullTest) or atom.right is not None or isinstance(atom.offset, str):
+        return atom
+    low, high = _ENDS.get(kinds[atom.left.column].family, (atom.offset, atom.offset))
+    return Comparison(atom.left, atom.op, None, max(low, min(high, atom.offset)))
 
 
 def decoded_type(kind: DataType) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,10 +21,12 @@ def steps_text(job_text: str, plan: Plan, input_dir: Path) -> str:
     """Replay recorded rows through a job's kernel and show what arrives, what is returned, what is remembered.
 
     As in the paper's Figure 2, the synopsis of a set of streams is named after its newest stream: ``s_n`` holds what
-    the timestamp added, ``s_p`` what was there before. Raises InputError for a missing file or a bad row.
+    the timestamp added, ``s_p`` what was there before. Rows that a run quarantines are left out and counted at the
+    end. Raises InputError for a missing file.
     """
-    streams = {item.name: recorded_rows(item, input_dir) for item in plan.streams}
-    relations = {item.name: recorded_rows(item, input_dir) for item in plan.relations}
+    recorded = {item.name: recorded_rows(item, input_dir) for item in plan.inputs}
+    streams = {item.name: recorded[item.name].rows for item in plan.streams}
+    relations = {item.name: recorded[item.name].rows for item in plan.relations}
     times = {item.name: item.timestamp or "" for item in plan.streams}
     lines = [f"{' + '.join(_synopsis(plan, name))}: {words}" for name, words in _tables(plan)]
     before: dict[str, dict[Key, int]] = {}
@@ -31,7 +34,14 @@ def steps_text(job_text: str, plan: Plan, input_dir: Path) -> str:
         arrived = {name: [row for row in rows if row[times[name]] == step.timestamp] for name, rows in streams.items()}
         lines.extend(_step(plan, step, arrived, times, before))
         before = step.tables
-    return "\n".join(lines) + "\n"
+    lines.extend(_left_out(sum((found.quarantined for found in recorded.values()), Counter())))
+    return "\n".join(lines)
+
+
+def _left_out(quarantined: Counter[str]) -> Iterator[str]:
+    if quarantined:
+        reasons = ", ".join(f"{reason} {count:,}" for reason, count in sorted(quarantined.items()))
+        yield f"quarantined: {quarantined.total():,} rows ({reasons})"
 
 
 def _tables(plan: Plan) -> list[tuple[str, str]]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from fractions import Fraction
 
-from analyzer.query import Attribute, Kind
+from analyzer.catalog import Kind
+from analyzer.query import Attribute
+from analyzer.symbols import symbols_in
 from criteria.bound import lower_text, upper_text
 from criteria.synopsis import Stored
 from synopsis_exec.emit import Names, literal
@@ -14,7 +15,6 @@ from synopsis_exec.loops import Participant, Term, join_loops
 from synopsis_exec.plan_ir import BranchPlan, Plan, PlanSource, PlanTransition
 
 _LOCALS = ("self", "now", "row", "rows", "results", "relations", "key", "n", "grouped", "min", "max", "floor")
-SYMBOL = re.compile(r"\b(?:c|rows|min|max)_\w+")
 
 
 class BranchText:
@@ -138,7 +138,6 @@ class BranchText:
                 conditions.append(f"{age} <= {check.greatest}")
         pattern = [self.variable(stored.attribute) for stored in table.key]
         pattern += [self.age(age.stream) for age in table.ages]
-        values |= {Attribute(age.stream, " age"): Term(self.age(age.stream)) for age in table.ages}
         attributes = [stored.attribute for stored in table.key]
         count, index = self.before(table.streams), self.index(name, attributes)
         return Participant(name, tuple(pattern), count, values, index, tuple(conditions))
@@ -150,10 +149,12 @@ class BranchText:
 
     def _addition(self, transition: PlanTransition) -> Callable[[dict[Attribute, Term], list[str]], list[str]]:
         table = self.branch.table(transition.target)
+        old = self.branch.table(transition.before).ages if transition.before else ()
+        ages = {age.stream: self.age(age.stream) for age in old}
 
         def body(values: dict[Attribute, Term], counts: list[str]) -> list[str]:
             key = [self._clipped(stored, str(values[stored.attribute])) for stored in table.key]
-            key += [str(values.get(Attribute(age.stream, " age"), "now")) for age in table.ages]
+            key += [ages.get(age.stream, "now") for age in table.ages]
             return [self._counted(self.new(transition.target), key, counts)]
 
         return body
@@ -182,7 +183,7 @@ class BranchText:
 
     def limit(self, wanted: str, text: str) -> str:
         """A limit's text: a constant, or the name of what is computed from the relations at the start."""
-        if not SYMBOL.search(text):
+        if not symbols_in(text):
             return text
         if text not in self.limits:
             self.limits[text] = self.members.new(wanted + self.suffix)

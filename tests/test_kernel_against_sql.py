@@ -10,8 +10,9 @@ import pytest
 from hypothesis import assume, given
 
 from analyzer.errors import NotExecutableError
+from criteria.bound import bound
 from criteria.verdict import Decision, Verdict
-from tests.support.catalogs import PLAIN
+from tests.support.catalogs import PLAIN, with_relation
 from tests.support.choices import Choices, drawn
 from tests.support.kernel import Run, formula_value, run_kernel
 from tests.support.oracle import Oracle
@@ -114,6 +115,75 @@ def test_an_inequality_inside_an_or(where: str) -> None:
         ran = _run(case)
         assert ran is not None
         printed += bool(_check_output(case, ran[1]))
+    assert printed
+
+
+RELATED = with_relation(PLAIN)
+CONDITIONS = (
+    "S.a = S.b", "S.b = S.a + 2", "S.ts = U.ts", "S.a = U.a + 1", "U.b = S.b - 1", "T.a = T.b", "S.a < T.a",
+    "S.b < T.a", "T.b < S.a", "U.a < T.b", "U.a >= T.a", "S.a <> R.a", "T.a <> R.a", "U.b <> R.b", "S.a <= R.b",
+    "R.a < T.b",
+)  # fmt: skip
+"""Equalities within a row and between streams, inequalities across, and ``<>`` with a relation."""
+
+
+def _classes_case(choices: Choices) -> Case:
+    sources = ("S", "T", "U", "R")
+    bounds = [f"{source}.{column} BETWEEN {choices.integer(-1, 1)} AND {choices.integer(1, 3)}"
+              for source in sources[:3] for column in "ab" if choices.chance(20)]  # fmt: skip
+    bounds += [f"{source}.{column} {choices.pick(['> -1', '< 4'])}"
+               for source in sources[:3] for column in "ab" if choices.chance(55)]  # fmt: skip
+    chosen = [condition for condition in CONDITIONS if choices.chance(14)]
+    where = " AND ".join(["T.ts > S.ts", "T.ts > U.ts", *bounds, *chosen])
+    output = choices.pick(["1 AS x", "1 AS x", "S.a", "T.a"])
+    sql = f"SELECT {output} FROM {', '.join(sources)} WHERE {where}"
+    return Case(sql, RELATED, small_rows(choices, RELATED, 8))
+
+
+@examples(150)
+@given(drawn(_classes_case))
+def test_equal_attributes_and_inequalities_with_relations(case: Case) -> None:
+    """Nothing here depends on a finite stream or an extremum, so a bounded query has an M, and it holds."""
+    decision = decided(case.sql, case.catalog)
+    assume(decision.verdict is Verdict.BOUNDED)
+    assert bound(decision.derivation.split) is not None
+    _check(case)
+
+
+INTEGERS = {"a": "bigint", "b": "bigint", "ts": "bigint"}
+ALIKE: dict[str, Any] = {
+    "streams": {
+        "S-1": {"timestamp": "ts", "columns": INTEGERS, "max_per_timestamp": 5},
+        "S_1": {"timestamp": "ts", "columns": INTEGERS, "max_per_timestamp": 1},
+        "T": {"timestamp": "ts", "columns": INTEGERS, "max_per_timestamp": 3},
+    },
+    "relations": {"R": {"columns": {"a_b": "bigint"}}, "R_a": {"columns": {"b": "bigint"}}},
+}
+"""Names that become the same when their parts are joined by underscores."""
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT 1 AS x FROM S_1 S, T, R_a, R WHERE T.ts > S.ts AND S.a < R.a_b AND T.a > R_a.b AND S.a < T.a",
+        "SELECT 1 AS x FROM S_1 S, T, R, R_a WHERE T.ts > S.ts AND S.a < R.a_b AND T.a > R_a.b AND S.a < T.a",
+        "SELECT x.a, y.a AS b FROM `S-1` x, S_1 y, T WHERE T.ts > x.ts AND T.ts <= x.ts + 3 AND T.ts > y.ts "
+        "AND T.ts <= y.ts + 3",
+        "SELECT S.a FROM S_1 S, T, R WHERE T.ts > S.ts AND S.a < R.a_b AND S.a > 0 UNION ALL "
+        "SELECT S.a FROM `S-1` S, T, R_a WHERE T.ts > S.ts AND S.a < R_a.b AND S.a > 0",
+    ],
+)
+def test_names_that_only_joining_makes_equal(sql: str) -> None:
+    printed = 0
+    for seed in range(8):
+        rows = adversarial_rows(Choices.seeded(seed), ALIKE)
+        rows["R"], rows["R_a"] = [{"a_b": 20 + seed}], [{"b": -5 - seed}]
+        case = Case(sql, ALIKE, rows)
+        ran = _run(case)
+        assert ran is not None
+        printed += bool(_check_output(case, ran[1]))
+        assert _check_memory(case, *ran) is not None
+        assert ran[1].peak > 0
     assert printed
 
 

@@ -36,11 +36,13 @@ class Job:
         self.failure: Exception | None = None
         self.check_fingerprint()
         self.relations: dict[str, list[dict[str, Any]]] = {}
-        bad: list[dict[str, Any]] = []
+        self.relation_sizes: dict[str, int] = {}
+        self.bad_relation_rows: list[dict[str, Any]] = []
         for relation in RELATIONS:
-            self.relations[relation.name], rejected = relation_rows(spark, relation, options)
-            bad.extend(rejected)
-        self.bad_relation_rows = bad
+            good, bad = relation_rows(spark, relation, options)
+            self.relations[relation.name] = good
+            self.relation_sizes[relation.name] = len(good) + len(bad)
+            self.bad_relation_rows.extend(bad)
         self.restart(None)
 
     def check_fingerprint(self) -> None:
@@ -216,7 +218,7 @@ class Job:
                 copy_parts(self.folder / "quarantine", last, file)
         return {
             "summary": QUERY,
-            "rows": {source.name: self.rows[source.name] for source in STREAMS},
+            "rows": {**{source.name: self.rows[source.name] for source in STREAMS}, **self.relation_sizes},
             "quarantined": dict(sorted(self.rejected.items())),
             "results": self.results,
             "peak": self.peak,

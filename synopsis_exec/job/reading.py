@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from itertools import pairwise
 from pathlib import Path
@@ -22,7 +23,16 @@ def quoted(name: str) -> str:
 
 def read(spark: SparkSession, source: Source, options: argparse.Namespace, streaming: bool) -> DataFrame:
     """The source's rows as `text`, `row` (parsed) and `reason` (why a row is bad; NULL for a good one)."""
-    reader: Any = spark.readStream if streaming else spark.read
+    from pyspark.errors import PySparkException
+
+    try:
+        return rows_of(spark.readStream if streaming else spark.read, source, options, streaming)
+    except PySparkException as error:
+        raise JobError("input", f"{source.name} cannot be read: {in_one_line(error)}", 3) from error
+
+
+def rows_of(reader: Any, source: Source, options: argparse.Namespace, streaming: bool) -> DataFrame:
+    """As `read`, with Spark's reader of streams or of tables."""
     if options.input:
         files = input_files(source, Path(options.input))
         if streaming and in_order_of_names(files):
@@ -30,23 +40,31 @@ def read(spark: SparkSession, source: Source, options: argparse.Namespace, strea
         if files[1:]:
             reader = reader.option("pathGlobFilter", "*.jsonl")
         return parse_json(source, load(reader.format("text"), str(files[0].parent if files[1:] else files[0])))
-    if source.format is None:
-        message = f"{source.name} has no source in the catalog; run the job with --input DIR"
-        raise JobError("input", message, 3)
-    local = source.path and ":" not in source.path
-    path = str(Path(options.base or ".") / source.path) if local else source.path
+    path = source_path(source, options)
     reader = reader.options(**source.options)
     if source.format in ("json", "text", "kafka"):
         lines = load(reader.format("text" if source.format == "json" else source.format), path)
         return parse_json(source, lines.selectExpr("CAST(value AS STRING) AS value"))
     broken = {}
-    schema = source.schema
+    schema = source.typed
     if source.format == "csv":
         broken = {"not a row of the declared columns": "row._corrupt_record IS NOT NULL"}
         schema += ", _corrupt_record STRING"
     rows = load(reader.format(source.format).schema(schema), path).selectExpr("struct(*) AS row")
     tests = {**broken, **source.invalid}
-    return rows.selectExpr("to_json(row) AS text", "row", f"{reasons(tests)} AS reason")
+    return rows.selectExpr("make_valid_utf8(to_json(row)) AS text", "row", f"{reasons(tests)} AS reason")
+
+
+def in_one_line(error: Exception) -> str:
+    """Spark's message without its code, its plan and its number."""
+    first = str(error).strip().split("\n")[0]
+    return re.sub(r"^\[[\w.]+\] ?| SQLSTATE: .*$", "", first).strip() or type(error).__name__
+
+
+def source_path(source: Source, options: argparse.Namespace) -> str:
+    """Where the catalog says that a source is; relative to `--base` on this machine."""
+    local = source.path and ":" not in source.path
+    return str(Path(options.base or ".") / source.path) if local else source.path
 
 
 def load(reader: Any, path: str) -> DataFrame:
@@ -85,20 +103,30 @@ def in_order_of_names(files: list[Path]) -> bool:
 
 
 def parse_json(source: Source, lines: DataFrame) -> DataFrame:
-    """Parse one JSON object a line. As an array of one, so that text after the object is an error too."""
-    fields = "get(from_json(concat('[', value, ']'), 'ARRAY<MAP<STRING,STRING>>'), 0)"
-    tests = {"not a JSON object": "row IS NULL OR size(parsed) <> 1"}
+    """Parse one JSON object a line.
+
+    As an array that ends with a NULL of ours, so that text after the object is an error too. Only where a column is
+    NULL, a second look at the object says whether it is missing or not of its type.
+    """
+    tests = {"not UTF-8": "NOT is_valid_utf8(value)", "not a JSON object": "row IS NULL OR size(parsed) <> 2"}
     for column, reason in source.missing.items():
-        key = sql_text(column)
-        absent = f"row.{quoted(column)} IS NULL"
-        tests[f"{column} is missing"] = f"{absent} AND NOT map_contains_key({fields}, {key})"
-        tests[reason] = f"{absent} AND {fields}[{key}] IS NOT NULL"
-    schema = "ARRAY<STRUCT<" + source.schema + ">>"
-    parsed = lines.where("trim(value) <> ''").selectExpr(
-        "value", f"from_json(concat('[', value, ']'), {sql_text(schema)}) AS parsed"
+        key, absent = sql_text(column), f"row.{quoted(column)} IS NULL"
+        tests[f"{column} is missing"] = f"{absent} AND NOT map_contains_key(fields, {key})"
+        tests[reason] = f"{absent} AND fields[{key}] IS NOT NULL"
+    incomplete = " OR ".join(f"row.{quoted(column)} IS NULL" for column in source.missing)
+    rows = (
+        lines.where("trim(value) <> ''")
+        .selectExpr("value", f"{from_json(f'STRUCT<{source.schema}>')} AS parsed")
+        .selectExpr("value", "parsed", "get(parsed, 0) AS row")
+        .selectExpr("*", f"CASE WHEN {incomplete} THEN get({from_json('MAP<STRING,STRING>')}, 0) END AS fields")
     )
-    rows = parsed.selectExpr("value", "parsed", "get(parsed, 0) AS row")
-    return rows.selectExpr("value AS text", "row", f"{reasons({**tests, **source.invalid})} AS reason")
+    return rows.selectExpr("make_valid_utf8(value) AS text", "row", f"{reasons({**tests, **source.invalid})} AS reason")
+
+
+def from_json(schema: str) -> str:
+    """The column `value` and a NULL after it, parsed as an array."""
+    options = "map('allowSingleQuotes', 'false', 'enableDateTimeParsingFallback', 'false')"
+    return f"from_json(concat('[', value, ',null]'), {sql_text(f'ARRAY<{schema}>')}, {options})"
 
 
 def reasons(tests: dict[str, str]) -> str:
@@ -136,7 +164,7 @@ def tagged(spark: SparkSession, options: argparse.Namespace) -> DataFrame:
 def relation_rows(
     spark: SparkSession, source: Source, options: argparse.Namespace
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The rows of a static relation, and its bad rows."""
+    """The rows of a static relation, and its bad rows; raises JobError for more than the catalog declares."""
     values = ", ".join(f"{text} AS {quoted(column)}" for column, text in source.values.items())
     struct = f"struct({values})" if values else "named_struct('one', 1)"
     table = (
@@ -155,6 +183,9 @@ def relation_rows(
         for text, reason in zip(texts, why, strict=True)
         if reason is not None
     ]
+    if source.most is not None and len(good) > source.most:
+        what = f"relation {source.name} has {len(good)} rows, more than the catalog's rows = {source.most}"
+        raise JobError("rows", what, 1)
     for row in good:
         widen(source, row)
     return good, bad

@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from synopsis_exec.job.checking import check_arguments
 from synopsis_exec.job.folding import Job
 from synopsis_exec.job.given import QUERY
 from synopsis_exec.job.reading import tagged
@@ -98,6 +99,7 @@ def main(argv: list[str] | None = None) -> int:
     temporary = None if options.checkpoint else tempfile.mkdtemp(prefix="streambound-")
     options.checkpoint = options.checkpoint or temporary
     try:
+        check_arguments(options)
         run(session(), options, report)
     except (JobError, OverflowError) as error:
         kind = error.kind if isinstance(error, JobError) else "overflow"

@@ -10,7 +10,7 @@ class Source(NamedTuple):
 
     name: str
     schema: str
-    """The columns that the query needs."""
+    """The declared columns, as lines of JSON are parsed."""
     missing: dict[str, str]
     """Column -> what to say of a value that is there and does not have the column's type."""
     values: dict[str, str]
@@ -26,6 +26,10 @@ class Source(NamedTuple):
     format: str | None
     path: str
     options: dict[str, str]
+    typed: str = ""
+    """The columns of a format that has types of its own, or goes by position."""
+    most: int | None = None
+    """How many rows a relation may have."""
 
 
 class JobError(Exception):

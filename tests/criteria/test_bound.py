@@ -29,6 +29,14 @@ CASES: dict[str, tuple[str, Catalog, int | str]] = {
     "a boolean that is compared": (f"SELECT T.f {OLDER} AND T.f = S.f", streams(f="boolean"), 2),
     "clipped: only 1 to 8 matter, and all below is as 1": (
         f"SELECT 1 AS one {OLDER} AND T.a < S.a AND T.a < 9 AND S.a > 1", PLAIN, 8),
+    "the same, of a value that equals another": (
+        f"SELECT 1 AS one {OLDER} AND T.a = T.b AND T.a < S.a AND T.a < 9 AND S.a > 1", PLAIN, 8),
+    "the same, of a value that equals another up to an offset": (
+        "SELECT 1 AS one FROM S, T, U WHERE S.ts > T.ts AND T.ts = U.ts AND T.a = U.a + 3 AND U.a < S.a AND T.a < 9 "
+        "AND S.a > 1", PLAIN, 5),
+    "the same, beside a relation that differs": (
+        f"SELECT 1 AS one {OLDER.replace('T ', 'T, R ')} AND T.a <> R.a AND T.a < S.a AND T.a < 9 AND S.a > 1",
+        RELATION, 8),
     "two suffixes of a chain": (
         "SELECT U.a FROM S, T, U WHERE S.ts > T.ts AND T.ts > U.ts AND U.a BETWEEN 1 AND 3", PLAIN, 6),
     "two parents: three tables": (

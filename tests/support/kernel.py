@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from functools import cache
 from typing import Any
 
 from analyzer.catalog import catalog_from_mapping
+from analyzer.symbols import symbol, symbols_in
 from criteria.bound import bound
 from criteria.verdict import Decision
 from tests.support.encoding import Rows, encode_rows
@@ -74,7 +74,7 @@ def formula_value(decision: Decision, catalog: Mapping[str, Any], rows: Rows) ->
         return None
     known = actual_sizes(catalog, rows)
     text = formula.entries.text
-    if not set(re.findall(r"[A-Za-z_]\w*", text)) <= {*known, "max", "min"}:
+    if not symbols_in(text) <= set(known):
         return None  # the extreme values of an empty relation
     return int(eval(text, {"__builtins__": {}}, {**known, "max": max, "min": min}))
 
@@ -85,13 +85,13 @@ def actual_sizes(catalog: Mapping[str, Any], rows: Rows) -> dict[str, int]:
     known: dict[str, int] = {}
     for stream, body in catalog.get("streams", {}).items():
         times = Counter(row[body["timestamp"]] for row in encoded.get(stream, []))
-        known[f"c_{stream}"] = max(times.values(), default=0)
+        known[symbol("c", stream)] = max(times.values(), default=0)
     for relation, body in catalog.get("relations", {}).items():
         mine = encoded.get(relation, [])
-        known[f"rows_{relation}"] = len(mine)
+        known[symbol("rows", relation)] = len(mine)
         for column in body["columns"]:
             values = [row[column] for row in mine if isinstance(row[column], int)]
             if values:
-                known[f"min_{relation}_{column}"] = min(values)
-                known[f"max_{relation}_{column}"] = max(values)
+                known[symbol("min", relation, column)] = min(values)
+                known[symbol("max", relation, column)] = max(values)
     return known

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -89,7 +90,7 @@ def test_bad_rows_are_quarantined_with_their_reason(spark: Any, tmp_path: Path) 
     }
     write(tmp_path / "in" / "S.jsonl", *bad, {"A": 42, "I": 5}, "", {"A": None, "I": 5}, {"A": 3, "I": 5, "more": []})
     write(tmp_path / "in" / "T.jsonl", {"B": 2, "J": 2})
-    write(tmp_path / "in" / "U.jsonl", {"K": 1})
+    write(tmp_path / "in" / "U.jsonl", {"C": 0, "K": 1})
     summary = run(spark, load_kernel(figure2_job()), tmp_path)
     assert {(row["row"], row["reason"]) for row in read(tmp_path / "quarantine")} == set(bad.items())
     assert all(row["stream"] == "S" for row in read(tmp_path / "quarantine"))
@@ -124,12 +125,74 @@ def test_every_type_is_read_and_written(spark: Any, tmp_path: Path) -> None:
     assert summary["quarantined"] == {"n is outside its domain": 1, "x is NaN": 1, "n is not an int": 1}
 
 
+def test_rows_that_are_not_text_are_quarantined(spark: Any, tmp_path: Path) -> None:
+    good, long = b'{"A": 42, "I": 5}', b'{"A": 42, "I": 5, "more": "' + b"y" * 5_000_000 + b'"}'
+    bad = {
+        b'{"A": 1, "I": 9, "m": "a\xff"}': "not UTF-8",
+        b'{"A": 1, "I": 9, "m": "\0"}': "not a JSON object",
+        b"\0\1\2": "not a JSON object",
+        b'{"A": 1, "I": 9, "m": "' + b"y" * 21_000_000 + b'"}': "not a JSON object",  # more than Spark takes
+    }
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "S.jsonl").write_bytes(b"\xef\xbb\xbf" + b"\r\n".join([good, *bad, long]))
+    write(tmp_path / "in" / "T.jsonl", {"B": 2, "J": 2})
+    write(tmp_path / "in" / "U.jsonl", {"C": 0, "K": 1})
+    summary = run(spark, load_kernel(figure2_job()), tmp_path)
+    texts = {text.decode("utf-8", "replace"): reason for text, reason in bad.items()}
+    assert {row["row"]: row["reason"] for row in read(tmp_path / "quarantine")} == texts
+    assert summary["quarantined"] == {"not UTF-8": 1, "not a JSON object": 3}
+    assert [(row["A"], row["_mult"]) for row in read(tmp_path / "output")] == [(42, 2)]
+
+
+def test_no_valid_row_overflows_in_a_filter(spark: Any, tmp_path: Path) -> None:
+    """The kernel's integers have no limit; Spark's have, so it must not compute with them."""
+    far = f"S.a < {10**60} AND S.y <= DATE '9999-12-31' + INTERVAL 99999999 DAYS AND S.d > -{10**50}"
+    sql = f"SELECT S.a, S.b FROM S, T WHERE T.ts > S.ts AND S.a + 5 <= S.b AND S.c - 7 < S.a AND {far}"
+    columns = {"a": "bigint", "b": "bigint", "c": "bigint", "y": "date", "d": "decimal(38,2)", "ts": "bigint"}
+    declared = with_bounds({"streams": {name: {"timestamp": "ts", "columns": columns} for name in "ST"}})
+    low, high = -(2**63), 2**63 - 1
+    values = [(1, low), (1, high), (low, high), (high, low), (high, high), (low, low), (1, 6), (2, 6)]
+    rows = [
+        {"a": a, "b": b, "c": c, "y": "9999-12-31", "d": 1, "ts": 0} for a, b in values for c in (low, 0, high)
+    ]  # fmt: skip
+    write(tmp_path / "in" / "S.jsonl", *rows)
+    write(tmp_path / "in" / "T.jsonl", {**rows[0], "ts": 1})
+    summary = run(spark, kernel(sql, declared), tmp_path)
+    found = {(row["a"], row["b"]): row["_mult"] for row in read(tmp_path / "output")}
+    wanted = Counter((r["a"], r["b"]) for r in rows if r["a"] + 5 <= r["b"] and r["c"] - 7 < r["a"])
+    assert found == wanted
+    assert len(found) > 2
+    assert summary["quarantined"] == {}
+
+
+def with_bounds(catalog: dict[str, Any]) -> dict[str, Any]:
+    """The widest domain there is, so that a and b may be remembered."""
+    for body in catalog["streams"].values():
+        body["domain"] = {name: [-(2**63), 2**63 - 1] for name in "ab"}
+    return catalog
+
+
+def test_a_relation_with_more_rows_than_declared_stops_the_job(spark: Any, tmp_path: Path) -> None:
+    declared = {
+        "streams": {"S": {"timestamp": "ts", "columns": {"a": "bigint", "ts": "bigint"}}},
+        "relations": {"R": {"columns": {"a": "bigint"}, "rows": 2}},
+    }
+    job = kernel("SELECT S.a FROM S, R WHERE S.a = R.a", declared)
+    write(tmp_path / "in" / "S.jsonl", {"a": 1, "ts": 0})
+    write(tmp_path / "in" / "R.jsonl", {"a": 1}, {"a": 2}, {"a": "x"})
+    assert run(spark, job, tmp_path)["rows"] == {"S": 1, "R": 3}
+    write(tmp_path / "in" / "R.jsonl", {"a": 1}, {"a": 2}, {"a": 2})
+    with pytest.raises(job.JobError, match="relation R has 3 rows, more than the catalog's rows = 2") as caught:
+        run(spark, job, tmp_path / "again", "--input", str(tmp_path / "in"))
+    assert (caught.value.kind, caught.value.status) == ("rows", 1)
+
+
 def batches(folder: Path) -> None:
     """Figure 2's tuples over three files per stream, one of them late."""
     rows = {
         "S": [[{"A": 42, "I": 0}], [{"A": 42, "I": 5}], [{"A": 1, "I": 9}, {"A": 42, "I": 1}]],
         "T": [[{"B": 7, "J": 0}, {"B": 2, "J": 2}], [{"B": 3, "J": 5}, {"B": 1, "J": 4}], [{"B": 1, "J": 9}]],
-        "U": [[{"K": 1}], [{"K": 3}], [{"K": 9}]],
+        "U": [[{"C": 0, "K": 1}], [{"C": 0, "K": 3}], [{"C": 0, "K": 9}]],
     }
     for name, files in rows.items():
         for number, content in enumerate(files):
@@ -268,6 +331,55 @@ def test_other_sources_of_the_catalog(spark: Any, tmp_path: Path) -> None:
     }
 
 
+def test_the_whole_contract_is_checked_in_other_formats_too(spark: Any, tmp_path: Path) -> None:
+    """Columns that the query does not use count; a binary text in Parquet is no reason to stop."""
+    columns = {"unused": "string", "more": "array<int>", "a": "bigint", "ts": "bigint"}
+    stream = {"timestamp": "ts", "columns": columns, "domain": {"unused": ["x", "y"]}}
+    source = {"format": "parquet", "path": "S"}
+    declared = {"streams": {"S": {**stream, "source": source}}}
+    rows = "('x', array(1), 1L, 0L), ('z', NULL, 2L, 1L), (CAST(X'ff' AS STRING), NULL, 3L, 2L), (NULL, NULL, 4L, 3L)"
+    spark.sql(f"SELECT * FROM VALUES {rows} AS t(unused, more, a, ts)").write.parquet(str(tmp_path / "S"))
+    job = kernel("SELECT S.a FROM S", declared)
+    where = {name: str(tmp_path / name) for name in ("output", "quarantine", "checkpoint")}
+    options = ["--base", str(tmp_path), *(part for name, value in where.items() for part in (f"--{name}", value))]
+    summary = job.run(spark, job.arguments(options), lambda event: None)
+    assert summary["quarantined"] == {"unused is not UTF-8": 1, "unused is outside its domain": 1}
+    assert [row["a"] for row in read(tmp_path / "output")] == [1, 4]
+    assert json.loads(read(tmp_path / "quarantine")[1]["row"])["unused"] == "\ufffd"
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ({"format": "csv", "path": "R.csv"}, "there is no {base}/R.csv, its source in the catalog"),
+        ({"format": "json", "path": "none/*.json"}, "Path does not exist: file:{base}/none/*.json."),
+        ({"format": "parquet", "path": "file:/nowhere"}, "Path does not exist: file:/nowhere."),
+        ({"format": "nosuch", "path": ""}, "Failed to find the data source: nosuch."),
+        ({"format": "csv", "path": "", "options": {"sep": ""}}, ""),
+    ],
+)
+@pytest.mark.parametrize("kind", ["streams", "relations"])
+def test_a_source_that_cannot_be_read_is_one_message(
+    spark: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str], source: dict[str, Any], message: str, kind: str
+) -> None:
+    here = {"format": "csv", "path": "S"}
+    (tmp_path / "S").mkdir()
+    declared = {
+        "streams": {"S": {"timestamp": "ts", "columns": {"ts": "bigint"}, "source": here}},
+        "relations": {"R": {"columns": {"a": "bigint"}, "source": here}},
+    }
+    declared[kind]["S" if kind == "streams" else "R"]["source"] = source
+    job = kernel("SELECT 1 AS one FROM S, R", declared)
+    job.session = lambda: spark
+    status = job.main(["--base", str(tmp_path), "--output", str(tmp_path / "out")])
+    name = "S" if kind == "streams" else "R"
+    errors = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error: ")]
+    assert status == 3
+    assert len(errors) == 1
+    assert errors[0].startswith(f"error: {name} cannot be read: {message.format(base=tmp_path)}")
+    assert "SQLSTATE" not in errors[0]
+
+
 def test_streams_without_rows(spark: Any, tmp_path: Path) -> None:
     for name in ("S", "T", "U"):
         write(tmp_path / "in" / f"{name}.jsonl")
@@ -282,7 +394,7 @@ def test_a_batch_is_folded_in_slices(spark: Any, tmp_path: Path, monkeypatch: py
     rows = range(50)
     write(tmp_path / "in" / "S.jsonl", *({"A": 9, "I": 7 * i % 50} for i in rows))
     write(tmp_path / "in" / "T.jsonl", *({"B": 1 + i % 4, "J": 11 * i % 50} for i in rows))
-    write(tmp_path / "in" / "U.jsonl", *({"K": 3 * i % 50} for i in rows))
+    write(tmp_path / "in" / "U.jsonl", *({"C": 0, "K": 3 * i % 50} for i in rows))
     run(spark, job, tmp_path)
     # For S at t: every T at 1..t-1 with every U before it; each timestamp has one tuple of each stream.
     found = {row["_ts"]: 0 for row in read(tmp_path / "output")}

@@ -54,6 +54,8 @@ def test_options_reach_the_job(run: Run, tmp_path: Path) -> None:
         ("limit", RuntimeLimitError, 1),
         ("overflow", RuntimeLimitError, 1),
         ("input", InputError, 3),
+        ("rows", RuntimeLimitError, 1),
+        ("usage", UsageError, 2),
         ("state", UsageError, 2),
     ],
 )
@@ -99,6 +101,13 @@ def test_unusable_input(tmp_path: Path, files: dict[str, bytes] | None, message:
     assert str(folder) in caught.value.file
 
 
+@pytest.mark.parametrize("first", [b'{"A": "\0"}\n', b'\xef\xbb\xbf {"A": 1}\n\0\n'])
+def test_a_file_of_json_with_a_bad_row_is_not_binary(tmp_path: Path, first: bytes) -> None:
+    for name in ("S", "T", "U"):
+        (tmp_path / f"{name}.jsonl").write_bytes(first)
+    runner.check_input(figure2_job(), tmp_path)
+
+
 def test_a_file_as_input_directory(tmp_path: Path) -> None:
     (tmp_path / "in").write_text("")
     with pytest.raises(InputError, match="must be a directory"):
@@ -132,5 +141,7 @@ def test_results_that_cannot_be_written_are_said_before_anything_runs(run: Run, 
         run("raise SystemExit(9)")
     (tmp_path / "out.jsonl").rmdir()
     (tmp_path / "file").write_text("")
-    with pytest.raises(UsageError, match="cannot make the directory"):
-        runner.run_query("raise SystemExit(9)", None, tmp_path / "file" / "out.jsonl")
+    for missing in ("file", "mistyped"):
+        with pytest.raises(UsageError, match=f"there is no directory .*{missing}"):
+            runner.run_query("raise SystemExit(9)", None, tmp_path / missing / "out.jsonl")
+    assert not (tmp_path / "mistyped").exists()
