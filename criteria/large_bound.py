@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 
 from analyzer.diagnostics import Diagnostic
 from analyzer.query import Comparison, Query
@@ -22,7 +23,7 @@ def large_bound(split: Query, bound: Bound) -> Diagnostic | None:
     size = entries.value if entries.value is not None else max(numerals, default=0)
     if size <= USEFUL:
         return None
-    message = f"the bound is proved, but it is so large (about {size:.0e} entries) that it promises little"
+    message = f"the bound is proved, but it is so large (about {Decimal(size):.0e} entries) that it promises little"
     timestamps = any(
         source.column(source.timestamp).type.family is Family.TIMESTAMP
         for branch in split.branches
