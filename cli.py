@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -382,7 +383,7 @@ def witness(
     split = checked.decision.derivation.split if checked.decision else None
     if split is None:
         return
-    click.echo(f"{checked.statement.name}: {checked.verdict.value}\n{claim(found)}\n")
+    click.echo("\n".join([f"{checked.statement.name}: {checked.verdict.value}", *textwrap.wrap(claim(found), 100), ""]))
     click.echo("\n".join(witness_lines(split, found)))
     if out is not None:
         about = {"query": checked.statement.name, "file": checked.source.file}

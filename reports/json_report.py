@@ -35,8 +35,18 @@ def _query(item: Checked) -> dict[str, Any]:
         "tier": item.tier.value if item.tier else None,
         "bound": {"entries": item.bound.entries.value, "formula": item.bound.entries.text} if item.bound else None,
         "certificate": _certificate(item),
+        "witness": _witness(item),
         "diagnostics": [_diagnostic(diagnostic) for diagnostic in item.diagnostics],
     }
+
+
+def _witness(item: Checked) -> dict[str, Any] | None:
+    """What the witness keeps, for an unbounded query; `streambound witness` writes one of any size."""
+    witness = item.decision.witness if item.decision is not None and item.verdict is Verdict.UNBOUNDED else None
+    if witness is None:
+        return None
+    kept, probes = ([str(k.attribute) for k in witness.plan.kept], sorted(witness.plan.after))
+    return {"attributes": kept, "probe_streams": probes, "replays_a_match": witness.plan.replay}
 
 
 def _certificate(item: Checked) -> Any:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 import textwrap
 from collections.abc import Iterator
+from pathlib import Path
 
 from analyzer.diagnostics import Diagnostic, Fix
 from criteria.bound import Tier
@@ -100,13 +102,21 @@ def bound_text(item: Checked) -> str:
 
 
 def notes(item: Checked) -> Iterator[str]:
-    """Why there is no repair, if so; and what the paper's theorem says, where it speaks of the query."""
+    """Where the witness is, why there is no repair, and what the paper's theorem says, where it speaks of the query."""
     if item.decision is None:
         return
+    if item.verdict is Verdict.UNBOUNDED and item.decision.witness is not None:
+        yield f"streambound witness {_argument(item)} shows streams that cannot be forgotten"
     if item.repairs is not None and item.repairs.why_none:
         yield f"no repair was found: {item.repairs.why_none}"
     for result in item.decision.criteria[1:]:
         yield paper_note(item.decision, result)
+
+
+def _argument(item: Checked) -> str:
+    """How a command line names the statement."""
+    file, name = item.source.file, item.statement.name
+    return shlex.quote(file) if Path(file).stem == name else f"{shlex.quote(file)} --name {shlex.quote(name)}"
 
 
 def paper_note(decision: Decision, result: CriterionResult) -> str:

@@ -13,7 +13,7 @@ import cli
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"```console\n\$ streambound ((?:check|explain) [^\n]*)\n(.*?)```", README, flags=re.S)
+BLOCKS = re.findall(r"```console\n\$ streambound ((?:check|explain|witness) [^\n]*)\n(.*?)```", README, flags=re.S)
 
 
 @pytest.mark.parametrize(("command", "shown"), BLOCKS, ids=[command for command, _ in BLOCKS])

@@ -1,0 +1,112 @@
+"""`streambound witness`: what it prints and writes, and how it ends when there is nothing to show."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import cli
+
+CATALOG = """
+[streams.S]
+timestamp = "ts"
+columns = { a = "bigint", ts = "bigint" }
+[streams.T]
+timestamp = "ts"
+columns = { a = "bigint", d = "date", ok = "boolean", ts = "timestamp" }
+[streams.U]
+timestamp = "ts"
+columns = { a = "bigint", ts = "timestamp" }
+"""
+UNBOUNDED = "SELECT T.a, T.d FROM T, U WHERE U.ts > T.ts AND T.ok"
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "streams.toml").write_text(CATALOG)
+    (tmp_path / "q.sql").write_text(UNBOUNDED)
+    return tmp_path
+
+
+def _witness(*arguments: str) -> Result:
+    return CliRunner().invoke(cli.main, ["witness", *arguments])
+
+
+def test_parts_are_written_as_recorded_streams(place: Path) -> None:
+    result = _witness("q.sql", "--size", "3", "--out", "w", "--subset", "1,3", "--probe", "3")
+    assert result.exit_code == 0, result.output
+    about = json.loads((place / "w" / "witness.json").read_text())
+    assert about["size"] == 3 and len(about["results"]) == 3
+    elements = [json.loads((place / "w" / f"element-{k}" / "T.jsonl").read_text()) for k in (1, 2, 3)]
+    assert len({row["a"] for row in elements}) == 3
+    assert all(row["ok"] is True and row["ts"].startswith("2024-01-01 00:00:") for row in elements)
+    sent = [json.loads(line) for line in (place / "w" / "input" / "T.jsonl").read_text().splitlines()]
+    assert sent == [elements[0], elements[2]]
+    assert (place / "w" / "input" / "U.jsonl").read_text() == (place / "w" / "probe-3" / "U.jsonl").read_text()
+    assert (place / "w" / "element-1" / "U.jsonl").read_text() == ""
+
+
+def test_proof(place: Path) -> None:
+    result = _witness("q.sql", "--prove", "4")
+    assert result.exit_code == 0
+    assert "proved by DuckDB: 16 of 16 prefixes" in result.output
+
+
+def test_large_ones_are_cut_on_screen_only(place: Path) -> None:
+    result = _witness("q.sql", "--size", "50", "--out", "w")
+    assert "… and 46 more elements" in result.output
+    assert len(list((place / "w").glob("element-*"))) == 50
+
+
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        ("SELECT T.ok FROM T, U WHERE U.ts > T.ts", "q has no witness: it is bounded"),
+        (
+            "SELECT 1 AS x FROM T, U WHERE U.ts > T.ts AND T.a = U.a UNION ALL "
+            "SELECT 1 AS x FROM T, U WHERE U.ts > T.ts AND T.a <> U.a",
+            "q has no witness: none was found, so its verdict is unknown",
+        ),
+    ],
+)
+def test_queries_without_one(place: Path, sql: str, message: str) -> None:
+    (place / "q.sql").write_text(sql)
+    result = _witness("q.sql")
+    assert result.exit_code == 1
+    assert message in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (("q.sql", "--out", "w", "--subset", "1,9"), 2, "--subset takes numbers from 1 to 3"),
+        (("q.sql", "--prove", "40"), 2, "--prove"),
+        (("nothing.sql",), 3, "no such file"),
+        (("q.sql", "--out", "q.sql"), 3, "cannot write"),
+    ],
+)
+def test_wrong_usage(place: Path, arguments: tuple[str, ...], status: int, message: str) -> None:
+    result = _witness(*arguments)
+    assert result.exit_code == status, result.output
+    assert message in result.output
+    assert "Traceback" not in result.output
+
+
+def test_without_duckdb_the_remedy_is_named(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    result = _witness("q.sql", "--prove", "3")
+    assert result.exit_code == 2
+    assert "streambound[prove]" in result.output
+
+
+def test_types_without_so_many_values(place: Path) -> None:
+    (place / "streams.toml").write_text(CATALOG.replace('a = "bigint", d', 'a = "tinyint", d'))
+    (place / "q.sql").write_text(UNBOUNDED.replace(", T.d", ""))
+    result = _witness("q.sql", "--size", "5000")
+    assert result.exit_code == 1
+    assert "there is no witness of size 5000" in result.output
