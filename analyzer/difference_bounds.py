@@ -98,7 +98,7 @@ class DifferenceBounds:
         return tuple(found)
 
     def redundant(self, x: int, y: int) -> bool:
-        """Whether the bound on ``x − y`` follows through a third node that equals neither ``x`` nor ``y``."""
+        """Whether the bound on ``x − y`` follows through a node at no fixed distance from ``x`` or ``y``."""
         row, bound = self._rows[x], self._rows[x][y]
         for members in self.classes:
             middle = members[0]

@@ -14,7 +14,7 @@ from itertools import islice
 
 from analyzer.boundedness import Facts
 from analyzer.closure import Closure, Sort, close, with_comparison
-from analyzer.query import Attribute, Branch, Comparison, Kind, Op, Query, conjunction
+from analyzer.query import Attribute, Branch, Comparison, Op, Query, conjunction
 from criteria.dependency_graph import DependencyGraph, vertex_names
 from criteria.violation import CriterionResult, Violation
 from preprocess.derive_lto import derive_lto
@@ -54,13 +54,8 @@ def weak_joins(branch: Branch) -> tuple[Comparison, ...]:
     return tuple(
         atom
         for atom in branch.atoms
-        if isinstance(atom, Comparison) and atom.op in (Op.LE, Op.GE) and _joins_streams(atom, branch)
+        if isinstance(atom, Comparison) and atom.op in (Op.LE, Op.GE) and branch.joins_streams(atom)
     )
-
-
-def split_weak(query: Query) -> Query:
-    """The query with every `strict_branches` of it written out."""
-    return replace(query, branches=tuple(strict_branches(query)))
 
 
 def _strict(branch: Branch, closure: Closure, weak: tuple[Comparison, ...]) -> Iterator[Branch]:
@@ -73,12 +68,6 @@ def _strict(branch: Branch, closure: Closure, weak: tuple[Comparison, ...]) -> I
         if refined.satisfiable:
             atoms = tuple(replace(other, op=op) if other is atom else other for other in branch.atoms)
             yield from _strict(replace(branch, where=conjunction(atoms)), refined, rest)
-
-
-def _joins_streams(atom: Comparison, branch: Branch) -> bool:
-    if atom.right is None or atom.left.source == atom.right.source:
-        return False
-    return all(branch.source(attribute.source).kind is not Kind.RELATION for attribute in atom.attributes)
 
 
 def preprocessed(query: Query) -> Iterator[PaperBranch]:

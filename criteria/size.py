@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import prod
 
@@ -102,6 +102,6 @@ def _factors(text: str) -> list[str]:
     return [f"({text})"] if len(_split(text, " + ")) > 1 else _split(text, "*")
 
 
-def _all_known(sizes: list[Size], combine: object) -> int | None:
-    values = [size.value for size in sizes]
-    return combine(values) if None not in values else None  # type: ignore[operator]
+def _all_known(sizes: list[Size], combine: Callable[[list[int]], int]) -> int | None:
+    values = [size.value for size in sizes if size.value is not None]
+    return combine(values) if len(values) == len(sizes) else None

@@ -11,8 +11,8 @@ from analyzer.spans import Span
 class Violation:
     """One violated condition.
 
-    ``condition`` is its name in the theorem or criterion; ``stream`` and ``attribute`` the culprit; ``because`` the
-    other end of the join or the stream that may come later.
+    ``condition`` is its name in the theorem or criterion; ``stream`` and ``attribute`` the culprit; ``code`` that of
+    the diagnostic that reports it, empty for the paper's theorems.
     """
 
     condition: str
