@@ -42,6 +42,8 @@ _STAGES = (
 _DRAWN = ("graph", "tables")
 _DRAWING_FORMATS = ("text", "mermaid", "dot", "svg")
 _SUFFIXES = {".mmd": "mermaid", ".dot": "dot", ".gv": "dot", ".svg": "svg"}
+MOST_DIGITS = 1_000_000
+"""Of a number in decimal: a proved bound may have more than the 4,300 that Python writes by default."""
 _CRITERIA = ("exact", "paper")
 _REPAIRED = 20
 _UNREADABLE = ("SB001", "SB401")
@@ -90,6 +92,7 @@ class _Group(click.Group):
 
         logging.getLogger("sqlglot").setLevel(logging.ERROR)  # what it warns of is reported as unsupported
         debug = "--debug" in sys.argv[1:]
+        sys.set_int_max_str_digits(MOST_DIGITS)
         try:
             return super().main(*args, **kwargs)
         except BrokenPipeError:

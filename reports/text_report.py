@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import textwrap
 from collections.abc import Iterator
+from decimal import ROUND_CEILING, Context
 from pathlib import Path
 
 from analyzer.diagnostics import Diagnostic, Fix
@@ -20,6 +21,8 @@ _STYLE = {Verdict.BOUNDED: "good", Verdict.UNKNOWN: "warning"}
 _PAPER = {"theorem-1": "Theorem 1", "theorem-2": "Theorem 2"}
 _TIER = {Tier.CONSTANT: "constant", Tier.RATE_WINDOW: "rate × window"}
 _WRAP = 96
+_READABLE = 10**24
+"""Greater numbers are printed by their magnitude; JSON has all digits."""
 _FIXES = 2
 """Repairs that `check` shows of each query; `explain` shows all."""
 
@@ -95,9 +98,15 @@ def bound_text(item: Checked) -> str:
     entries = item.bound.entries
     if entries.value == 0:
         return f"{tier}, nothing is remembered"
-    known = "" if entries.text == str(entries.value) else f" = {entries.text}"
     if entries.value is None:
         return f"{tier}, at most {entries.text} synopsis entries"
+    if entries.value > _READABLE:
+        rounded = Context(prec=2, rounding=ROUND_CEILING, Emax=10**9).create_decimal(entries.value)
+        return f"{tier}, at most {rounded:.1e} synopsis entries"
+    known = "" if entries.text == str(entries.value) else f" = {entries.text}"
+    if entries.value > _READABLE:
+        rounded = Context(prec=2, rounding=ROUND_CEILING, Emax=10**9).create_decimal(entries.value)
+        return f"{tier}, at most {rounded:.1e} synopsis entries"
     return f"{tier}, at most {entries.value:,}{known} synopsis {'entry' if entries.value == 1 else 'entries'}"
 
 

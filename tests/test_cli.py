@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import IO
 
@@ -462,3 +464,26 @@ def test_help_teaches_every_command() -> None:
     for command in ("check", "explain", "compile", "run", "demo"):
         assert f"streambound {command}" in overview
         assert call(command, "--help").exit_code == 0
+
+
+def test_a_bound_of_thousands_of_digits_is_printed_by_its_magnitude(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    columns = [f"c{i}" for i in range(20)]
+    declared = ", ".join(f'{column} = "bigint"' for column in columns)
+    domains = ", ".join(f"{column} = [0, {2**62}]" for column in columns)
+    names = [f"S{i}" for i in range(16)]
+    tables = [
+        f'[streams.{name}]\ntimestamp = "ts"\ncolumns = {{ {declared}, ts = "bigint" }}\ndomain = {{ {domains} }}\n'
+        for name in names
+    ]
+    outputs = ", ".join(f"{name}.{column} AS {name}_{column}" for name in names for column in columns)
+    times = " AND ".join(f"{newer}.ts > {older}.ts" for newer, older in pairwise(names))
+    (tmp_path / "streams.toml").write_text("".join(tables))
+    (tmp_path / "q.sql").write_text(f"SELECT {outputs} FROM {', '.join(names)} WHERE {times}")
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(cli.main, ["check", "q.sql"])
+    assert result.exit_code == 0, result.output
+    assert re.search(r"bounded \(constant\), at most \d\.\de\+\d{4} synopsis entries", result.output)
+    found = json.loads(CliRunner().invoke(cli.main, ["check", "q.sql", "--format", "json"]).output)
+    assert found["queries"][0]["bound"]["entries"] > 10**5000
