@@ -14,9 +14,9 @@ def normalise(formula: Formula) -> Formula:
     """A formula without NOT, flattened, with constants folded; TRUE on the same rows as the original."""
     match formula:
         case And(parts):
-            return _gather(And, tuple(normalise(part) for part in parts))
+            return conjoined(tuple(normalise(part) for part in parts))
         case Or(parts):
-            return _gather(Or, tuple(normalise(part) for part in parts))
+            return disjoined(tuple(normalise(part) for part in parts))
         case Not(part):
             return negate(part)
         case Truth(value):
@@ -32,9 +32,9 @@ def negate(formula: Formula) -> Formula:
         case NullTest(is_null=is_null):
             return replace(formula, is_null=not is_null)
         case And(parts):
-            return _gather(Or, tuple(negate(part) for part in parts))
+            return disjoined(tuple(negate(part) for part in parts))
         case Or(parts):
-            return _gather(And, tuple(negate(part) for part in parts))
+            return conjoined(tuple(negate(part) for part in parts))
         case Not(part):
             return normalise(part)
         case Truth(value, unknown):
@@ -48,10 +48,20 @@ def not_true(formula: Formula) -> Formula:
             nulls = tuple(NullTest(attribute, True, span) for attribute in dict.fromkeys(formula.attributes))
             return Or((replace(formula, op=op.negated), *nulls))
         case And(parts):
-            return _gather(Or, tuple(not_true(part) for part in parts))
+            return disjoined(tuple(not_true(part) for part in parts))
         case Or(parts):
-            return _gather(And, tuple(not_true(part) for part in parts))
+            return conjoined(tuple(not_true(part) for part in parts))
     return negate(formula)
+
+
+def conjoined(parts: tuple[Formula, ...]) -> Formula:
+    """The conjunction of formulas, flattened, with constants folded."""
+    return _gather(And, parts)
+
+
+def disjoined(parts: tuple[Formula, ...]) -> Formula:
+    """The disjunction of formulas, flattened, with constants folded."""
+    return _gather(Or, parts)
 
 
 def _gather(kind: type[And] | type[Or], parts: tuple[Formula, ...]) -> Formula:

@@ -13,6 +13,7 @@ from analyzer.closure import Closure, close, implied
 from analyzer.errors import UsageError
 from analyzer.query import (
     FALSE,
+    TRUE,
     And,
     Atom,
     Attribute,
@@ -23,11 +24,13 @@ from analyzer.query import (
     Op,
     Or,
     Query,
+    Truth,
     conjunction,
     conjuncts,
 )
 from analyzer.values import Value
-from preprocess.normalise import normalise, not_true
+from preprocess.normalise import conjoined, disjoined, negate, normalise, not_true
+from preprocess.simplify_alternatives import apart, simplify_alternatives
 
 MOST_BRANCHES = 4096
 _UNION_OF = {
@@ -66,7 +69,8 @@ def split_disjunctions(query: Query) -> Query:
 def _split_branch(branch: Branch) -> list[Branch]:
     formula = normalise(branch.where)
     if not _has_or(formula):
-        return [replace(branch, where=formula)]
+        return [replace(branch, where=_plain_conjunction(branch, formula))]
+    formula = simplify_alternatives(branch, formula)
     kept = list(islice(_alternatives(branch, formula), MOST_BRANCHES + 1))
     if not kept:
         return [replace(branch, where=FALSE)]
@@ -74,63 +78,85 @@ def _split_branch(branch: Branch) -> list[Branch]:
     return [replace(branch, where=conjunction(atoms)) for atoms in together]
 
 
+def _plain_conjunction(branch: Branch, formula: Formula) -> Formula:
+    """A condition without alternatives, as written but for the ``<>`` that say nothing."""
+    return formula if isinstance(formula, Truth) else conjunction(_without_idle(branch, conjuncts(formula)))
+
+
 def _has_or(formula: Formula) -> bool:
     return isinstance(formula, Or) or (isinstance(formula, And) and any(_has_or(part) for part in formula.parts))
 
 
 def _alternatives(branch: Branch, formula: Formula) -> Iterator[tuple[Atom, ...]]:
-    """The disjoint conjunctions of a normalised formula, contradictory ones pruned."""
-    parts = formula.parts if isinstance(formula, And) else (formula,)
-    atoms = tuple(part for part in parts if isinstance(part, Comparison | NullTest))
+    """The disjoint conjunctions of a simplified formula, contradictory ones pruned."""
     if formula == FALSE:
         return
+    parts = formula.parts if isinstance(formula, And) else (formula,)
+    atoms = tuple(part for part in parts if isinstance(part, Comparison | NullTest))
     closure = close(replace(branch, where=conjunction(atoms)))
     if not closure.satisfiable:
         return
-    parts = tuple(part for part in parts if not (isinstance(part, Or) and _any_implied(closure, part)))
-    choice = next((part for part in parts if isinstance(part, Or)), None)
-    if choice is None:
-        yield _without_idle(branch, conjuncts(conjunction(parts)))
-        return
-    rest = tuple(part for part in parts if part is not choice)
-    excluded: tuple[Formula, ...] = ()
-    for option in sorted(choice.parts, key=_joins):
-        yield from _alternatives(branch, normalise(And((*rest, option, *excluded))))
-        excluded = (*excluded, not_true(option))
+    choices = tuple(part for part in parts if isinstance(part, Or))
+    reduced = tuple(_reduced(branch, closure, atoms, choice) for choice in choices)
+    if reduced != choices:
+        yield from _alternatives(branch, _simplified(branch, *atoms, *reduced))
+    elif not choices:
+        yield _without_idle(branch, atoms)
+    else:
+        choice, *others = choices
+        for option, excluded in _one_by_one(branch, choice):
+            yield from _alternatives(branch, _simplified(branch, *atoms, *others, option, *excluded))
 
 
-def _joins(formula: Formula) -> bool:
-    """Whether a formula is no plain condition on one source: it compares several, or asks for NULL.
+def _simplified(branch: Branch, *parts: Formula) -> Formula:
+    return simplify_alternatives(branch, normalise(And(parts)))
 
-    Plain conditions come first: what they exclude then keeps the others apart by conditions on one source, which
-    proves more (`criteria.verdict.proved_for_all`).
-    """
-    match formula:
+
+def _one_by_one(branch: Branch, choice: Or) -> Iterator[tuple[Formula, list[Formula]]]:
+    """Every option of a disjunction, with the negations that keep it apart from those before it."""
+    for place, option in enumerate(choice.parts):
+        yield option, [not_true(other) for other in choice.parts[:place] if not apart(branch, option, other)]
+
+
+def _reduced(branch: Branch, closure: Closure, atoms: tuple[Atom, ...], choice: Or) -> Formula:
+    """A disjunction beside conditions that hold: without options that contradict them, nor what they imply."""
+    options = []
+    for option in choice.parts:
+        parts = option.parts if isinstance(option, And) else (option,)
+        rest = tuple(part for part in parts if not _implied(closure, part))
+        if not rest:
+            return TRUE
+        if not _contradicts(branch, closure, atoms, rest):
+            options.append(conjoined(rest))
+    return disjoined(tuple(options))
+
+
+def _implied(closure: Closure, part: Formula) -> bool:
+    """Whether a condition follows from conditions beside it."""
+    match part:
         case Comparison():
-            return len({attribute.source for attribute in formula.attributes}) > 1
-        case And(parts) | Or(parts):
-            return any(_joins(part) for part in parts)
-    return True
-
-
-def _any_implied(closure: Closure, choice: Or) -> bool:
-    """Whether some option of a disjunction already holds, so that it splits nothing."""
-    return any(_implied(closure, option) for option in choice.parts)
-
-
-def _implied(closure: Closure, option: Formula) -> bool:
-    match option:
-        case Comparison():
-            return implied(closure, option)
+            return implied(closure, part)
         case NullTest(attribute, is_null):
             return attribute in (closure.null if is_null else closure.compared)
+        case And(parts):
+            return all(_implied(closure, inner) for inner in parts)
+        case Or(parts):
+            return any(_implied(closure, inner) for inner in parts)
     return False
+
+
+def _contradicts(branch: Branch, closure: Closure, atoms: tuple[Atom, ...], parts: tuple[Formula, ...]) -> bool:
+    """Whether a conjunction contradicts conditions beside it; what it says in disjunctions does not count."""
+    added = tuple(part for part in parts if isinstance(part, Comparison | NullTest))
+    if len(added) == 1 and closure.compared.issuperset(added[0].attributes):
+        return _implied(closure, negate(added[0]))
+    return bool(added) and not close(replace(branch, where=conjunction((*atoms, *added)))).satisfiable
 
 
 def _without_idle(branch: Branch, atoms: tuple[Atom, ...]) -> tuple[Atom, ...]:
     """The conjunction without each ``<>`` that follows from the others: ``x = 3 AND x <> 1  ->  x = 3``."""
     unequal = tuple(atom for atom in atoms if isinstance(atom, Comparison) and atom.op is Op.NE)
-    if not unequal:
+    if not unequal or not close(replace(branch, where=conjunction(atoms))).satisfiable:
         return atoms
     others = tuple(atom for atom in atoms if not (isinstance(atom, Comparison) and atom.op is Op.NE))
     present = {a for atom in others if not (isinstance(atom, NullTest) and atom.is_null) for a in atom.attributes}

@@ -126,7 +126,8 @@ def test_a_long_list_is_a_branch_per_value_and_no_more(values: list[str]) -> Non
     column = "s" if values[0].startswith("'") else "a"
     split = split_disjunctions(query_of(f"SELECT a FROM S WHERE {column} IN ({', '.join(values)})"))
     assert [render(replace(split, branches=(branch,))) for branch in split.branches] == [
-        f"SELECT S.a FROM S WHERE S.{column} = {value}" for value in values
+        f"SELECT S.a FROM S WHERE S.{column} = {value}"
+        for value in sorted(values, key=lambda text: (0 if column == "s" else int(text), text))
     ]
 
 

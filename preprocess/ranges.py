@@ -1,0 +1,176 @@
+"""What comparisons with constants say about one value, or about the difference of two, as a union of ranges.
+
+``a = 1 OR a = 2 OR a > 2  ->  a >= 1`` over integers; ``x < y OR x = y  ->  x <= y``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+
+from analyzer.query import Attribute, Branch, Comparison, Op
+from analyzer.types import Family
+from analyzer.values import Value
+
+Subject = tuple[Attribute, Attribute | None]
+"""What is compared: an attribute, or the difference of two."""
+
+End = tuple[Value, bool]
+"""A value, and whether it belongs to the range."""
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The values between two ends; None is no end. Over discrete types ends belong to the range."""
+
+    low: End | None
+    high: End | None
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The values that a subject can have: whether they are discrete, and what the catalog declares of them."""
+
+    discrete: bool
+    least: Value | None = None
+    greatest: Value | None = None
+    listed: tuple[Value, ...] = ()
+
+    @classmethod
+    def of(cls, branch: Branch, subject: Subject) -> Scale:
+        """The scale of a subject; only single attributes of discrete types have declared values here."""
+        column = branch.column(subject[0])
+        if not column.type.discrete or subject[1] is not None:
+            return cls(column.type.discrete)
+        if column.domain is not None and column.domain.values:
+            return cls(True, min(column.domain.values), max(column.domain.values), column.domain.values)
+        if column.domain is not None:
+            return cls(True, column.domain.low, column.domain.high)
+        return cls(True, 0, 1) if column.type.family is Family.BOOLEAN else cls(True)
+
+    def ranges(self, comparison: Comparison) -> tuple[Range, ...]:
+        """The values that satisfy a comparison."""
+        value = comparison.offset
+        at, below, above = (value, True), self._beside(value, -1), self._beside(value, 1)
+        match comparison.op:
+            case Op.LT:
+                return (Range(None, below),)
+            case Op.LE:
+                return (Range(None, at),)
+            case Op.EQ:
+                return (Range(at, at),)
+            case Op.GE:
+                return (Range(at, None),)
+            case Op.GT:
+                return (Range(above, None),)
+        return Range(None, below), Range(above, None)
+
+    def _beside(self, value: Value, step: int) -> End:
+        return (value + step, True) if self.discrete and not isinstance(value, str) else (value, False)
+
+    def intersection(self, first: Iterable[Range], second: Iterable[Range]) -> tuple[Range, ...]:
+        """The values in both of two unions."""
+        both = (Range(_later(x.low, y.low), _earlier(x.high, y.high)) for x in first for y in second)
+        return tuple(found for found in both if not self._is_empty(found))
+
+    @staticmethod
+    def _is_empty(found: Range) -> bool:
+        if found.low is None or found.high is None:
+            return False
+        low, high = _key(found.low[0]), _key(found.high[0])
+        return low > high or (low == high and not (found.low[1] and found.high[1]))
+
+    def union(self, ranges: Iterable[Range]) -> tuple[Range, ...]:
+        """The same values as ranges that neither overlap nor touch, in order, as far out as the domain allows."""
+        merged: list[Range] = []
+        for found in sorted((self._widened(r) for r in ranges if not self._is_outside(r)), key=_start):
+            if merged and self._touch(merged[-1], found):
+                merged[-1] = Range(merged[-1].low, _latest(merged[-1].high, found.high))
+            else:
+                merged.append(found)
+        return tuple(merged)
+
+    @staticmethod
+    def hull(ranges: Iterable[Range]) -> Range:
+        """The least range that holds all of some ranges, of which there is one at least."""
+        first, *others = ranges
+        low, high = first.low, first.high
+        for found in others:
+            low, high = _earliest(low, found.low), _latest(high, found.high)
+        return Range(low, high)
+
+    def _is_outside(self, found: Range) -> bool:
+        low, high = found.low, found.high
+        beyond = low is not None and self.greatest is not None and _key(low[0]) > _key(self.greatest)
+        return beyond or (high is not None and self.least is not None and _key(high[0]) < _key(self.least))
+
+    def _widened(self, found: Range) -> Range:
+        """A range that reaches the end of the domain has no end there."""
+        low, high = found.low, found.high
+        if low is not None and self.least is not None and _key(low[0]) <= _key(self.least):
+            low = None
+        if high is not None and self.greatest is not None and _key(high[0]) >= _key(self.greatest):
+            high = None
+        return Range(low, high)
+
+    def _touch(self, first: Range, second: Range) -> bool:
+        """Whether no value lies between two ranges of which the second starts later."""
+        if first.high is None or second.low is None:
+            return True
+        high, low = _key(first.high[0]), _key(second.low[0])
+        if self.listed:
+            return not any(high < _key(value) < low for value in self.listed)
+        if self.discrete:
+            return bool(low - high <= 1)  # type: ignore[operator]
+        return low < high or (low == high and (first.high[1] or second.low[1]))
+
+    def gaps(self, ranges: tuple[Range, ...]) -> tuple[Value, ...] | None:
+        """The values that a union lacks, where they are single ones; None where it lacks more."""
+        if not ranges or ranges[0].low is not None or ranges[-1].high is not None:
+            return None
+        missing = [self._only_between(first.high, second.low) for first, second in pairwise(ranges)]
+        return tuple(value for value in missing if value is not None) if None not in missing else None
+
+    def _only_between(self, high: End | None, low: End | None) -> Value | None:
+        if high is None or low is None:
+            return None
+        if not self.discrete:
+            return high[0] if _key(high[0]) == _key(low[0]) else None
+        within = [v for v in self.listed if _key(high[0]) < _key(v) < _key(low[0])]
+        if self.listed:
+            return within[0] if len(within) == 1 else None
+        return high[0] + 1 if low[0] - high[0] == 2 else None  # type: ignore[operator]
+
+
+def _key(value: Value) -> Value | bytes:
+    """Strings are compared as Spark does, by their bytes."""
+    return value.encode() if isinstance(value, str) else value
+
+
+def _start(found: Range) -> tuple[object, ...]:
+    return (0,) if found.low is None else (1, _key(found.low[0]), not found.low[1])
+
+
+def _later(x: End | None, y: End | None) -> End | None:
+    """The stricter of two lower ends."""
+    if x is None or y is None:
+        return x or y
+    return max(x, y, key=lambda end: (_key(end[0]), not end[1]))
+
+
+def _earlier(x: End | None, y: End | None) -> End | None:
+    """The stricter of two upper ends."""
+    if x is None or y is None:
+        return x or y
+    return min(x, y, key=lambda end: (_key(end[0]), end[1]))
+
+
+def _earliest(x: End | None, y: End | None) -> End | None:
+    """The weaker of two lower ends."""
+    return None if x is None or y is None else min(x, y, key=lambda end: (_key(end[0]), not end[1]))
+
+
+def _latest(x: End | None, y: End | None) -> End | None:
+    """The weaker of two upper ends."""
+    return None if x is None or y is None else max(x, y, key=lambda end: (_key(end[0]), end[1]))
