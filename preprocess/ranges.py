@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
 
 from analyzer.query import Attribute, Branch, Comparison, Op
@@ -122,7 +123,7 @@ class Scale:
         if self.listed:
             return not any(high < _key(value) < low for value in self.listed)
         if self.discrete:
-            return bool(low - high <= 1)  # type: ignore[operator]
+            return low[0] - high[0] <= 1
         return low < high or (low == high and (first.high[1] or second.low[1]))
 
     def gaps(self, ranges: tuple[Range, ...]) -> tuple[Value, ...] | None:
@@ -137,19 +138,21 @@ class Scale:
             return None
         if not self.discrete:
             return high[0] if _key(high[0]) == _key(low[0]) else None
-        within = [v for v in self.listed if _key(high[0]) < _key(v) < _key(low[0])]
         if self.listed:
+            within = [value for value in self.listed if _key(high[0]) < _key(value) < _key(low[0])]
             return within[0] if len(within) == 1 else None
-        return high[0] + 1 if low[0] - high[0] == 2 else None  # type: ignore[operator]
+        missing = self._beside(high[0], 1)[0]
+        return missing if self._beside(missing, 1) == low else None
 
 
-def _key(value: Value) -> Value | bytes:
-    """Strings are compared as Spark does, by their bytes."""
-    return value.encode() if isinstance(value, str) else value
+def _key(value: Value) -> tuple[Fraction, bytes]:
+    """Where a value comes in the order of its type: strings are compared as Spark does, by their bytes."""
+    return (Fraction(0), value.encode()) if isinstance(value, str) else (Fraction(value), b"")
 
 
-def _start(found: Range) -> tuple[object, ...]:
-    return (0,) if found.low is None else (1, _key(found.low[0]), not found.low[1])
+def _start(found: Range) -> tuple[bool, tuple[Fraction, bytes], bool]:
+    low = found.low or (0, True)
+    return found.low is not None, _key(low[0]), not low[1]
 
 
 def _later(x: End | None, y: End | None) -> End | None:

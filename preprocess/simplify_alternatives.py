@@ -72,7 +72,7 @@ class _Simplifier:
         options = self._ranged(_absorbed([option for option in options if not self._contradictory(option)]))
         common = self._common(options) if len(options) > 1 else {}
         if not common:
-            return disjoined(tuple(conjoined(tuple(option.values())) for option in self._sorted(options)))
+            return self._alternatives(options)
         rest = [conjoined(tuple(part for key, part in o.items() if key not in common)) for o in options]
         return conjoined(tuple(self.option((*common.values(), self._disjunction(rest))).values()))
 
@@ -86,7 +86,8 @@ class _Simplifier:
         """
         stated = {key: part for option in reversed(options) for key, part in option.items()}
         found = {key: part for key, part in stated.items() if all(key in option for option in options)}
-        for subject in self.subjects(stated):
+        subjects = self.subjects(stated)
+        for subject in subjects if len(subjects) > 1 else []:
             if all(subject in self.subjects(option) for option in options):
                 scale = Scale.of(self.branch, subject)
                 ranges = [r for option in options for r in _within(scale, self._about(subject, option))]
@@ -96,26 +97,53 @@ class _Simplifier:
                         found[key] = stated[key]
         return found
 
-    def _sorted(self, options: list[Option]) -> list[Option]:
-        """Plain conditions on one source come first: what they exclude then keeps the others apart by conditions on one
-        source, which proves more (`criteria.verdict.proved_for_all`).
-        """
-        return sorted(options, key=lambda option: (any(map(_joins, option.values())), len(option), sorted(option)))
+    def _alternatives(self, options: list[Option]) -> Formula:
+        """A disjunction, plain conditions on one source first: they exclude most from the others."""
+        order = sorted(options, key=lambda option: (any(map(_joins, option.values())), len(option), sorted(option)))
+        return disjoined(tuple(conjoined(tuple(option.values())) for option in order))
 
     def _narrowed(self, parts: list[Formula]) -> list[Formula]:
-        """Conjuncts with the ranges of one subject intersected: ``a >= 1 AND a < 5 AND a >= 2  ->  a >= 2 AND a < 5``."""
+        """Conjuncts on one subject as one: ``a >= 1 AND a < 5 AND (a < 2 OR a > 3)  ->  a = 1 OR a = 4``."""
         about: dict[Subject, list[Formula]] = {}
         for part in parts:
-            if isinstance(part, Comparison) and part.op is not Op.NE and (subject := self._subject(part)):
+            subject = self._only_subject(part)
+            if subject is not None and not (isinstance(part, Comparison) and part.op is Op.NE):
                 about.setdefault(subject, []).append(part)
         for subject, mine in about.items():
-            found = _within(Scale.of(self.branch, subject), [self._facing(part) for part in mine])
-            if len(found) == 1 and len(mine) > 1:
-                narrow = self._as_written(_bounds(subject, found[0], _span(mine)), mine)
+            if len(mine) > 1 and (narrow := self._intersection(subject, mine)) is not None:
                 first = next(place for place, part in enumerate(parts) if part is mine[0])
                 rest = [part for part in parts if not any(part is other for other in mine)]
                 parts = [*rest[:first], *narrow, *rest[first:]]
         return parts
+
+    def _only_subject(self, formula: Formula) -> Subject | None:
+        """The one subject that a formula compares with constants, if it does nothing else."""
+        if not isinstance(formula, And | Or):
+            return self._subject(formula) if isinstance(formula, Comparison) else None
+        found = {self._only_subject(part) for part in formula.parts}
+        return found.pop() if len(found) == 1 else None
+
+    def _intersection(self, subject: Subject, parts: list[Formula]) -> tuple[Formula, ...] | None:
+        """What conditions on one subject say together; None where they contradict each other."""
+        scale = Scale.of(self.branch, subject)
+        found: tuple[Range, ...] = (Range(None, None),)
+        for part in parts:
+            found = scale.intersection(found, self._ranges(scale, part))
+        atoms = [self._facing(atom) for part in parts for atom in _atoms(part)]
+        options = [self._by_key(self._as_written(_bounds(subject, r, _span(atoms)), atoms)) for r in found]
+        return None if not found else _conjuncts(self._alternatives(options))
+
+    def _ranges(self, scale: Scale, formula: Formula) -> tuple[Range, ...]:
+        """The ranges that a formula about one subject leaves it."""
+        match formula:
+            case And(parts):
+                found: tuple[Range, ...] = (Range(None, None),)
+                for part in parts:
+                    found = scale.intersection(found, self._ranges(scale, part))
+                return found
+            case Or(parts):
+                return scale.union(found for part in parts for found in self._ranges(scale, part))
+        return _within(scale, [self._facing(formula)])
 
     # --- ranges ------------------------------------------------------------------------------------------------
 
@@ -199,6 +227,18 @@ class _Simplifier:
 
 def _span(parts: list[Formula]) -> Span | None:
     return next((part.span for part in parts if isinstance(part, Comparison | NullTest)), None)
+
+
+def _atoms(formula: Formula) -> Iterator[Formula]:
+    if isinstance(formula, And | Or):
+        for part in formula.parts:
+            yield from _atoms(part)
+    else:
+        yield formula
+
+
+def _conjuncts(formula: Formula) -> tuple[Formula, ...]:
+    return formula.parts if isinstance(formula, And) else (formula,)
 
 
 def _within(scale: Scale, parts: list[Formula]) -> tuple[Range, ...]:

@@ -202,7 +202,7 @@ def range_as_in(tree: Tree, kinds: Kinds, choices: Choices) -> Tree | None:
 
 
 def split_range(tree: Tree, kinds: Kinds, choices: Choices) -> Tree | None:
-    """``x < 3  ->  (x < 1 OR x >= 1 AND x < 3)``, ``x <= 3  ->  (x <= 3 OR x < 2)``: alternatives that touch or overlap"""
+    """``x < 3  ->  (x < 1 OR x >= 1 AND x < 3)``, ``x <= 3  ->  (x <= 3 OR x < 2)``: they touch, or overlap"""
     found = [c for c in _comparisons(tree) if _is_bound(c, kinds) and isinstance(c, exp.LT | exp.LTE)]
     touching = choices.chance(50)
 
@@ -415,12 +415,11 @@ def rename_aliases(tree: Tree, kinds: Kinds, choices: Choices) -> Tree | None:
     for number, select in enumerate(list(tree.find_all(exp.Select))):
         columns = [column for column in select.find_all(exp.Column) if column.parent_select is select]
         order = _shuffled(list(range(len(_entries(select)))), choices)
-        for entry, place in zip(_entries(select), order, strict=True):
-            old, new = entry.alias_or_name, f"q{number}_{place}"
-            entry.set("alias", exp.TableAlias(this=exp.to_identifier(new)))
-            for column in columns:
-                if column.table == old:
-                    column.set("table", exp.to_identifier(new))
+        fresh = {e.alias_or_name: f"q{number}_{place}" for e, place in zip(_entries(select), order, strict=True)}
+        for entry in _entries(select):
+            entry.set("alias", exp.TableAlias(this=exp.to_identifier(fresh[entry.alias_or_name])))
+        for column in (column for column in columns if column.table in fresh):
+            column.set("table", exp.to_identifier(fresh[column.table]))
             renamed = True
     return tree if renamed else None
 
