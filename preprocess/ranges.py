@@ -5,10 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
 
 from analyzer.query import Attribute, Branch, Comparison, Op
 from analyzer.types import Family
@@ -27,6 +26,9 @@ class Range:
 
     low: End | None
     high: End | None
+
+
+EVERYTHING = Range(None, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,23 +128,40 @@ class Scale:
             return low[0] - high[0] <= 1
         return low < high or (low == high and (first.high[1] or second.low[1]))
 
-    def gaps(self, ranges: tuple[Range, ...]) -> tuple[Value, ...] | None:
-        """The values that a union lacks, where they are single ones; None where it lacks more."""
-        if not ranges or ranges[0].low is not None or ranges[-1].high is not None:
-            return None
-        missing = [self._only_between(first.high, second.low) for first, second in pairwise(ranges)]
-        return tuple(value for value in missing if value is not None) if None not in missing else None
+    def clusters(self, ranges: tuple[Range, ...]) -> Iterator[tuple[Range, tuple[End, ...]]]:
+        """A union's ranges; those that only single values keep apart together, as one with holes.
 
-    def _only_between(self, high: End | None, low: End | None) -> Value | None:
+        Single values among single values stay alone: ``1, 3, 5``.
+        """
+        together: list[Range] = []
+        holes: list[End] = []
+        for found in ranges:
+            hole = self._only_between(together[-1].high, found.low) if together else None
+            if together and hole is None:
+                yield from _cluster(together, holes)
+                together, holes = [], []
+            together.append(found)
+            holes += [hole] if hole is not None else []
+        yield from _cluster(together, holes)
+
+    def _only_between(self, high: End | None, low: End | None) -> End | None:
+        """The one value between two ends; None where there are more."""
         if high is None or low is None:
             return None
         if not self.discrete:
-            return high[0] if _key(high[0]) == _key(low[0]) else None
+            return (high[0], True) if _key(high[0]) == _key(low[0]) else None
         if self.listed:
             within = [value for value in self.listed if _key(high[0]) < _key(value) < _key(low[0])]
-            return within[0] if len(within) == 1 else None
-        missing = self._beside(high[0], 1)[0]
-        return missing if self._beside(missing, 1) == low else None
+            return (within[0], True) if len(within) == 1 else None
+        hole = self._beside(high[0], 1)
+        return hole if self._beside(hole[0], 1) == low else None
+
+
+def _cluster(ranges: list[Range], holes: list[End]) -> Iterator[tuple[Range, tuple[End, ...]]]:
+    if all(found.low is not None and found.low == found.high for found in ranges):
+        yield from ((found, ()) for found in ranges)
+    else:
+        yield Range(ranges[0].low, ranges[-1].high), tuple(holes)
 
 
 def _key(value: Value) -> tuple[Fraction, bytes]:

@@ -13,71 +13,95 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from analyzer.query import And, Branch, Comparison, Formula, NullTest, Op, Or, Truth
-from analyzer.spans import Span
+from analyzer.query import And, Branch, Comparison, Formula, Op, Or, Truth
 from preprocess.formula_order import FormulaOrder, Key
 from preprocess.normalise import conjoined, disjoined
-from preprocess.ranges import End, Range, Scale, Subject
+from preprocess.ranges import Subject
+from preprocess.subjects import Subjects, bounds
 
 Option = dict[Key, Formula]
 """One alternative: its conjuncts by their keys."""
 
-_Group = tuple[Subject, frozenset[Key]]
-"""What alternatives that can be put together have in common: what they compare, and what they say beside it."""
-
-
-def simplify_alternatives(branch: Branch, formula: Formula) -> Formula:
-    """A normalised formula with every OR simplified; TRUE on the same rows."""
-    return _Simplifier(branch, FormulaOrder(branch)).formula(formula)
-
-
-def apart(branch: Branch, first: Formula, second: Formula) -> bool:
-    """Whether two conjunctions contradict each other in the range of one subject."""
-    simplifier = _Simplifier(branch, FormulaOrder(branch))
-    one, other = (simplifier.option((formula,)) for formula in (first, second))
-    return any(simplifier.excludes(subject, one, other) for subject in simplifier.subjects(one))
-
 
 @dataclass(frozen=True)
-class _Simplifier:
-    branch: Branch
-    order: FormulaOrder
+class Simplifier:
+    """Simplifies the normalised conditions of one branch; what it returns is TRUE on the same rows."""
+
+    subjects: Subjects
+
+    @classmethod
+    def of(cls, branch: Branch) -> Simplifier:
+        """The simplifier of a branch."""
+        return cls(Subjects(branch, FormulaOrder(branch)))
 
     def formula(self, formula: Formula) -> Formula:
+        """A formula with every OR simplified."""
         match formula:
             case And(parts):
-                kept = self.option(self.formula(part) for part in parts)
-                return conjoined(tuple(kept.values()))
+                return _conjunction(self.option(self.formula(part) for part in parts))
             case Or(parts):
                 return self._disjunction(self.formula(part) for part in parts)
         return formula
 
     def option(self, parts: Iterable[Formula]) -> Option:
         """A conjunction's parts, each once, as written first; disjunctions last and in order."""
-        flat = [inner for part in parts for inner in (part.parts if isinstance(part, And) else (part,))]
-        flat = self._narrowed(flat)
-        kept = {self.order.key(part): part for part in reversed(flat)}
-        atoms = [self.order.key(part) for part in flat if not isinstance(part, Or)]
+        flat = self._narrowed([inner for part in parts for inner in (part.parts if isinstance(part, And) else (part,))])
+        kept = {self._key(part): part for part in reversed(flat)}
+        atoms = [self._key(part) for part in flat if not isinstance(part, Or)]
         choices = sorted(key for key, part in kept.items() if isinstance(part, Or))
         return {key: kept[key] for key in dict.fromkeys((*atoms, *choices))}
+
+    def _key(self, formula: Formula) -> Key:
+        return self.subjects.order.key(formula)
+
+    def _by_key(self, parts: Iterable[Formula]) -> Option:
+        return {self._key(part): part for part in parts}
+
+    # --- conjunctions ------------------------------------------------------------------------------------------
+
+    def _narrowed(self, parts: list[Formula]) -> list[Formula]:
+        """Conjuncts on one subject as one: ``a >= 1 AND a < 5 AND (a < 2 OR a > 3)  ->  a = 1 OR a = 4``."""
+        about: dict[Subject, list[Formula]] = {}
+        for part in parts:
+            subject = self.subjects.only(part)
+            if subject is not None and not (isinstance(part, Comparison) and part.op is Op.NE):
+                about.setdefault(subject, []).append(part)
+        for subject, mine in about.items():
+            if len(mine) > 1 and (narrow := self._together(subject, mine)):
+                first = next(place for place, part in enumerate(parts) if part is mine[0])
+                rest = [part for part in parts if not any(part is other for other in mine)]
+                parts = [*rest[:first], *narrow, *rest[first:]]
+        return parts
+
+    def _together(self, subject: Subject, parts: list[Formula]) -> tuple[Formula, ...]:
+        """What conditions on one subject say together; nothing where they contradict each other."""
+        found = self.subjects.ranges(subject, parts)
+        options = [self._by_key(option) for option in self.subjects.conditions(subject, found, parts)] if found else []
+        together = self._alternatives(options)
+        return () if not options else together.parts if isinstance(together, And) else (together,)
+
+    # --- disjunctions ------------------------------------------------------------------------------------------
 
     def _disjunction(self, parts: Iterable[Formula]) -> Formula:
         flat = [inner for part in parts for inner in (part.parts if isinstance(part, Or) else (part,))]
         if any(isinstance(part, Truth) and part.value for part in flat):
             return Truth(True)
         options = [self.option((part,)) for part in flat if not isinstance(part, Truth)]
-        options = self._ranged(_absorbed([option for option in options if not self._contradictory(option)]))
+        possible = [o for o in options if not self.subjects.apart(o.values(), o.values())]
+        options = self.united(_absorbed(possible))
         common = self._common(options) if len(options) > 1 else {}
         if not common:
             return self._alternatives(options)
         rest = [conjoined(tuple(part for key, part in o.items() if key not in common)) for o in options]
-        return conjoined(tuple(self.option((*common.values(), self._disjunction(rest))).values()))
+        return _conjunction(self.option((*common.values(), self._disjunction(rest))))
 
-    def _contradictory(self, option: Option) -> bool:
-        return any(self.excludes(subject, option, option) for subject in self.subjects(option))
+    def _alternatives(self, options: list[Option]) -> Formula:
+        """A disjunction, plain conditions on one source first: they exclude most from the others."""
+        order = sorted(options, key=lambda option: (any(map(_joins, option.values())), len(option), sorted(option)))
+        return disjoined(tuple(map(_conjunction, order)))
 
     def _common(self, options: list[Option]) -> Option:
         """What all alternatives say: the same condition, or a bound that some of them state and the others exceed.
@@ -86,194 +110,60 @@ class _Simplifier:
         """
         stated = {key: part for option in reversed(options) for key, part in option.items()}
         found = {key: part for key, part in stated.items() if all(key in option for option in options)}
-        subjects = self.subjects(stated)
-        for subject in subjects if len(subjects) > 1 else []:
-            if all(subject in self.subjects(option) for option in options):
-                scale = Scale.of(self.branch, subject)
-                ranges = [r for option in options for r in _within(scale, self._about(subject, option))]
-                for bound in _bounds(subject, scale.hull(ranges), None):
-                    key = self.order.key(bound)
-                    if key in stated:
-                        found[key] = stated[key]
+        subjects = self.subjects.of(stated.values())
+        for subject in subjects if len(subjects) > 1 else ():
+            about = [self.subjects.about(subject, option.values()) for option in options]
+            if all(about):
+                ranges = [r for parts in about for r in self.subjects.ranges(subject, parts)]
+                ends = map(self._key, bounds(subject, self.subjects.scale(subject).hull(ranges), None))
+                found.update((key, stated[key]) for key in ends if key in stated)
         return found
 
-    def _alternatives(self, options: list[Option]) -> Formula:
-        """A disjunction, plain conditions on one source first: they exclude most from the others."""
-        order = sorted(options, key=lambda option: (any(map(_joins, option.values())), len(option), sorted(option)))
-        return disjoined(tuple(conjoined(tuple(option.values())) for option in order))
-
-    def _narrowed(self, parts: list[Formula]) -> list[Formula]:
-        """Conjuncts on one subject as one: ``a >= 1 AND a < 5 AND (a < 2 OR a > 3)  ->  a = 1 OR a = 4``."""
-        about: dict[Subject, list[Formula]] = {}
-        for part in parts:
-            subject = self._only_subject(part)
-            if subject is not None and not (isinstance(part, Comparison) and part.op is Op.NE):
-                about.setdefault(subject, []).append(part)
-        for subject, mine in about.items():
-            if len(mine) > 1 and (narrow := self._intersection(subject, mine)) is not None:
-                first = next(place for place, part in enumerate(parts) if part is mine[0])
-                rest = [part for part in parts if not any(part is other for other in mine)]
-                parts = [*rest[:first], *narrow, *rest[first:]]
-        return parts
-
-    def _only_subject(self, formula: Formula) -> Subject | None:
-        """The one subject that a formula compares with constants, if it does nothing else."""
-        if not isinstance(formula, And | Or):
-            return self._subject(formula) if isinstance(formula, Comparison) else None
-        found = {self._only_subject(part) for part in formula.parts}
-        return found.pop() if len(found) == 1 else None
-
-    def _intersection(self, subject: Subject, parts: list[Formula]) -> tuple[Formula, ...] | None:
-        """What conditions on one subject say together; None where they contradict each other."""
-        scale = Scale.of(self.branch, subject)
-        found: tuple[Range, ...] = (Range(None, None),)
-        for part in parts:
-            found = scale.intersection(found, self._ranges(scale, part))
-        atoms = [self._facing(atom) for part in parts for atom in _atoms(part)]
-        options = [self._by_key(self._as_written(_bounds(subject, r, _span(atoms)), atoms)) for r in found]
-        return None if not found else _conjuncts(self._alternatives(options))
-
-    def _ranges(self, scale: Scale, formula: Formula) -> tuple[Range, ...]:
-        """The ranges that a formula about one subject leaves it."""
-        match formula:
-            case And(parts):
-                found: tuple[Range, ...] = (Range(None, None),)
-                for part in parts:
-                    found = scale.intersection(found, self._ranges(scale, part))
-                return found
-            case Or(parts):
-                return scale.union(found for part in parts for found in self._ranges(scale, part))
-        return _within(scale, [self._facing(formula)])
-
-    # --- ranges ------------------------------------------------------------------------------------------------
-
-    def _ranged(self, options: list[Option]) -> list[Option]:
-        """Alternatives that differ in the range of one subject only, put together; until there are none."""
-        while (group := next(self._groups(options), None)) is not None:
-            (subject, beside), members = group
-            rest = {key: part for key, part in members[0].items() if key in beside}
-            others = [option for option in options if not any(option is member for member in members)]
-            options = _absorbed([*others, *({**rest, **self._by_key(p)} for p in self._union(subject, members))])
+    def united(self, options: list[Option]) -> list[Option]:
+        """Alternatives that differ in what they say of one subject only, put together; until there are none."""
+        before = None
+        while before != (keys := [frozenset(option) for option in options]):
+            before = keys
+            subjects = {subject for option in options for subject in self.subjects.of(option.values())}
+            for subject in sorted(subjects, key=self.subjects.key):
+                options = self._united_on(subject, options)
         return options
 
-    def _by_key(self, parts: tuple[Formula, ...]) -> Option:
-        return {self.order.key(part): part for part in parts}
-
-    def _groups(self, options: list[Option]) -> Iterator[tuple[_Group, list[Option]]]:
-        """Alternatives that can be put together, and are not yet in the form that this gives."""
-        found: dict[_Group, list[Option]] = {}
+    def _united_on(self, subject: Subject, options: list[Option]) -> list[Option]:
+        groups: dict[frozenset[Key], list[Option]] = {}
         for option in options:
-            for subject in self.subjects(option):
-                about = {key for key, part in option.items() if self._subject(part) == subject}
-                found.setdefault((subject, frozenset(option.keys() - about)), []).append(option)
-        for group in sorted(found, key=lambda g: (self._subject_key(g[0]), sorted(g[1]))):
-            members = found[group]
-            if len(members) > 1:
-                united = {frozenset(self._by_key(parts)) for parts in self._union(group[0], members)}
-                if united != {frozenset(option.keys() - group[1]) for option in members}:
-                    yield group, members
+            about = {key for key, part in option.items() if self.subjects.subject(part) == subject}
+            groups.setdefault(frozenset(option.keys() - about), []).append(option)
+        return _absorbed([option for group in groups.values() for option in self._united_group(subject, group)])
 
-    def _subject_key(self, subject: Subject) -> Key:
-        return tuple(self.order.attribute(attribute) for attribute in subject if attribute is not None)
-
-    def subjects(self, option: Option) -> list[Subject]:
-        found = (self._subject(part) for part in option.values())
-        return list(dict.fromkeys(subject for subject in found if subject is not None))
-
-    def _subject(self, part: Formula) -> Subject | None:
-        match part:
-            case Comparison(left=left, right=right) if left != right:
-                oriented = self.order.oriented(part)
-                return oriented.left, oriented.right
-            case NullTest(attribute, False):
-                return attribute, None
-        return None
-
-    def excludes(self, subject: Subject, first: Option, second: Option) -> bool:
-        """Whether no value of a subject satisfies both alternatives."""
-        scale = Scale.of(self.branch, subject)
-        one, other = (_within(scale, self._about(subject, option)) for option in (first, second))
-        return not scale.intersection(one, other)
-
-    def _about(self, subject: Subject, option: Option) -> list[Formula]:
-        """What an alternative says about a subject."""
-        return [self._facing(part) for part in option.values() if self._subject(part) == subject]
-
-    def _facing(self, part: Formula) -> Formula:
-        """A comparison with its sides as its subject's."""
-        return self.order.oriented(part) if isinstance(part, Comparison) else part
-
-    def _union(self, subject: Subject, options: list[Option]) -> list[tuple[Formula, ...]]:
-        """The alternatives' conditions on one subject, put together: one conjunction per range."""
-        scale = Scale.of(self.branch, subject)
-        about = [self._about(subject, option) for option in options]
-        united = scale.union(found for parts in about for found in _within(scale, parts))
-        written = [part for parts in about for part in parts]
-        missing = scale.gaps(united)
-        if missing is None:
-            drafts = [_bounds(subject, found, _span(written)) for found in united]
-        elif missing:
-            drafts = [tuple(Comparison(subject[0], Op.NE, subject[1], value, _span(written)) for value in missing)]
-        else:
-            present = dict.fromkeys(attribute for attribute in subject if attribute is not None)
-            drafts = [tuple(NullTest(attribute, False, _span(written)) for attribute in present)]
-        return [self._as_written(parts, written) for parts in drafts]
-
-    def _as_written(self, drafts: tuple[Formula, ...], written: list[Formula]) -> tuple[Formula, ...]:
-        """The same conditions, each as it was written where it was."""
-        known = {self.order.key(part): part for part in reversed(written)}
-        return tuple(known.get(self.order.key(part), part) for part in drafts)
+    def _united_group(self, subject: Subject, options: list[Option]) -> list[Option]:
+        """Alternatives that say the same of all else, by the union of their ranges."""
+        about = [self.subjects.about(subject, option.values()) for option in options]
+        if len(options) == 1 or not all(about):
+            return options
+        ranges = self.subjects.scale(subject).union(r for p in about for r in self.subjects.ranges(subject, p))
+        rest = {key: part for key, part in options[0].items() if self.subjects.subject(part) != subject}
+        found = self.subjects.conditions(subject, ranges, [part for parts in about for part in parts])
+        return [{**rest, **self._by_key(parts)} for parts in found]
 
 
-def _span(parts: list[Formula]) -> Span | None:
-    return next((part.span for part in parts if isinstance(part, Comparison | NullTest)), None)
-
-
-def _atoms(formula: Formula) -> Iterator[Formula]:
-    if isinstance(formula, And | Or):
-        for part in formula.parts:
-            yield from _atoms(part)
-    else:
-        yield formula
-
-
-def _conjuncts(formula: Formula) -> tuple[Formula, ...]:
-    return formula.parts if isinstance(formula, And) else (formula,)
-
-
-def _within(scale: Scale, parts: list[Formula]) -> tuple[Range, ...]:
-    """The ranges that a conjunction leaves a subject."""
-    found: tuple[Range, ...] = (Range(None, None),)
-    for part in parts:
-        if isinstance(part, Comparison):
-            found = scale.intersection(found, scale.ranges(part))
-    return found
-
-
-def _bounds(subject: Subject, found: Range, span: Span | None) -> tuple[Formula, ...]:
-    """A range as comparisons."""
-    left, right = subject
-
-    def atom(op: Op, end: End) -> Comparison:
-        return Comparison(left, op, right, end[0], span)
-
-    low, high = found.low, found.high
-    if low is not None and low == high:
-        return (atom(Op.EQ, low),)
-    below = () if low is None else (atom(Op.GE if low[1] else Op.GT, low),)
-    return (*below, *(() if high is None else (atom(Op.LE if high[1] else Op.LT, high),)))
+def _conjunction(option: Option) -> Formula:
+    return conjoined(tuple(option.values()))
 
 
 def _absorbed(options: list[Option]) -> list[Option]:
     """The alternatives without each that only says more than another one, and each once."""
-    single: dict[Key, Option] = {}
+    single: set[Key] = set()
     longer: list[Option] = []
+    kept: set[int] = set()
     for option in sorted(options, key=len):
-        if len(option) == 1:
-            single.setdefault(next(iter(option)), option)
-        elif single.keys().isdisjoint(option) and not any(other.keys() <= option.keys() for other in longer):
-            longer.append(option)
-    return [*single.values(), *longer]
+        if single.isdisjoint(option) and not any(other.keys() <= option.keys() for other in longer):
+            kept.add(id(option))
+            if len(option) == 1:
+                single.update(option)
+            else:
+                longer.append(option)
+    return [option for option in options if id(option) in kept]
 
 
 def _joins(formula: Formula) -> bool:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from analyzer.closure import Closure, close, implied
@@ -16,7 +16,6 @@ from analyzer.query import (
     TRUE,
     And,
     Atom,
-    Attribute,
     Branch,
     Comparison,
     Formula,
@@ -28,23 +27,10 @@ from analyzer.query import (
     conjunction,
     conjuncts,
 )
-from analyzer.values import Value
 from preprocess.normalise import conjoined, disjoined, negate, normalise, not_true
-from preprocess.simplify_alternatives import apart, simplify_alternatives
+from preprocess.simplify_alternatives import Simplifier
 
 MOST_BRANCHES = 4096
-_UNION_OF = {
-    frozenset({Op.LT, Op.EQ}): Op.LE,
-    frozenset({Op.GT, Op.EQ}): Op.GE,
-    frozenset({Op.LT, Op.GT}): Op.NE,
-    frozenset({Op.LE, Op.NE}): None,
-    frozenset({Op.GE, Op.NE}): None,
-    frozenset({Op.LE, Op.GT}): None,
-    frozenset({Op.LT, Op.GE}): None,
-    frozenset({Op.EQ, Op.NE}): None,
-    frozenset({Op.LE, Op.GE}): None,
-}
-"""What two comparisons of the same things say together; None is "neither is NULL"."""
 
 
 def split_disjunctions(query: Query) -> Query:
@@ -70,11 +56,11 @@ def _split_branch(branch: Branch) -> list[Branch]:
     formula = normalise(branch.where)
     if not _has_or(formula):
         return [replace(branch, where=_plain_conjunction(branch, formula))]
-    formula = simplify_alternatives(branch, formula)
-    kept = list(islice(_alternatives(branch, formula), MOST_BRANCHES + 1))
+    splitter = _Splitter(branch, Simplifier.of(branch))
+    kept = list(islice(splitter.alternatives(formula), MOST_BRANCHES + 1))
     if not kept:
         return [replace(branch, where=FALSE)]
-    together = _merged(kept) if len(kept) <= MOST_BRANCHES else kept
+    together = splitter.together(kept) if len(kept) <= MOST_BRANCHES else kept
     return [replace(branch, where=conjunction(atoms)) for atoms in together]
 
 
@@ -87,48 +73,63 @@ def _has_or(formula: Formula) -> bool:
     return isinstance(formula, Or) or (isinstance(formula, And) and any(_has_or(part) for part in formula.parts))
 
 
-def _alternatives(branch: Branch, formula: Formula) -> Iterator[tuple[Atom, ...]]:
-    """The disjoint conjunctions of a simplified formula, contradictory ones pruned."""
-    if formula == FALSE:
-        return
-    parts = formula.parts if isinstance(formula, And) else (formula,)
-    atoms = tuple(part for part in parts if isinstance(part, Comparison | NullTest))
-    closure = close(replace(branch, where=conjunction(atoms)))
-    if not closure.satisfiable:
-        return
-    choices = tuple(part for part in parts if isinstance(part, Or))
-    reduced = tuple(_reduced(branch, closure, atoms, choice) for choice in choices)
-    if reduced != choices:
-        yield from _alternatives(branch, _simplified(branch, *atoms, *reduced))
-    elif not choices:
-        yield _without_idle(branch, atoms)
-    else:
-        choice, *others = choices
-        for option, excluded in _one_by_one(branch, choice):
-            yield from _alternatives(branch, _simplified(branch, *atoms, *others, option, *excluded))
+@dataclass(frozen=True)
+class _Splitter:
+    branch: Branch
+    simplifier: Simplifier
+
+    def alternatives(self, formula: Formula) -> Iterator[tuple[Atom, ...]]:
+        """The disjoint conjunctions of a normalised formula, contradictory ones pruned."""
+        formula = self.simplifier.formula(formula)
+        parts = () if isinstance(formula, Truth) else formula.parts if isinstance(formula, And) else (formula,)
+        atoms = tuple(part for part in parts if isinstance(part, Comparison | NullTest))
+        closure = close(replace(self.branch, where=conjunction(atoms)))
+        if formula == FALSE or not closure.satisfiable:
+            return
+        choices = tuple(part for part in parts if isinstance(part, Or))
+        reduced = tuple(self._reduced(closure, atoms, choice) for choice in choices)
+        if reduced != choices:
+            yield from self.alternatives(normalise(And((*atoms, *reduced))))
+        elif not choices:
+            yield _without_idle(self.branch, atoms)
+        else:
+            choice, *others = choices
+            for option, excluded in self._one_by_one(choice):
+                yield from self.alternatives(normalise(And((*atoms, *others, option, *excluded))))
+
+    def _one_by_one(self, choice: Or) -> Iterator[tuple[Formula, list[Formula]]]:
+        """Every option of a disjunction, with the negations that keep it apart from those before it."""
+        apart = self.simplifier.subjects.apart
+        for place, option in enumerate(choice.parts):
+            before = (other for other in choice.parts[:place] if not apart(_parts(option), _parts(other)))
+            yield option, [not_true(other) for other in before]
+
+    def _reduced(self, closure: Closure, atoms: tuple[Atom, ...], choice: Or) -> Formula:
+        """A disjunction beside conditions that hold: without options that contradict them, nor what they imply."""
+        options = []
+        for option in choice.parts:
+            rest = tuple(part for part in _parts(option) if not _implied(closure, part))
+            if not rest:
+                return TRUE
+            if not self._contradicts(closure, atoms, rest):
+                options.append(conjoined(rest))
+        return disjoined(tuple(options))
+
+    def _contradicts(self, closure: Closure, atoms: tuple[Atom, ...], parts: tuple[Formula, ...]) -> bool:
+        """Whether a conjunction contradicts conditions beside it; what it says in disjunctions does not count."""
+        added = tuple(part for part in parts if isinstance(part, Comparison | NullTest))
+        if len(added) == 1 and closure.compared.issuperset(added[0].attributes):
+            return _implied(closure, negate(added[0]))
+        return bool(added) and not close(replace(self.branch, where=conjunction((*atoms, *added)))).satisfiable
+
+    def together(self, branches: list[tuple[Atom, ...]]) -> list[tuple[Atom, ...]]:
+        """Branches that differ in what they say of one subject only, put together where that makes them fewer."""
+        united = self.simplifier.united([self.simplifier.option(atoms) for atoms in branches])
+        return [conjuncts(conjunction(tuple(option.values()))) for option in united]
 
 
-def _simplified(branch: Branch, *parts: Formula) -> Formula:
-    return simplify_alternatives(branch, normalise(And(parts)))
-
-
-def _one_by_one(branch: Branch, choice: Or) -> Iterator[tuple[Formula, list[Formula]]]:
-    """Every option of a disjunction, with the negations that keep it apart from those before it."""
-    for place, option in enumerate(choice.parts):
-        yield option, [not_true(other) for other in choice.parts[:place] if not apart(branch, option, other)]
-
-
-def _reduced(branch: Branch, closure: Closure, atoms: tuple[Atom, ...], choice: Or) -> Formula:
-    """A disjunction beside conditions that hold: without options that contradict them, nor what they imply."""
-    options = []
-    for option in choice.parts:
-        parts = option.parts if isinstance(option, And) else (option,)
-        rest = tuple(part for part in parts if not _implied(closure, part))
-        if not rest:
-            return TRUE
-        if not _contradicts(branch, closure, atoms, rest):
-            options.append(conjoined(rest))
-    return disjoined(tuple(options))
+def _parts(formula: Formula) -> tuple[Formula, ...]:
+    return formula.parts if isinstance(formula, And) else (formula,)
 
 
 def _implied(closure: Closure, part: Formula) -> bool:
@@ -145,14 +146,6 @@ def _implied(closure: Closure, part: Formula) -> bool:
     return False
 
 
-def _contradicts(branch: Branch, closure: Closure, atoms: tuple[Atom, ...], parts: tuple[Formula, ...]) -> bool:
-    """Whether a conjunction contradicts conditions beside it; what it says in disjunctions does not count."""
-    added = tuple(part for part in parts if isinstance(part, Comparison | NullTest))
-    if len(added) == 1 and closure.compared.issuperset(added[0].attributes):
-        return _implied(closure, negate(added[0]))
-    return bool(added) and not close(replace(branch, where=conjunction((*atoms, *added)))).satisfiable
-
-
 def _without_idle(branch: Branch, atoms: tuple[Atom, ...]) -> tuple[Atom, ...]:
     """The conjunction without each ``<>`` that follows from the others: ``x = 3 AND x <> 1  ->  x = 3``."""
     unequal = tuple(atom for atom in atoms if isinstance(atom, Comparison) and atom.op is Op.NE)
@@ -163,59 +156,3 @@ def _without_idle(branch: Branch, atoms: tuple[Atom, ...]) -> tuple[Atom, ...]:
     closure = close(replace(branch, where=conjunction(atoms)), tighten=False)
     idle = {id(atom) for atom in unequal if present.issuperset(atom.attributes) and implied(closure, atom)}
     return tuple(atom for atom in atoms if id(atom) not in idle)
-
-
-def _merged(branches: list[tuple[Atom, ...]]) -> list[tuple[Atom, ...]]:
-    """Put together branches that differ in one comparison only, so that a tautology splits nothing.
-
-    ``x < y | x >= y  ->  x IS NOT NULL AND y IS NOT NULL``
-    """
-    kept: dict[int, tuple[Atom, ...]] = {}
-    places: dict[_Key, int] = {}
-    for place, atoms in enumerate(branches):
-        while (found := _partner(atoms, kept, places)) is not None:
-            place, atoms = found
-            places = {key: other for key, other in places.items() if other != place}
-        kept[place] = atoms
-        places.update((key, place) for key in _keys(atoms))
-    return [kept[place] for place in sorted(kept)]
-
-
-_Subject = tuple[Attribute, Attribute | None, Value]
-_Key = tuple[frozenset[Atom], _Subject]
-"""What a branch says beside one comparison, and what that compares."""
-
-
-def _keys(atoms: tuple[Atom, ...]) -> dict[_Key, Comparison]:
-    plain = frozenset(_plain(atom) for atom in atoms)
-    comparisons = [atom for atom in atoms if isinstance(atom, Comparison)]
-    return {(plain - {_plain(atom)}, (atom.left, atom.right, atom.offset)): atom for atom in comparisons}
-
-
-def _partner(
-    atoms: tuple[Atom, ...], kept: dict[int, tuple[Atom, ...]], places: dict[_Key, int]
-) -> tuple[int, tuple[Atom, ...]] | None:
-    """The place of an earlier branch that differs in one comparison only, and what the two say together."""
-    for key, second in _keys(atoms).items():
-        if key in places:
-            earlier = kept[places[key]]
-            together = _together(earlier, _keys(earlier)[key], second)
-            if together is not None:
-                return places[key], together
-    return None
-
-
-def _together(atoms: tuple[Atom, ...], first: Comparison, second: Comparison) -> tuple[Atom, ...] | None:
-    """A branch with one of its comparisons replaced by its union with another."""
-    key = frozenset({first.op, second.op})
-    if key not in _UNION_OF:
-        return None
-    op = _UNION_OF[key]
-    rest = tuple(atom for atom in atoms if _plain(atom) != _plain(first))
-    if op is not None:
-        return (*rest, replace(first, op=op))
-    return (*rest, *(NullTest(attribute, False, first.span) for attribute in dict.fromkeys(first.attributes)))
-
-
-def _plain(atom: Atom) -> Atom:
-    return replace(atom, span=None)
