@@ -72,18 +72,6 @@ class Scale:
     def _beside(self, value: Value, step: int) -> End:
         return (value + step, True) if self.discrete and not isinstance(value, str) else (value, False)
 
-    def intersection(self, first: Iterable[Range], second: Iterable[Range]) -> tuple[Range, ...]:
-        """The values in both of two unions."""
-        both = (Range(_later(x.low, y.low), _earlier(x.high, y.high)) for x in first for y in second)
-        return tuple(found for found in both if not self._is_empty(found))
-
-    @staticmethod
-    def _is_empty(found: Range) -> bool:
-        if found.low is None or found.high is None:
-            return False
-        low, high = _key(found.low[0]), _key(found.high[0])
-        return low > high or (low == high and not (found.low[1] and found.high[1]))
-
     def union(self, ranges: Iterable[Range]) -> tuple[Range, ...]:
         """The same values as ranges that neither overlap nor touch, in order, as far out as the domain allows."""
         merged: list[Range] = []
@@ -155,6 +143,19 @@ class Scale:
             return (within[0], True) if len(within) == 1 else None
         hole = self._beside(high[0], 1)
         return hole if self._beside(hole[0], 1) == low else None
+
+
+def intersection(first: tuple[Range, ...], second: tuple[Range, ...]) -> tuple[Range, ...]:
+    """The values in both of two unions."""
+    both = (Range(_later(x.low, y.low), _earlier(x.high, y.high)) for x in first for y in second)
+    return tuple(found for found in both if not _is_empty(found))
+
+
+def _is_empty(found: Range) -> bool:
+    if found.low is None or found.high is None:
+        return False
+    low, high = _key(found.low[0]), _key(found.high[0])
+    return low > high or (low == high and not (found.low[1] and found.high[1]))
 
 
 def _cluster(ranges: list[Range], holes: list[End]) -> Iterator[tuple[Range, tuple[End, ...]]]:

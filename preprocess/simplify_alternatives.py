@@ -90,7 +90,7 @@ class Simplifier:
         if any(isinstance(part, Truth) and part.value for part in flat):
             return Truth(True)
         options = [self.option((part,)) for part in flat if not isinstance(part, Truth)]
-        possible = [o for o in options if not self.subjects.apart(o.values(), o.values())]
+        possible = [option for option in options if all(self.subjects.said(option.values()).values())]
         options = self.united(_absorbed(possible))
         common = self._common(options) if len(options) > 1 else {}
         if not common:
@@ -134,7 +134,8 @@ class Simplifier:
         for option in options:
             about = {key for key, part in option.items() if self.subjects.subject(part) == subject}
             groups.setdefault(frozenset(option.keys() - about), []).append(option)
-        return _absorbed([option for group in groups.values() for option in self._united_group(subject, group)])
+        united = [option for group in groups.values() for option in self._united_group(subject, group)]
+        return united if len(united) == len(options) else _absorbed(united)
 
     def _united_group(self, subject: Subject, options: list[Option]) -> list[Option]:
         """Alternatives that say the same of all else, by the union of their ranges."""

@@ -29,6 +29,7 @@ from analyzer.query import (
 )
 from preprocess.normalise import conjoined, disjoined, negate, normalise, not_true
 from preprocess.simplify_alternatives import Simplifier
+from preprocess.subjects import apart
 
 MOST_BRANCHES = 4096
 
@@ -98,10 +99,16 @@ class _Splitter:
                 yield from self.alternatives(normalise(And((*atoms, *others, option, *excluded))))
 
     def _one_by_one(self, choice: Or) -> Iterator[tuple[Formula, list[Formula]]]:
-        """Every option of a disjunction, with the negations that keep it apart from those before it."""
-        apart = self.simplifier.subjects.apart
+        """Every option of a simplified disjunction, with the negations that keep it apart from those before it."""
+        subjects = self.simplifier.subjects
+        said = [subjects.said(_parts(option)) for option in choice.parts]
+        only = [subjects.only(option) for option in choice.parts]
         for place, option in enumerate(choice.parts):
-            before = (other for other in choice.parts[:place] if not apart(_parts(option), _parts(other)))
+            before = (
+                other
+                for other, its, its_only in zip(choice.parts[:place], said, only, strict=False)
+                if not (its_only is not None and its_only == only[place]) and not apart(its, said[place])
+            )
             yield option, [not_true(other) for other in before]
 
     def _reduced(self, closure: Closure, atoms: tuple[Atom, ...], choice: Or) -> Formula:

@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from analyzer.query import And, Branch, Comparison, Formula, NullTest, Op, Or
 from analyzer.spans import Span
 from preprocess.formula_order import FormulaOrder, Key
-from preprocess.ranges import EVERYTHING, End, Range, Scale, Subject
+from preprocess.ranges import EVERYTHING, End, Range, Scale, Subject, intersection
 
 
 @dataclass(frozen=True)
@@ -57,10 +57,9 @@ class Subjects:
 
     def ranges(self, subject: Subject, parts: Iterable[Formula]) -> tuple[Range, ...]:
         """What a conjunction of formulas about one subject leaves it."""
-        scale = self.scale(subject)
         found: tuple[Range, ...] = (EVERYTHING,)
         for part in parts:
-            found = scale.intersection(found, self._ranges(subject, part))
+            found = intersection(found, self._ranges(subject, part))
         return found
 
     def _ranges(self, subject: Subject, formula: Formula) -> tuple[Range, ...]:
@@ -73,14 +72,13 @@ class Subjects:
                 return self.scale(subject).union(r for part in parts for r in self._ranges(subject, part))
         return (EVERYTHING,)
 
-    def apart(self, first: Iterable[Formula], second: Iterable[Formula]) -> bool:
-        """Whether two conjunctions contradict each other in what they say of one subject."""
-        one, other = list(first), list(second)
-        return any(self._exclude(subject, one, other) for subject in self.of(one))
-
-    def _exclude(self, subject: Subject, first: list[Formula], second: list[Formula]) -> bool:
-        ranges = (self.ranges(subject, self.about(subject, parts)) for parts in (first, second))
-        return not self.scale(subject).intersection(*ranges)
+    def said(self, parts: Iterable[Formula]) -> dict[Subject, tuple[Range, ...]]:
+        """What a conjunction's comparisons leave each of its subjects."""
+        about: dict[Subject, list[Formula]] = {}
+        for part in parts:
+            if (subject := self.subject(part)) is not None:
+                about.setdefault(subject, []).append(part)
+        return {subject: self.ranges(subject, mine) for subject, mine in about.items()}
 
     # --- ranges as conditions ----------------------------------------------------------------------------------
 
@@ -99,6 +97,11 @@ class Subjects:
 
     def _facing(self, atom: Formula) -> Formula:
         return self.order.oriented(atom) if isinstance(atom, Comparison) else atom
+
+
+def apart(first: Mapping[Subject, tuple[Range, ...]], second: Mapping[Subject, tuple[Range, ...]]) -> bool:
+    """Whether two conjunctions contradict each other in what they say of one subject."""
+    return any(not intersection(first[subject], second[subject]) for subject in first.keys() & second.keys())
 
 
 def bounds(subject: Subject, found: Range, span: Span | None) -> tuple[Comparison, ...]:
