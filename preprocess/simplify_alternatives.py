@@ -13,13 +13,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from analyzer.query import And, Branch, Comparison, Formula, Op, Or, Truth
+from analyzer.query import And, Atom, Branch, Comparison, Formula, Op, Or, Truth
 from preprocess.formula_order import FormulaOrder, Key
 from preprocess.normalise import conjoined, disjoined
-from preprocess.ranges import Subject
+from preprocess.ranges import Range, Subject, intersection
 from preprocess.subjects import Subjects, bounds
 
 Option = dict[Key, Formula]
@@ -82,6 +82,27 @@ class Simplifier:
         options = [self._by_key(option) for option in self.subjects.conditions(subject, found, parts)] if found else []
         together = self._alternatives(options)
         return () if not options else together.parts if isinstance(together, And) else (together,)
+
+    def without_weaker(self, atoms: tuple[Atom, ...]) -> tuple[Atom, ...]:
+        """A conjunction without each comparison that follows from another one: ``x < y AND x <= y + 1  ->  x < y``."""
+        about: dict[Subject, list[Atom]] = {}
+        for atom in atoms:
+            if isinstance(atom, Comparison) and (subject := self.subjects.subject(atom)) is not None:
+                about.setdefault(subject, []).append(atom)
+        weaker = {id(atom) for subject, mine in about.items() for atom in self._weaker(subject, mine)}
+        return tuple(atom for atom in atoms if id(atom) not in weaker)
+
+    def _weaker(self, subject: Subject, atoms: list[Atom]) -> Iterator[Atom]:
+        """The comparisons of one subject that another one implies; of several that say the same, all but the first."""
+        kept: dict[int, tuple[Range, ...]] = {}
+        for place, atom in enumerate(atoms):
+            mine = self.subjects.ranges(subject, (atom,))
+            if any(intersection(other, mine) == other for other in kept.values()):
+                yield atom
+                continue
+            yield from (atoms[other] for other, its in kept.items() if intersection(mine, its) == mine)
+            kept = {other: its for other, its in kept.items() if intersection(mine, its) != mine}
+            kept[place] = mine
 
     # --- disjunctions ------------------------------------------------------------------------------------------
 

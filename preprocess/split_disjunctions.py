@@ -66,8 +66,10 @@ def _split_branch(branch: Branch) -> list[Branch]:
 
 
 def _plain_conjunction(branch: Branch, formula: Formula) -> Formula:
-    """A condition without alternatives, as written but for the ``<>`` that say nothing."""
-    return formula if isinstance(formula, Truth) else conjunction(_without_idle(branch, conjuncts(formula)))
+    """A condition without alternatives, as written but for comparisons that say nothing."""
+    if isinstance(formula, Truth):
+        return formula
+    return conjunction(_without_idle(branch, Simplifier.of(branch).without_weaker(conjuncts(formula))))
 
 
 def _has_or(formula: Formula) -> bool:
