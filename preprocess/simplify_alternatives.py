@@ -133,9 +133,20 @@ class Simplifier:
         return _conjunction(self.option((*common.values(), self._disjunction(rest))))
 
     def _alternatives(self, options: list[Option]) -> Formula:
-        """A disjunction, plain conditions on one source first: they exclude most from the others."""
-        order = sorted(options, key=lambda option: (any(map(_joins, option.values())), len(option), sorted(option)))
+        """A disjunction, plain conditions on one source first: they exclude most from the others.
+
+        Of joins those of timestamps come first, which are never NULL: what they exclude is one comparison.
+        """
+
+        def place(option: Option) -> tuple[bool, bool, int, list[Key]]:
+            return any(map(_joins, option.values())), not self._is_timed(option), len(option), sorted(option)
+
+        order = sorted(options, key=place)
         return disjoined(tuple(map(_conjunction, order)))
+
+    def _is_timed(self, option: Option) -> bool:
+        comparisons = (part for part in option.values() if isinstance(part, Comparison))
+        return any(self.subjects.branch.is_time(a) for part in comparisons for a in part.attributes)
 
     def _common(self, options: list[Option]) -> Option:
         """What all alternatives say: the same condition, or a bound that some of them state and the others exceed.
