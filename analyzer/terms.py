@@ -256,7 +256,7 @@ class TermReader:
         return ""
 
     def atom(self, atom: Comparison, kind: DataType, node: exp.Expr) -> Comparison:
-        """The atom with its offset rounded to what it means over the type: ``x < 2.5  ->  x <= 2``."""
+        """The atom as it means over the type: ``x < 2.5  ->  x <= 2``, ``x <= y - 1  ->  x < y``."""
         if kind.family is Family.FLOAT and atom.right is not None and atom.offset != 0:
             message = "arithmetic on floating-point attributes is not exact, so it is outside the query language"
             raise self.positions.finding("SB110", message, node, "use a decimal type, or move the constant to a filter")
@@ -264,7 +264,8 @@ class TermReader:
             return atom
         exact = Fraction(atom.offset)
         if exact.denominator == 1:
-            return replace(atom, offset=int(exact))
+            whole = replace(atom, offset=int(exact))
+            return _without_step(whole) if kind.family in (Family.INTEGER, Family.DATE) else whole
         match atom.op:
             case Op.LT | Op.LE:
                 return replace(atom, op=Op.LE, offset=floor(exact))
@@ -297,6 +298,17 @@ def _cancel(more: tuple[Attribute, ...], less: tuple[Attribute, ...]) -> tuple[l
         else:
             kept_more.append(attribute)
     return kept_more, kept_less
+
+
+_STEPS = {(Op.LE, -1): Op.LT, (Op.LT, 1): Op.LE, (Op.GE, 1): Op.GT, (Op.GT, -1): Op.GE}
+
+
+def _without_step(atom: Comparison) -> Comparison:
+    """Two integers or dates one step apart: ``x <= y - 1  ->  x < y``, ``x < y + 1  ->  x <= y``."""
+    if atom.right is None or isinstance(atom.offset, str):
+        return atom
+    op = _STEPS.get((atom.op, int(atom.offset)))
+    return atom if op is None else replace(atom, op=op, offset=0)
 
 
 def _minus(value: Value) -> Value:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
+from math import inf
 
 from analyzer.boundedness import Facts, Join, Limit
 from analyzer.closure import Sort
@@ -216,10 +217,18 @@ class Synopsis:
             if attribute.source in inside and (attribute in self._projected or not partners <= inside):
                 classes.setdefault(self.facts.alike(attribute)[0], []).append(attribute)
         for members in classes.values():
-            members.sort(key=lambda a: self.facts.branch.source(a.source).kind is not Kind.RELATION)
+            members.sort(key=self._carrier)
             kept, rest = members[0], members[1:]
             low, high = self._clip(members, inside)
             yield Stored(kept, low, high, tuple((other, self._difference(other, kept)) for other in rest))
+
+    def _carrier(self, attribute: Attribute) -> tuple[bool, float, str, str]:
+        """Which of some equal attributes is kept, whatever the order of FROM: the least of a relation or of the stream
+        that ends first, since its tuples are the fewest.
+        """
+        source = self.facts.branch.source(attribute.source)
+        end = self.facts.finite_streams.get(source.alias, inf)
+        return source.kind is not Kind.RELATION, end, source.table, attribute.column
 
     @cached_property
     def _projected(self) -> dict[Attribute, None]:

@@ -14,9 +14,9 @@ def normalise(formula: Formula) -> Formula:
     """A formula without NOT, flattened, with constants folded; TRUE on the same rows as the original."""
     match formula:
         case And(parts):
-            return _gather(And, tuple(normalise(part) for part in parts))
+            return conjoined(tuple(normalise(part) for part in parts))
         case Or(parts):
-            return _gather(Or, tuple(normalise(part) for part in parts))
+            return disjoined(tuple(normalise(part) for part in parts))
         case Not(part):
             return negate(part)
         case Truth(value):
@@ -34,9 +34,9 @@ def negate(formula: Formula) -> Formula:
         case OneOf(attribute, values, span):
             return And(tuple(Comparison(attribute, Op.NE, None, value, span) for value in values))
         case And(parts):
-            return _gather(Or, tuple(negate(part) for part in parts))
+            return disjoined(tuple(negate(part) for part in parts))
         case Or(parts):
-            return _gather(And, tuple(negate(part) for part in parts))
+            return conjoined(tuple(negate(part) for part in parts))
         case Not(part):
             return normalise(part)
         case Truth(value, unknown):
@@ -52,10 +52,20 @@ def not_true(formula: Formula) -> Formula:
         case OneOf(attribute, span=span):
             return Or((negate(formula), NullTest(attribute, True, span)))
         case And(parts):
-            return _gather(Or, tuple(not_true(part) for part in parts))
+            return disjoined(tuple(not_true(part) for part in parts))
         case Or(parts):
-            return _gather(And, tuple(not_true(part) for part in parts))
+            return conjoined(tuple(not_true(part) for part in parts))
     return negate(formula)
+
+
+def conjoined(parts: tuple[Formula, ...]) -> Formula:
+    """The conjunction of formulas, flattened, with constants folded."""
+    return _gather(And, parts)
+
+
+def disjoined(parts: tuple[Formula, ...]) -> Formula:
+    """The disjunction of formulas, flattened, with constants folded."""
+    return _gather(Or, parts)
 
 
 def _gather(kind: type[And] | type[Or], parts: tuple[Formula, ...]) -> Formula:

@@ -6,15 +6,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from analyzer.closure import Closure, close, implied
 from analyzer.errors import TooManyBranchesError
 from analyzer.query import (
     FALSE,
+    TRUE,
     And,
-    Attribute,
     Branch,
     Comparison,
     Condition,
@@ -24,33 +24,21 @@ from analyzer.query import (
     Op,
     Or,
     Query,
+    Truth,
     conjunction,
     conjuncts,
     first_span,
 )
 from analyzer.spans import Span
-from analyzer.values import Value
-from preprocess.gather_lists import gather_lists
-from preprocess.normalise import normalise, not_true
+from preprocess.normalise import conjoined, disjoined, negate, normalise, not_true
+from preprocess.simplify_alternatives import Simplifier
+from preprocess.subjects import apart
 
 MOST_BRANCHES = 512
 """Disjoint branches that are looked at: n independent choices make 2^n."""
 
 MOST_CONDITIONS = 200_000
 """Conditions that are read on the way to them: each alternative of n excludes those before it."""
-
-_UNION_OF = {
-    frozenset({Op.LT, Op.EQ}): Op.LE,
-    frozenset({Op.GT, Op.EQ}): Op.GE,
-    frozenset({Op.LT, Op.GT}): Op.NE,
-    frozenset({Op.LE, Op.NE}): None,
-    frozenset({Op.GE, Op.NE}): None,
-    frozenset({Op.LE, Op.GT}): None,
-    frozenset({Op.LT, Op.GE}): None,
-    frozenset({Op.EQ, Op.NE}): None,
-    frozenset({Op.LE, Op.GE}): None,
-}
-"""What two comparisons of the same things say together; None is "neither is NULL"."""
 
 
 def split_disjunctions(query: Query) -> Query:
@@ -77,13 +65,14 @@ class _TooMuch(Exception):
 
 
 def _split_branch(branch: Branch) -> list[Branch]:
-    formula = gather_lists(branch, normalise(branch.where))
+    formula = normalise(branch.where)
     if not _has_or(formula):
-        return [replace(branch, where=formula)]
-    kept = list(islice(_alternatives(branch, formula, [MOST_CONDITIONS]), MOST_BRANCHES + 1))
+        return [replace(branch, where=_plain_conjunction(branch, formula))]
+    splitter = _Splitter(branch, Simplifier.of(branch))
+    kept = list(islice(splitter.alternatives(formula), MOST_BRANCHES + 1))
     if not kept:
         return [replace(branch, where=FALSE)]
-    together = _merged(kept) if len(kept) <= MOST_BRANCHES else kept
+    together = splitter.together(kept) if len(kept) <= MOST_BRANCHES else kept
     return [replace(branch, where=conjunction(atoms)) for atoms in together]
 
 
@@ -97,127 +86,122 @@ def _first_choice(formula: Formula) -> Span | None:
     return None
 
 
+def _plain_conjunction(branch: Branch, formula: Formula) -> Formula:
+    """A condition without alternatives, as written but for comparisons that say nothing."""
+    if isinstance(formula, Truth):
+        return formula
+    return conjunction(_without_idle(branch, Simplifier.of(branch).without_weaker(conjuncts(formula))))
+
+
 def _has_or(formula: Formula) -> bool:
     return isinstance(formula, Or) or (isinstance(formula, And) and any(_has_or(part) for part in formula.parts))
 
 
-def _alternatives(branch: Branch, formula: Formula, left: list[int]) -> Iterator[tuple[Condition, ...]]:
-    """The disjoint conjunctions of a normalised formula, contradictory ones pruned."""
-    if formula == FALSE:
-        return
-    parts = formula.parts if isinstance(formula, And) else (formula,)
-    left[0] -= len(parts)
-    if left[0] < 0:
-        raise _TooMuch
-    atoms = tuple(part for part in parts if isinstance(part, Comparison | NullTest | OneOf))
-    closure = close(replace(branch, where=conjunction(atoms)))
-    if not closure.satisfiable:
-        return
-    parts = tuple(part for part in parts if not (isinstance(part, Or) and _any_implied(closure, part)))
-    choice = next((part for part in parts if isinstance(part, Or)), None)
-    if choice is None:
-        yield _without_idle(branch, conjuncts(conjunction(parts)))
-        return
-    rest = tuple(part for part in parts if part is not choice)
-    excluded: tuple[Formula, ...] = ()
-    for option in sorted(choice.parts, key=_joins):
-        yield from _alternatives(branch, gather_lists(branch, normalise(And((*rest, option, *excluded)))), left)
-        excluded = (*excluded, not_true(option))
+@dataclass(frozen=True)
+class _Splitter:
+    branch: Branch
+    simplifier: Simplifier
+    left: list[int] = field(default_factory=lambda: [MOST_CONDITIONS])
+    """How many conditions may still be read."""
+    alone: dict[tuple[Formula, ...], bool] = field(default_factory=dict)
+    """Whether a conjunction contradicts itself, or the catalog."""
+
+    def alternatives(self, formula: Formula) -> Iterator[tuple[Condition, ...]]:
+        """The disjoint conjunctions of a normalised formula, contradictory ones pruned."""
+        self._count(sum(1 + len(part.parts) if isinstance(part, Or) else 1 for part in _parts(formula)))
+        formula = self.simplifier.formula(formula)
+        parts = () if isinstance(formula, Truth) else _parts(formula)
+        atoms = tuple(part for part in parts if isinstance(part, Comparison | NullTest | OneOf))
+        closure = close(replace(self.branch, where=conjunction(atoms)))
+        if formula == FALSE or not closure.satisfiable:
+            return
+        choices = tuple(part for part in parts if isinstance(part, Or))
+        reduced = tuple(self._reduced(closure, atoms, choice) for choice in choices)
+        if reduced != choices:
+            yield from self.alternatives(conjoined((*atoms, *reduced)))
+        elif not choices:
+            yield _without_idle(self.branch, atoms)
+        else:
+            choice, *others = choices
+            for option, excluded in self._one_by_one(choice):
+                yield from self.alternatives(conjoined((*atoms, *others, option, *excluded)))
+
+    def _count(self, conditions: int) -> None:
+        self.left[0] -= conditions
+        if self.left[0] < 0:
+            raise _TooMuch
+
+    def _one_by_one(self, choice: Or) -> Iterator[tuple[Formula, list[Formula]]]:
+        """Every option of a simplified disjunction, with the negations that keep it apart from those before it."""
+        subjects = self.simplifier.subjects
+        said = [subjects.said(_parts(option)) for option in choice.parts]
+        only = [subjects.only(option) for option in choice.parts]
+        for place, option in enumerate(choice.parts):
+            before = (
+                other
+                for other, its, its_only in zip(choice.parts[:place], said, only, strict=False)
+                if not (its_only is not None and its_only == only[place]) and not apart(its, said[place])
+            )
+            yield option, [not_true(other) for other in before]
+
+    def _reduced(self, closure: Closure, atoms: tuple[Condition, ...], choice: Or) -> Formula:
+        """A disjunction beside conditions that hold: without options that contradict them, nor what they imply."""
+        options = []
+        for option in choice.parts:
+            rest = tuple(part for part in _parts(option) if not _implied(closure, part))
+            if not rest:
+                return TRUE
+            if not self._contradicts(closure, atoms, rest):
+                options.append(conjoined(rest))
+        return disjoined(tuple(options))
+
+    def _contradicts(self, closure: Closure, atoms: tuple[Condition, ...], parts: tuple[Formula, ...]) -> bool:
+        """Whether a conjunction contradicts conditions beside it; what it says in disjunctions does not count."""
+        added = tuple(part for part in parts if isinstance(part, Comparison | NullTest | OneOf))
+        attributes = {attribute for part in added for attribute in part.attributes}
+        if len(added) == 1 and closure.compared.issuperset(attributes):
+            return _implied(closure, negate(added[0]))
+        if attributes.isdisjoint(attribute for atom in atoms for attribute in atom.attributes):
+            if added not in self.alone:
+                self.alone[added] = self._contradictory(added)
+            return self.alone[added]
+        return self._contradictory((*atoms, *added))
+
+    def _contradictory(self, atoms: tuple[Condition, ...]) -> bool:
+        self._count(len(atoms))
+        return bool(atoms) and not close(replace(self.branch, where=conjunction(atoms))).satisfiable
+
+    def together(self, branches: list[tuple[Condition, ...]]) -> list[tuple[Condition, ...]]:
+        """Branches that differ in what they say of one subject only, put together where that makes them fewer."""
+        united = self.simplifier.united([self.simplifier.option(atoms) for atoms in branches])
+        return [conjuncts(conjunction(tuple(option.values()))) for option in united]
 
 
-def _joins(formula: Formula) -> bool:
-    """Whether a formula is no plain condition on one source: it compares several, or asks for NULL.
+def _parts(formula: Formula) -> tuple[Formula, ...]:
+    return formula.parts if isinstance(formula, And) else (formula,)
 
-    Plain conditions come first: what they exclude then keeps the others apart by conditions on one source, which
-    proves more (`criteria.verdict.proved_for_all`).
-    """
-    match formula:
+
+def _implied(closure: Closure, part: Formula) -> bool:
+    """Whether a condition follows from conditions beside it."""
+    match part:
         case Comparison():
-            return len({attribute.source for attribute in formula.attributes}) > 1
-        case OneOf():
-            return False
-        case And(parts) | Or(parts):
-            return any(_joins(part) for part in parts)
-    return True
-
-
-def _any_implied(closure: Closure, choice: Or) -> bool:
-    """Whether some option of a disjunction already holds, so that it splits nothing."""
-    return any(_implied(closure, option) for option in choice.parts)
-
-
-def _implied(closure: Closure, option: Formula) -> bool:
-    match option:
-        case Comparison():
-            return implied(closure, option)
+            return implied(closure, part)
         case NullTest(attribute, is_null):
             return attribute in (closure.null if is_null else closure.compared)
+        case And(parts):
+            return all(_implied(closure, inner) for inner in parts)
+        case Or(parts):
+            return any(_implied(closure, inner) for inner in parts)
     return False
 
 
 def _without_idle(branch: Branch, atoms: tuple[Condition, ...]) -> tuple[Condition, ...]:
     """The conjunction without each ``<>`` that follows from the others: ``x = 3 AND x <> 1  ->  x = 3``."""
     unequal = tuple(atom for atom in atoms if isinstance(atom, Comparison) and atom.op is Op.NE)
-    if not unequal:
+    if not unequal or not close(replace(branch, where=conjunction(atoms))).satisfiable:
         return atoms
     others = tuple(atom for atom in atoms if not (isinstance(atom, Comparison) and atom.op is Op.NE))
     present = {a for atom in others if not (isinstance(atom, NullTest) and atom.is_null) for a in atom.attributes}
     closure = close(replace(branch, where=conjunction(atoms)), tighten=False)
     idle = {id(atom) for atom in unequal if present.issuperset(atom.attributes) and implied(closure, atom)}
     return tuple(atom for atom in atoms if id(atom) not in idle)
-
-
-def _merged(branches: list[tuple[Condition, ...]]) -> list[tuple[Condition, ...]]:
-    """Put together branches that differ in one comparison only, so that a tautology splits nothing.
-
-    ``x < y | x >= y  ->  x IS NOT NULL AND y IS NOT NULL``
-    """
-    kept: dict[int, tuple[Condition, ...]] = {}
-    places: dict[_Key, int] = {}
-    for place, atoms in enumerate(branches):
-        while (found := _partner(atoms, kept, places)) is not None:
-            place, atoms = found
-            places = {key: other for key, other in places.items() if other != place}
-        kept[place] = atoms
-        places.update((key, place) for key in _keys(atoms))
-    return [kept[place] for place in sorted(kept)]
-
-
-_Subject = tuple[Attribute, Attribute | None, Value]
-_Key = tuple[frozenset[Condition], _Subject]
-"""What a branch says beside one comparison, and what that compares."""
-
-
-def _keys(atoms: tuple[Condition, ...]) -> dict[_Key, Comparison]:
-    plain = frozenset(_plain(atom) for atom in atoms)
-    comparisons = [atom for atom in atoms if isinstance(atom, Comparison)]
-    return {(plain - {_plain(atom)}, (atom.left, atom.right, atom.offset)): atom for atom in comparisons}
-
-
-def _partner(
-    atoms: tuple[Condition, ...], kept: dict[int, tuple[Condition, ...]], places: dict[_Key, int]
-) -> tuple[int, tuple[Condition, ...]] | None:
-    """The place of an earlier branch that differs in one comparison only, and what the two say together."""
-    for key, second in _keys(atoms).items():
-        if key in places:
-            earlier = kept[places[key]]
-            together = _together(earlier, _keys(earlier)[key], second)
-            if together is not None:
-                return places[key], together
-    return None
-
-
-def _together(atoms: tuple[Condition, ...], first: Comparison, second: Comparison) -> tuple[Condition, ...] | None:
-    """A branch with one of its comparisons replaced by its union with another."""
-    key = frozenset({first.op, second.op})
-    if key not in _UNION_OF:
-        return None
-    op = _UNION_OF[key]
-    rest = tuple(atom for atom in atoms if _plain(atom) != _plain(first))
-    if op is not None:
-        return (*rest, replace(first, op=op))
-    return (*rest, *(NullTest(attribute, False, first.span) for attribute in dict.fromkeys(first.attributes)))
-
-
-def _plain(atom: Condition) -> Condition:
-    return replace(atom, span=None)

@@ -14,8 +14,8 @@ from analyzer.render import render
 from analyzer.spans import SourceText
 from criteria.bound import bound
 from criteria.check import Checked, check_source
-from preprocess.gather_lists import LONGEST_SPLIT
 from preprocess.split_disjunctions import MOST_BRANCHES
+from preprocess.subjects import LONGEST_SPLIT
 from tests.support.choices import Choices
 from tests.support.kernel import run_kernel
 from tests.support.oracle import prefix_expected

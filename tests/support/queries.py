@@ -34,6 +34,8 @@ class Features:
     unions: int = 10
     distinct: int = 35
     timestamps: int = 10
+    alternatives: int = 12
+    chains: int = 0
     streams: int = 4
 
 
@@ -144,6 +146,7 @@ class Builder:
             *self.times(aliases),
             *self.bounds(columns),
             *self.joins(columns),
+            *self.chain(columns),
             *self.odd_ones(columns),
         ]
         outputs = self.outputs(columns, union)
@@ -301,6 +304,19 @@ class Builder:
                 found.append(self.join(left, right))
         return found
 
+    def chain(self, columns: list[Column]) -> list[Condition]:
+        """Several columns of one type equal, each with one before it; a column may equal a constant, too."""
+        c = self.choices
+        if not self.features.chains or not c.chance(self.features.chains):
+            return []
+        alike = [column for column in columns if column.kind == "bigint"]
+        chain = [alike.pop(c.integer(0, len(alike) - 1)) for _ in range(min(len(alike), c.integer(3, 4)))]
+        pairs = [(column, chain[c.integer(0, place)]) for place, column in enumerate(chain[1:])]
+        found = [Condition(f"{x} = {y}", frozenset([x.source, y.source])) for x, y in pairs]
+        if chain and c.chance(30):
+            found.append(Condition(f"{chain[0]} = {c.integer(0, 2)}", frozenset([chain[0].source])))
+        return found
+
     def join(self, left: Column, right: Column) -> Condition:
         c = self.choices
         op = c.weighted([(35, "<"), (20, "="), (15, ">"), (10, "<="), (8, ">="), (6, "<>")])
@@ -314,7 +330,7 @@ class Builder:
     def odd_ones(self, columns: list[Column]) -> list[Condition]:
         c = self.choices
         found = []
-        if c.chance(12):
+        for _ in range(c.chance(self.features.alternatives) + (self.features.alternatives > 50 and c.chance(40))):
             parts = [
                 Condition(self.one_side(col), frozenset([col.source])) for col in (c.pick(columns), c.pick(columns))
             ]
@@ -340,3 +356,6 @@ def statements(features: Features = Features()) -> Any:
 
 EXECUTABLE = replace(Features(), windows=0, finite=0, unions=0, distinct=0)
 """What the first executor runs: bags of one SELECT, without windows and finite streams."""
+
+MANY_ALTERNATIVES = replace(Features(), windows=25, finite=20, alternatives=70, chains=40)
+"""Where the same can be said in many ways."""
