@@ -12,7 +12,6 @@ from criteria.synopsis import Stored, Table
 from synopsis_exec.filters import Extreme, Member
 from synopsis_exec.plan_ir import BranchPlan, Plan, PlanSource, PlanTransition
 
-
 _RESULTS = "results: those already returned"
 
 
