@@ -350,7 +350,8 @@ def run(
     catalog, checked = find_statement(query, name, catalog_file)
     quarantine = quarantine or output.with_name(output.name + ".quarantine.jsonl")
     job = _job(catalog, checked)
-    lines = _run(job, input_dir, output, quarantine, checkpoint, lambda r: click.echo(batch_line(r), err=True))
+    base = Path(catalog.file).parent
+    lines = _run(job, input_dir, base, output, quarantine, checkpoint, lambda r: click.echo(batch_line(r), err=True))
     click.echo("\n".join(lines))
 
 
@@ -482,7 +483,7 @@ def _demo_run(job: str, stem: Path, input_dir: Path) -> None:
             reports.append(report)
             advance()
 
-        lines = _run(job, input_dir, output, quarantine, None, note)
+        lines = _run(job, input_dir, input_dir, output, quarantine, None, note)
     click.echo("\n".join([*entries_lines(reports), *lines, "the last results:"]))
     for line in output.read_text(encoding="utf-8").splitlines()[-3:]:
         click.echo(f"  {line}")
@@ -504,15 +505,15 @@ def _spinner(what: str) -> Iterator[Callable[[], None]]:
 
 
 def _run(
-    job: str, input_dir: Path | None, output: Path, quarantine: Path, checkpoint: Path | None,
+    job: str, input_dir: Path | None, base: Path, output: Path, quarantine: Path, checkpoint: Path | None,
     on_batch: Callable[[dict[str, Any]], None],
 ) -> list[str]:  # fmt: skip
-    """Run a compiled job; the lines of its summary."""
+    """Run a compiled job; the lines of its summary. Relative paths of the catalog's sources start at ``base``."""
     from reports.progress import run_summary_lines
     from synopsis_exec.runner import run_query
 
     summary = run_query(
-        job, input_dir=input_dir, output=output, quarantine=quarantine, checkpoint=checkpoint, on_batch=on_batch
+        job, input_dir, output, quarantine=quarantine, checkpoint=checkpoint, on_batch=on_batch, base=base
     )
     return list(run_summary_lines(summary))
 

@@ -10,6 +10,9 @@ from synopsis_exec.job.given import RELATIONS, STREAMS
 from synopsis_exec.job.reading import input_files, source_path
 from synopsis_exec.job.source import JobError, Source
 
+FILES = ("csv", "json", "orc", "parquet", "text")
+"""Formats that are nothing without a path: Spark reads no rows from nowhere."""
+
 
 def check_arguments(options: argparse.Namespace) -> None:
     """Raise JobError for results that cannot be written and input that is not there."""
@@ -39,5 +42,15 @@ def check_source(source: Source, options: argparse.Namespace) -> None:
         message = f"{source.name} has no source in the catalog; run the job with --input DIR"
         raise JobError("input", message, 3)
     path = source_path(source, options)
-    if path and not set(path) & set(":*?[{") and not Path(path).exists():
+    if not path and source.format in FILES and "path" not in source.options:
+        raise JobError("input", f"{source.name} cannot be read: its source in the catalog has no path", 3)
+    if path and not there(path):
         raise JobError("input", f"{source.name} cannot be read: there is no {path}, its source in the catalog", 3)
+
+
+def there(path: str) -> bool:
+    """Whether a file, a directory or something that fits a pattern is there; taken for granted on other machines."""
+    if set(path) & set(":{\\"):
+        return True
+    found = Path(path)
+    return found.exists() or any(Path(found.anchor).glob(str(found.relative_to(found.anchor))))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import sys
 from itertools import pairwise
@@ -23,11 +24,11 @@ def quoted(name: str) -> str:
 
 def read(spark: SparkSession, source: Source, options: argparse.Namespace, streaming: bool) -> DataFrame:
     """The source's rows as `text`, `row` (parsed) and `reason` (why a row is bad; NULL for a good one)."""
-    from pyspark.errors import PySparkException
-
     try:
         return rows_of(spark.readStream if streaming else spark.read, source, options, streaming)
-    except PySparkException as error:
+    except JobError:
+        raise
+    except Exception as error:
         raise JobError("input", f"{source.name} cannot be read: {in_one_line(error)}", 3) from error
 
 
@@ -56,9 +57,10 @@ def rows_of(reader: Any, source: Source, options: argparse.Namespace, streaming:
 
 
 def in_one_line(error: Exception) -> str:
-    """Spark's message without its code, its plan and its number."""
-    first = str(error).strip().split("\n")[0]
-    return re.sub(r"^\[[\w.]+\] ?| SQLSTATE: .*$", "", first).strip() or type(error).__name__
+    """What Spark says, without its code, its number and Java's stack."""
+    text = str(error).strip() or type(error).__name__
+    coded = re.search(r"\[[A-Z][A-Z0-9_.]+\] (.*)", text)
+    return re.sub(r" SQLSTATE: .*", "", coded.group(1) if coded else text.split("\n")[0])
 
 
 def source_path(source: Source, options: argparse.Namespace) -> str:
@@ -106,14 +108,15 @@ def parse_json(source: Source, lines: DataFrame) -> DataFrame:
     """Parse one JSON object a line.
 
     As an array that ends with a NULL of ours, so that text after the object is an error too. Only where a column is
-    NULL, a second look at the object says whether it is missing or not of its type.
+    NULL and does not plainly say so, a second look at the object says whether it is missing or not of its type.
     """
     tests = {"not UTF-8": "NOT is_valid_utf8(value)", "not a JSON object": "row IS NULL OR size(parsed) <> 2"}
     for column, reason in source.missing.items():
         key, absent = sql_text(column), f"row.{quoted(column)} IS NULL"
         tests[f"{column} is missing"] = f"{absent} AND NOT map_contains_key(fields, {key})"
         tests[reason] = f"{absent} AND fields[{key}] IS NOT NULL"
-    incomplete = " OR ".join(f"row.{quoted(column)} IS NULL" for column in source.missing)
+    doubts = [f"row.{quoted(column)} IS NULL AND NOT {plainly_null(column)}" for column in source.missing]
+    incomplete = " OR ".join(doubts)
     rows = (
         lines.where("trim(value) <> ''")
         .selectExpr("value", f"{from_json(f'STRUCT<{source.schema}>')} AS parsed")
@@ -121,6 +124,14 @@ def parse_json(source: Source, lines: DataFrame) -> DataFrame:
         .selectExpr("*", f"CASE WHEN {incomplete} THEN get({from_json('MAP<STRING,STRING>')}, 0) END AS fields")
     )
     return rows.selectExpr("make_valid_utf8(value) AS text", "row", f"{reasons({**tests, **source.invalid})} AS reason")
+
+
+def plainly_null(column: str) -> str:
+    """Whether a row says `"column": null`: seen without parsing, in an object without escapes and nested values."""
+    flat = "instr(value, '\\\\') = 0 AND instr(value, '[') = 0 AND locate('{', value, instr(value, '{') + 1) = 0"
+    name = json.dumps(column, ensure_ascii=False)
+    said = (f"contains(value, {sql_text(f'{name}:{space}null')})" for space in ("", " "))
+    return f"({flat} AND ({' OR '.join(said)}))"
 
 
 def from_json(schema: str) -> str:

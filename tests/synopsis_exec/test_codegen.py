@@ -157,3 +157,40 @@ def test_names_are_python_names_and_unique() -> None:
     given = [names.new(wanted) for wanted in ("S.a", "s a", "S_A", "class", "ключ", "", "9", "close")]
     assert len(set(given)) == len(given)
     assert all(name.isidentifier() and name != "class" for name in given)
+
+
+FIGURE2_OPTIONS = ["--input", str(FIGURE2 / "data"), "--output", "out.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        ([], 3, "S cannot be read: there is no data/S.jsonl, its source in the catalog"),
+        (["--base", "nowhere"], 3, "S cannot be read: there is no nowhere/data/S.jsonl"),
+        (["--input", "nowhere"], 3, "there is no nowhere/S.jsonl, and no directory nowhere/S"),
+        ([*FIGURE2_OPTIONS, "--output", "no/out.jsonl"], 2, "no/out.jsonl cannot be written: there is no directory no"),
+        ([*FIGURE2_OPTIONS, "--output", "."], 2, ". is a directory; the result must be a file"),
+        ([*FIGURE2_OPTIONS, "--quarantine", "no/q"], 2, "no/q cannot be written: there is no directory no"),
+    ],
+)
+def test_a_job_checks_its_arguments_before_spark_starts(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    status: int,
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    assert load_kernel(figure2_job()).main(arguments) == status
+    printed = capsys.readouterr().err
+    assert printed.startswith(f"error: {message}")
+    assert printed.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_job_without_sources_says_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    job = load_kernel(hostile_job(HOSTILE_SQL[1]))
+    assert job.main(["--output", str(tmp_path / "out")]) == 3
+    assert capsys.readouterr().err == "error: class has no source in the catalog; run the job with --input DIR\n"

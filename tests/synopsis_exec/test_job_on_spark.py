@@ -131,7 +131,6 @@ def test_rows_that_are_not_text_are_quarantined(spark: Any, tmp_path: Path) -> N
         b'{"A": 1, "I": 9, "m": "a\xff"}': "not UTF-8",
         b'{"A": 1, "I": 9, "m": "\0"}': "not a JSON object",
         b"\0\1\2": "not a JSON object",
-        b'{"A": 1, "I": 9, "m": "' + b"y" * 21_000_000 + b'"}': "not a JSON object",  # more than Spark takes
     }
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "S.jsonl").write_bytes(b"\xef\xbb\xbf" + b"\r\n".join([good, *bad, long]))
@@ -140,7 +139,7 @@ def test_rows_that_are_not_text_are_quarantined(spark: Any, tmp_path: Path) -> N
     summary = run(spark, load_kernel(figure2_job()), tmp_path)
     texts = {text.decode("utf-8", "replace"): reason for text, reason in bad.items()}
     assert {row["row"]: row["reason"] for row in read(tmp_path / "quarantine")} == texts
-    assert summary["quarantined"] == {"not UTF-8": 1, "not a JSON object": 3}
+    assert summary["quarantined"] == {"not UTF-8": 1, "not a JSON object": 2}
     assert [(row["A"], row["_mult"]) for row in read(tmp_path / "output")] == [(42, 2)]
 
 
@@ -352,10 +351,10 @@ def test_the_whole_contract_is_checked_in_other_formats_too(spark: Any, tmp_path
     ("source", "message"),
     [
         ({"format": "csv", "path": "R.csv"}, "there is no {base}/R.csv, its source in the catalog"),
-        ({"format": "json", "path": "none/*.json"}, "Path does not exist: file:{base}/none/*.json."),
+        ({"format": "json", "path": "none/*.json"}, "there is no {base}/none/*.json, its source in the catalog"),
         ({"format": "parquet", "path": "file:/nowhere"}, "Path does not exist: file:/nowhere."),
         ({"format": "nosuch", "path": ""}, "Failed to find the data source: nosuch."),
-        ({"format": "csv", "path": "", "options": {"sep": ""}}, ""),
+        ({"format": "csv", "path": ""}, "its source in the catalog has no path"),
     ],
 )
 @pytest.mark.parametrize("kind", ["streams", "relations"])

@@ -72,11 +72,24 @@ def lines() -> list[bytes]:
         whole[:-1] + b', "more": "' + extra + b'"}' for extra in (b"\xff", b"\x00", b"y" * 3_000_000, b"\\u0000")
     ]
     changed = [line({name: token}) for name in GOOD for token in (*TOKENS, None)]
+    flat = [
+        line({"list": "0", name: "null", other: token})
+        for name in GOOD
+        for other in GOOD
+        for token in ("null", '"x"', None)
+    ]
+    flat += [text.replace(b": ", b":") for text in flat]
+    flat += [
+        line({"n": None, "list": '{"n":null}'}),
+        line({"n": None, "s": '"\\"n\\":null"'}),
+        line({"n": '[{"n":null}]'}),
+    ]
     return [
         *LINES,
         *padded,
         *strange,
         *changed,
+        *flat,
         line({"n": "77", "x": "NaN", "day": None}),
         line({"n": "77", "x": "NaN"}),
     ]
