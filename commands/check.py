@@ -1,0 +1,91 @@
+"""`streambound check`: the verdict of every query."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from commands.options import PathArgument, colored, common_options
+
+if TYPE_CHECKING:
+    from analyzer.workspace import Workspace
+
+_FORMATS = ("text", "json")
+_CRITERIA = ("exact", "paper")
+_SEVERITIES = ("error", "warning", "note")
+_UNREADABLE = ("SB001", "SB401")
+_REPAIRED = 20
+"""How many rejected queries get repairs unless asked for."""
+
+
+@click.command("check")
+@click.argument("paths", nargs=-1, type=PathArgument())
+@click.option("--format", "format_name", type=click.Choice(_FORMATS), default="text", show_default=True,
+              help="How to print the verdicts.")  # fmt: skip
+@click.option("--criteria", type=click.Choice(_CRITERIA), default="exact", show_default=True,
+              help="Judge by this project's criteria, or by the paper's theorems alone.")  # fmt: skip
+@click.option("--fail-on", type=click.Choice(_SEVERITIES), default="error", show_default=True,
+              help="The least severity that makes the exit status 1.")  # fmt: skip
+@click.option("--repairs/--no-repairs", default=None,
+              help="Look for repairs of all rejected queries, or of none; by default of the first 20.")  # fmt: skip
+@common_options
+def check(
+    paths: tuple[Path, ...], format_name: str, criteria: str, fail_on: str, repairs: bool | None,
+    catalog_file: Path | None, color: bool | None, debug: bool,
+) -> None:  # fmt: skip
+    """Give the verdict of every query in PATHS: files, directories (all *.sql below), or - for standard input.
+
+    Without PATHS it checks what the catalog registers: queries = ["queries/*.sql"].
+
+    \b
+    A query is bounded when its memory has a constant bound, unbounded when it provably has none, unknown
+    when neither is proved, unsupported when it is outside the query language, and error when it is wrong.
+    Everything but bounded is a finding.
+    """
+    from analyzer.diagnostics import ORDER, Severity
+    from analyzer.workspace import Workspace, query_files
+    from criteria.check import check_file, with_first_repairs
+    from criteria.repeated_names import repeated_names
+    from criteria.verdict import Verdict
+    from reports.formats import FORMATS
+
+    workspace = Workspace(catalog_file)
+    files = query_files(paths) if paths else workspace.registered()
+    _note_unused(workspace, files)
+    checked = repeated_names([item for file in _progress(files) for item in check_file(file, workspace)])
+    if criteria == "paper":
+        from criteria.paper_verdict import by_the_paper
+
+        checked = tuple(map(by_the_paper, checked))
+    elif repairs is not False:
+        checked = with_first_repairs(checked, None if repairs else _REPAIRED)
+    report = next(form for form in FORMATS if form.name == format_name)
+    click.echo(report.render(checked, colored(color)))
+    if any(diagnostic.code in _UNREADABLE for item in checked for diagnostic in item.diagnostics):
+        sys.exit(3)
+    threshold = ORDER.index(Severity(fail_on))
+    found = any(ORDER.index(diagnostic.severity) >= threshold for item in checked for diagnostic in item.diagnostics)
+    sys.exit(1 if found or any(item.verdict is not Verdict.BOUNDED for item in checked) else 0)
+
+
+def _note_unused(workspace: Workspace, files: list[Path]) -> None:
+    """Say which catalog holds where another one stands nearer to a query."""
+    for nearer, file in workspace.unused(files).items():
+        used = f"{file} is checked against {workspace.catalog(file).file}, found from the working directory upwards"
+        click.echo(f"streambound: note: {used}; {nearer} is not read (--catalog chooses)", err=True)
+
+
+def _progress(files: list[Path]) -> Iterable[Path]:
+    """The files, with a progress bar when there are many and someone is watching."""
+    if len(files) < 50 or not sys.stderr.isatty():
+        return files
+    return _with_bar(files)
+
+
+def _with_bar(files: list[Path]) -> Iterator[Path]:
+    with click.progressbar(files, label="checking", file=sys.stderr) as bar:
+        yield from bar
