@@ -1,8 +1,8 @@
 """Fingerprints of findings: what a baseline and a code host know a finding by when its lines have moved.
 
-A finding is its file, its code, its statement and the blamed text, none of them by position or by layout, so that neither
-lines inserted above nor another line break nor another case of keywords changes it. A statement is known by the name that
-a comment gives it, which survives edits of the query, or else by its words. Equal findings of one file are counted.
+A finding is its file, its code, its statement and the blamed text, none of them by position or by layout, so that
+neither lines inserted above nor another line break nor another case of keywords changes it. A statement is known by
+the name that a comment gives it, which survives edits of the query, or else by its words. Equal findings are counted.
 """
 
 from __future__ import annotations
