@@ -48,6 +48,13 @@ class Checked:
         return self.decision is not None and self.decision.verdict in (Verdict.UNBOUNDED, Verdict.UNKNOWN)
 
     @property
+    def suppressed(self) -> bool:
+        """Whether it passes a check although it is not bounded: somebody accepted each of its errors."""
+        errors = [found for found in self.diagnostics if found.severity is Severity.ERROR]
+        accepted = bool(errors) and all(found.suppression is not None for found in errors)
+        return accepted and self.verdict is not Verdict.BOUNDED
+
+    @property
     def source(self) -> SourceText:
         """The file's text, for carets."""
         return self.statement.source
