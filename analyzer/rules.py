@@ -94,6 +94,9 @@ RULES: tuple[Rule, ...] = (
     Rule("SB303", "paper-silent", "error", "With --criteria paper: the paper does not speak of this query."),
     Rule("SB401", "unreadable-file", "error", "A file that cannot be read, is not UTF-8 text, or holds no statement."),
     Rule("SB402", "repeated-name", "warning", "Two statements of one run have the same name."),
+    Rule("SB411", "malformed-suppression", "error", "A suppression comment that cannot be read, so it allows nothing."),
+    Rule("SB412", "expired-suppression", "error", "A suppression comment whose last day is over."),
+    Rule("SB413", "unused-suppression", "warning", "A suppression comment that allows what is not there."),
 )
 
 RULES_BY_CODE = {rule.code: rule for rule in RULES}

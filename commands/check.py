@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 _FORMATS = ("text", "json")
 _CRITERIA = ("exact", "paper")
 _SEVERITIES = ("error", "warning", "note")
-_UNREADABLE = ("SB001", "SB401")
 _REPAIRED = 20
 """How many rejected queries get repairs unless asked for."""
 
@@ -46,11 +45,12 @@ def check(
     when neither is proved, unsupported when it is outside the query language, and error when it is wrong.
     Everything but bounded is a finding.
     """
-    from analyzer.diagnostics import ORDER, Severity
+    from analyzer.diagnostics import Severity
     from analyzer.workspace import Workspace, query_files
     from criteria.check import check_file, with_first_repairs
     from criteria.repeated_names import repeated_names
-    from criteria.verdict import Verdict
+    from gate.outcome import exit_status
+    from gate.suppressions import suppressed, today
     from reports.formats import FORMATS
 
     workspace = Workspace(catalog_file)
@@ -61,15 +61,12 @@ def check(
         from criteria.paper_verdict import by_the_paper
 
         checked = tuple(map(by_the_paper, checked))
-    elif repairs is not False:
+    checked = suppressed(checked, today(), criteria)
+    if criteria != "paper" and repairs is not False:
         checked = with_first_repairs(checked, None if repairs else _REPAIRED)
     report = next(form for form in FORMATS if form.name == format_name)
     click.echo(report.render(checked, colored(color)))
-    if any(diagnostic.code in _UNREADABLE for item in checked for diagnostic in item.diagnostics):
-        sys.exit(3)
-    threshold = ORDER.index(Severity(fail_on))
-    found = any(ORDER.index(diagnostic.severity) >= threshold for item in checked for diagnostic in item.diagnostics)
-    sys.exit(1 if found or any(item.verdict is not Verdict.BOUNDED for item in checked) else 0)
+    sys.exit(exit_status(checked, Severity(fail_on)))
 
 
 def _note_unused(workspace: Workspace, files: list[Path]) -> None:

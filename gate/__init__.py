@@ -1,0 +1,1 @@
+"""What a gate decides beyond verdicts: what is accepted, what is repaired, and what changed since."""
