@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 _FORMATS = ("text", "json")
 _CRITERIA = ("exact", "paper")
 _SEVERITIES = ("error", "warning", "note")
-_REPAIRED = 20
-"""How many rejected queries get repairs unless asked for."""
+_MANY = 50
+"""Files that take long enough for a progress bar."""
 
 
 @click.command("check")
@@ -47,26 +48,21 @@ def check(
     """
     from analyzer.diagnostics import Severity
     from analyzer.workspace import Workspace, query_files
-    from criteria.check import check_file, with_first_repairs
-    from criteria.repeated_names import repeated_names
-    from gate.outcome import exit_status
+    from gate.check_files import REPAIRED, Settings, check_files
+    from gate.exit_status import exit_status
     from gate.suppressions import suppressed, today
     from reports.formats import FORMATS
 
+    report = next(form for form in FORMATS if form.name == format_name)
+    most = {None: REPAIRED, True: None, False: 0}[repairs]
     workspace = Workspace(catalog_file)
     files = query_files(paths) if paths else workspace.registered()
     _note_unused(workspace, files)
-    checked = repeated_names([item for file in _progress(files) for item in check_file(file, workspace)])
-    if criteria == "paper":
-        from criteria.paper_verdict import by_the_paper
-
-        checked = tuple(map(by_the_paper, checked))
-    checked = suppressed(checked, today(), criteria)
-    if criteria != "paper" and repairs is not False:
-        checked = with_first_repairs(checked, None if repairs else _REPAIRED)
-    report = next(form for form in FORMATS if form.name == format_name)
-    click.echo(report.render(checked, colored(color)))
-    sys.exit(exit_status(checked, Severity(fail_on)))
+    with _progress(files) as advance:
+        found = check_files(files, workspace, Settings(criteria, most, report.details), advance)
+    found = suppressed(found, today(), criteria)
+    click.echo(report.render(found, colored(color)))
+    sys.exit(exit_status(found, Severity(fail_on)))
 
 
 def _note_unused(workspace: Workspace, files: list[Path]) -> None:
@@ -76,13 +72,11 @@ def _note_unused(workspace: Workspace, files: list[Path]) -> None:
         click.echo(f"streambound: note: {used}; {nearer} is not read (--catalog chooses)", err=True)
 
 
-def _progress(files: list[Path]) -> Iterable[Path]:
-    """The files, with a progress bar when there are many and someone is watching."""
-    if len(files) < 50 or not sys.stderr.isatty():
-        return files
-    return _with_bar(files)
-
-
-def _with_bar(files: list[Path]) -> Iterator[Path]:
-    with click.progressbar(files, label="checking", file=sys.stderr) as bar:
-        yield from bar
+@contextmanager
+def _progress(files: list[Path]) -> Iterator[Callable[[Path], None]]:
+    """A progress bar when there are many files and someone is watching."""
+    if len(files) < _MANY or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    with click.progressbar(length=len(files), label="checking", file=sys.stderr) as bar:
+        yield lambda _: bar.update(1)

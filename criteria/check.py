@@ -14,10 +14,11 @@ from analyzer.query import Query
 from analyzer.spans import SourceText
 from analyzer.statements import Statement, split_statements
 from analyzer.workspace import Workspace, read_query
-from criteria.bound import Bound, Tier, bound
+from criteria.bound import Bound, bound
 from criteria.large_bound import large_bound
 from criteria.paper import MOST_STRICT, strict_branches, weak_joins
-from criteria.verdict import Decision, Verdict, decide
+from criteria.verdict import Decision, decide
+from criteria.vocabulary import Tier, Verdict
 from preprocess.count_lto import count_lto
 
 if TYPE_CHECKING:
@@ -46,13 +47,6 @@ class Checked:
     def rejected(self) -> bool:
         """Whether the criteria reject it, so that a repair may help."""
         return self.decision is not None and self.decision.verdict in (Verdict.UNBOUNDED, Verdict.UNKNOWN)
-
-    @property
-    def suppressed(self) -> bool:
-        """Whether it passes a check although it is not bounded: somebody accepted each of its errors."""
-        errors = [found for found in self.diagnostics if found.severity is Severity.ERROR]
-        accepted = bool(errors) and all(found.suppression is not None for found in errors)
-        return accepted and self.verdict is not Verdict.BOUNDED
 
     @property
     def source(self) -> SourceText:

@@ -1,1 +1,1 @@
-"""What a gate decides beyond verdicts: what is accepted, what is repaired, and what changed since."""
+"""What a gate adds to single verdicts: many files at once, and what a team has agreed on about their findings."""

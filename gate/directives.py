@@ -21,7 +21,9 @@ FORM = 'write -- streambound: allow SB201 until=2027-01-31 reason="…"; until= 
 
 _COMMENTS = (Kind.LINE_COMMENT, Kind.BLOCK_COMMENT)
 _OPENING = re.compile(r"(?:--|/\*)\s*streambound\s*:\s*", re.I)
-_MEANT = re.compile(r"streambound\s*:\s*(?:allow|ignore|disable|suppress|noqa)\b|(?:--|/\*)\s*streambound\s+allow\b", re.I)
+_MEANT = re.compile(
+    r"streambound\s*:\s*(?:allow|ignore|disable|suppress|noqa)\b|(?:--|/\*)\s*streambound\s+allow\b", re.I
+)
 _WORD = re.compile(r"[^\s,]+")
 _SPACE = re.compile(r"[\s,]*")
 _CODE = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")

@@ -14,9 +14,8 @@ from itertools import groupby
 from analyzer.diagnostics import Diagnostic, Fix, Suppression
 from analyzer.edits import Edit, hunks
 from analyzer.spans import SourceText, Span
-from analyzer.statements import Statement
-from criteria.check import Checked
 from gate.directives import Allowed, Directive, directives
+from reports.outcome import Outcome
 
 _PAPER, _EXACT = ("SB3",), ("SB2",)
 
@@ -35,29 +34,28 @@ def today() -> date:
     return datetime.now(UTC).date()
 
 
-def suppressed(checked: Iterable[Checked], today: date, criteria: str = "exact") -> tuple[Checked, ...]:
+def suppressed(outcomes: Iterable[Outcome], today: date, criteria: str = "exact") -> tuple[Outcome, ...]:
     """The statements with what their comments allow marked, and findings on the comments themselves.
 
     Statements of one file stand together. A comment holds through its ``until`` day (UTC); afterwards it is an error.
     """
-    found: list[Checked] = []
-    for _, group in groupby(checked, key=lambda item: item.source.file):
+    found: list[Outcome] = []
+    for _, group in groupby(outcomes, key=lambda item: item.source.file):
         items = list(group)
         found += _of_file(items, today, criteria) if "streambound" in items[0].source.text.lower() else items
     return tuple(found)
 
 
-def _of_file(items: list[Checked], today: date, criteria: str) -> list[Checked]:
+def _of_file(items: list[Outcome], today: date, criteria: str) -> list[Outcome]:
     source = items[0].source
-    statements = [item.statement for item in items]
     scopes: list[_Scope] = []
     extra: dict[int, list[Diagnostic]] = {}
     for directive in directives(source):
         if isinstance(directive, Diagnostic):
-            index = _index(directive.span, statements)
+            index = _index(directive.span, items)
             extra.setdefault(len(items) - 1 if index is None else index, []).append(directive)
             continue
-        members = _members(directive, statements)
+        members = _members(directive, items)
         if isinstance(members, Diagnostic):
             extra.setdefault(len(items) - 1, []).append(members)
         else:
@@ -72,7 +70,7 @@ def _of_file(items: list[Checked], today: date, criteria: str) -> list[Checked]:
     ]
 
 
-def _members(directive: Directive, statements: Sequence[Statement]) -> range | Diagnostic:
+def _members(directive: Directive, statements: Sequence[Outcome]) -> range | Diagnostic:
     """The statements that a comment is about; a finding where there is none."""
     file = statements[0].source.file
     if directive.whole_file:
@@ -87,7 +85,7 @@ def _members(directive: Directive, statements: Sequence[Statement]) -> range | D
     return range(index, index + 1)
 
 
-def _index(comment: Span, statements: Sequence[Statement]) -> int | None:
+def _index(comment: Span, statements: Sequence[Outcome]) -> int | None:
     """Which statement a comment belongs to: the one around it, or that ends on its line, or else the next one."""
     for i, statement in enumerate(statements):
         if comment.start < statement.span.end:
@@ -96,7 +94,7 @@ def _index(comment: Span, statements: Sequence[Statement]) -> int | None:
     return len(statements) - 1 if statements[-1].span.end_line == comment.line else None
 
 
-def _allowed(item: Checked, index: int, scopes: Sequence[_Scope], today: date) -> Checked:
+def _allowed(item: Outcome, index: int, scopes: Sequence[_Scope], today: date) -> Outcome:
     """A statement with its findings marked that a comment of its own, or else one of the file, allows."""
     mine = [scope for scope in scopes if index in scope.members and not _expired(scope.directive, today)]
     mine.sort(key=lambda scope: scope.directive.whole_file)
@@ -119,7 +117,7 @@ def _expired(directive: Directive, today: date) -> bool:
 
 
 def _judged(
-    scope: _Scope, items: Sequence[Checked], source: SourceText, today: date, criteria: str
+    scope: _Scope, items: Sequence[Outcome], source: SourceText, today: date, criteria: str
 ) -> Diagnostic | None:
     """What is wrong with a comment that was read: it has expired, or allows what is not there."""
     directive = scope.directive
@@ -144,14 +142,14 @@ def _judged(
     return None
 
 
-def _looked_for(code: str, item: Checked, criteria: str) -> bool:
+def _looked_for(code: str, item: Outcome, criteria: str) -> bool:
     """Whether a run could have found a code in a statement; one that it did not look for is not unused."""
     if code == "SB402":  # depends on which files are checked together
         return False
     if code.startswith("SB11"):
-        return item.statement.tree is not None
+        return all(found.code != "SB001" for found in item.diagnostics)
     other = _EXACT if criteria == "paper" else _PAPER
-    return item.decision is not None and not code.startswith(other)
+    return item.projection is not None and not code.startswith(other)
 
 
 def _removal(directive: Directive, unused: Sequence[Allowed], source: SourceText) -> Fix:
