@@ -42,12 +42,13 @@ class Allowed:
 
 @dataclass(frozen=True, slots=True)
 class Directive:
-    """A suppression comment: what it allows, why, until which day, and whether in the whole file."""
+    """A suppression comment: what it allows, why, until which day (and where that stands), and if in the whole file."""
 
     comment: Span
     allowed: tuple[Allowed, ...]
     reason: str
     until: date | None = None
+    until_span: Span | None = None
     whole_file: bool = False
 
 
@@ -106,9 +107,12 @@ class _Reader:
         if not options.get("reason", ("", 0, 0))[0].strip():
             where = options["reason"][1:] if "reason" in options else (span.start, span.end)
             raise _MalformedError("a suppression needs a reason", *where)
-        until = self._date(*options["until"]) if "until" in options else None
+        reason = " ".join(options["reason"][0].split())
         comment = self.source.span(self.comment.start, self.comment.end)
-        return Directive(comment, allowed, " ".join(options["reason"][0].split()), until, whole_file)
+        if "until" not in options:
+            return Directive(comment, allowed, reason, whole_file=whole_file)
+        until, at = self._date(*options["until"]), self.source.span(*options["until"][1:])
+        return Directive(comment, allowed, reason, until, at, whole_file)
 
     def _verb(self) -> str:
         word = self._match(_WORD)

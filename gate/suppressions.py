@@ -10,12 +10,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from analyzer.diagnostics import Diagnostic, Fix, Suppression
 from analyzer.edits import Edit, hunks
 from analyzer.spans import SourceText, Span
 from gate.directives import Allowed, Directive, directives
 from reports.outcome import Outcome
+
+if TYPE_CHECKING:
+    from analyzer.catalog import Catalog
+    from criteria.check import Checked
 
 _PAPER, _EXACT = ("SB3",), ("SB2",)
 
@@ -46,6 +51,18 @@ def suppressed(outcomes: Iterable[Outcome], today: date, criteria: str = "exact"
     return tuple(found)
 
 
+def acceptance(checked: Checked, catalog: Catalog) -> Suppression | None:
+    """The comment by which a statement that is not bounded passes a check; None where it does not."""
+    from criteria.check import check_source
+    from reports.outcome import outcome
+
+    if "streambound" not in checked.source.text.lower():
+        return None
+    items = suppressed(map(outcome, check_source(checked.source, catalog)), today())
+    mine = next(item for item in items if item.span == checked.statement.span)
+    return next((found.suppression for found in mine.diagnostics if mine.suppressed and found.suppression), None)
+
+
 def _of_file(items: list[Outcome], today: date, criteria: str) -> list[Outcome]:
     source = items[0].source
     scopes: list[_Scope] = []
@@ -65,7 +82,9 @@ def _of_file(items: list[Outcome], today: date, criteria: str) -> list[Outcome]:
         if wrong := _judged(scope, items, source, today, criteria):
             extra.setdefault(scope.members[0], []).append(wrong)
     return [
-        replace(item, diagnostics=(*item.diagnostics, *extra[i])) if i in extra else item
+        replace(item, diagnostics=(*item.diagnostics, *sorted(extra[i], key=lambda found: found.span)))
+        if i in extra
+        else item
         for i, item in enumerate(allowed)
     ]
 
@@ -134,7 +153,7 @@ def _judged(
     if _expired(directive, today):
         message = f"this suppression ended on {directive.until}"
         help = "decide again: repair the query, or extend until= with a reason that still holds"
-        return Diagnostic("SB412", message, source.file, directive.comment, help, fixes=fixes)
+        return Diagnostic("SB412", message, source.file, directive.until_span or directive.comment, help, fixes=fixes)
     if unused:
         codes = ", ".join(allowed.code for allowed in unused)
         message = f"{codes} {'is' if len(unused) == 1 else 'are'} allowed here, and nothing needs it"
