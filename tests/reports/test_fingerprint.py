@@ -8,8 +8,9 @@ import pytest
 
 from analyzer.catalog import parse_catalog
 from analyzer.spans import SourceText
-from criteria.check import Checked, check_source
-from criteria.fingerprint import fingerprint, fingerprints, stable_path
+from criteria.check import check_source
+from reports.fingerprint import fingerprint, fingerprints, stable_path
+from reports.outcome import Outcome, outcome
 
 CATALOG = parse_catalog("""
 [streams.S]
@@ -27,8 +28,8 @@ FINDINGS = {
 }
 
 
-def check(sql: str, file: str = "q.sql") -> tuple[Checked, ...]:
-    return check_source(SourceText(file, sql), CATALOG)
+def check(sql: str, file: str = "q.sql") -> tuple[Outcome, ...]:
+    return tuple(map(outcome, check_source(SourceText(file, sql), CATALOG)))
 
 
 def prints(sql: str, file: str = "q.sql") -> list[str]:
