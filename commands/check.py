@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 _FORMATS = ("text", "json")
 _CRITERIA = ("exact", "paper")
 _SEVERITIES = ("error", "warning", "note")
-_UNREADABLE = ("SB001", "SB401")
 _MANY = 50
 """Files that take long enough for a progress bar."""
 
@@ -52,11 +51,12 @@ def check(
     when neither is proved, unsupported when it is outside the query language, and error when it is wrong.
     Everything but bounded is a finding.
     """
-    from analyzer.diagnostics import ORDER, Severity
+    from analyzer.diagnostics import Severity
     from analyzer.workspace import Workspace, query_files
-    from criteria.vocabulary import Verdict
     from gate.cache import Cache, cache_directory
     from gate.check_files import REPAIRED, Settings, check_files
+    from gate.exit_status import exit_status
+    from gate.suppressions import suppressed, today
     from reports.formats import FORMATS
 
     report = next(form for form in FORMATS if form.name == format_name)
@@ -68,12 +68,9 @@ def check(
     cache = Cache(cache_directory() if use_cache else None)
     with _progress(files) as advance:
         found = check_files(files, workspace, settings, advance, cache)
+    found = suppressed(found, today(), criteria)
     click.echo(report.render(found, colored(color)))
-    if any(diagnostic.code in _UNREADABLE for item in found for diagnostic in item.diagnostics):
-        sys.exit(3)
-    threshold = ORDER.index(Severity(fail_on))
-    failed = any(ORDER.index(diagnostic.severity) >= threshold for item in found for diagnostic in item.diagnostics)
-    sys.exit(1 if failed or any(item.verdict is not Verdict.BOUNDED for item in found) else 0)
+    sys.exit(exit_status(found, Severity(fail_on)))
 
 
 def _note_unused(workspace: Workspace, files: list[Path]) -> None:

@@ -24,4 +24,4 @@ def union_keep(*inputs: Sequence[Row]) -> tuple[tuple[Row, ...], ...]:
 
 def union_propagation(*inputs: Sequence[Punctuation]) -> tuple[Punctuation, ...]:
     """``{CombinePunct(p1, …, pn) | pi ∈ Psi}``, without the empty ones: an input may still have what others end."""
-    return reduce(combine_sets, inputs) if inputs else ()
+    return reduce(combine_sets, inputs[1:], tuple(inputs[0])) if inputs else ()
