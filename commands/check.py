@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from commands.fixing import FixOptions, fix_options, fixed
 from commands.options import PathArgument, colored, common_options
 
 if TYPE_CHECKING:
-    from analyzer.workspace import Workspace
+    from analyzer.workspace import Sources, Workspace
+    from reports.outcome import Outcome
 
 _FORMATS = ("text", "json")
 _CRITERIA = ("exact", "paper")
@@ -32,10 +34,11 @@ _MANY = 50
               help="The least severity that makes the exit status 1.")  # fmt: skip
 @click.option("--repairs/--no-repairs", default=None,
               help="Look for repairs of all rejected queries, or of none; by default of the first 20.")  # fmt: skip
+@fix_options
 @common_options
 def check(
     paths: tuple[Path, ...], format_name: str, criteria: str, fail_on: str, repairs: bool | None,
-    catalog_file: Path | None, color: bool | None, debug: bool,
+    fix: bool, unsafe: bool, diff: bool, catalog_file: Path | None, color: bool | None, debug: bool,
 ) -> None:  # fmt: skip
     """Give the verdict of every query in PATHS: files, directories (all *.sql below), or - for standard input.
 
@@ -58,10 +61,17 @@ def check(
     workspace = Workspace(catalog_file)
     files = query_files(paths) if paths else workspace.registered()
     _note_unused(workspace, files)
-    with _progress(files) as advance:
-        found = check_files(files, workspace, Settings(criteria, most, report.details), advance)
-    found = suppressed(found, today(), criteria)
-    click.echo(report.render(found, colored(color)))
+    fixes = FixOptions(fix, diff, unsafe)
+    fixes.require_sense(files, criteria, repairs)
+    settings = Settings(criteria, None if fixes.wanted else most, report.details)
+
+    def judge(sources: Sources) -> tuple[Outcome, ...]:
+        with _progress(files) as advance:
+            return suppressed(check_files(files, sources, settings, advance), today(), criteria)
+
+    found = fixed(fixes, judge, workspace) if fixes.wanted else judge(workspace)
+    if not diff:
+        click.echo(report.render(found, colored(color)))
     sys.exit(exit_status(found, Severity(fail_on)))
 
 

@@ -13,7 +13,7 @@ from analyzer.lower import lower
 from analyzer.query import Query
 from analyzer.spans import SourceText
 from analyzer.statements import Statement, split_statements
-from analyzer.workspace import Workspace, read_query
+from analyzer.workspace import Sources, Workspace
 from criteria.bound import Bound, bound
 from criteria.large_bound import large_bound
 from criteria.paper import MOST_STRICT, strict_branches, weak_joins
@@ -72,11 +72,11 @@ def check_source(source: SourceText, catalog: Catalog) -> tuple[Checked, ...]:
     return tuple(check_statement(statement, catalog) for statement in statements)
 
 
-def check_file(file: Path, workspace: Workspace) -> tuple[Checked, ...]:
+def check_file(file: Path, workspace: Sources) -> tuple[Checked, ...]:
     """Check every statement of a file; a file that cannot be read, or holds none, is itself one erroneous item."""
     source = None
     try:
-        source = read_query(file)
+        source = workspace.read(file)
         return check_source(source, workspace.catalog(file))
     except InputError as error:
         return (_unreadable(source or SourceText(error.file or str(file), ""), error),)
@@ -167,7 +167,7 @@ def find_statement(query: str, name: str | None, catalog_file: Path | None) -> t
         raise InputError("a directory, not a query file" if path.is_dir() else "no such file", file=query)
     workspace = Workspace(catalog_file)
     files = [path] if is_file else workspace.registered()
-    checked = [item for file in files for item in check_source(read_query(file), workspace.catalog(file))]
+    checked = [item for file in files for item in check_source(workspace.read(file), workspace.catalog(file))]
     wanted = name if is_file else query
     matches = [item for item in checked if wanted is None or item.statement.name == wanted]
     names = [item.statement.name for item in checked]

@@ -11,7 +11,7 @@ from gate.repeated_names import repeated_names
 from reports.outcome import Outcome, outcome
 
 if TYPE_CHECKING:
-    from analyzer.workspace import Workspace
+    from analyzer.workspace import Sources
     from criteria.check import Checked
 
 REPAIRED = 20
@@ -32,7 +32,7 @@ class Settings:
 
 
 def check_files(
-    files: Iterable[Path], workspace: Workspace, settings: Settings, progress: Callable[[Path], None] = lambda _: None
+    files: Iterable[Path], workspace: Sources, settings: Settings, progress: Callable[[Path], None] = lambda _: None
 ) -> tuple[Outcome, ...]:
     """Every statement of some files, in their order; a file that cannot be read is itself an erroneous item."""
     found: list[Outcome] = []
@@ -46,7 +46,7 @@ def check_files(
     return repeated_names(found)
 
 
-def _judged(file: Path, workspace: Workspace, settings: Settings, repairs: int | None) -> tuple[Outcome, ...]:
+def _judged(file: Path, workspace: Sources, settings: Settings, repairs: int | None) -> tuple[Outcome, ...]:
     from criteria.check import check_file, with_first_repairs
 
     checked = check_file(file, workspace)
