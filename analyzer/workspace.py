@@ -11,7 +11,7 @@ from typing import Protocol
 from analyzer.catalog import Catalog, find_catalog, load_catalog
 from analyzer.errors import CatalogError, InputError, UsageError
 from analyzer.spans import SourceText
-from analyzer.statements import read_sql
+from analyzer.sql_files import read_sql
 
 STDIN = "-"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -34,11 +35,16 @@ _MANY = 50
               help="The least severity that makes the exit status 1.")  # fmt: skip
 @click.option("--repairs/--no-repairs", default=None,
               help="Look for repairs of all rejected queries, or of none; by default of the first 20.")  # fmt: skip
+@click.option("-j", "--jobs", type=click.IntRange(1), metavar="N", help="Processes; by default one per processor.")
+@click.option("--cache/--no-cache", "use_cache", default=True, show_default=True,
+              help="Reuse what was found for the same text, catalog, options and version; kept in the user's cache "
+                   "directory, or in STREAMBOUND_CACHE_DIR.")  # fmt: skip
 @fix_options
 @common_options
 def check(
     paths: tuple[Path, ...], format_name: str, criteria: str, fail_on: str, repairs: bool | None,
-    fix: bool, unsafe: bool, diff: bool, catalog_file: Path | None, color: bool | None, debug: bool,
+    jobs: int | None, use_cache: bool, fix: bool, unsafe: bool, diff: bool, catalog_file: Path | None,
+    color: bool | None, debug: bool,
 ) -> None:  # fmt: skip
     """Give the verdict of every query in PATHS: files, directories (all *.sql below), or - for standard input.
 
@@ -51,6 +57,7 @@ def check(
     """
     from analyzer.diagnostics import Severity
     from analyzer.workspace import Workspace, query_files
+    from gate.cache import Cache, cache_directory
     from gate.check_files import REPAIRED, Settings, check_files
     from gate.exit_status import exit_status
     from gate.suppressions import suppressed, today
@@ -63,11 +70,12 @@ def check(
     _note_unused(workspace, files)
     fixes = FixOptions(fix, diff, unsafe)
     fixes.require_sense(files, criteria, repairs)
-    settings = Settings(criteria, None if fixes.wanted else most, report.details)
+    settings = Settings(criteria, None if fixes.wanted else most, report.details, jobs or os.cpu_count() or 1)
+    cache = Cache(cache_directory() if use_cache else None)
 
     def judge(sources: Sources) -> tuple[Outcome, ...]:
         with _progress(files) as advance:
-            return suppressed(check_files(files, sources, settings, advance), today(), criteria)
+            return suppressed(check_files(files, sources, settings, advance, cache), today(), criteria)
 
     found = fixed(fixes, judge, workspace) if fixes.wanted else judge(workspace)
     if not diff:
@@ -83,7 +91,7 @@ def _note_unused(workspace: Workspace, files: list[Path]) -> None:
 
 
 @contextmanager
-def _progress(files: list[Path]) -> Iterator[Callable[[Path], None]]:
+def _progress(files: list[Path]) -> Iterator[Callable[[str], None]]:
     """A progress bar when there are many files and someone is watching."""
     if len(files) < _MANY or not sys.stderr.isatty():
         yield lambda _: None
