@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from sqlglot import exp
@@ -40,6 +41,7 @@ def source_text(lines: Lines, item: Input, plan: Plan) -> None:
         _mapping(lines, "missing", {c.name: reasons.not_of_type(c) for c in item.declared})
         _mapping(lines, "values", {c.name: _encoded(c) for c in item.columns})
         lines.add(f"large={literal(tuple(c.name for c in item.columns if _is_large(c.type)))},")
+        _mapping(lines, "slots", _slots(item))
         lines.add(f"time={literal(item.timestamp)},")
         _mapping(lines, "invalid", _contract(item))
         lines.add(f"useful={literal(_useful(item, plan))},")
@@ -56,6 +58,19 @@ def source_text(lines: Lines, item: Input, plan: Plan) -> None:
         if item.on_violation is OnViolation.STOP:
             lines.add("stops=True,")
     lines.add("),")
+
+
+def _slots(item: Input) -> dict[str, str]:
+    """Column -> the kind of its values, and a number among the stream's columns of that kind."""
+    seen: Counter[str] = Counter()
+    slots = {}
+    for column in item.columns:
+        if item.timestamp is not None and column.name != item.timestamp:
+            texts = column.type.family is Family.STRING or _is_large(column.type)
+            kind = "text" if texts else "float" if column.type.family is Family.FLOAT else "integer"
+            slots[column.name] = f"{kind}_{seen[kind]}"
+            seen[kind] += 1
+    return slots
 
 
 def _mapping(lines: Lines, name: str, entries: dict[str, str]) -> None:

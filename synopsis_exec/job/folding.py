@@ -9,17 +9,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from synopsis_exec.job.arrow import SLOTS, batch_of, no_rows, slices, table_of, together
+from synopsis_exec.job.batch import Results, Times
 from synopsis_exec.job.contracts import Rates, stop_at
-from synopsis_exec.job.given import FINGERPRINT, QUERY, RELATIONS, STREAMS, Synopsis
-from synopsis_exec.job.output import copy_parts, json_lines, write_result, written_atomically
-from synopsis_exec.job.reading import relation_rows, widen
+from synopsis_exec.job.given import FINGERPRINT, QUERY, RELATIONS, STREAMS, Kernel
+from synopsis_exec.job.output import copy_parts, json_lines, result_rows, write_result, written_atomically
+from synopsis_exec.job.reading import relation_rows
 from synopsis_exec.job.source import JobError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-SLICE = 10_000
-"""How many rows of a batch are Python objects at a time; the others stay in Arrow's memory."""
+SLICE = 1 << 20
+"""How many rows a kernel folds at a time, so that its memory does not grow with the batch."""
 
 
 class Job:
@@ -58,11 +60,11 @@ class Job:
 
     def restart(self, batch: int | None) -> None:
         """Take over the state after a batch; a fresh state for None."""
-        self.synopsis = Synopsis(self.relations)
+        self.synopsis = Kernel(self.relations)
         self.rates = Rates()
         self.limit = self.options.limit if self.options.limit is not None else self.synopsis.limit
         self.batch = batch
-        self.pending: dict[int, dict[str, list[dict[str, Any]]]] = {}
+        self.pending = no_rows()
         self.largest: dict[str, int] = {}
         self.closed: int | None = None
         self.rows: Counter[str] = Counter()
@@ -74,7 +76,7 @@ class Job:
         try:
             state = json.loads(file.read_text(encoding="utf-8"))
             self.synopsis.load(state["tables"])
-            self.pending = {int(ts): rows for ts, rows in state["pending"].items()}
+            self.pending = table_of(state["pending"])
             self.largest, self.closed = state["largest"], state["closed"]
             self.rates = Rates(state["rates"])
             self.rows, self.rejected = Counter(state["rows"]), Counter(state["rejected"])
@@ -87,7 +89,7 @@ class Job:
         """Write the state after a batch; the one before it stays, for a replay."""
         state = {
             "tables": self.synopsis.dump(),
-            "pending": self.pending,
+            "pending": self.pending.to_pydict(),
             "largest": self.largest,
             "closed": self.closed,
             "rates": self.rates.dump(),
@@ -129,10 +131,7 @@ class Job:
         stop_at(bad)
         self.peak_of_batch = self.synopsis.entries()
         with written_atomically(self.folder / "results" / f"{batch:09d}.jsonl") as file:
-            for start in range(0, good.num_rows if good is not None else 0, SLICE):
-                newest = self.keep(good.slice(start, SLICE))
-                if complete is not None:
-                    self.close(file, min(newest, complete))
+            self.pending = together([self.pending, good])
             if complete is not None:
                 self.close(file, complete)
                 self.closed = max(complete - 1, complete - 1 if self.closed is None else self.closed)
@@ -149,7 +148,7 @@ class Job:
                 "limit": self.limit,
                 "results": self.results - results,
                 "quarantined": len(bad),
-                "pending": len(self.pending),
+                "pending": len(self.pending.column("ts").unique()),
             }
         )
 
@@ -165,14 +164,13 @@ class Job:
             seen.append(F.count(F.when(mine, 1)).alias(f"rows_{number}"))
             seen.append(F.max(F.when(mine, F.col("ts"))).alias(f"largest_{number}"))
         late = F.coalesce(F.col("ts") <= F.lit(self.closed), F.lit(False))
+        # The text of a row is made for bad rows alone, so before the rows are counted: Spark makes what it counts.
         fetched = (
-            frame.withColumn("late", late)
-            .withColumn("bad", F.expr("late OR reason IS NOT NULL"))
+            frame.withColumn("bad", late | F.col("reason").isNotNull())
+            .selectExpr("source", "ts", "reason", "bad", "useful", "CASE WHEN bad THEN text END AS text", *SLOTS)
             .observe(observation, *seen)
             .where("bad OR useful")
-            .withColumn("good", F.expr("NOT bad"))
-            .withColumn("text", F.expr("CASE WHEN bad THEN text END"))
-            .drop("useful", "late")
+            .drop("useful")
             .toArrow()
         )
         for number, source in enumerate(STREAMS):
@@ -185,33 +183,37 @@ class Job:
             reason = row["reason"] or "late: its timestamp is closed already"
             self.rejected[reason] += 1
             bad.append({"stream": STREAMS[row["source"]].name, "reason": reason, "row": row["text"]})
-        names = [name for name in fetched.column_names if name not in ("text", "reason", "bad", "good")]
-        good = fetched.filter(fetched.column("good")).select(names)
-        return good.sort_by("ts") if good.num_rows else None, bad
-
-    def keep(self, part: Any) -> int:
-        """Put some rows with the others of their timestamps; return the largest timestamp among them."""
-        times = part.column("ts").to_pylist()
-        for number, source in enumerate(STREAMS):
-            for now, row in zip(times, part.column(f"row_{number}").to_pylist(), strict=True):
-                if row is not None:
-                    widen(source, row)
-                    self.pending.setdefault(now, {}).setdefault(source.name, []).append(row)
-        newest: int = times[-1]
-        return newest
+        return together([fetched.filter(fetched.column("bad").to_numpy() == 0) if bad else fetched]), bad
 
     def close(self, file: TextIO, until: int | None) -> None:
         """Close the timestamps before one, or all of them, in order, and write their results."""
-        for now in sorted(ts for ts in self.pending if until is None or ts < until):
-            for row, n in self.synopsis.close(now, self.pending.pop(now)):
-                self.results += write_result(file, row, now, n, self.options.multiplicity)
-            entries = self.synopsis.entries()
-            self.closed_timestamps += 1
-            self.peak_of_batch = max(self.peak_of_batch, entries)
-            self.peak = max(self.peak, entries)
-            if self.limit is not None and entries > self.limit:
-                message = f"the synopsis has {entries} entries at timestamp {now}, more than its bound M = {self.limit}"
-                raise JobError("limit", message, 1)
+        closing = self.pending
+        if until is not None:
+            early = closing.column("ts").to_numpy() < until
+            closing, self.pending = closing.filter(early), closing.filter(~early)
+        else:
+            self.pending = no_rows()
+        for part in slices(closing, SLICE):
+            batch = batch_of(part)
+            self.write(file, self.synopsis.fold(batch))
+            self.closed_timestamps += len(Times(batch).all)
+            self.check_entries()
+
+    def write(self, file: TextIO, results: Results) -> None:
+        """Write the results of some timestamps."""
+        for now, row, n in result_rows(results):
+            self.results += write_result(file, row, now, n, self.options.multiplicity)
+
+    def check_entries(self) -> None:
+        """Stop the job when there were more entries than the bound says."""
+        times, sizes = self.synopsis.history
+        self.peak_of_batch = max(self.peak_of_batch, int(sizes.max()))
+        self.peak = max(self.peak, self.peak_of_batch)
+        above = sizes > self.limit if self.limit is not None else sizes < 0
+        if above.any():
+            now, entries = int(times[above.argmax()]), int(sizes[above.argmax()])
+            message = f"the synopsis has {entries} entries at timestamp {now}, more than its bound M = {self.limit}"
+            raise JobError("limit", message, 1)
 
     def finish(self) -> dict[str, Any]:
         """The input has ended: close what is left, write the output and the quarantine, return the summary."""

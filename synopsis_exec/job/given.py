@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from synopsis_exec.job.batch import Results, Rows
 from synopsis_exec.job.shape import Branch
 from synopsis_exec.job.source import Source
 
@@ -27,8 +28,24 @@ def branches(synopsis: Synopsis) -> tuple[Branch, ...]:
 
 
 COLUMNS: tuple[str, ...] = ()
+
+
+class Kernel:
+    """Stands for the kernel that the job uses: `Columnar` or `RowWise`."""
+
+    limit: int | None
+    history: tuple[Any, Any]
+    fold: Callable[[dict[str, Rows]], Results]
+    entries: Callable[[], int]
+    dump: Callable[[], dict[str, Any]]
+    load: Callable[[dict[str, Any]], None]
+
+    def __init__(self, relations: dict[str, list[dict[str, Any]]]) -> None: ...
+
+
 DISTINCT = False
 TEXTS: frozenset[str] = frozenset()
+MOST = 2**63 - 1
 QUERY = ""
 FINGERPRINT = ""
 TYPES: dict[str, str] = {}

@@ -12,7 +12,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, TextIO
 
-from synopsis_exec.job.given import TIME_TYPE, TYPES
+from synopsis_exec.job.batch import Results
+from synopsis_exec.job.given import COLUMNS, TIME_TYPE, TYPES
 from synopsis_exec.job.source import JobError
 
 COPIES = 1000
@@ -22,6 +23,16 @@ COPIES = 1000
 def json_lines(rows: list[dict[str, Any]]) -> str:
     """One JSON object a line."""
     return "".join(json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n" for row in rows)
+
+
+def result_rows(results: Results) -> Iterator[tuple[int, dict[str, Any], int]]:
+    """Results as rows: the timestamp, the select list, the multiplicity."""
+    columns = []
+    for values, null in zip(results.columns, results.nulls, strict=True):
+        found = values.tolist()
+        columns.append(found if null is None else [None if gone else v for v, gone in zip(found, null, strict=True)])
+    for now, n, *row in zip(results.time.tolist(), results.n.tolist(), *columns, strict=True):
+        yield now, dict(zip(COLUMNS, row, strict=True)), n
 
 
 def write_result(file: TextIO, row: dict[str, Any], now: int, n: int, multiplicity: str) -> int:

@@ -6,10 +6,12 @@ import argparse
 import json
 import re
 import sys
+from functools import reduce
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from synopsis_exec.job.arrow import SLOTS, slot_type
 from synopsis_exec.job.given import STREAMS
 from synopsis_exec.job.source import JobError, Source
 
@@ -152,24 +154,32 @@ def sql_text(text: str) -> str:
 
 
 def tagged(spark: SparkSession, options: argparse.Namespace) -> DataFrame:
-    """All streams as one: `source` (a number), `text`, `reason`, `ts`, `useful`, and a column of rows per stream."""
+    """All streams as one: `source` (a number), `text`, `reason`, `ts`, `useful`, and the columns of values."""
     parts = []
     for number, source in enumerate(STREAMS):
-        values = ", ".join(f"{text} AS {quoted(column)}" for column, text in source.values.items())
+        column_of = {slot: column for column, slot in source.slots.items()}
+        slots = [f"{slot_text(source, slot, column_of.get(slot))} AS {slot}" for slot in SLOTS]
         parts.append(
             read(spark, source, options, streaming=True).selectExpr(
                 f"{number} AS source",
                 "text",
                 "reason",
-                f"CASE WHEN reason IS NULL THEN {source.values[source.time or '']} END AS ts",
+                f"CASE WHEN reason IS NULL THEN CAST({source.values[source.time or '']} AS BIGINT) END AS ts",
                 f"({source.useful}) AS useful",
-                f"CASE WHEN reason IS NULL THEN struct({values}) END AS row_{number}",
+                *slots,
             )
         )
-    together = parts[0]
-    for part in parts[1:]:
-        together = together.unionByName(part, allowMissingColumns=True)
-    return together
+    return reduce(lambda together, part: together.unionAll(part), parts)
+
+
+def slot_text(source: Source, slot: str, column: str | None) -> str:
+    """What a good row of a source has in a slot."""
+    kind = slot_type(slot)
+    return (
+        f"CAST(NULL AS {kind})"
+        if column is None
+        else f"CASE WHEN reason IS NULL THEN CAST({source.values[column]} AS {kind}) END"
+    )
 
 
 def relation_rows(
