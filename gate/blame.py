@@ -71,6 +71,10 @@ def _table_edits(old: Table, new: Table | None, before: Catalog, after: Catalog)
             yield CatalogEdit(after.file, new.line, message, _undo_field(old.name, name, value))
     for column in old.columns:
         yield from _column_edits(old, new, column, after, before)
+    for column in new.columns:
+        if old.column(column.name) is None:
+            message = f"{old.name}.{column.name} is declared here, and was not"
+            yield CatalogEdit(after.file, column.line, message, _undo_added(old.name, column.name))
 
 
 def _column_edits(old: Table, new: Table, column: Column, after: Catalog, before: Catalog) -> Iterator[CatalogEdit]:
@@ -100,6 +104,13 @@ def _undo_column(table: str, column: Column) -> Callable[[Catalog], Catalog]:
             return replace(found, columns=(*found.columns, column))
         return replace(found, columns=tuple(column if n == column.name.lower() else other
                                             for n, other in zip(names, found.columns, strict=True)))  # fmt: skip
+
+    return lambda catalog: _changed(catalog, table, undone)
+
+
+def _undo_added(table: str, name: str) -> Callable[[Catalog], Catalog]:
+    def undone(found: Table) -> Table:
+        return replace(found, columns=tuple(other for other in found.columns if other.name.lower() != name.lower()))
 
     return lambda catalog: _changed(catalog, table, undone)
 

@@ -17,7 +17,7 @@ from gate.repository import Repository
 
 @dataclass(frozen=True)
 class Past:
-    """The state of a commit: the query files that it had, under the names that the working directory would call them by.
+    """The state of a commit: the query files that it had, named as the working directory would call them.
 
     ``older`` maps files as they are called now to their names then; ``broken`` has what is wrong with catalogs of the
     commit, whose queries then count as new.
