@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from fractions import Fraction
 
 from analyzer.boundedness import Facts, Limit
 from analyzer.closure import Sort
@@ -151,13 +150,6 @@ def _possible(facts: Facts, attribute: Attribute, values: tuple[Value, ...]) -> 
     low, high = facts.closure.interval(attribute)
     numbers = {value for value in values if not isinstance(value, str)}
     return sum((low is None or low <= n) and (high is None or n <= high) for n in numbers)
-
-
-def difference(facts: Facts, x: Attribute, y: Attribute) -> Fraction:
-    """``x − y`` where it is fixed."""
-    pair = facts.closure.pair(x, y)
-    limit = pair[0].limit(pair[1], pair[2]) if pair else None
-    return limit[0] if limit else Fraction(0)
 
 
 def _nullable(facts: Facts, attribute: Attribute) -> int:

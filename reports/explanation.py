@@ -32,7 +32,7 @@ def verdict_text(checked: Checked, color: bool) -> str:
                 place = f"{violation.span.line}:{violation.span.column}"
                 culprit = violation.stream + (f".{violation.attribute}" if violation.attribute else "")
                 lines.append(f"  {violation.condition} at {culprit} ({place}): {violation.message}")
-        lines.extend(notes(checked))
+        lines.extend(notes(checked, thorough=True))
     if checked.bound is not None and checked.bound.tables:
         lines.append(f"synopsis{bound_text(checked)}:")
         lines.extend(f"  {table.table}: at most {table.size.text}" for table in checked.bound.tables)

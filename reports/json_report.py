@@ -36,6 +36,7 @@ def _query(item: Checked) -> dict[str, Any]:
         "bound": {"entries": item.bound.entries.value, "formula": item.bound.entries.text} if item.bound else None,
         "certificate": _certificate(item),
         "witness": _witness(item),
+        "repairs": _repairs(item),
         "diagnostics": [_diagnostic(diagnostic) for diagnostic in item.diagnostics],
     }
 
@@ -47,6 +48,13 @@ def _witness(item: Checked) -> dict[str, Any] | None:
         return None
     kept, probes = ([str(k.attribute) for k in witness.plan.kept], sorted(witness.plan.after))
     return {"attributes": kept, "probe_streams": probes, "replays_a_match": witness.plan.replay}
+
+
+def _repairs(item: Checked) -> dict[str, Any] | None:
+    """Why no repair was found, and whether the search for more ended early; the fixes are those of a diagnostic."""
+    if item.repairs is None:
+        return None
+    return {"why_none": item.repairs.why_none or None, "cut_short": item.repairs.cut_short}
 
 
 def _certificate(item: Checked) -> Any:

@@ -110,14 +110,19 @@ def bound_text(item: Checked) -> str:
     return f"{tier}, at most {entries.value:,}{known} synopsis {'entry' if entries.value == 1 else 'entries'}"
 
 
-def notes(item: Checked) -> Iterator[str]:
-    """Where the witness is, why there is no repair, and what the paper's theorem says, where it speaks of the query."""
+def notes(item: Checked, thorough: bool = False) -> Iterator[str]:
+    """Where the witness is, why there is no repair, and what the paper's theorem says, where it speaks of the query.
+
+    ``thorough`` says that repairs were looked for as long as they ever are.
+    """
     if item.decision is None:
         return
     if item.verdict is Verdict.UNBOUNDED and item.decision.witness is not None:
         yield f"streambound witness {_argument(item)} shows streams that cannot be forgotten"
     if item.repairs is not None and item.repairs.why_none:
         yield f"no repair was found: {item.repairs.why_none}"
+    if item.repairs is not None and item.repairs.cut_short:
+        yield f"the search for repairs was cut short{'' if thorough else '; explain --emit verdict tries more'}"
     for result in item.decision.criteria[1:]:
         yield paper_note(item.decision, result)
 
