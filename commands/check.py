@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,8 +19,8 @@ _FORMATS = ("text", "json")
 _CRITERIA = ("exact", "paper")
 _SEVERITIES = ("error", "warning", "note")
 _UNREADABLE = ("SB001", "SB401")
-_REPAIRED = 20
-"""How many rejected queries get repairs unless asked for."""
+_MANY = 50
+"""Files that take long enough for a progress bar."""
 
 
 @click.command("check")
@@ -48,28 +49,23 @@ def check(
     """
     from analyzer.diagnostics import ORDER, Severity
     from analyzer.workspace import Workspace, query_files
-    from criteria.check import check_file, with_first_repairs
-    from criteria.repeated_names import repeated_names
-    from criteria.verdict import Verdict
+    from criteria.vocabulary import Verdict
+    from gate.check_files import REPAIRED, Settings, check_files
     from reports.formats import FORMATS
 
+    report = next(form for form in FORMATS if form.name == format_name)
+    most = {None: REPAIRED, True: None, False: 0}[repairs]
     workspace = Workspace(catalog_file)
     files = query_files(paths) if paths else workspace.registered()
     _note_unused(workspace, files)
-    checked = repeated_names([item for file in _progress(files) for item in check_file(file, workspace)])
-    if criteria == "paper":
-        from criteria.paper_verdict import by_the_paper
-
-        checked = tuple(map(by_the_paper, checked))
-    elif repairs is not False:
-        checked = with_first_repairs(checked, None if repairs else _REPAIRED)
-    report = next(form for form in FORMATS if form.name == format_name)
-    click.echo(report.render(checked, colored(color)))
-    if any(diagnostic.code in _UNREADABLE for item in checked for diagnostic in item.diagnostics):
+    with _progress(files) as advance:
+        found = check_files(files, workspace, Settings(criteria, most, report.details), advance)
+    click.echo(report.render(found, colored(color)))
+    if any(diagnostic.code in _UNREADABLE for item in found for diagnostic in item.diagnostics):
         sys.exit(3)
     threshold = ORDER.index(Severity(fail_on))
-    found = any(ORDER.index(diagnostic.severity) >= threshold for item in checked for diagnostic in item.diagnostics)
-    sys.exit(1 if found or any(item.verdict is not Verdict.BOUNDED for item in checked) else 0)
+    failed = any(ORDER.index(diagnostic.severity) >= threshold for item in found for diagnostic in item.diagnostics)
+    sys.exit(1 if failed or any(item.verdict is not Verdict.BOUNDED for item in found) else 0)
 
 
 def _note_unused(workspace: Workspace, files: list[Path]) -> None:
@@ -79,13 +75,11 @@ def _note_unused(workspace: Workspace, files: list[Path]) -> None:
         click.echo(f"streambound: note: {used}; {nearer} is not read (--catalog chooses)", err=True)
 
 
-def _progress(files: list[Path]) -> Iterable[Path]:
-    """The files, with a progress bar when there are many and someone is watching."""
-    if len(files) < 50 or not sys.stderr.isatty():
-        return files
-    return _with_bar(files)
-
-
-def _with_bar(files: list[Path]) -> Iterator[Path]:
-    with click.progressbar(files, label="checking", file=sys.stderr) as bar:
-        yield from bar
+@contextmanager
+def _progress(files: list[Path]) -> Iterator[Callable[[Path], None]]:
+    """A progress bar when there are many files and someone is watching."""
+    if len(files) < _MANY or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    with click.progressbar(length=len(files), label="checking", file=sys.stderr) as bar:
+        yield lambda _: bar.update(1)

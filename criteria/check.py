@@ -14,10 +14,11 @@ from analyzer.query import Query
 from analyzer.spans import SourceText
 from analyzer.statements import Statement, split_statements
 from analyzer.workspace import Workspace, read_query
-from criteria.bound import Bound, Tier, bound
+from criteria.bound import Bound, bound
 from criteria.large_bound import large_bound
 from criteria.paper import MOST_STRICT, strict_branches, weak_joins
-from criteria.verdict import Decision, Verdict, decide
+from criteria.verdict import Decision, decide
+from criteria.vocabulary import Tier, Verdict
 from preprocess.count_lto import count_lto
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from analyzer.types import DataType, Family
 from criteria.bound import bound, table_size
 from criteria.set import harmful_references
 from criteria.synopsis import MOST_TABLES, Synopsis, Transition
-from criteria.verdict import Decision, Verdict
+from criteria.verdict import Decision
+from criteria.vocabulary import Verdict
 from synopsis_exec.filters import constraint, extremes, local_filters, members, time_filters
 from synopsis_exec.plan_ir import AgeCheck, BranchPlan, Input, Plan, PlanSource, PlanTransition
 from synopsis_exec.plan_text import plan_text

@@ -18,23 +18,29 @@ from criteria.repairs.layout import Layout
 from criteria.repairs.meaning import changed, same_meaning
 from criteria.repairs.patch import edits_of
 from criteria.repairs.rejected import Rejected
-from criteria.repairs.search import MOST_CHANGES, QUICK, Effort, Search
+from criteria.repairs.search import MOST_CHANGES, QUICK, THOROUGH, Effort, Search
 from criteria.repairs.steps import Change
-from criteria.verdict import Verdict, decide
+from criteria.verdict import decide
+from criteria.vocabulary import Verdict
 from criteria.wording import listed
 from preprocess.pipeline import Derivation
+
+_CUT_SHORT = {
+    QUICK: "`explain --emit verdict` tries more",
+    THOROUGH: "there are more changes and combinations than are tried",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Repairs:
     """The repairs of one statement, the one that changes least first; ``why_none`` says why there is none.
 
-    ``cut_short`` says that the budget was spent before as many were found as are shown at most.
+    ``cut_short`` says why the search ended before as many were found as are shown at most; empty where it did not.
     """
 
     fixes: tuple[Fix, ...] = ()
     why_none: str = ""
-    cut_short: bool = False
+    cut_short: str = ""
 
 
 def repair(statement: Statement, catalog: Catalog, derivation: Derivation, effort: Effort = QUICK) -> Repairs:
@@ -50,7 +56,7 @@ def repair(statement: Statement, catalog: Catalog, derivation: Derivation, effor
             found.append(fix)
         if len(found) == effort.repairs:
             break
-    cut_short = search.exhausted and len(found) < effort.repairs
+    cut_short = _CUT_SHORT[effort] if search.exhausted and len(found) < effort.repairs else ""
     return Repairs(tuple(found), "" if found else _why_none(search), cut_short)
 
 
