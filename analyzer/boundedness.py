@@ -323,10 +323,12 @@ class Facts:
         """Whether a join needs only finitely many values of ``own`` (theory §4, "harmless").
 
         ``A − B ≤ c`` is harmless for A when A has an upper and B a lower bound, and for B when B has a lower
-        and A an upper bound: outside those bounds the outcome does not depend on the value.
+        and A an upper bound: outside those bounds the outcome does not depend on the value. Over dense types it is
+        harmless where the partner's values are listed, so that only the place among them counts.
         """
         if self.closure.sort(own) in _DENSE:
-            return self.bounded(own)
+            placed = not join.equality and self.listed(join.partner(own)) is not None
+            return placed or self.bounded(own)
         return self.bounded_above(join.attribute) and self.bounded_below(join.other)
 
     # --- positions ------------------------------------------------------------------------------------------

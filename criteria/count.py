@@ -27,6 +27,8 @@ class Rule(StrEnum):
     """The conditions fix the attribute's value."""
     RANGE = "range"
     """The attribute lies between limits, or is clipped to them."""
+    CUTS = "cuts"
+    """The attribute is told apart only by cuts (`Stored`)."""
     LIST = "list"
     """A declared list holds the values of the attribute, or of one that it equals."""
     ROWS = "rows"
@@ -130,7 +132,8 @@ def stored_count(facts: Facts, stored: Stored, inside: frozenset[str]) -> Count 
 
 def value_counts(facts: Facts, stored: Stored) -> list[Count]:
     """What a declared list, a constant or a range leaves of an attribute's values."""
-    return [count for count in (_listed(facts, stored.attribute), _range(facts, stored)) if count is not None]
+    counts = (_listed(facts, stored.attribute), _cut(facts, stored), _range(facts, stored))
+    return [count for count in counts if count is not None]
 
 
 def _listed(facts: Facts, attribute: Attribute) -> Count | None:
@@ -141,6 +144,14 @@ def _listed(facts: Facts, attribute: Attribute) -> Count | None:
         return None
     number, other = min(lists)
     return Count(Rule.LIST, Size.number(number), (attribute,), listed=other)
+
+
+def _cut(facts: Facts, stored: Stored) -> Count | None:
+    """One kind of value between each two cuts, one below and one above them."""
+    if not stored.cuts:
+        return None
+    number = len(stored.cuts) + 1 + _nullable(facts, stored.attribute)
+    return Count(Rule.CUTS, Size.number(number), (stored.attribute,))
 
 
 def _possible(facts: Facts, attribute: Attribute, values: tuple[Value, ...]) -> int:

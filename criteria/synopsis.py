@@ -20,6 +20,7 @@ from math import inf
 from analyzer.boundedness import Facts, Join, Limit
 from analyzer.closure import Sort
 from analyzer.query import Attribute, Comparison, Kind, Op
+from criteria.cuts import Cut, cuts
 
 MOST_TABLES = 1024
 """Sets of streams beyond which no plan is made: unrelated streams make exponentially many."""
@@ -30,14 +31,15 @@ class Stored:
     """An attribute kept in a table's key.
 
     Values below the least of ``low`` are raised to it, values above the greatest of ``high`` lowered to it: the future
-    cannot tell them apart. Empty: no clipping on that side. ``equal`` are attributes of the same table whose value is
-    this one's plus an offset, so they are not kept.
+    cannot tell them apart. Empty: no clipping on that side. Between the same two ``cuts`` no values are told apart.
+    ``equal`` are attributes of the same table whose value is this one's plus an offset, so they are not kept.
     """
 
     attribute: Attribute
     low: tuple[Limit, ...]
     high: tuple[Limit, ...]
     equal: tuple[tuple[Attribute, Fraction], ...] = ()
+    cuts: tuple[Cut, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +217,8 @@ class Synopsis:
             members.sort(key=self._carrier)
             kept, rest = members[0], members[1:]
             low, high = self._clip(members, inside)
-            yield Stored(kept, low, high, tuple((other, self.facts.difference(other, kept)) for other in rest))
+            equal = tuple((other, self.facts.difference(other, kept)) for other in rest)
+            yield Stored(kept, low, high, equal, self._cuts(members, inside))
 
     def _carrier(self, attribute: Attribute) -> tuple[bool, float, str, str]:
         """Which of some equal attributes is kept, whatever the order of FROM: the least of a relation or of the stream
@@ -274,6 +277,15 @@ class Synopsis:
         if len(known) < len(limits):
             return (), ()
         return (known, ()) if lesser else ((), known)
+
+    def _cuts(self, members: list[Attribute], inside: frozenset[str]) -> tuple[Cut, ...]:
+        """Over dense types, where the future compares the members with listed values only: the cuts that decide."""
+        kept = members[0]
+        if kept not in self.facts.closure.nodes or self.facts.closure.sort(kept) is Sort.DISCRETE:
+            return ()
+        joins = [(member, join) for member in members for join in self._open_joins(member, inside)]
+        exact = any(self._exact(member, inside) for member in members) or any(join.equality for _, join in joins)
+        return () if exact else cuts(self.facts, kept, joins)
 
     def _exact(self, attribute: Attribute, inside: frozenset[str]) -> bool:
         """Whether every value of an attribute differs for the future: it is projected, or in an open ``<>``."""

@@ -9,6 +9,7 @@ from analyzer.catalog import Kind
 from analyzer.query import Attribute
 from analyzer.symbols import symbols_in
 from criteria.bound import lower_text, upper_text
+from criteria.cuts import representatives
 from criteria.synopsis import Stored
 from synopsis_exec.emit import Names, literal
 from synopsis_exec.loops import Participant, Term, join_loops
@@ -21,7 +22,8 @@ class BranchText:
     """The names and transitions of one branch; ``members`` gives names of the class's attributes.
 
     ``indexes`` maps a mapping's name and some columns of its keys to the name of the mapping grouped by them;
-    ``limits`` maps limits that depend on relations to the attributes that hold them.
+    ``limits`` maps limits that depend on relations to the attributes that hold them, ``places`` what stands for the
+    values between cuts.
     """
 
     def __init__(self, plan: Plan, branch: BranchPlan, members: Names) -> None:
@@ -36,6 +38,7 @@ class BranchText:
         self.others: dict[tuple[str, tuple[str, ...]], str] = {}
         self.indexes: dict[tuple[str, tuple[int, ...]], str] = {}
         self.limits: dict[str, str] = {}
+        self.places: dict[tuple[float | int | str, ...], str] = {}
         self.transitions = [(t, self._transition(t)) for t in self.branch.transitions]
 
     def _streams(self) -> list[PlanSource]:
@@ -172,6 +175,9 @@ class BranchText:
 
     def _clipped(self, stored: Stored, value: str) -> str:
         """A value as the table keeps it: outside the limits the future cannot tell values apart."""
+        if stored.cuts:
+            places = representatives(self.branch.facts, stored.attribute, stored.cuts)
+            return f"placed({value}, {self._places(stored.attribute, places)})"
         if stored.low:
             value = f"max({value}, {self._limit('least', stored, lower_text(self.branch.facts, stored.low))})"
         if stored.high:
@@ -180,6 +186,12 @@ class BranchText:
 
     def _limit(self, word: str, stored: Stored, text: str) -> str:
         return self.limit(f"{word}_{stored.attribute.source}_{stored.attribute.column}", text)
+
+    def _places(self, attribute: Attribute, values: tuple[float | int | str, ...]) -> str:
+        """The name of the values that stand for all those between two cuts."""
+        if values not in self.places:
+            self.places[values] = self.members.new(f"places_{attribute.source}_{attribute.column}{self.suffix}")
+        return f"self.{self.places[values]}"
 
     def limit(self, wanted: str, text: str) -> str:
         """A limit's text: a constant, or the name of what is computed from the relations at the start."""
