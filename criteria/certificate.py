@@ -122,7 +122,7 @@ def _amount(size: Size) -> Amount:
 def to_json(value: Any) -> Any:
     """A value of a certificate as plain JSON: objects with the fields' names, lists, texts and integers.
 
-    What a `Count` leaves empty is left out.
+    What a `Count` leaves empty is left out, and cuts that are none.
     """
     match value:
         case Size():
@@ -132,6 +132,8 @@ def to_json(value: Any) -> Any:
             return {name: member for name, member in members.items() if member not in (None, [])}
         case Attribute(source, column):
             return {"source": source, "column": column}
+        case Stored(cuts=()):
+            return {f.name: to_json(getattr(value, f.name)) for f in fields(value) if f.name != "cuts"}
         case Cut(cut, included):
             return {"value": str(cut), "included": included}
         case Limit(constant, relations):
