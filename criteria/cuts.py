@@ -56,14 +56,16 @@ def _decided(facts: Facts, own: Attribute, cut: Cut) -> bool:
 def representatives(facts: Facts, own: Attribute, cuts: tuple[Cut, ...]) -> tuple[float | int | str, ...]:
     """The least value that the conditions leave an attribute and the least above each cut, encoded for the kernel."""
     kind = facts.branch.column(own).type
-    return (_least(facts, own, kind), *(_least_above(cut, kind) for cut in cuts))
+    places = tuple(_least_above(cut, kind) for cut in cuts)
+    return (_least(facts, own, kind, places[0]), *places)
 
 
-def _least(facts: Facts, own: Attribute, kind: DataType) -> float | int | str:
+def _least(facts: Facts, own: Attribute, kind: DataType, first: float | int | str) -> float | int | str:
+    """What stands for the values below the first cut: the least that the conditions leave, or anything below."""
     matrix, node = facts.closure.node(own)
     limit = matrix.limit(0, node)
     if limit is None:
-        return "" if kind.family is Family.STRING else -inf
+        return first - 1 if isinstance(first, int) else -inf if isinstance(first, float) else ""
     value = facts.closure.strings[int(-limit[0])] if kind.family is Family.STRING else -limit[0]
     return _least_above(Cut(value, included=not limit[1]), kind)
 
