@@ -16,7 +16,9 @@ from synopsis_exec.plan import make_plan
 from tests.support.catalogs import Catalog, streams, with_domain
 from tests.support.certificates import plain
 from tests.support.choices import Choices, drawn
-from tests.support.kernel import formula_value, run_kernel
+from tests.support.columnar import in_columns, row_by_row
+from tests.support.encoding import encode_rows
+from tests.support.kernel import _kernel, formula_value, job_of, run_kernel
 from tests.support.oracle import Oracle
 from tests.support.product import decided
 from tests.support.profiles import examples
@@ -108,7 +110,7 @@ def _row(choices: Choices, catalog: Catalog, stream: str, ts: int) -> dict[str, 
     return {"a": 0, "b": 0, "ts": ts, **{name: None if choices.chance(5) else value for name, value in values.items()}}
 
 
-@examples(60)
+@examples(50)
 @given(drawn(_case))
 def test_the_kernel_prints_what_sql_says_and_stays_within_the_bound(case: Any) -> None:
     sql, catalog, rows = case
@@ -117,5 +119,7 @@ def test_the_kernel_prints_what_sql_says_and_stays_within_the_bound(case: Any) -
     assume(decision.verdict is Verdict.BOUNDED and found is not None)
     run = run_kernel(decision, catalog, rows)
     assert run.printed == Oracle(catalog, rows).prefix_expected(sql)
+    job, encoded = _kernel(job_of(decision, catalog)), encode_rows(catalog, rows)
+    assert in_columns(job, {}, encoded, [2]) == row_by_row(job, {}, encoded, [2])
     limit = formula_value(decision, catalog, rows)
     assert limit is not None and run.peak <= limit
