@@ -11,13 +11,14 @@ from synopsis_exec.emit import Lines, literal
 from synopsis_exec.kernel import kernel_text
 from synopsis_exec.plan_ir import Plan
 from synopsis_exec.plan_text import tables_in_words
+from synopsis_exec.punctuation_text import punctuation_imports, punctuation_text
 from synopsis_exec.source_text import decoded_type, source_text, time_type
 
-_PARTS = ("source", "reading", "checking", "output", "folding", "running")
+_PARTS = ("source", "reading", "checking", "output", "closing", "folding", "running")
 """The modules of `synopsis_exec.job` that every job has, in order; a query's sources come after the first."""
-_OURS = "synopsis_exec"
+_OURS = ("synopsis_exec", "punctuation")
 _FIRST = "from __future__ import annotations\n"
-_SPARK = "if TYPE_CHECKING:\n    from pyspark.sql import DataFrame, SparkSession\n"
+_SPARK = "if TYPE_CHECKING:\n    from pyspark.sql import Column, DataFrame, SparkSession\n"
 _END = 'if __name__ == "__main__":\n    sys.exit(main())\n'
 
 
@@ -27,6 +28,7 @@ def job_text(plan: Plan) -> str:
     _header(lines, plan)
     kernel = kernel_text(plan)
     source, *others = (_part(name) for name in _PARTS)
+    others.insert(_PARTS.index("closing") - 1, punctuation_text(_module("closing")))
     head = "\n".join([lines.text, _FIRST, _imports(), _SPARK, _constants(plan)])
     text = "\n\n".join([head.rstrip("\n") + "\n" + kernel, source, _sources(plan), *others, _END])
     ast.parse(text)
@@ -53,8 +55,8 @@ def _imports() -> str:
     """The imports of all parts and of the kernel, sorted as a formatter would."""
     plain: set[str] = set()
     names: dict[str, set[str]] = {"collections": {"Counter", "defaultdict"}}
-    for name in _PARTS:
-        for node in ast.parse(_module(name)).body:
+    for text in (*map(_module, _PARTS), punctuation_imports(_module("closing"))):
+        for node in ast.parse(text).body:
             if isinstance(node, ast.Import):
                 plain |= {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module and not node.module.startswith(_OURS):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from hashlib import sha256
 
+from analyzer.arrival import STRICT
 from analyzer.boundedness import Facts
 from analyzer.catalog import Catalog, Column, Kind, Table
 from analyzer.errors import NotExecutableError
@@ -234,6 +235,7 @@ def _input(table: Table, branches: tuple[BranchPlan, ...]) -> Input:
         max_per_timestamp=table.max_per_timestamp,
         source=table.source,
         rows=table.rows,
+        arrival=table.arrival,
     )
 
 
@@ -250,4 +252,5 @@ def _check_inputs(query: Query, inputs: tuple[Input, ...]) -> None:
 def _declaration(table: Table) -> str:
     """What a table's declaration means to the job, as text to hash."""
     columns = ", ".join(f"{c.name} {c.type.name} {c.domain}" for c in table.columns)
-    return f"{table.kind} {table.name}({columns}) {table.timestamp} {table.max_per_timestamp} {table.rows}"
+    arrival = f" {table.arrival}" if table.arrival != STRICT else ""
+    return f"{table.kind} {table.name}({columns}) {table.timestamp} {table.max_per_timestamp} {table.rows}{arrival}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from analyzer.arrival import STRICT, Arrival
 from analyzer.boundedness import Facts
 from analyzer.catalog import Column, Kind, SourceOptions
 from analyzer.query import Atom, Branch, Comparison, Output
@@ -28,6 +29,7 @@ class Input:
     max_per_timestamp: int | None
     source: SourceOptions | None
     rows: int | None = None
+    arrival: Arrival = STRICT
 
 
 @dataclass(frozen=True, slots=True)

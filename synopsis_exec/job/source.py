@@ -30,6 +30,20 @@ class Source(NamedTuple):
     """The columns of a format that has types of its own, or goes by position."""
     most: int | None = None
     """How many rows a relation may have."""
+    lateness: int | None = 0
+    """How far behind its largest timestamp rows of a stream may come; None: as far as they like."""
+    idle_after: int | None = None
+    """How far behind the largest timestamp of any stream they may come."""
+    mark: str = "FALSE"
+    """Which records are punctuations: they end the timestamps up to theirs."""
+    since: str = "NULL"
+    """The first timestamp that a punctuation ends; NULL: all before."""
+    mark_columns: tuple[str, ...] = ()
+    """The columns that a punctuation must have."""
+    part: str = "0"
+    """Which partition a row is of: the place in `parts`."""
+    parts: tuple[str, ...] = ("",)
+    """The partitions of a stream by name."""
 
 
 class JobError(Exception):
