@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from analyzer.durations import parse_duration
-from analyzer.errors import CatalogError
+from analyzer.toml_reader import Path, TomlReader
 from analyzer.types import Family
 from analyzer.values import Value, encode_toml
 
@@ -22,21 +22,6 @@ _MARK_KEYS = ("column", "value", "like", "since")
 _MARK_FORMS = 'as in { column = "kind", value = "end" } or { column = "note", like = "end of %" }'
 _PARTITION_KEYS = ("column", "values")
 _PARTITION_FORMS = 'as in { column = "shard", values = [0, 1, 2] }'
-
-Path = tuple[str, ...]
-
-
-class Reader(Protocol):
-    """What checks values of the catalog and blames lines."""
-
-    def fail(self, message: str, path: Path, remedy: str = "") -> CatalogError:
-        """An error at a key."""
-
-    def mapping(self, value: object, path: Path) -> Mapping[str, Any]:
-        """A table of TOML."""
-
-    def known_keys(self, body: Mapping[str, Any], known: Path, path: Path) -> None:
-        """Raise for a key that does not exist."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +65,7 @@ STRICT = Arrival()
 
 
 def read_arrival(
-    reader: Reader, entry: Mapping[str, Any], columns: tuple[Column, ...], time: Column, path: Path
+    reader: TomlReader, entry: Mapping[str, Any], columns: tuple[Column, ...], time: Column, path: Path
 ) -> Arrival:
     """The keys `order`, `lateness`, `idle_after`, `punctuation` and `partitions` of a stream; raises CatalogError."""
     mark, partitions = None, None
@@ -96,7 +81,7 @@ def read_arrival(
     )
 
 
-def _lateness(reader: Reader, entry: Mapping[str, Any], time: Column, path: Path, strict: bool) -> int | None:
+def _lateness(reader: TomlReader, entry: Mapping[str, Any], time: Column, path: Path, strict: bool) -> int | None:
     """``order = "strict"`` is a lateness of 0, ``"none"`` no promise; the default is strict without punctuations."""
     order = entry.get("order")
     if order not in (None, "strict", "none"):
@@ -109,7 +94,7 @@ def _lateness(reader: Reader, entry: Mapping[str, Any], time: Column, path: Path
     return 0 if order == "strict" or (order is None and strict) else None
 
 
-def _duration(reader: Reader, entry: Mapping[str, Any], key: str, time: Column, path: Path) -> int | None:
+def _duration(reader: TomlReader, entry: Mapping[str, Any], key: str, time: Column, path: Path) -> int | None:
     if key not in entry:
         return None
     try:
@@ -118,7 +103,7 @@ def _duration(reader: Reader, entry: Mapping[str, Any], key: str, time: Column, 
         raise reader.fail(f"{key} must be a length of time", (*path, key), str(error)) from error
 
 
-def _column(reader: Reader, body: Mapping[str, Any], key: str, columns: tuple[Column, ...], path: Path) -> Column:
+def _column(reader: TomlReader, body: Mapping[str, Any], key: str, columns: tuple[Column, ...], path: Path) -> Column:
     name = body.get(key)
     found = next((c for c in columns if isinstance(name, str) and c.name.lower() == name.lower()), None)
     if found is None:
@@ -127,14 +112,14 @@ def _column(reader: Reader, body: Mapping[str, Any], key: str, columns: tuple[Co
     return found
 
 
-def _encoded(reader: Reader, value: object, column: Column, path: Path) -> Value:
+def _encoded(reader: TomlReader, value: object, column: Column, path: Path) -> Value:
     try:
         return encode_toml(value, column.type)
     except ValueError as error:
         raise reader.fail(f"not a value of {column.name}: {error}", path) from error
 
 
-def _mark(reader: Reader, value: object, columns: tuple[Column, ...], time: Column, path: Path) -> Mark:
+def _mark(reader: TomlReader, value: object, columns: tuple[Column, ...], time: Column, path: Path) -> Mark:
     body = reader.mapping(value, path)
     reader.known_keys(body, _MARK_KEYS, path)
     if ("value" in body) == ("like" in body):
@@ -155,7 +140,7 @@ def _name(column: Column | None) -> str | None:
     return None if column is None else column.name
 
 
-def _partitions(reader: Reader, value: object, columns: tuple[Column, ...], time: Column, path: Path) -> Partitions:
+def _partitions(reader: TomlReader, value: object, columns: tuple[Column, ...], time: Column, path: Path) -> Partitions:
     body = reader.mapping(value, path)
     reader.known_keys(body, _PARTITION_KEYS, path)
     column = _column(reader, body, "column", columns, path)

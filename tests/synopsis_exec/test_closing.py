@@ -6,7 +6,6 @@ the package `punctuation` or the job.
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections import Counter
 from collections.abc import Iterable
@@ -225,10 +224,8 @@ class Fed:
         self.job = module(case.sql)
         self.job.STREAMS = tuple(arranged(s, case.catalog["streams"][s.name]) for s in self.job.STREAMS)
         self.numbers = {source.name: number for number, source in enumerate(self.job.STREAMS)}
-        self.options = argparse.Namespace(
-            checkpoint=str(folder), output=str(folder / "out.jsonl"), quarantine=str(folder / "bad.jsonl"), limit=None,
-            input=None, base=None, files_per_batch=1,
-        )  # fmt: skip
+        files = {"--checkpoint": folder, "--output": folder / "out.jsonl", "--quarantine": folder / "bad.jsonl"}
+        self.options = self.job.arguments([part for name, file in files.items() for part in (name, str(file))])
         self.reports: list[dict[str, Any]] = []
         self.start()
 
