@@ -14,6 +14,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("compile", "commands.compile:compile_", "Write the Spark job of a bounded query."),
     Command("run", "commands.run:run", "Run a bounded query on Spark over recorded streams."),
     Command("witness", "commands.witness:witness", "Show streams that an unbounded query cannot forget."),
+    Command("lsp", "commands.lsp:lsp", "Serve editors: findings, verdicts and repairs as you type."),
+    Command("completion", "commands.completion:completion", "Complete commands and options in a shell."),
     Command("demo", "commands.demo:demo", "See all of it on two examples."),
 )
 """Each is imported when it is called: a command pays for no other."""

@@ -53,11 +53,21 @@ def check_files(
 
     ``progress`` is told each file that is done.
     """
+    return check_sources([_read(file) for file in files], workspace, settings, progress, cache)
+
+
+def check_sources(
+    sources: Sequence[SourceText | Outcome],
+    workspace: Workspace,
+    settings: Settings,
+    progress: Callable[[str], None] = lambda _: None,
+    cache: Cache | None = None,
+) -> tuple[Outcome, ...]:
+    """As `check_files`, of texts that need not be in the files that they are named after; outcomes are passed on."""
     run = _Run(workspace, settings, cache or Cache(None))
-    read = [_read(file) for file in files]
-    tasks = [Task(source, settings.criteria, settings.details) for source in read if isinstance(source, SourceText)]
+    tasks = [Task(source, settings.criteria, settings.details) for source in sources if isinstance(source, SourceText)]
     judged = iter(run.judge(tasks, progress))
-    found = [list(next(judged)) if isinstance(source, SourceText) else [source] for source in read]
+    found = [list(next(judged)) if isinstance(source, SourceText) else [source] for source in sources]
     run.repair(found)
     run.cache.close()
     return repeated_names([item for items in found for item in items])
