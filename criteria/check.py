@@ -16,7 +16,7 @@ from analyzer.query import Query
 from analyzer.spans import SourceText
 from analyzer.statements import Statement, split_statements
 from analyzer.toml_reader import suggest
-from analyzer.workspace import Workspace, read_query
+from analyzer.workspace import Workspace
 from criteria.bound import Bound, bound
 from criteria.large_bound import large_bound
 from criteria.paper import MOST_STRICT, strict_branches, weak_joins
@@ -161,7 +161,7 @@ def find_statement(query: str, name: str | None, catalog_file: Path | None) -> t
         raise InputError("a directory, not a query file" if path.is_dir() else "no such file", file=query)
     workspace = Workspace(catalog_file)
     files = [path] if is_file else workspace.registered()
-    checked = [item for file in files for item in check_source(read_query(file), workspace.catalog(file))]
+    checked = [item for file in files for item in check_source(workspace.read(file), workspace.catalog(file))]
     wanted = name if is_file else query
     matches = [item for item in checked if wanted is None or item.statement.name == wanted]
     names = [item.statement.name for item in checked]

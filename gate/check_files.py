@@ -22,7 +22,7 @@ from gate.tasks import Task, results
 from reports.outcome import Outcome
 
 if TYPE_CHECKING:
-    from analyzer.workspace import Workspace
+    from analyzer.workspace import Sources
 
 REPAIRED = 20
 """How many rejected statements of a run get repairs unless asked for."""
@@ -44,7 +44,7 @@ class Settings:
 
 def check_files(
     files: Iterable[Path],
-    workspace: Workspace,
+    workspace: Sources,
     settings: Settings,
     progress: Callable[[str], None] = lambda _: None,
     cache: Cache | None = None,
@@ -53,12 +53,12 @@ def check_files(
 
     ``progress`` is told each file that is done.
     """
-    return check_sources([_read(file) for file in files], workspace, settings, progress, cache)
+    return check_sources([_read(file, workspace) for file in files], workspace, settings, progress, cache)
 
 
 def check_sources(
     sources: Sequence[SourceText | Outcome],
-    workspace: Workspace,
+    workspace: Sources,
     settings: Settings,
     progress: Callable[[str], None] = lambda _: None,
     cache: Cache | None = None,
@@ -75,7 +75,7 @@ def check_sources(
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    workspace: Workspace
+    workspace: Sources
     settings: Settings
     cache: Cache
 
@@ -121,12 +121,10 @@ def _rejected(found: list[list[Outcome]]) -> Iterable[tuple[int, int]]:
     return ((i, k) for i, items in enumerate(found) for k, item in enumerate(items) if item.rejected)
 
 
-def _read(file: Path) -> SourceText | Outcome:
+def _read(file: Path, workspace: Sources) -> SourceText | Outcome:
     """A file's text, or what is reported of one that cannot be read."""
-    from analyzer.workspace import read_query
-
     try:
-        return read_query(file)
+        return workspace.read(file)
     except InputError as error:
         source = SourceText(error.file or str(file), "")
         whole = source.span(0, 0)
