@@ -16,20 +16,21 @@ from synopsis_exec.emit import Lines, literal
 from synopsis_exec.kernel import branch_texts, kernel_text
 from synopsis_exec.plan_ir import Plan
 from synopsis_exec.plan_text import tables_in_words
+from synopsis_exec.punctuation_text import punctuation_imports, punctuation_text
 from synopsis_exec.source_text import decoded_type, source_text, time_type
 from synopsis_exec.stale import code_sha256
 
 _FIRST_PARTS = ("source", "shape")
 _PARTS = (
     *("batch", "exact", "frame", "log", "matches", "words", "columnar"),
-    *("reading", "checking", "output", "contracts", "folding", "running"),
+    *("reading", "checking", "output", "contracts", "closing", "folding", "running"),
 )
 """The modules of `synopsis_exec.job` that every job has, in order; what a query gives comes after the first two."""
-_OURS = "synopsis_exec"
-_TOOL = ("analyzer", "preprocess", "criteria", "synopsis_exec")
+_OURS = ("synopsis_exec", "punctuation")
+_TOOL = ("analyzer", "preprocess", "criteria", "punctuation", "synopsis_exec")
 """The packages that decide what a job says."""
 _FIRST = "from __future__ import annotations\n"
-_SPARK = "if TYPE_CHECKING:\n    from pyspark.sql import DataFrame, SparkSession\n"
+_SPARK = "if TYPE_CHECKING:\n    from pyspark.sql import Column, DataFrame, SparkSession\n"
 _END = 'if __name__ == "__main__":\n    sys.exit(main())\n'
 
 
@@ -38,6 +39,7 @@ def job_text(plan: Plan) -> str:
     branches = branch_texts(plan)
     kernel = kernel_text(plan, branches)
     first, others = [_part(name) for name in _FIRST_PARTS], [_part(name) for name in _PARTS]
+    others.insert(_PARTS.index("closing"), punctuation_text(_module("closing")))
     head = "\n".join(["", _FIRST, _imports(), _SPARK, _constants(plan)])
     ours = [head.rstrip("\n") + "\n" + kernel, *first, columns_text(plan, branches), _sources(plan)]
     code = "\n\n".join([*ours, *others, _END])
@@ -65,8 +67,8 @@ def _imports() -> str:
     """The imports of all parts and of the kernel, sorted as a formatter would."""
     plain: set[str] = set()
     names: dict[str, set[str]] = {"collections": {"Counter", "defaultdict"}}
-    for name in (*_FIRST_PARTS, *_PARTS):
-        for node in ast.parse(_module(name)).body:
+    for text in (*map(_module, (*_FIRST_PARTS, *_PARTS)), punctuation_imports(_module("closing"))):
+        for node in ast.parse(text).body:
             if isinstance(node, ast.Import):
                 plain |= {f"{alias.name} as {alias.asname}" if alias.asname else alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module and not node.module.startswith(_OURS):
