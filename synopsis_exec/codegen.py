@@ -17,19 +17,20 @@ from synopsis_exec.kernel import branch_texts, kernel_text
 from synopsis_exec.kernel_choice import kernel_in_words, row_kernel_reason
 from synopsis_exec.plan_ir import Plan
 from synopsis_exec.plan_text import tables_in_words
+from synopsis_exec.punctuation_text import punctuation_imports, punctuation_text
 from synopsis_exec.source_text import decoded_type, source_text, time_type
 from synopsis_exec.stale import code_sha256
 
 _BASIS = ("source", "exact", "batch")
 _COLUMNS = ("frame", "log", "matches", "words", "columnar")
 _ROWS = ("rowwise",)
-_JOB = ("arrow", "reading", "checking", "output", "contracts", "folding", "running")
+_JOB = ("arrow", "reading", "checking", "output", "contracts", "closing", "folding", "running")
 """The modules of `synopsis_exec.job` in a job, in order: the second or the third tuple is its kernel."""
-_OURS = "synopsis_exec"
-_TOOL = ("analyzer", "preprocess", "criteria", "synopsis_exec")
+_OURS = ("synopsis_exec", "punctuation")
+_TOOL = ("analyzer", "preprocess", "criteria", "punctuation", "synopsis_exec")
 """The packages that decide what a job says."""
 _FIRST = "from __future__ import annotations\n"
-_SPARK = "if TYPE_CHECKING:\n    from pyspark.sql import DataFrame, SparkSession\n"
+_SPARK = "if TYPE_CHECKING:\n    from pyspark.sql import Column, DataFrame, SparkSession\n"
 _END = 'if __name__ == "__main__":\n    sys.exit(main())\n'
 
 
@@ -43,8 +44,10 @@ def job_text(plan: Plan) -> str:
         texts += [_part("shape"), columns_text(plan, branches)]
     texts += [_sources(plan), *map(_part, kernel), f"Kernel = {'RowWise' if by_row else 'Columnar'}\n"]
     used = (*_BASIS, *(() if by_row else ("shape",)), *kernel, *_JOB)
+    parts = list(map(_part, _JOB))
+    parts.insert(_JOB.index("closing"), punctuation_text(_module("closing")))
     head = "\n".join(["", _FIRST, _imports(used), _SPARK, _constants(plan)])
-    code = head.rstrip("\n") + "\n" + "\n\n".join([*texts, *map(_part, _JOB), _END])
+    code = head.rstrip("\n") + "\n" + "\n\n".join([*texts, *parts, _END])
     ast.parse(code)
     return _header(plan, code) + code
 
@@ -69,8 +72,8 @@ def _imports(parts: tuple[str, ...]) -> str:
     """The imports of some parts and of the kernel, sorted as a formatter would."""
     plain: set[str] = set()
     names: dict[str, set[str]] = {"collections": {"Counter", "defaultdict"}}
-    for name in parts:
-        for node in ast.parse(_module(name)).body:
+    for text in (*map(_module, parts), punctuation_imports(_module("closing"))):
+        for node in ast.parse(text).body:
             if isinstance(node, ast.Import):
                 plain |= {f"{alias.name} as {alias.asname}" if alias.asname else alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module and not node.module.startswith(_OURS):

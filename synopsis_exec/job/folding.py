@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from synopsis_exec.job.arrow import SLOTS, batch_of, no_rows, slices, table_of, together
 from synopsis_exec.job.batch import Results, Times
+from synopsis_exec.job.closing import Closing
 from synopsis_exec.job.contracts import Rates, stop_at
 from synopsis_exec.job.given import FINGERPRINT, QUERY, RELATIONS, STREAMS, Kernel
 from synopsis_exec.job.output import copy_parts, json_lines, result_rows, write_result, written_atomically
@@ -65,8 +66,7 @@ class Job:
         self.limit = self.options.limit if self.options.limit is not None else self.synopsis.limit
         self.batch = batch
         self.pending = no_rows()
-        self.largest: dict[str, int] = {}
-        self.closed: int | None = None
+        self.closing = Closing()
         self.rows: Counter[str] = Counter()
         self.rejected: Counter[str] = Counter(row["reason"] for row in self.bad_relation_rows)
         self.results = self.peak = self.peak_of_batch = self.closed_timestamps = 0
@@ -77,7 +77,7 @@ class Job:
             state = json.loads(file.read_text(encoding="utf-8"))
             self.synopsis.load(state["tables"])
             self.pending = table_of(state["pending"])
-            self.largest, self.closed = state["largest"], state["closed"]
+            self.closing = Closing(state["closing"])
             self.rates = Rates(state["rates"])
             self.rows, self.rejected = Counter(state["rows"]), Counter(state["rejected"])
             self.results, self.peak = state["results"], state["peak"]
@@ -90,8 +90,7 @@ class Job:
         state = {
             "tables": self.synopsis.dump(),
             "pending": self.pending.to_pydict(),
-            "largest": self.largest,
-            "closed": self.closed,
+            "closing": self.closing.dump(),
             "rates": self.rates.dump(),
             "rows": self.rows,
             "rejected": self.rejected,
@@ -123,9 +122,10 @@ class Job:
         if self.batch != before:
             self.restart(before)
         rows, results, closed = self.rows.total(), self.results, self.closed_timestamps
+        open_from = self.closing.complete()
         good, bad = self.take_in(frame)
-        complete = min(self.largest.values()) if len(self.largest) == len(STREAMS) else None
-        good, excess = self.rates.checked(frame, good, self.closed, complete)
+        complete = self.closing.complete()
+        good, excess = self.rates.checked(frame, good, None if open_from is None else open_from - 1, complete)
         self.rejected.update(row["reason"] for row in excess)
         bad += excess
         stop_at(bad)
@@ -134,7 +134,6 @@ class Job:
             self.pending = together([self.pending, good])
             if complete is not None:
                 self.close(file, complete)
-                self.closed = max(complete - 1, complete - 1 if self.closed is None else self.closed)
         with written_atomically(self.folder / "quarantine" / f"{batch:09d}.jsonl") as file:
             file.write(json_lines(bad))
         self.save(batch)
@@ -149,6 +148,7 @@ class Job:
                 "results": self.results - results,
                 "quarantined": len(bad),
                 "pending": len(self.pending.column("ts").unique()),
+                "waits_for": self.closing.waits_for() if self.pending.num_rows else {},
             }
         )
 
@@ -162,28 +162,27 @@ class Job:
         for number in range(len(STREAMS)):
             mine = F.col("source") == number
             seen.append(F.count(F.when(mine, 1)).alias(f"rows_{number}"))
-            seen.append(F.max(F.when(mine, F.col("ts"))).alias(f"largest_{number}"))
-        late = F.coalesce(F.col("ts") <= F.lit(self.closed), F.lit(False))
+        seen += self.closing.observed()
         # The text of a row is made for bad rows alone, so before the rows are counted: Spark makes what it counts.
+        text = "CASE WHEN reason IS NOT NULL THEN text END AS text"
+        used = [name for name in frame.columns if name in ("part", "mark")]
         fetched = (
-            frame.withColumn("bad", late | F.col("reason").isNotNull())
-            .selectExpr("source", "ts", "reason", "bad", "useful", "CASE WHEN bad THEN text END AS text", *SLOTS)
+            frame.withColumn("reason", F.expr(f"coalesce(reason, {self.closing.late()})"))
+            .selectExpr("source", "ts", "reason", "useful", text, *used, *SLOTS)
             .observe(observation, *seen)
-            .where("bad OR useful")
-            .drop("useful")
+            .where("reason IS NOT NULL OR useful")
+            .drop("useful", *used)
             .toArrow()
         )
         for number, source in enumerate(STREAMS):
             self.rows[source.name] += observation.get[f"rows_{number}"]
-            if (largest := observation.get[f"largest_{number}"]) is not None:
-                self.largest[source.name] = max(largest, self.largest.get(source.name, largest))
-        rejected = fetched.filter(fetched.column("bad")).select(["source", "reason", "text"]).to_pylist()
+        self.closing.take(observation.get)
+        rejected = fetched.filter(fetched.column("reason").is_valid()).select(["source", "reason", "text"]).to_pylist()
         bad = []
         for row in rejected:
-            reason = row["reason"] or "late: its timestamp is closed already"
-            self.rejected[reason] += 1
-            bad.append({"stream": STREAMS[row["source"]].name, "reason": reason, "row": row["text"]})
-        return together([fetched.filter(fetched.column("bad").to_numpy() == 0) if bad else fetched]), bad
+            self.rejected[row["reason"]] += 1
+            bad.append({"stream": STREAMS[row["source"]].name, "reason": row["reason"], "row": row["text"]})
+        return together([fetched.filter(fetched.column("reason").is_null()) if bad else fetched]), bad
 
     def close(self, file: TextIO, until: int | None) -> None:
         """Close the timestamps before one, or all of them, in order, and write their results."""
@@ -220,9 +219,11 @@ class Job:
         last = self.last_saved()
         if self.batch != last:
             self.restart(last)
+        waited_for = self.closing.waits_for() if self.pending.num_rows else {}
+        self.closing.end()
         with written_atomically(Path(self.options.output)) as file:
             copy_parts(self.folder / "results", last, file)
-            self.close(file, None)
+            self.close(file, self.closing.complete())
         if self.options.quarantine:
             with written_atomically(Path(self.options.quarantine)) as file:
                 file.write(json_lines(self.bad_relation_rows))
@@ -234,4 +235,5 @@ class Job:
             "results": self.results,
             "peak": self.peak,
             "limit": self.limit,
+            "waited_for": waited_for,
         }

@@ -19,7 +19,7 @@ from synopsis_exec.job.shape import Branch, Extension, Join, Transition
 from synopsis_exec.job.words import Words, usable
 
 
-class Range(NamedTuple):
+class Change(NamedTuple):
     """What a range does to the tables of a branch: what it adds to each, and per extension to what it extends them."""
 
     added: list[Frame]
@@ -28,10 +28,10 @@ class Range(NamedTuple):
 
 def range_of(
     branch: Branch, extensions: tuple[Extension, ...], known: list[Frame], batch: dict[str, Rows], distinct: bool
-) -> Range:
+) -> Change:
     """What the rows of a range do, whatever the tables are at its start."""
     if not all(frame.size for frame in known):
-        return Range([empty_frame(table.columns) for table in branch.tables], [])
+        return Change([empty_frame(table.columns) for table in branch.tables], [])
     words = Words()
     for rows in batch.values():
         for texts in rows.words.values():
@@ -48,11 +48,11 @@ def range_of(
         matches = Matches(part._replace(transitions=transitions), arrived, known, start, distinct)
         entries = [matches.log(place).entries(Times(batch))[2] for place in range(len(part.tables))]
         found.append([untimed(words.decoded(frame, branch.texts)) for frame in entries])
-    return Range(found[0], found[1:])
+    return Change(found[0], found[1:])
 
 
 def after(
-    branch: Branch, extensions: tuple[Extension, ...], tables: list[Frame], change: Range, distinct: bool
+    branch: Branch, extensions: tuple[Extension, ...], tables: list[Frame], change: Change, distinct: bool
 ) -> list[Frame]:
     """The tables at the end of a range, from those at its start."""
     parts = [[table, more] for table, more in zip(tables, change.added, strict=True)]
@@ -63,11 +63,13 @@ def after(
     return [merged(frames, branch.tables[place].columns, distinct) for place, frames in enumerate(parts)]
 
 
-def combined(branch: Branch, extensions: tuple[Extension, ...], first: Range, second: Range, distinct: bool) -> Range:
+def combined(
+    branch: Branch, extensions: tuple[Extension, ...], first: Change, second: Change, distinct: bool
+) -> Change:
     """What two ranges do, one after the other."""
     added = after(branch, extensions, first.added, second, distinct)
     if not first.extending or not second.extending:
-        return Range(added, [])
+        return Change(added, [])
     parts = [
         [[mine, later] for mine, later in zip(*both, strict=True)]
         for both in zip(first.extending, second.extending, strict=True)
@@ -77,7 +79,7 @@ def combined(branch: Branch, extensions: tuple[Extension, ...], first: Range, se
             names = extension.branch.tables[target].columns
             new, old = second.extending[other][theirs], first.extending[place][ours]
             parts[place][target].append(completed(new, old, how, names, distinct))
-    return Range(
+    return Change(
         added,
         [
             [merged(frames, table.columns, distinct) for frames, table in zip(part, one.branch.tables, strict=True)]

@@ -115,6 +115,8 @@ def parse_json(source: Source, lines: DataFrame) -> DataFrame:
     tests = {"not UTF-8": "NOT is_valid_utf8(value)", "not a JSON object": "row IS NULL OR size(parsed) <> 2"}
     for column, reason in source.missing.items():
         key, absent = sql_text(column), f"row.{quoted(column)} IS NULL"
+        if source.mark_columns and column not in source.mark_columns:
+            absent += f" AND NOT {source.mark}"
         tests[f"{column} is missing"] = f"{absent} AND NOT map_contains_key(fields, {key})"
         tests[reason] = f"{absent} AND fields[{key}] IS NOT NULL"
     doubts = [f"row.{quoted(column)} IS NULL AND NOT {plainly_null(column)}" for column in source.missing]
@@ -154,31 +156,39 @@ def sql_text(text: str) -> str:
 
 
 def tagged(spark: SparkSession, options: argparse.Namespace) -> DataFrame:
-    """All streams as one: `source` (a number), `text`, `reason`, `ts`, `useful`, and the columns of values."""
+    """All streams as one: `source` (a number), `text`, `reason`, `ts`, `useful`, and the columns of values.
+
+    `part` is the number of a row's partition. For a punctuation `mark` says from when to when it ends time, and `ts`
+    and the values are NULL.
+    """
     parts = []
     for number, source in enumerate(STREAMS):
+        time, marks = source.values[source.time or ""], source.mark != "FALSE"
+        good = f"reason IS NULL AND NOT {source.mark}" if marks else "reason IS NULL"
         column_of = {slot: column for column, slot in source.slots.items()}
-        slots = [f"{slot_text(source, slot, column_of.get(slot))} AS {slot}" for slot in SLOTS]
-        parts.append(
-            read(spark, source, options, streaming=True).selectExpr(
-                f"{number} AS source",
-                "text",
-                "reason",
-                f"CASE WHEN reason IS NULL THEN CAST({source.values[source.time or '']} AS BIGINT) END AS ts",
-                f"({source.useful}) AS useful",
-                *slots,
-            )
-        )
-    return reduce(lambda together, part: together.unionAll(part), parts)
+        columns = [
+            f"{number} AS source",
+            f"{source.part} AS part",
+            "text",
+            "reason",
+            f"CASE WHEN {good} THEN CAST({time} AS BIGINT) END AS ts",
+            f"({source.useful}){f' AND NOT {source.mark}' if marks else ''} AS useful",
+            *(f"{slot_text(source, slot, column_of.get(slot), good)} AS {slot}" for slot in SLOTS),
+        ]
+        if marks:
+            mark = f"struct({source.since} AS low, {time} AS high)"
+            columns.append(f"CASE WHEN reason IS NULL AND {source.mark} THEN {mark} END AS mark")
+        parts.append(read(spark, source, options, streaming=True).selectExpr(*columns))
+    return reduce(lambda together, part: together.unionByName(part, allowMissingColumns=True), parts)
 
 
-def slot_text(source: Source, slot: str, column: str | None) -> str:
+def slot_text(source: Source, slot: str, column: str | None, good: str) -> str:
     """What a good row of a source has in a slot."""
     kind = slot_type(slot)
     return (
         f"CAST(NULL AS {kind})"
         if column is None
-        else f"CASE WHEN reason IS NULL THEN CAST({source.values[column]} AS {kind}) END"
+        else f"CASE WHEN {good} THEN CAST({source.values[column]} AS {kind}) END"
     )
 
 
