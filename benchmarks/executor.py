@@ -70,18 +70,20 @@ class Timed:
     processor: float
 
 
-def timed(action: Callable[[], object]) -> Timed:
-    clock, processor = time.perf_counter(), processor_seconds()
+def timed(action: Callable[[], object], processor: Callable[[], float]) -> Timed:
+    clock, spent = time.perf_counter(), processor()
     action()
-    return Timed(time.perf_counter() - clock, processor_seconds() - processor)
+    return Timed(time.perf_counter() - clock, processor() - spent)
 
 
-def in_turn(actions: dict[str, Callable[[], object]], rounds: int) -> dict[str, Timed]:
+def in_turn(
+    actions: dict[str, Callable[[], object]], rounds: int, processor: Callable[[], float] = processor_seconds
+) -> dict[str, Timed]:
     """Medians of actions run in turn, so that noise hits all."""
     found: dict[str, list[Timed]] = {name: [] for name in actions}
     for _ in range(rounds):
         for name, action in actions.items():
-            found[name].append(timed(action))
+            found[name].append(timed(action, processor))
     return {
         name: Timed(statistics.median(t.clock for t in times), statistics.median(t.processor for t in times))
         for name, times in found.items()
@@ -138,14 +140,18 @@ def kernels(rows: int, size: int, rounds: int) -> Rows:
     job = load_kernel(job_text(W1.plan()))
     batches = kernel_batches(job, W1, rows, size)
     assert run_kernel(job, batches)[0] == by_hand(batches), "the two disagree"
-    times = in_turn({"ours": lambda: run_kernel(job, batches), "hand": lambda: by_hand(batches)}, rounds)
+    times = in_turn(
+        {"ours": lambda: run_kernel(job, batches), "hand": lambda: by_hand(batches)}, rounds, time.process_time
+    )
     found.append(("kernel, W1", rate(rows, times["ours"].processor)))
     found.append(("numpy by hand, W1", rate(rows, times["hand"].processor)))
     found.append(("ratio", f"{times['hand'].processor / times['ours'].processor:.2f}"))
     for workload in WORKLOADS[1:]:
         job = load_kernel(job_text(workload.plan()))
         batches = kernel_batches(job, workload, rows // 4, size)
-        seconds = in_turn({"ours": lambda job=job, b=batches: run_kernel(job, b)}, rounds)["ours"].processor
+        seconds = in_turn({"ours": lambda job=job, b=batches: run_kernel(job, b)}, rounds, time.process_time)[
+            "ours"
+        ].processor
         found.append((f"kernel, {workload.name}", rate(rows // 4, seconds)))
     return found
 

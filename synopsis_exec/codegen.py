@@ -35,7 +35,7 @@ _END = 'if __name__ == "__main__":\n    sys.exit(main())\n'
 
 
 def job_text(plan: Plan) -> str:
-    """The job. The same plan gives the same text; the text imports the standard library, numpy and pyspark only."""
+    """The job. The same plan gives the same text; it imports the standard library, pyspark, numpy and pyarrow."""
     branches = branch_texts(plan)
     by_row = row_kernel_reason(plan)
     kernel = _ROWS if by_row else _COLUMNS
