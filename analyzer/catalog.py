@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from analyzer.errors import CatalogError
-from analyzer.toml_lines import toml_lines
+from analyzer.spans import Excerpt, SourceText
+from analyzer.toml_lines import toml_spans
 from analyzer.types import DataType, Family, parse_type
 from analyzer.values import Value, encode_toml
 
@@ -49,13 +50,13 @@ class Domain:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A declared column. ``line`` is its 1-based line in the catalog; ``domain_line`` that of its domain."""
+    """A declared column. ``at`` is where the catalog declares it; ``domain_at`` where its domain."""
 
     name: str
     type: DataType
     domain: Domain | None = None
-    line: int = 0
-    domain_line: int = 0
+    at: Excerpt | None = None
+    domain_at: Excerpt | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ class Table:
     rows: int | None = None
     source: SourceOptions | None = None
     period: tuple[str, str] | None = None
-    line: int = 0
+    at: Excerpt | None = None
     file: str = ""
 
     def column(self, name: str) -> Column | None:
@@ -158,14 +159,16 @@ def parse_catalog(text: str, file: str = FILE_NAME) -> Catalog:
         raise CatalogError(
             f"not TOML: {_TOML_PLACE.sub('', str(error))}", file=file, line=line, column=column
         ) from error
-    return replace(catalog_from_mapping(document, file, toml_lines(text)), text=text)
+    source = SourceText(file, text)
+    places = {path: source.excerpt(span) for path, span in toml_spans(source).items()}
+    return replace(catalog_from_mapping(document, file, places), text=text)
 
 
 def catalog_from_mapping(
-    document: Mapping[str, Any], file: str = FILE_NAME, lines: Mapping[tuple[str, ...], int] | None = None
+    document: Mapping[str, Any], file: str = FILE_NAME, places: Mapping[tuple[str, ...], Excerpt] | None = None
 ) -> Catalog:
-    """Build a catalog from parsed TOML. ``lines`` maps key paths to lines, for messages."""
-    reader = _Reader(file, lines or {})
+    """Build a catalog from parsed TOML. ``places`` maps key paths to where they are, for messages."""
+    reader = _Reader(file, places or {})
     reader.known_keys(document, _TOP_KEYS, ())
     queries = reader.strings(document.get("queries", []), ("queries",))
     tables = [
@@ -177,7 +180,10 @@ def catalog_from_mapping(
     for table in tables:
         if table.name.lower() in seen:
             raise CatalogError(
-                f"{table.name} is declared twice (names are case-insensitive)", file=file, line=table.line
+                f"{table.name} is declared twice (names are case-insensitive)",
+                file=file,
+                line=table.at.span.line if table.at else None,
+                column=table.at.span.column if table.at else None,
             )
         seen[table.name.lower()] = table.name
     return Catalog(file, tuple(tables), queries)
@@ -188,15 +194,18 @@ class _Reader:
     """Checks values against the catalog's schema and blames the line of the key that is wrong."""
 
     file: str
-    lines: Mapping[tuple[str, ...], int]
+    places: Mapping[tuple[str, ...], Excerpt]
 
-    def line(self, path: tuple[str, ...]) -> int:
-        while path and path not in self.lines:
+    def at(self, path: tuple[str, ...]) -> Excerpt | None:
+        """Where a key is, or else the nearest table around it."""
+        while path and path not in self.places:
             path = path[:-1]
-        return self.lines.get(path, 1)
+        return self.places.get(path)
 
     def fail(self, message: str, path: tuple[str, ...], remedy: str = "") -> CatalogError:
-        return CatalogError(message, file=self.file, line=self.line(path), remedy=remedy)
+        at = self.at(path)
+        line, column = (at.span.line, at.span.column) if at else (1, None)
+        return CatalogError(message, file=self.file, line=line, column=column, remedy=remedy)
 
     def mapping(self, value: object, path: tuple[str, ...]) -> Mapping[str, Any]:
         if not isinstance(value, dict):
@@ -237,7 +246,7 @@ class _Reader:
             rows=self.positive(entry, "rows", path, 0),
             source=self.source(entry, path),
             period=self.period(entry, columns, path),
-            line=self.line(path),
+            at=self.at(path),
             file=self.file,
         )
 
@@ -263,9 +272,9 @@ class _Reader:
         if kind is None:
             raise self.fail(f"{type_name!r} is not a Spark SQL type", where, "for instance bigint, string or timestamp")
         if domain is None:
-            return Column(name, kind, None, self.line(where))
+            return Column(name, kind, None, self.at(where))
         domain_path = (*path, "domain", domain[0])
-        return Column(name, kind, self.domain(domain[1], kind, domain_path), self.line(where), self.line(domain_path))
+        return Column(name, kind, self.domain(domain[1], kind, domain_path), self.at(where), self.at(domain_path))
 
     def domain(self, value: object, kind: DataType, path: tuple[str, ...]) -> Domain:
         """``[low, high]`` and ``{ low, high }`` are ranges; ``{ values }`` and every other list are values."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from analyzer.diagnostics import Diagnostic, Fix
+from analyzer.diagnostics import Diagnostic, Fix, Related
 from analyzer.edits import Edit
 from criteria.violation import CriterionResult, Violation
 from criteria.vocabulary import Verdict
@@ -68,8 +68,20 @@ def _diagnostic(diagnostic: Diagnostic) -> dict[str, Any]:
         "end_column": span.end_column,
         "condition": diagnostic.condition,
         "help": diagnostic.help,
-        "related": [{"file": r.file, "line": r.line, "message": r.message} for r in diagnostic.related],
+        "related": [_related(related) for related in diagnostic.related],
         "fixes": [_fix(fix) for fix in diagnostic.fixes],
+    }
+
+
+def _related(related: Related) -> dict[str, Any]:
+    span = related.span
+    return {
+        "file": related.file,
+        "line": span.line,
+        "column": span.column,
+        "end_line": span.end_line,
+        "end_column": span.end_column,
+        "message": related.message,
     }
 
 

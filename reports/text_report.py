@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from decimal import ROUND_CEILING, Context
 from pathlib import Path
 
-from analyzer.diagnostics import Diagnostic, Fix
+from analyzer.diagnostics import Diagnostic, Fix, Related
+from analyzer.spans import Excerpt
 from criteria.vocabulary import Tier, Verdict
 from reports.outcome import Outcome
 from reports.snippet import snippet
-from reports.style import paint
+from reports.style import link, links, paint
 
 _STYLE = {Verdict.BOUNDED: "good", Verdict.UNKNOWN: "warning"}
 _TIER = {Tier.CONSTANT: "constant", Tier.RATE_WINDOW: "rate × window"}
@@ -39,21 +40,42 @@ def text_report(checked: tuple[Outcome, ...], color: bool = False) -> str:
 def diagnostic_lines(
     item: Outcome, diagnostic: Diagnostic, color: bool, most_fixes: int | None = _FIXES
 ) -> Iterator[str]:
-    """One finding: headline, place, snippet, condition, help, related places, and the first of its fixes as patches."""
-    severity = diagnostic.severity.value
-    head = paint(f"{severity}[{diagnostic.code} {diagnostic.rule.name}]", severity, color)
+    """One finding: headline, the SQL, the places that explain it, condition, help, and the first fixes as patches."""
+    severity, rule = diagnostic.severity.value, diagnostic.rule
+    head = link(paint(f"{severity}[{rule.code} {rule.name}]", severity, color), rule.docs, color)
     yield f"{head}: {paint(diagnostic.message, 'bold', color)}"
-    gutter = " " * len(str(diagnostic.span.line))
-    arrow, equals = paint("-->", "frame", color), paint("=", "frame", color)
-    yield f"{gutter}{arrow} {diagnostic.file}:{diagnostic.span.line}:{diagnostic.span.column}"
-    yield from snippet(item.source, diagnostic.span, severity, color)
-    facts = [("condition", diagnostic.condition), ("help", diagnostic.help)]
-    facts += [("note", f"{r.file}:{r.line}: {r.message}") for r in diagnostic.related]
+    elsewhere = [related for related in diagnostic.related if related.span != diagnostic.span]
+    spans = (diagnostic.span, *(related.span for related in elsewhere))
+    width = max(len(str(span.line)) for span in spans)
+    gutter = " " * width
+    yield _place(gutter, "-->", diagnostic, color)
+    yield from snippet(_excerpt(item, diagnostic), severity, color, width=width)
+    for related in elsewhere:
+        yield _place(gutter, ":::", related, color)
+        yield from snippet(_excerpt(item, related), "frame", color, "-", related.message, width)
+    facts = [("condition", diagnostic.condition)]
+    facts += [("note", related.message) for related in diagnostic.related if related not in elsewhere]
+    facts += [("help", diagnostic.help)]
+    equals = paint("=", "frame", color)
+    yield f"{gutter} {paint('|', 'frame', color)}"
     for label, text in facts:
         yield from _labelled(label, text, gutter, equals)
     for fix in diagnostic.fixes[:most_fixes]:
         yield from _labelled("fix", _fix_title(fix), gutter, equals)
         yield from (f"{gutter}        {line}" for line in _patch_lines(fix, color))
+    if not links(color):
+        yield f"{gutter} {equals} docs: {rule.docs}"
+
+
+def _place(gutter: str, arrow: str, at: Diagnostic | Related, color: bool) -> str:
+    return f"{gutter}{paint(arrow, 'frame', color)} {at.file}:{at.span.line}:{at.span.column}"
+
+
+def _excerpt(item: Outcome, place: Diagnostic | Related) -> Excerpt:
+    """A place with its line, which is the statement's text where the place brings none."""
+    if place.file == item.source.file:
+        return item.source.excerpt(place.span)
+    return Excerpt(place.file, place.span, place.text if isinstance(place, Related) else "")
 
 
 def _labelled(label: str, text: str, gutter: str, equals: str) -> Iterator[str]:
