@@ -184,6 +184,7 @@ def catalog_from_mapping(
                 file=file,
                 line=table.at.span.line if table.at else None,
                 column=table.at.span.column if table.at else None,
+                excerpt=table.at,
             )
         seen[table.name.lower()] = table.name
     return Catalog(file, tuple(tables), queries)
@@ -205,7 +206,7 @@ class _Reader:
     def fail(self, message: str, path: tuple[str, ...], remedy: str = "") -> CatalogError:
         at = self.at(path)
         line, column = (at.span.line, at.span.column) if at else (1, None)
-        return CatalogError(message, file=self.file, line=line, column=column, remedy=remedy)
+        return CatalogError(message, file=self.file, line=line, column=column, remedy=remedy, excerpt=at)
 
     def mapping(self, value: object, path: tuple[str, ...]) -> Mapping[str, Any]:
         if not isinstance(value, dict):

@@ -66,12 +66,14 @@ class Fix:
 class Suppression:
     """Why a finding does not count: ``kind`` is ``comment`` for one beside the SQL, ``baseline`` for a recorded one.
 
-    ``until`` is the last day on which it holds; None where it has no end.
+    ``until`` is the last day on which it holds; None where it has no end. ``where`` is ``file:line:column`` of what
+    says so.
     """
 
     kind: str
     reason: str = ""
     until: date | None = None
+    where: str = ""
 
 
 @dataclass(frozen=True, slots=True)

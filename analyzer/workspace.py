@@ -10,7 +10,7 @@ from pathlib import Path
 from analyzer.catalog import Catalog, find_catalog, load_catalog
 from analyzer.errors import CatalogError, InputError, UsageError
 from analyzer.spans import SourceText
-from analyzer.statements import read_sql
+from analyzer.sql_files import read_sql
 
 STDIN = "-"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 _FORMATS = ("text", "json")
 _CRITERIA = ("exact", "paper")
 _SEVERITIES = ("error", "warning", "note")
-_UNREADABLE = ("SB001", "SB401")
 _MANY = 50
 """Files that take long enough for a progress bar."""
 
@@ -33,10 +33,14 @@ _MANY = 50
               help="The least severity that makes the exit status 1.")  # fmt: skip
 @click.option("--repairs/--no-repairs", default=None,
               help="Look for repairs of all rejected queries, or of none; by default of the first 20.")  # fmt: skip
+@click.option("-j", "--jobs", type=click.IntRange(1), metavar="N", help="Processes; by default one per processor.")
+@click.option("--cache/--no-cache", "use_cache", default=True, show_default=True,
+              help="Reuse what was found for the same text, catalog, options and version; kept in the user's cache "
+                   "directory, or in STREAMBOUND_CACHE_DIR.")  # fmt: skip
 @common_options
 def check(
     paths: tuple[Path, ...], format_name: str, criteria: str, fail_on: str, repairs: bool | None,
-    catalog_file: Path | None, color: bool | None, debug: bool,
+    jobs: int | None, use_cache: bool, catalog_file: Path | None, color: bool | None, debug: bool,
 ) -> None:  # fmt: skip
     """Give the verdict of every query in PATHS: files, directories (all *.sql below), or - for standard input.
 
@@ -47,10 +51,12 @@ def check(
     when neither is proved, unsupported when it is outside the query language, and error when it is wrong.
     Everything but bounded is a finding.
     """
-    from analyzer.diagnostics import ORDER, Severity
+    from analyzer.diagnostics import Severity
     from analyzer.workspace import Workspace, query_files
-    from criteria.vocabulary import Verdict
+    from gate.cache import Cache, cache_directory
     from gate.check_files import REPAIRED, Settings, check_files
+    from gate.exit_status import exit_status
+    from gate.suppressions import suppressed, today
     from reports.formats import FORMATS
 
     report = next(form for form in FORMATS if form.name == format_name)
@@ -58,14 +64,13 @@ def check(
     workspace = Workspace(catalog_file)
     files = query_files(paths) if paths else workspace.registered()
     _note_unused(workspace, files)
+    settings = Settings(criteria, most, report.details, jobs or os.cpu_count() or 1)
+    cache = Cache(cache_directory() if use_cache else None)
     with _progress(files) as advance:
-        found = check_files(files, workspace, Settings(criteria, most, report.details), advance)
+        found = check_files(files, workspace, settings, advance, cache)
+    found = suppressed(found, today(), criteria)
     click.echo(report.render(found, colored(color)))
-    if any(diagnostic.code in _UNREADABLE for item in found for diagnostic in item.diagnostics):
-        sys.exit(3)
-    threshold = ORDER.index(Severity(fail_on))
-    failed = any(ORDER.index(diagnostic.severity) >= threshold for item in found for diagnostic in item.diagnostics)
-    sys.exit(1 if failed or any(item.verdict is not Verdict.BOUNDED for item in found) else 0)
+    sys.exit(exit_status(found, Severity(fail_on)))
 
 
 def _note_unused(workspace: Workspace, files: list[Path]) -> None:
@@ -76,7 +81,7 @@ def _note_unused(workspace: Workspace, files: list[Path]) -> None:
 
 
 @contextmanager
-def _progress(files: list[Path]) -> Iterator[Callable[[Path], None]]:
+def _progress(files: list[Path]) -> Iterator[Callable[[str], None]]:
     """A progress bar when there are many files and someone is watching."""
     if len(files) < _MANY or not sys.stderr.isatty():
         yield lambda _: None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -64,22 +65,20 @@ class Checked:
         return self.bound.tier if self.bound else None
 
 
-def check_source(source: SourceText, catalog: Catalog) -> tuple[Checked, ...]:
-    """Check every statement of a text; raises InputError when it holds none."""
-    statements = split_statements(source)
+def check_source(source: SourceText, catalog: Catalog, only: Sequence[int] | None = None) -> tuple[Checked, ...]:
+    """Check every statement of a text, or some, by their numbers from 0; raises InputError when it holds none."""
+    statements = split_statements(source, only)
     if not statements:
         raise InputError("the file holds no SQL statement", file=source.file, remedy="remove it, or add a query")
     return tuple(check_statement(statement, catalog) for statement in statements)
 
 
-def check_file(file: Path, workspace: Workspace) -> tuple[Checked, ...]:
-    """Check every statement of a file; a file that cannot be read, or holds none, is itself one erroneous item."""
-    source = None
+def check_text(source: SourceText, catalog: Catalog, only: Sequence[int] | None = None) -> tuple[Checked, ...]:
+    """As `check_source`; a text that holds no statement is itself one erroneous item."""
     try:
-        source = read_query(file)
-        return check_source(source, workspace.catalog(file))
+        return check_source(source, catalog, only)
     except InputError as error:
-        return (_unreadable(source or SourceText(error.file or str(file), ""), error),)
+        return (_unreadable(source, error),)
 
 
 def _unreadable(source: SourceText, error: InputError) -> Checked:
@@ -121,17 +120,6 @@ def with_repairs(item: Checked, thorough: bool = False) -> Checked:
     if first is not None:
         diagnostics[first] = replace(diagnostics[first], fixes=repairs.fixes)
     return replace(item, repairs=repairs, diagnostics=tuple(diagnostics))
-
-
-def with_first_repairs(checked: tuple[Checked, ...], most: int | None) -> tuple[Checked, ...]:
-    """The statements with repairs of the first rejected ones, at most so many; of all where ``most`` is None."""
-    left = len(checked) if most is None else most
-    found = []
-    for item in checked:
-        wanted = item.rejected and left > 0
-        left -= wanted
-        found.append(with_repairs(item) if wanted else item)
-    return tuple(found)
 
 
 def _too_many_branches(error: TooManyBranchesError) -> Diagnostic:

@@ -1,18 +1,28 @@
-"""From files to what is reported of every statement in them: the whole of `streambound check` but for printing."""
+"""From files to what is reported of every statement in them: the whole of `streambound check` but for printing.
+
+Files are judged in two steps, so that the result depends on neither cache nor processes: first every statement, then
+the repairs of the first rejected ones.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from analyzer.diagnostics import Diagnostic
+from analyzer.errors import InputError
+from analyzer.spans import SourceText
+from criteria.vocabulary import Verdict
+from gate.cache import Cache, digest
+from gate.outcome_json import from_json
 from gate.repeated_names import repeated_names
-from reports.outcome import Outcome, outcome
+from gate.tasks import Task, results
+from reports.outcome import Outcome
 
 if TYPE_CHECKING:
     from analyzer.workspace import Workspace
-    from criteria.check import Checked
 
 REPAIRED = 20
 """How many rejected statements of a run get repairs unless asked for."""
@@ -23,38 +33,92 @@ class Settings:
     """How statements are judged.
 
     ``criteria`` is ``exact`` or ``paper``; ``repairs`` the most rejected statements that get repairs, None for all of
-    them; ``details`` are those of `reports.outcome.DETAILS` that will be printed.
+    them; ``details`` are those of `reports.outcome.DETAILS` that will be printed. ``jobs`` is how many processes work.
     """
 
     criteria: str = "exact"
     repairs: int | None = REPAIRED
     details: frozenset[str] = frozenset()
+    jobs: int = 1
 
 
 def check_files(
-    files: Iterable[Path], workspace: Workspace, settings: Settings, progress: Callable[[Path], None] = lambda _: None
+    files: Iterable[Path],
+    workspace: Workspace,
+    settings: Settings,
+    progress: Callable[[str], None] = lambda _: None,
+    cache: Cache | None = None,
 ) -> tuple[Outcome, ...]:
-    """Every statement of some files, in their order; a file that cannot be read is itself an erroneous item."""
-    found: list[Outcome] = []
-    left = settings.repairs
-    for file in files:
-        judged = _judged(file, workspace, settings, left)
-        if left is not None:
-            left -= sum(item.repaired for item in judged)
-        found.extend(judged)
-        progress(file)
-    return repeated_names(found)
+    """Every statement of some files, in their order; a file that cannot be read is itself an erroneous item.
+
+    ``progress`` is told each file that is done.
+    """
+    run = _Run(workspace, settings, cache or Cache(None))
+    read = [_read(file) for file in files]
+    tasks = [Task(source, settings.criteria, settings.details) for source in read if isinstance(source, SourceText)]
+    judged = iter(run.judge(tasks, progress))
+    found = [list(next(judged)) if isinstance(source, SourceText) else [source] for source in read]
+    run.repair(found)
+    run.cache.close()
+    return repeated_names([item for items in found for item in items])
 
 
-def _judged(file: Path, workspace: Workspace, settings: Settings, repairs: int | None) -> tuple[Outcome, ...]:
-    from criteria.check import check_file, with_first_repairs
+@dataclass(frozen=True, slots=True)
+class _Run:
+    workspace: Workspace
+    settings: Settings
+    cache: Cache
 
-    checked = check_file(file, workspace)
-    judged = _by_the_paper(checked) if settings.criteria == "paper" else with_first_repairs(checked, repairs)
-    return tuple(outcome(item, settings.details) for item in judged)
+    def judge(self, tasks: Sequence[Task], progress: Callable[[str], None]) -> Iterable[tuple[Outcome, ...]]:
+        """The outcomes of each task: from the cache, else computed, and then in the cache."""
+        keys = [self._key(task) for task in tasks]
+        known = self.cache.find(keys)
+        computed = results(
+            [task for task, key in zip(tasks, keys, strict=True) if key not in known],
+            self.workspace,
+            self.settings.jobs,
+        )
+        for task, key in zip(tasks, keys, strict=True):
+            value = known[key] if key in known else next(computed)
+            if key not in known:
+                self.cache.add(key, value)
+            yield tuple(from_json(item, task.source) for item in value)
+            progress(task.source.file)
+
+    def _key(self, task: Task) -> str:
+        """All that the outcomes of a task depend on."""
+        catalog = self.workspace.catalog(Path(task.source.file))
+        how = (task.criteria, sorted(task.details), task.repaired)
+        return digest(task.source.file, task.source.text, catalog.file, catalog.text, *how)
+
+    def repair(self, found: list[list[Outcome]]) -> None:
+        """Put the repairs of the first rejected statements in their places."""
+        wanted = [] if self.settings.criteria == "paper" else list(_rejected(found))[: self.settings.repairs]
+        numbers: dict[int, list[int]] = {}
+        for place, number in wanted:
+            numbers.setdefault(place, []).append(number)
+        tasks = [
+            Task(found[place][0].source, self.settings.criteria, self.settings.details, tuple(mine))
+            for place, mine in numbers.items()
+        ]
+        for (place, mine), repaired in zip(numbers.items(), self.judge(tasks, lambda _: None), strict=True):
+            for number, item in zip(mine, repaired, strict=True):
+                found[place][number] = item
 
 
-def _by_the_paper(checked: tuple[Checked, ...]) -> tuple[Checked, ...]:
-    from criteria.paper_verdict import by_the_paper
+def _rejected(found: list[list[Outcome]]) -> Iterable[tuple[int, int]]:
+    """Where rejected statements are: the file's place and the statement's number in it."""
+    return ((i, k) for i, items in enumerate(found) for k, item in enumerate(items) if item.rejected)
 
-    return tuple(map(by_the_paper, checked))
+
+def _read(file: Path) -> SourceText | Outcome:
+    """A file's text, or what is reported of one that cannot be read."""
+    from analyzer.workspace import read_query
+
+    try:
+        return read_query(file)
+    except InputError as error:
+        source = SourceText(error.file or str(file), "")
+        whole = source.span(0, 0)
+        finding = Diagnostic("SB401", error.message, source.file, whole, error.remedy)
+        return Outcome(Path(source.file).stem or source.file, source, whole, Verdict.ERROR, (finding,))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from analyzer.diagnostics import Diagnostic, Fix, Related
+from analyzer.diagnostics import Diagnostic, Fix, Related, Suppression
 from analyzer.edits import Edit
 from criteria.violation import CriterionResult, Violation
 from criteria.vocabulary import Verdict
@@ -17,7 +17,12 @@ SCHEMA_VERSION = 1
 def json_report(checked: tuple[Outcome, ...], color: bool = False) -> str:
     """All checked statements as one JSON document; ``color`` is ignored."""
     summary = {verdict.value: sum(item.verdict is verdict for item in checked) for verdict in Verdict}
-    document = {"schema_version": SCHEMA_VERSION, "queries": [_query(item) for item in checked], "summary": summary}
+    document = {
+        "schema_version": SCHEMA_VERSION,
+        "queries": [_query(item) for item in checked],
+        "summary": summary,
+        "suppressed": sum(item.suppressed for item in checked),
+    }
     return json.dumps(document, indent=1, ensure_ascii=False)
 
 
@@ -29,6 +34,7 @@ def _query(item: Outcome) -> dict[str, Any]:
         "line": item.span.line,
         "projection": item.projection,
         "verdict": item.verdict.value,
+        "suppressed": item.suppressed,
         "criteria": [_criterion(result) for result in item.criteria],
         "lto_queries": item.lto_queries,
         "tier": item.tier.value if item.tier else None,
@@ -70,6 +76,7 @@ def _diagnostic(diagnostic: Diagnostic) -> dict[str, Any]:
         "help": diagnostic.help,
         "related": [_related(related) for related in diagnostic.related],
         "fixes": [_fix(fix) for fix in diagnostic.fixes],
+        "suppression": _suppression(diagnostic.suppression),
     }
 
 
@@ -83,6 +90,14 @@ def _related(related: Related) -> dict[str, Any]:
         "end_column": span.end_column,
         "message": related.message,
     }
+
+
+def _suppression(suppression: Suppression | None) -> dict[str, Any] | None:
+    """Who accepts the finding: a comment or a baseline, where, why and until which day."""
+    if suppression is None:
+        return None
+    until = suppression.until.isoformat() if suppression.until else None
+    return {"kind": suppression.kind, "reason": suppression.reason, "until": until, "where": suppression.where}
 
 
 def _fix(fix: Fix) -> dict[str, Any]:

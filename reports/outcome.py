@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from analyzer.diagnostics import Diagnostic
+from analyzer.diagnostics import Diagnostic, Severity
 from analyzer.spans import SourceText, Span
 from criteria.violation import CriterionResult
 from criteria.vocabulary import Tier, Verdict
@@ -57,6 +57,13 @@ class Outcome:
     witness: Mapping[str, Any] | None = None
     certificate: Mapping[str, Any] | None = None
     drawings: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def suppressed(self) -> bool:
+        """Whether it passes a check although it is not bounded: somebody accepted each of its errors."""
+        errors = [found for found in self.diagnostics if found.severity is Severity.ERROR]
+        accepted = bool(errors) and all(found.suppression is not None for found in errors)
+        return accepted and self.verdict is not Verdict.BOUNDED
 
 
 def outcome(checked: Checked, details: frozenset[str] = frozenset()) -> Outcome:

@@ -29,8 +29,9 @@ def text_report(checked: tuple[Outcome, ...], color: bool = False) -> str:
     lines: list[str] = []
     for item in checked:
         for diagnostic in item.diagnostics:
-            lines.extend(diagnostic_lines(item, diagnostic, color))
-            lines.append("")
+            if diagnostic.suppression is None:
+                lines.extend(diagnostic_lines(item, diagnostic, color))
+                lines.append("")
         lines.append(verdict_line(item, color))
         lines.extend(f"  {line}" for line in notes(item))
     lines.extend(("", _summary(checked, color)))
@@ -102,7 +103,8 @@ def _patch_lines(fix: Fix, color: bool) -> Iterator[str]:
 def verdict_line(item: Outcome, color: bool) -> str:
     """``name: verdict`` with the bound where there is one."""
     verdict = paint(item.verdict.value, _STYLE.get(item.verdict, "error"), color)
-    return f"{paint(item.name, 'bold', color)}: {verdict}{bound_text(item)}"
+    accepted = f", {paint('suppressed', 'warning', color)}" if item.suppressed else ""
+    return f"{paint(item.name, 'bold', color)}: {verdict}{accepted}{bound_text(item)}"
 
 
 def bound_text(item: Outcome) -> str:
@@ -124,8 +126,19 @@ def bound_text(item: Outcome) -> str:
     return f"{tier}, at most {entries:,}{known} synopsis {'entry' if entries == 1 else 'entries'}"
 
 
+def _accepted(diagnostic: Diagnostic) -> str:
+    """``SB201 at q.sql:3:8 is allowed by q.sql:1:22 until 2027-01-31: the reason``."""
+    suppression = diagnostic.suppression
+    if suppression is None:
+        return ""
+    place = f"{diagnostic.code} at {diagnostic.file}:{diagnostic.span.line}:{diagnostic.span.column}"
+    until = f" until {suppression.until}" if suppression.until else ""
+    return f"{place} is allowed by {suppression.where}{until}" + (f": {suppression.reason}" * bool(suppression.reason))
+
+
 def notes(item: Outcome) -> Iterator[str]:
-    """Where the witness is, why there is no repair, and what the paper's theorem says, where it speaks of the query."""
+    """What is accepted, where the witness is, why there is no repair, and what the paper says of the query."""
+    yield from filter(None, map(_accepted, item.diagnostics))
     if item.witness is not None:
         yield f"streambound witness {_argument(item)} shows streams that cannot be forgotten"
     if item.why_no_repair:
@@ -143,6 +156,8 @@ def _summary(checked: tuple[Outcome, ...], color: bool) -> str:
     counts = [(verdict, sum(item.verdict is verdict for item in checked)) for verdict in Verdict]
     parts = [paint(f"{n} {verdict.value}", _STYLE.get(verdict, "error"), color) for verdict, n in counts if n]
     summary = f"{len(checked)} {'query' if len(checked) == 1 else 'queries'} checked: {', '.join(parts)}"
+    if accepted := sum(item.suppressed for item in checked):
+        summary += f"; {accepted} of them suppressed"
     repaired = sum(item.repaired for item in checked)
     if 0 < repaired < sum(item.rejected for item in checked):
         summary += (

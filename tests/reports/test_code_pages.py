@@ -19,6 +19,7 @@ from analyzer.workspace import Workspace
 from criteria.check import check_source
 from criteria.paper_verdict import by_the_paper
 from gate.check_files import Settings, check_files
+from gate.suppressions import suppressed, today
 from reports.code_page import code_page, pages_directory
 from reports.outcome import Outcome, outcome
 
@@ -74,7 +75,7 @@ def check_run(sql: str, directory: Path) -> Outcome:
     """The first statement of a run with a finding, or else the last: these codes are about files of any content."""
     file = directory / "q.sql"
     file.write_text(sql, encoding="utf-8")
-    items = check_files([file], Workspace(directory / "streams.toml"), Settings(repairs=0))
+    items = suppressed(check_files([file], Workspace(directory / "streams.toml"), Settings(repairs=0)), today())
     return next((item for item in items if item.diagnostics), items[-1])
 
 

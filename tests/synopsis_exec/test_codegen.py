@@ -15,7 +15,8 @@ import pytest
 from analyzer.catalog import catalog_from_mapping, load_catalog
 from analyzer.errors import NotExecutableError
 from analyzer.lower import lower
-from analyzer.statements import read_sql, split_statements
+from analyzer.sql_files import read_sql
+from analyzer.statements import split_statements
 from analyzer.version import __version__
 from criteria.verdict import decide
 from synopsis_exec.codegen import job_text
