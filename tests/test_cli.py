@@ -326,14 +326,14 @@ def test_bad_input_is_one_clear_message(project: Path, arguments: list[str], sta
 
 
 def test_an_error_in_the_catalog_shows_its_line(project: Path) -> None:
-    (project / "streams.toml").write_text(CATALOG + 'rows = { é = "漢" } # here\n')
+    (project / "streams.toml").write_text(CATALOG + 'rows = { "é" = "漢" } # here\n')
     result = call("check", write(project, BOUNDED))
     assert result.exit_code == 2
     assert result.output.splitlines()[:4] == [
         "streambound: error: streams.toml:8:1: unknown key 'rows' in [streams.T]",
         "  |",
-        '8 | rows = { é = "漢" } # here',
-        "  | ^^^^^^^^^^^^^^^^^^^",
+        '8 | rows = { "é" = "漢" } # here',
+        "  | ^^^^^^^^^^^^^^^^^^^^^",
     ]
 
 
