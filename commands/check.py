@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 import click
 
 from commands.options import PathArgument, colored, common_options
+from commands.outputs import Output, OutputOption, details, outputs, put
+from reports.formats import FORMAT_NAMES
 
 if TYPE_CHECKING:
     from analyzer.workspace import Workspace
 
-_FORMATS = ("text", "json")
 _CRITERIA = ("exact", "paper")
 _SEVERITIES = ("error", "warning", "note")
 _MANY = 50
@@ -25,8 +26,10 @@ _MANY = 50
 
 @click.command("check")
 @click.argument("paths", nargs=-1, type=PathArgument())
-@click.option("--format", "format_name", type=click.Choice(_FORMATS), default="text", show_default=True,
-              help="How to print the verdicts.")  # fmt: skip
+@click.option("--format", "format_name", type=click.Choice(FORMAT_NAMES),
+              help="How to print the verdicts; by default as text, unless -o asks for something.")  # fmt: skip
+@click.option("-o", "--output", "named", type=OutputOption(), multiple=True, metavar="FORMAT[:FILE]",
+              help="A format to print, or to write to FILE; repeatable: -o sarif:out.sarif -o github.")  # fmt: skip
 @click.option("--criteria", type=click.Choice(_CRITERIA), default="exact", show_default=True,
               help="Judge by this project's criteria, or by the paper's theorems alone.")  # fmt: skip
 @click.option("--fail-on", type=click.Choice(_SEVERITIES), default="error", show_default=True,
@@ -39,8 +42,8 @@ _MANY = 50
                    "directory, or in STREAMBOUND_CACHE_DIR.")  # fmt: skip
 @common_options
 def check(
-    paths: tuple[Path, ...], format_name: str, criteria: str, fail_on: str, repairs: bool | None,
-    jobs: int | None, use_cache: bool, catalog_file: Path | None, color: bool | None, debug: bool,
+    paths: tuple[Path, ...], format_name: str | None, named: tuple[Output, ...], criteria: str, fail_on: str,
+    repairs: bool | None, jobs: int | None, use_cache: bool, catalog_file: Path | None, color: bool | None, debug: bool,
 ) -> None:  # fmt: skip
     """Give the verdict of every query in PATHS: files, directories (all *.sql below), or - for standard input.
 
@@ -57,19 +60,18 @@ def check(
     from gate.check_files import REPAIRED, Settings, check_files
     from gate.exit_status import exit_status
     from gate.suppressions import suppressed, today
-    from reports.formats import FORMATS
 
-    report = next(form for form in FORMATS if form.name == format_name)
+    asked = outputs(format_name, named)
     most = {None: REPAIRED, True: None, False: 0}[repairs]
     workspace = Workspace(catalog_file)
     files = query_files(paths) if paths else workspace.registered()
     _note_unused(workspace, files)
-    settings = Settings(criteria, most, report.details, jobs or os.cpu_count() or 1)
+    settings = Settings(criteria, most, details(asked), jobs or os.cpu_count() or 1)
     cache = Cache(cache_directory() if use_cache else None)
     with _progress(files) as advance:
         found = check_files(files, workspace, settings, advance, cache)
     found = suppressed(found, today(), criteria)
-    click.echo(report.render(found, colored(color)))
+    put(asked, found, colored(color))
     sys.exit(exit_status(found, Severity(fail_on)))
 
 

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analyzer.catalog import Catalog, suggest
+from analyzer.catalog import Catalog
 from analyzer.diagnostics import Diagnostic, Severity
 from analyzer.errors import InputError, TooManyBranchesError, UsageError
 from analyzer.lower import lower
 from analyzer.query import Query
 from analyzer.spans import SourceText
 from analyzer.statements import Statement, split_statements
+from analyzer.toml_reader import suggest
 from analyzer.workspace import Workspace, read_query
 from criteria.bound import Bound, bound
 from criteria.large_bound import large_bound

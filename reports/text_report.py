@@ -14,6 +14,7 @@ from criteria.vocabulary import Tier, Verdict
 from reports.outcome import Outcome
 from reports.snippet import snippet
 from reports.style import link, links, paint
+from reports.totals import total_text
 
 _STYLE = {Verdict.BOUNDED: "good", Verdict.UNKNOWN: "warning"}
 _TIER = {Tier.CONSTANT: "constant", Tier.RATE_WINDOW: "rate × window"}
@@ -153,11 +154,8 @@ def _argument(item: Outcome) -> str:
 
 
 def _summary(checked: tuple[Outcome, ...], color: bool) -> str:
-    counts = [(verdict, sum(item.verdict is verdict for item in checked)) for verdict in Verdict]
-    parts = [paint(f"{n} {verdict.value}", _STYLE.get(verdict, "error"), color) for verdict, n in counts if n]
-    summary = f"{len(checked)} {'query' if len(checked) == 1 else 'queries'} checked: {', '.join(parts)}"
-    if accepted := sum(item.suppressed for item in checked):
-        summary += f"; {accepted} of them suppressed"
+    painted = {verdict.value: paint(verdict.value, _STYLE.get(verdict, "error"), color) for verdict in Verdict}
+    summary = total_text(checked, painted)
     repaired = sum(item.repaired for item in checked)
     if 0 < repaired < sum(item.rejected for item in checked):
         summary += (

@@ -42,18 +42,25 @@ def make_plan(decision: Decision, catalog: Catalog) -> Plan:
     inputs = tuple(_input(table, branches) for table in tables)
     _check_inputs(decision.query, inputs)
     sql = render(decision.query, pretty=True)
-    declarations = "\n".join(_declaration(table) for table in sorted(tables, key=lambda t: t.name))
+    sink = catalog.sink(decision.query.name)
+    declarations = [
+        *(_declaration(table) for table in sorted(tables, key=lambda t: t.name)),
+        catalog.counters,
+        str(sink),
+    ]
     return Plan(
         name=decision.query.name,
         sql=sql,
         query_sha256=sha256(sql.encode()).hexdigest(),
-        catalog_sha256=sha256(declarations.encode()).hexdigest(),
+        catalog_sha256=sha256("\n".join(declarations).encode()).hexdigest(),
         distinct=decision.query.distinct,
         columns=_columns(decision.query),
         inputs=inputs,
         branches=branches,
         several=len(split.branches) > 1,
         bound=sizes,
+        counters=catalog.counters,
+        sink=sink,
     )
 
 
@@ -234,6 +241,7 @@ def _input(table: Table, branches: tuple[BranchPlan, ...]) -> Input:
         max_per_timestamp=table.max_per_timestamp,
         source=table.source,
         rows=table.rows,
+        on_violation=table.on_violation,
     )
 
 
@@ -250,4 +258,5 @@ def _check_inputs(query: Query, inputs: tuple[Input, ...]) -> None:
 def _declaration(table: Table) -> str:
     """What a table's declaration means to the job, as text to hash."""
     columns = ", ".join(f"{c.name} {c.type.name} {c.domain}" for c in table.columns)
-    return f"{table.kind} {table.name}({columns}) {table.timestamp} {table.max_per_timestamp} {table.rows}"
+    rest = f"{table.timestamp} {table.max_per_timestamp} {table.rows} {table.on_violation} {table.source}"
+    return f"{table.kind} {table.name}({columns}) {rest}"
