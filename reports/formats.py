@@ -42,6 +42,7 @@ FORMATS: tuple[Format, ...] = (
     Format("gitlab", "reports.gitlab_report:gitlab_report", "a code quality report for GitLab"),
     Format("junit", "reports.junit_report:junit_report", "JUnit XML: a suite per file, a test per query"),
     Format("markdown", "reports.markdown_report:markdown_report", "a comment on a pull request"),
+    Format("html", "reports.html_report:html_report", "one page for a browser", frozenset({"drawings"})),
 )
 
 FORMAT_NAMES = tuple(form.name for form in FORMATS)
