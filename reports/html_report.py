@@ -16,7 +16,7 @@ from criteria.vocabulary import Verdict
 from reports.html_source import excerpt_html, source_html
 from reports.outcome import Outcome
 from reports.places import repository_path
-from reports.text_report import bound_text
+from reports.text_report import memory_text
 from reports.totals import counts, total_text
 
 _ASSETS = Path(__file__).resolve().parent / "html"
@@ -63,12 +63,12 @@ def _header(outcomes: tuple[Outcome, ...]) -> Iterator[str]:
 
 def _query(number: int, item: Outcome) -> Iterator[str]:
     verdict = item.verdict.value
-    accepted = " (accepted)" if item.suppressed else ""
+    accepted = "<small>accepted</small>" if item.suppressed else ""
     place = f"{repository_path(item.source.file)}:{item.span.line}"
     yield f'<details class="query {verdict}" id="q{number}" data-is="{verdict}">\n<summary>'
-    yield f'<span class="verdict"><span class="dot"></span>{verdict}{accepted}</span>'
-    yield f'<span class="name"><span class="title">{_text(item.name)}</span><small>{_text(place)}</small></span>'
-    yield f'<span class="bound">{_text(bound_text(item).strip(" ,"))}</span>'
+    yield f'<span class="verdict"><span class="dot"></span>{verdict}</span>'
+    yield f'<span class="name"><span class="title">{_text(item.name)}</span><small>{_text(place)}</small>{accepted}</span>'
+    yield f'<span class="bound">{_text(memory_text(item))}</span>'
     if item.diagnostics:
         yield f'<span class="claim">{_text(item.diagnostics[0].message)}</span>'
     yield '</summary>\n<div class="body">'
@@ -117,7 +117,7 @@ def _fix(fix: Fix) -> Iterator[str]:
 
 
 def _facts(item: Outcome) -> Iterator[str]:
-    rows = [("memory", bound_text(item).strip(" ,")), ("results", item.projection or "")]
+    rows = [("memory", memory_text(item)), ("results", item.projection or "")]
     rows += [("bound M", item.bound.formula or "")] if item.bound else []
     rows += [
         (result.name, "holds" if result.holds else f"violated: {'; '.join(v.message for v in result.violations)}")

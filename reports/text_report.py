@@ -108,6 +108,11 @@ def verdict_line(item: Outcome, color: bool) -> str:
     return f"{paint(item.name, 'bold', color)}: {verdict}{accepted}{bound_text(item)}"
 
 
+def memory_text(item: Outcome) -> str:
+    """The bound M in words, as a phrase of its own: ``constant, at most 5 synopsis entries``."""
+    return bound_text(item).removeprefix(", ").removeprefix(" (").replace("), ", ", ", 1)
+
+
 def bound_text(item: Outcome) -> str:
     """The bound M in words, for a bounded statement."""
     if item.verdict is not Verdict.BOUNDED or item.bound is None:
