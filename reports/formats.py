@@ -33,10 +33,12 @@ class Format:
         return cast("Render", getattr(import_module(module), function))(outcomes, color)
 
 
+_ALL = frozenset({"certificate", "lto_queries"})
+
 FORMATS: tuple[Format, ...] = (
     Format("text", "reports.text_report:text_report", "for people, with the SQL and carets", for_people=True),
-    Format("json", "reports.json_report:json_report", "all there is, with certificates", frozenset({"certificate"})),
-    Format("jsonl", "reports.jsonl_report:jsonl_report", "the same, a query a line", frozenset({"certificate"})),
+    Format("json", "reports.json_report:json_report", "all there is, with certificates", _ALL),
+    Format("jsonl", "reports.jsonl_report:jsonl_report", "the same, a query a line", _ALL),
     Format("sarif", "reports.sarif_report:sarif_report", "SARIF 2.1.0, for code scanning"),
     Format("github", "reports.github_report:github_report", "annotations and a step summary in GitHub Actions"),
     Format("gitlab", "reports.gitlab_report:gitlab_report", "a code quality report for GitLab"),

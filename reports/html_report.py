@@ -67,7 +67,8 @@ def _query(number: int, item: Outcome) -> Iterator[str]:
     place = f"{repository_path(item.source.file)}:{item.span.line}"
     yield f'<details class="query {verdict}" id="q{number}" data-is="{verdict}">\n<summary>'
     yield f'<span class="verdict"><span class="dot"></span>{verdict}</span>'
-    yield f'<span class="name"><span class="title">{_text(item.name)}</span><small>{_text(place)}</small>{accepted}</span>'
+    yield f'<span class="name"><span class="title">{_text(item.name)}</span><small>{_text(place)}</small>'
+    yield f"{accepted}</span>"
     yield f'<span class="bound">{_text(memory_text(item))}</span>'
     if item.diagnostics:
         yield f'<span class="claim">{_text(item.diagnostics[0].message)}</span>'
