@@ -143,12 +143,14 @@ def _accepted(diagnostic: Diagnostic) -> str:
 
 
 def notes(item: Outcome) -> Iterator[str]:
-    """What is accepted, where the witness is, why there is no repair, and what the paper says of the query."""
+    """What is accepted, where the witness is, why there is no repair or no more, what the paper says of the query."""
     yield from filter(None, map(_accepted, item.diagnostics))
     if item.witness is not None:
         yield f"streambound witness {_argument(item)} shows streams that cannot be forgotten"
     if item.why_no_repair:
         yield f"no repair was found: {item.why_no_repair}"
+    if item.repairs_cut_short:
+        yield f"the search for repairs was cut short: {item.repairs_cut_short}"
     yield from item.paper
 
 
