@@ -59,6 +59,16 @@ class Column:
     at: Excerpt | None = None
     domain_at: Excerpt | None = None
 
+    @property
+    def line(self) -> int:
+        """The 1-based line that declares it; 0 where that is not known."""
+        return self.at.span.line if self.at else 0
+
+    @property
+    def domain_line(self) -> int:
+        """The 1-based line that declares its domain; 0 where there is none."""
+        return self.domain_at.span.line if self.domain_at else 0
+
 
 class Counters(StrEnum):
     """The type of a result's multiplicity: a count that does not fit stops the job."""
@@ -99,6 +109,11 @@ class Table:
     on_violation: OnViolation = OnViolation.QUARANTINE
     at: Excerpt | None = None
     file: str = ""
+
+    @property
+    def line(self) -> int:
+        """The 1-based line that declares it; 0 where that is not known."""
+        return self.at.span.line if self.at else 0
 
     def column(self, name: str) -> Column | None:
         """The column of that name (case-insensitive, as in Spark SQL)."""

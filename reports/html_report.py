@@ -13,6 +13,7 @@ from pathlib import Path
 from analyzer.diagnostics import Diagnostic, Fix
 from analyzer.version import __version__
 from criteria.vocabulary import Verdict
+from reports.excerpts import excerpt
 from reports.html_source import excerpt_html, source_html
 from reports.outcome import Outcome
 from reports.places import repository_path
@@ -89,6 +90,8 @@ def _finding(item: Outcome, found: Diagnostic) -> Iterator[str]:
     yield f'<div class="finding {severity}">'
     yield f'<p class="head"><a href="{escape(rule.docs)}" rel="noreferrer">{escape(name)}</a></p>'
     yield f'<p>{_text(found.message)}</p>\n<p class="soft">{_text(place)}</p>'
+    if found.file != item.source.file:
+        yield excerpt_html(excerpt(item, found))
     if suppression := found.suppression:
         until = f" until {suppression.until}" if suppression.until else ""
         yield f'<p class="soft">Accepted{until}: {_text(suppression.reason or suppression.kind)}</p>'
@@ -96,7 +99,7 @@ def _finding(item: Outcome, found: Diagnostic) -> Iterator[str]:
         at = f"{repository_path(related.file)}:{related.line}"
         yield f'<p class="soft">{_text(related.message)}: {_text(at)}</p>'
         if related.file != item.source.file:
-            yield excerpt_html(related)
+            yield excerpt_html(excerpt(item, related))
     if found.help:
         yield f"<p>{_text(found.help)}</p>"
     for fix in found.fixes:

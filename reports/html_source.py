@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
-from analyzer.diagnostics import Related
+from analyzer.spans import Excerpt
 from reports.outcome import Outcome
 
 Mark = tuple[int, int, str]
@@ -35,11 +35,11 @@ def source_html(item: Outcome) -> str:
     return f'<pre class="source">{"".join(lines)}</pre>'
 
 
-def excerpt_html(related: Related) -> str:
+def excerpt_html(place: Excerpt) -> str:
     """The line of another file, with its mark."""
-    span = related.span
-    end = span.end_column - 1 if span.end_line == span.line else len(related.text)
-    return f"<pre>{_line(span.line, related.text, [(span.column - 1, end, 'near')])}</pre>" if related.text else ""
+    span = place.span
+    end = span.end_column - 1 if span.end_line == span.line else len(place.text)
+    return f"<pre>{_line(span.line, place.text, [(span.column - 1, end, 'near')])}</pre>" if place.text else ""
 
 
 def _line(number: int, text: str, marks: Iterable[Mark]) -> str:

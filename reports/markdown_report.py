@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from analyzer.diagnostics import Diagnostic, Fix
 from criteria.vocabulary import Verdict
+from reports.excerpts import excerpt
 from reports.outcome import Outcome
 from reports.places import repository_path
 from reports.snippet import snippet
@@ -70,7 +71,7 @@ def _finding(item: Outcome, found: Diagnostic) -> Iterator[str]:
     if found.suppression:
         until = f" until {found.suppression.until}" if found.suppression.until else ""
         yield f"\nAccepted{until}: {_escaped(found.suppression.reason or found.suppression.kind)}"
-    yield from _block("sql", list(snippet(item.source.excerpt(found.span), "error", False)[1:]))
+    yield from _block("sql", list(snippet(excerpt(item, found), "error", False)[1:]))
     for related in found.related:
         yield f"- {_code(f'{repository_path(related.file)}:{related.line}')}: {_escaped(related.message)}"
     if found.help:

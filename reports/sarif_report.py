@@ -113,7 +113,7 @@ def _result(item: Outcome, diagnostic: Diagnostic, mark: str, artifacts: dict[st
         "message": {"text": text},
         "locations": [
             {
-                "physicalLocation": physical(diagnostic.file, diagnostic.span, _text(item, diagnostic.span)),
+                "physicalLocation": physical(diagnostic.file, diagnostic.span, _text(item, diagnostic)),
                 "logicalLocations": [
                     {"name": item.name, "fullyQualifiedName": f"{repository_path(item.source.file)}::{item.name}"}
                 ],
@@ -129,8 +129,9 @@ def _result(item: Outcome, diagnostic: Diagnostic, mark: str, artifacts: dict[st
     return found | ({"fixes": [_fix(fix) for fix in diagnostic.fixes]} if diagnostic.fixes else {})
 
 
-def _text(item: Outcome, span: Span) -> str:
-    return item.source.text[span.start : span.end]
+def _text(item: Outcome, diagnostic: Diagnostic) -> str:
+    span = diagnostic.span
+    return item.source.text[span.start : span.end] if diagnostic.file == item.source.file else ""
 
 
 def _physical(file: str, span: Span, text: str = "", *, artifacts: dict[str, int]) -> dict[str, Any]:

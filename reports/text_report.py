@@ -9,8 +9,8 @@ from decimal import ROUND_CEILING, Context
 from pathlib import Path
 
 from analyzer.diagnostics import Diagnostic, Fix, Related
-from analyzer.spans import Excerpt
 from criteria.vocabulary import Tier, Verdict
+from reports.excerpts import excerpt
 from reports.outcome import Outcome
 from reports.snippet import snippet
 from reports.style import link, links, paint
@@ -46,15 +46,16 @@ def diagnostic_lines(
     severity, rule = diagnostic.severity.value, diagnostic.rule
     head = link(paint(f"{severity}[{rule.code} {rule.name}]", severity, color), rule.docs, color)
     yield f"{head}: {paint(diagnostic.message, 'bold', color)}"
-    elsewhere = [related for related in diagnostic.related if related.span != diagnostic.span]
+    here = diagnostic.file, diagnostic.span
+    elsewhere = [related for related in diagnostic.related if (related.file, related.span) != here]
     spans = (diagnostic.span, *(related.span for related in elsewhere))
     width = max(len(str(span.line)) for span in spans)
     gutter = " " * width
     yield _place(gutter, "-->", diagnostic, color)
-    yield from snippet(_excerpt(item, diagnostic), severity, color, width=width)
+    yield from snippet(excerpt(item, diagnostic), severity, color, width=width)
     for related in elsewhere:
         yield _place(gutter, ":::", related, color)
-        yield from snippet(_excerpt(item, related), "frame", color, "-", related.message, width)
+        yield from snippet(excerpt(item, related), "frame", color, "-", related.message, width)
     facts = [("condition", diagnostic.condition)]
     facts += [("note", related.message) for related in diagnostic.related if related not in elsewhere]
     facts += [("help", diagnostic.help)]
@@ -71,13 +72,6 @@ def diagnostic_lines(
 
 def _place(gutter: str, arrow: str, at: Diagnostic | Related, color: bool) -> str:
     return f"{gutter}{paint(arrow, 'frame', color)} {at.file}:{at.span.line}:{at.span.column}"
-
-
-def _excerpt(item: Outcome, place: Diagnostic | Related) -> Excerpt:
-    """A place with its line, which is the statement's text where the place brings none."""
-    if place.file == item.source.file:
-        return item.source.excerpt(place.span)
-    return Excerpt(place.file, place.span, place.text if isinstance(place, Related) else "")
 
 
 def _labelled(label: str, text: str, gutter: str, equals: str) -> Iterator[str]:
