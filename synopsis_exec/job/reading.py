@@ -176,7 +176,7 @@ def tagged(spark: SparkSession, options: argparse.Namespace) -> DataFrame:
             *(f"{slot_text(source, slot, column_of.get(slot), good)} AS {slot}" for slot in SLOTS),
         ]
         if marks:
-            mark = f"struct({source.since} AS low, {time} AS high)"
+            mark = f"struct(CAST({source.since} AS BIGINT) AS low, CAST({time} AS BIGINT) AS high)"
             columns.append(f"CASE WHEN reason IS NULL AND {source.mark} THEN {mark} END AS mark")
         parts.append(read(spark, source, options, streaming=True).selectExpr(*columns))
     return reduce(lambda together, part: together.unionByName(part, allowMissingColumns=True), parts)
