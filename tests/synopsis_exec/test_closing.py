@@ -262,17 +262,17 @@ class Fed:
         for number, part in running.closing.inputs:
             observed.setdefault(f"largest_{number}_{part}", None)
         running.closing.take(observed)
-        return self.table(good) if good else None, bad
+        return self.table(good), bad
 
     def table(self, good: list[tuple[int, dict[str, Any]]]) -> Any:
-        columns: dict[str, Any] = {"ts": [row["ts"] for _, row in good]}
-        columns["source"] = pa.array([number for number, _ in good], pa.int32())
-        for source, number in self.numbers.items():
-            values = self.job.STREAMS[number].values
-            kind = pa.struct([(column, pa.int64()) for column in values])
-            mine = [{c: row[c] for c in values} if of == number else None for of, row in good]
-            columns[f"row_{self.numbers[source]}"] = pa.array(mine, kind)
-        return pa.table(columns).sort_by("ts")
+        columns: dict[str, list[Any]] = {name: [] for name in ("source", "ts", *self.job.SLOTS)}
+        for number, row in good:
+            there = {slot: row[column] for column, slot in self.job.STREAMS[number].slots.items()}
+            for name, value in {"source": number, "ts": row["ts"], **there}.items():
+                columns[name].append(value)
+            for name in set(columns) - {"source", "ts", *there}:
+                columns[name].append(None)
+        return pa.table(columns, schema=self.job.no_rows().schema)
 
 
 def evaluated(sql: str, places: list[tuple[int, int, int]]) -> list[str | None]:
