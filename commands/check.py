@@ -43,14 +43,16 @@ _MANY = 50
 @click.option("--cache/--no-cache", "use_cache", default=True, show_default=True,
               help="Reuse what was found for the same text, catalog, options and version; kept in the user's cache "
                    "directory, or in STREAMBOUND_CACHE_DIR.")  # fmt: skip
+@click.option("--allow-empty", is_flag=True,
+              help="Let directories without .sql files, and files without a statement, pass.")  # fmt: skip
 @compare_options
 @fix_options
 @common_options
 def check(
     paths: tuple[Path, ...], format_name: str | None, named: tuple[Output, ...], criteria: str, fail_on: str,
-    repairs: bool | None, jobs: int | None, use_cache: bool, baseline_file: Path | None, against: str | None,
-    transitions_only: bool, fix: bool, unsafe: bool, diff: bool, catalog_file: Path | None, color: bool | None,
-    debug: bool,
+    repairs: bool | None, jobs: int | None, use_cache: bool, allow_empty: bool, baseline_file: Path | None,
+    against: str | None, transitions_only: bool, fix: bool, unsafe: bool, diff: bool, catalog_file: Path | None,
+    color: bool | None, debug: bool,
 ) -> None:  # fmt: skip
     """Give the verdict of every query in PATHS: files, directories (all *.sql below), or - for standard input.
 
@@ -70,13 +72,15 @@ def check(
     asked = outputs(format_name, named)
     most = {None: REPAIRED, True: None, False: 0}[repairs]
     workspace = Workspace(catalog_file)
-    files = query_files(paths) if paths else workspace.registered()
+    files = query_files(paths, allow_empty) if paths else workspace.registered(allow_empty)
     _note_unused(workspace, files)
     fixes = FixOptions(fix, diff, unsafe)
     fixes.require_sense(files, criteria, repairs)
     comparison = Comparison(baseline_file, against, transitions_only, criteria)
     comparison.require_sense(fixes.wanted)
-    settings = Settings(criteria, None if fixes.wanted else most, details(asked), jobs or os.cpu_count() or 1)
+    settings = Settings(
+        criteria, None if fixes.wanted else most, details(asked), jobs or os.cpu_count() or 1, allow_empty
+    )
     cache = Cache(cache_directory() if use_cache else None)
 
     def judge(sources: Sources) -> tuple[Outcome, ...]:
