@@ -15,6 +15,7 @@ from commands.comparing import Comparison, compare_options
 from commands.fixing import FixOptions, fix_options, fixed
 from commands.options import PathArgument, colored, common_options
 from commands.outputs import Output, OutputOption, details, outputs, put
+from commands.watching import watched
 from reports.formats import FORMAT_NAMES
 
 if TYPE_CHECKING:
@@ -45,14 +46,17 @@ _MANY = 50
                    "directory, or in STREAMBOUND_CACHE_DIR.")  # fmt: skip
 @click.option("--allow-empty", is_flag=True,
               help="Let directories without .sql files, and files without a statement, pass.")  # fmt: skip
+@click.option("--stdin-filename", "stdin_name", type=PathArgument(), metavar="FILE",
+              help="The file that standard input (-) stands for: its name in reports, and its catalog.")  # fmt: skip
+@click.option("--watch", is_flag=True, help="Check again whenever a query or the catalog changes, until interrupted.")
 @compare_options
 @fix_options
 @common_options
 def check(
     paths: tuple[Path, ...], format_name: str | None, named: tuple[Output, ...], criteria: str, fail_on: str,
-    repairs: bool | None, jobs: int | None, use_cache: bool, allow_empty: bool, baseline_file: Path | None,
-    against: str | None, transitions_only: bool, fix: bool, unsafe: bool, diff: bool, catalog_file: Path | None,
-    color: bool | None, debug: bool,
+    repairs: bool | None, jobs: int | None, use_cache: bool, allow_empty: bool, stdin_name: Path | None,
+    watch: bool, baseline_file: Path | None, against: str | None, transitions_only: bool, fix: bool, unsafe: bool,
+    diff: bool, catalog_file: Path | None, color: bool | None, debug: bool,
 ) -> None:  # fmt: skip
     """Give the verdict of every query in PATHS: files, directories (all *.sql below), or - for standard input.
 
@@ -69,9 +73,11 @@ def check(
     from gate.check_files import REPAIRED, Settings, check_files
     from gate.suppressions import suppressed, today
 
+    if watch:
+        watched(click.get_current_context(), paths, catalog_file)
     asked = outputs(format_name, named)
     most = {None: REPAIRED, True: None, False: 0}[repairs]
-    workspace = Workspace(catalog_file)
+    workspace = Workspace(catalog_file, stdin_name)
     files = query_files(paths, allow_empty) if paths else workspace.registered(allow_empty)
     _note_unused(workspace, files)
     fixes = FixOptions(fix, diff, unsafe)
