@@ -37,7 +37,7 @@ def test_there_are_transcripts() -> None:
 def test_the_tour_is_accepted_and_its_variant_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The catalog and query of "Five minutes", and what it says of the query without the relation."""
     monkeypatch.chdir(tmp_path)
-    (catalog,) = re.findall(r"```toml\n(.*?)```", README, flags=re.S)
+    catalog, *_ = re.findall(r"```toml\n(.*?)```", README, flags=re.S)
     (sql,) = re.findall(r"```sql\n(.*?)```", README, flags=re.S)
     (tmp_path / "queries").mkdir()
     (tmp_path / "streams.toml").write_text(catalog)
