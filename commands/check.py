@@ -81,26 +81,16 @@ def check(
         watched(click.get_current_context(), paths, catalog_file)
     asked = outputs(format_name, named)
     most = {None: REPAIRED, True: None, False: 0}[repairs]
-<<<<<<< HEAD
-    workspace = Workspace(catalog_file, stdin_name)
-    files = query_files(paths, allow_empty) if paths else workspace.registered(allow_empty)
-=======
     workspace = workspace_of(catalog_file, stdin_name)
-    files = query_files(paths) if paths else workspace.registered()
->>>>>>> c9fb11c2eb3281d57c89d24656833ac02fa08760
+    files = query_files(paths, allow_empty) if paths else workspace.registered(allow_empty)
     _note_unused(workspace, files)
     fixes = FixOptions(fix, diff, unsafe)
     fixes.require_sense(files, criteria, repairs if given("repairs") else None)
     comparison = Comparison(baseline_file, against, transitions_only, criteria)
-<<<<<<< HEAD
-    comparison.require_sense(fixes.wanted)
+    comparison.require_sense(fixes.wanted, given("transitions_only"))
     settings = Settings(
         criteria, None if fixes.wanted else most, details(asked), jobs or os.cpu_count() or 1, allow_empty
     )
-=======
-    comparison.require_sense(fixes.wanted, given("transitions_only"))
-    settings = Settings(criteria, None if fixes.wanted else most, details(asked), jobs or os.cpu_count() or 1)
->>>>>>> c9fb11c2eb3281d57c89d24656833ac02fa08760
     cache = Cache(cache_directory() if use_cache else None)
 
     def judge(sources: Sources) -> tuple[Outcome, ...]:
