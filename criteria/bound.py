@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from analyzer.boundedness import Facts
 from analyzer.query import Attribute, Branch, Kind, Query
-from criteria.cases import Case, cases
+from criteria.cases import Case, cases, synopses
 from criteria.components import expiring, fixed_for_best
 from criteria.count import (
     Count,
@@ -72,8 +72,13 @@ class BranchBound:
 
     number: int
     case: Case = field(repr=False)
-    facts: Facts = field(repr=False, compare=False)
+    synopsis: Synopsis = field(repr=False, compare=False)
     tables: tuple[TableBound, ...]
+
+    @property
+    def facts(self) -> Facts:
+        """What is known of the case."""
+        return self.synopsis.facts
 
     @property
     def branch(self) -> Branch:
@@ -122,8 +127,22 @@ def _parts(branch: Branch, distinct: bool) -> tuple[Case, ...]:
 
 
 def _branch_bound(number: int, case: Case, distinct: bool, prefix: str) -> BranchBound | None:
-    branch = case.branch
-    synopsis = Synopsis(Facts.of(branch), extreme=distinct)
+    facts = Facts.of(case.branch)
+    found = next((kept for s in synopses(facts, distinct) if (kept := _table_bounds(s, prefix)) is not None), None)
+    if found is None:
+        return None
+    synopsis, tables = found
+    if distinct:
+        layout = results_layout(synopsis)
+        count = results_count(synopsis.facts, layout)
+        if count is None:
+            return None
+        tables.append(TableBound(prefix + "results", layout, count, results=True))
+    return BranchBound(number, case, synopsis, tuple(tables))
+
+
+def _table_bounds(synopsis: Synopsis, prefix: str) -> tuple[Synopsis, list[TableBound]] | None:
+    """The tables with their bounds; None where one has none."""
     if synopsis.realisable is None:
         return None
     tables = []
@@ -132,13 +151,7 @@ def _branch_bound(number: int, case: Case, distinct: bool, prefix: str) -> Branc
         if count is None:
             return None
         tables.append(TableBound(prefix + table.name, table, count))
-    if distinct:
-        layout = results_layout(synopsis)
-        count = results_count(synopsis.facts, layout)
-        if count is None:
-            return None
-        tables.append(TableBound(prefix + "results", layout, count, results=True))
-    return BranchBound(number, case, synopsis.facts, tuple(tables))
+    return synopsis, tables
 
 
 def table_size(synopsis: Synopsis, table: Table) -> Size | None:

@@ -17,6 +17,7 @@ from analyzer.boundedness import Facts
 from analyzer.closure import Sort
 from analyzer.query import Attribute, Branch, Comparison, Op, conjunction
 from criteria.components import fixed_for_best
+from criteria.extremum import limiting
 from criteria.order_search import Reference
 from criteria.set import harmful_references
 from criteria.synopsis import Synopsis
@@ -53,12 +54,28 @@ def _split(case: Case) -> list[Case] | None:
     return None
 
 
+def synopses(facts: Facts, distinct: bool) -> Iterator[Synopsis]:
+    """The ways to remember what a branch needs, the one with the fewest entries first.
+
+    A set query keeps extrema wherever it can; where that makes several best matches, only where it must.
+    """
+    if not distinct:
+        yield Synopsis(facts)
+        return
+    every, harmful = limiting(facts), harmful_references(facts)
+    yield Synopsis(facts, every)
+    if set(every) != set(harmful):
+        yield Synopsis(facts, harmful)
+
+
 def _settled(facts: Facts) -> bool:
-    """Whether every table keeps one extremum per component."""
-    synopsis = Synopsis(facts, extreme=True)
-    return synopsis.realisable is None or all(
-        not table.extrema or fixed_for_best(facts, table) is not None for table in synopsis.tables
-    )
+    """Whether every table can keep one extremum per component."""
+    return any(_has_best(synopsis) for synopsis in synopses(facts, distinct=True))
+
+
+def _has_best(synopsis: Synopsis) -> bool:
+    kept = () if synopsis.realisable is None else synopsis.tables
+    return all(not table.extrema or fixed_for_best(synopsis.facts, table) is not None for table in kept)
 
 
 def _with(case: Case, condition: Comparison) -> Case:

@@ -26,10 +26,12 @@ def has_best(facts: Facts, table: Table, fixed: frozenset[str]) -> bool:
 def fixed_for_best(facts: Facts, table: Table) -> tuple[str, ...] | None:
     """The sources whose tuples to count one by one, so that there is a best match for each; None when none are enough.
 
-    Relations and finite streams link components through values that no key holds; so do streams that a window forgets.
+    Relations and finite streams link components through values that no key holds; so do
+    streams that a window forgets, and all streams until a missing one ends.
     """
     finite = tuple(stream for stream in table.streams if stream in facts.finite_streams)
-    passing = tuple(stream for stream in table.streams if stream in expiring(table) and stream not in finite)
+    others = (stream for stream in table.streams if stream not in finite)
+    passing = tuple(stream for stream in others if table.deadline is not None or stream in expiring(table))
     relations = table.relations
     ways = ((), relations, (*relations, *finite), (*relations, *finite, *passing))
     return next((fixed for fixed in ways if has_best(facts, table, frozenset(fixed))), None)

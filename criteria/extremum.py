@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from analyzer.boundedness import Facts
+from analyzer.boundedness import Facts, Join
 from analyzer.closure import Sort
 from analyzer.query import Attribute
 from criteria.order_search import Reference
@@ -39,6 +39,32 @@ class Extremum:
     def limit(self, attribute: Attribute) -> tuple[Fraction, bool] | None:
         """The offset and strictness of the limit on an attribute; None where there is none."""
         return next(((offset, strict) for x, offset, strict in self.limits if x == attribute), None)
+
+
+def limiting(facts: Facts) -> tuple[Reference, ...]:
+    """The inequality joins of streams with sources to come of which an extremum is enough for a set.
+
+    They include those with a stream that comes within a window, of which a bag keeps every value for so long. A value
+    that is clipped to known limits is told apart instead, and so is one of a dense type that has finitely many.
+    """
+    streams = frozenset(source.alias for source in facts.branch.streams)
+    return tuple(
+        Reference(join.attribute, join.other, own)
+        for join in facts.joins
+        if not join.equality and not _clipped(facts, join)
+        for own in (join.attribute, join.other)
+        if own.source in streams and not _listed(facts, own)
+    )
+
+
+def _clipped(facts: Facts, join: Join) -> bool:
+    if facts.closure.sort(join.attribute) is not Sort.DISCRETE:
+        return False
+    return facts.limits(join.attribute)[1].known and facts.limits(join.other)[0].known
+
+
+def _listed(facts: Facts, attribute: Attribute) -> bool:
+    return facts.closure.sort(attribute) is not Sort.DISCRETE and facts.bounded(attribute)
 
 
 _Limited = tuple[Attribute, bool, bool]

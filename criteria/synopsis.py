@@ -22,7 +22,6 @@ from analyzer.closure import Sort
 from analyzer.query import Attribute, Comparison, Kind, Op
 from criteria.extremum import Extremum, extrema
 from criteria.order_search import Reference
-from criteria.set import harmful_references
 
 MOST_TABLES = 1024
 """Sets of streams beyond which no plan is made: unrelated streams make exponentially many."""
@@ -99,12 +98,11 @@ class Transition:
 class Synopsis:
     """The tables and transitions of one branch whose facts are given.
 
-    With ``extreme`` it is one of a set query: of unbounded attributes it keeps extrema, which decide only whether there
-    is a result; without, their values.
+    ``references`` are the joins for which a set query keeps extrema; a bag has none, and keeps values.
     """
 
     facts: Facts
-    extreme: bool = False
+    references: tuple[Reference, ...] = ()
 
     @cached_property
     def streams(self) -> tuple[str, ...]:
@@ -226,7 +224,7 @@ class Synopsis:
             self.facts.finite_streams[s] for s in self.streams if s not in inside and s in self.facts.finite_streams
         ]
         table = Table(streams, relations, tuple(self._key(inside)), ages, min(ends, default=None))
-        return replace(table, extrema=extrema(self.facts, self._references, inside, table.exact))
+        return replace(table, extrema=extrema(self.facts, self.references, inside, table.exact))
 
     def _key(self, inside: frozenset[str]) -> Iterator[Stored]:
         classes: dict[Attribute, list[Attribute]] = {}
@@ -246,13 +244,8 @@ class Synopsis:
         return self._exact(attribute, inside) or bool(self._open_joins(attribute, inside))
 
     @cached_property
-    def _references(self) -> tuple[Reference, ...]:
-        """The joins for which an extremum is enough."""
-        return harmful_references(self.facts) if self.extreme else ()
-
-    @cached_property
     def _as_extremum(self) -> frozenset[Reference]:
-        return frozenset(self._references)
+        return frozenset(self.references)
 
     def _carrier(self, attribute: Attribute) -> tuple[bool, float, str, str]:
         """Which of some equal attributes is kept, whatever the order of FROM: the least of a relation or of the stream

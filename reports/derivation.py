@@ -119,7 +119,7 @@ def _projections(words: TableWords, alias: str) -> Iterator[Step]:
 
 
 def _joins(words: TableWords, alias: str) -> Iterator[Step]:
-    facts, extreme = words.facts, words.synopsis.extreme
+    facts, extreme = words.facts, bool(words.synopsis.references)
     found: dict[str, tuple[Attribute, list[bool]]] = {}
     for own, join in facts.joins_of(alias, facts.later[alias]):
         text = _join(facts, join)

@@ -21,9 +21,10 @@ from reports.phrases import age_text, stored_text, values_text
 
 @dataclass(frozen=True)
 class TableWords:
-    """The tables of one branch of a split query (or of a case of it); ``sizes`` is what the bound M says of them, by ``prefix`` and name.
+    """The tables of one branch of a split query, or of a case of it.
 
-    ``proved`` says that there is a witness: what violates a clause is not only not known to be bounded.
+    ``sizes`` is what the bound M says of them, by ``prefix`` and name; ``proved`` says that there is a witness: what
+    violates a clause is not only not known to be bounded.
     """
 
     synopsis: Synopsis
@@ -41,8 +42,8 @@ class TableWords:
         sizes = {} if checked.bound is None else {table.table: table.size for table in checked.bound.tables}
         prefix = f"{number}:" if len(parts(checked, decision)) > 1 else ""
         proved = decision.verdict is Verdict.UNBOUNDED
-        extreme = distinct and decision.verdict is Verdict.BOUNDED
-        return cls(Synopsis(Facts.of(branch), extreme), distinct, violations, proved, sizes, prefix)
+        synopsis = Synopsis(Facts.of(branch)) if checked.bound is None else checked.bound.branches[number - 1].synopsis
+        return cls(synopsis, distinct, violations, proved, sizes, prefix)
 
     @property
     def facts(self) -> Facts:

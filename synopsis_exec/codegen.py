@@ -52,7 +52,7 @@ def _part(name: str) -> str:
 def _imports() -> str:
     """The imports of all parts and of the kernel, sorted as a formatter would."""
     plain: set[str] = set()
-    names: dict[str, set[str]] = {"collections": {"Counter", "defaultdict"}, "collections.abc": {"Iterable"}}
+    names: dict[str, set[str]] = {"collections": {"Counter", "defaultdict"}}
     for name in _PARTS:
         for node in ast.parse(_module(name)).body:
             if isinstance(node, ast.Import):

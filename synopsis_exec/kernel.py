@@ -258,7 +258,7 @@ def _keep(lines: Lines, branch: BranchText, table: Table) -> None:
     indexes = branch.indexes_of(name)
     lines.add("")
     if table.extrema:
-        lines.add(f"self.{branch.keepers[table.streams]}({new})")
+        lines.add(f"self.{branch.keepers[table.streams]}(list({new}))")
         indexes = ()
     elif branch.plan.distinct:
         lines.add(f"{name} |= {new}")

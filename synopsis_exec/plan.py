@@ -33,7 +33,7 @@ def make_plan(decision: Decision, catalog: Catalog) -> Plan:
     sizes = bound(split)
     if sizes is None:
         raise _unknown_bound(split)
-    planned = (_branch_plan(split, number, part.branch) for number, part in enumerate(sizes.branches, start=1))
+    planned = (_branch_plan(split, number, part.synopsis) for number, part in enumerate(sizes.branches, start=1))
     branches = tuple(plan for plan in planned if plan is not None)
     used = dict.fromkeys(source.table for branch in decision.query.branches for source in branch.sources)
     tables = [table for name in used if (table := catalog.table(name)) is not None]
@@ -113,7 +113,7 @@ def _type_of(branch: Branch, output: Output) -> DataType:
 
 def _unknown_bound(split: Query) -> NotExecutableError:
     for branch in split.branches:
-        synopsis = Synopsis(Facts.of(branch), extreme=split.distinct)
+        synopsis = Synopsis(Facts.of(branch))
         if synopsis.realisable is None:
             what = f"it would need more than {MOST_TABLES} tables, one per set of streams that may come first"
             return _refused(split, what, "relate the streams' timestamps, or join fewer streams")
@@ -124,10 +124,9 @@ def _unknown_bound(split: Query) -> NotExecutableError:
     return _refused(split, "no bound on its memory is known", "bound the projected attributes")
 
 
-def _branch_plan(split: Query, number: int, branch: Branch) -> BranchPlan | None:
+def _branch_plan(split: Query, number: int, synopsis: Synopsis) -> BranchPlan | None:
     """The plan of a case of a branch, the one with that number; None when no timestamp can satisfy it."""
-    facts = Facts.of(branch)
-    synopsis = Synopsis(facts, extreme=split.distinct)
+    facts, branch = synopsis.facts, synopsis.facts.branch
     if len(synopsis.transitions) > MOST_TRANSITIONS:
         what = f"its partial matches can grow in {len(synopsis.transitions)} ways, more than {MOST_TRANSITIONS}"
         raise _refused(split, what, "relate the streams' timestamps, or join fewer streams")

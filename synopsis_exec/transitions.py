@@ -40,7 +40,7 @@ class BranchText:
         self.keepers = {
             t.streams: "_" + members.new(f"keep_{'_'.join(t.streams)}{self.suffix}") for t in self._extremal()
         }
-        self.best = {t.streams: self._best_index(t) for t in self._extremal()}
+        self.best = {t.streams: self._best_index(t) for t in self._extremal() if t.key or t.ages}
         self.transitions = [(t, self._transition(t)) for t in self.branch.transitions]
 
     def _streams(self) -> list[PlanSource]:
