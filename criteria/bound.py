@@ -7,7 +7,6 @@ contributes its tuples within the window, ``c_S · width``, where that is all th
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 from analyzer.boundedness import Facts
 from analyzer.query import Attribute, Branch, Kind, Query
@@ -32,17 +31,7 @@ from criteria.count import (
 from criteria.limits import lower_text, upper_text
 from criteria.size import Size, total
 from criteria.synopsis import MOST_TABLES, Age, Stored, Synopsis, Table
-
-
-class Tier(StrEnum):
-    """What the memory of a query depends on."""
-
-    CONSTANT = "constant"
-    """The query and the catalog alone: constants, declared ranges, relations."""
-    RATE_WINDOW = "rate-window"
-    """Also how many tuples share a timestamp, and the length of a window or of a finite stream."""
-    UNBOUNDED = "unbounded"
-    UNKNOWN = "unknown"
+from criteria.vocabulary import Tier
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,9 @@ from criteria.order_search import Reference
 from criteria.set import harmful_references
 from criteria.size import Size
 from criteria.synopsis import Stored, Synopsis, Table
-from criteria.verdict import Decision, Verdict, branch_violations
+from criteria.verdict import Decision, branch_violations
 from criteria.violation import Violation
+from criteria.vocabulary import Verdict
 from reports.phrases import age_text, stored_text, values_text
 
 

@@ -15,7 +15,6 @@ from synopsis_exec.transitions import BranchText
 _MEMBERS = ("close", "entries", "tables", "dump", "load", "limit", "written")
 _HEAD = '''\
 NOTHING: dict[tuple, int] = {}
-MOST = 2**63 - 1  # the largest multiplicity that fits the output's bigint
 
 
 def grouped(counts: dict[tuple, int], *columns: int) -> dict[tuple, dict[tuple, int]]:

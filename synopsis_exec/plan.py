@@ -13,7 +13,8 @@ from analyzer.render import render
 from analyzer.types import DataType, Family
 from criteria.bound import bound, table_size
 from criteria.synopsis import MOST_TABLES, Synopsis, Transition
-from criteria.verdict import Decision, Verdict
+from criteria.verdict import Decision
+from criteria.vocabulary import Verdict
 from synopsis_exec.filters import constraint, extremes, local_filters, members, time_filters
 from synopsis_exec.plan_ir import AgeCheck, BranchPlan, Input, Plan, PlanSource, PlanTransition
 from synopsis_exec.plan_text import plan_text
@@ -40,18 +41,25 @@ def make_plan(decision: Decision, catalog: Catalog) -> Plan:
     inputs = tuple(_input(table, branches) for table in tables)
     _check_inputs(decision.query, inputs)
     sql = render(decision.query, pretty=True)
-    declarations = "\n".join(_declaration(table) for table in sorted(tables, key=lambda t: t.name))
+    sink = catalog.sink(decision.query.name)
+    declarations = [
+        *(_declaration(table) for table in sorted(tables, key=lambda t: t.name)),
+        catalog.counters,
+        str(sink),
+    ]
     return Plan(
         name=decision.query.name,
         sql=sql,
         query_sha256=sha256(sql.encode()).hexdigest(),
-        catalog_sha256=sha256(declarations.encode()).hexdigest(),
+        catalog_sha256=sha256("\n".join(declarations).encode()).hexdigest(),
         distinct=decision.query.distinct,
         columns=_columns(decision.query),
         inputs=inputs,
         branches=branches,
         several=len(sizes.branches) > 1,
         bound=sizes,
+        counters=catalog.counters,
+        sink=sink,
     )
 
 
@@ -227,6 +235,7 @@ def _input(table: Table, branches: tuple[BranchPlan, ...]) -> Input:
         max_per_timestamp=table.max_per_timestamp,
         source=table.source,
         rows=table.rows,
+        on_violation=table.on_violation,
     )
 
 
@@ -243,4 +252,5 @@ def _check_inputs(query: Query, inputs: tuple[Input, ...]) -> None:
 def _declaration(table: Table) -> str:
     """What a table's declaration means to the job, as text to hash."""
     columns = ", ".join(f"{c.name} {c.type.name} {c.domain}" for c in table.columns)
-    return f"{table.kind} {table.name}({columns}) {table.timestamp} {table.max_per_timestamp} {table.rows}"
+    rest = f"{table.timestamp} {table.max_per_timestamp} {table.rows} {table.on_violation} {table.source}"
+    return f"{table.kind} {table.name}({columns}) {rest}"

@@ -62,3 +62,8 @@ def outside_domain(column: Column) -> str:
 def too_many_rows(relation: str, rows: int, most: int) -> str:
     """A relation breaks the catalog's `rows`."""
     return f"relation {relation} has {rows} rows, more than the catalog's rows = {most}"
+
+
+def too_many_at_once(most: int) -> str:
+    """A stream breaks the catalog's `max_per_timestamp`."""
+    return f"more than max_per_timestamp = {most} rows"

@@ -26,11 +26,16 @@ _ERRORS: dict[str, type[StreamboundError]] = {
     "rows": RuntimeLimitError,
     "usage": UsageError,
     "state": UsageError,
+    "contract": RuntimeLimitError,
+    "output": InputError,
+    "spark": InputError,
 }
 _REMEDIES = {
     "limit": "is max_per_timestamp in the catalog too low? The job was stopped before memory could grow",
-    "overflow": "restrict the query so that fewer tuples combine",
+    "overflow": 'declare counters = "decimal" in the catalog, or restrict the query so that fewer tuples combine',
     "rows": "declare more rows in the catalog and check the query again, or remove some",
+    "contract": 'correct the row, or let the catalog put such rows aside: on_violation = "quarantine"',
+    "output": "make room or correct the path, then run again; with the same --checkpoint it goes on where it stopped",
 }
 
 
@@ -58,10 +63,12 @@ def run_query(
     on_batch: Callable[[Report], None] | None = None,
     *,
     base: Path | None = None,
+    multiplicity: str = "count",
 ) -> RunSummary:
     """Run a job over all the input there is; ``on_batch`` gets the report of each micro-batch.
 
-    Without ``input_dir`` the catalog's sources are read, relative paths from ``base``. Raises InputError for unusable
+    Without ``input_dir`` the catalog's sources are read, relative paths from ``base``. ``multiplicity`` is "count" or
+    "rows": how duplicates are written. Raises InputError for unusable
     input, RuntimeLimitError for more entries than M or an overflow, and StreamboundError for what Spark reports.
     """
     _check_spark()
@@ -80,7 +87,7 @@ def run_query(
         "--quarantine": quarantine,
         "--checkpoint": checkpoint,
     }
-    command = [sys.executable, str(job), "--report", "json"]
+    command = [sys.executable, str(job), "--report", "json", "--multiplicity", multiplicity]
     command += [part for name, value in options.items() if value for part in (name, str(value.absolute()))]
     status, reports = _watch(command, log, on_batch)
     last = reports[-1] if reports else {}

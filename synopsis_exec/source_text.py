@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from sqlglot import exp
 
-from analyzer.catalog import Column, Kind
+from analyzer.catalog import Column, Kind, OnViolation
 from analyzer.query import Atom, Attribute, Branch, Comparison, NullTest, Op, Source, conjunction
 from analyzer.render import render_formula
 from analyzer.spans import Span
@@ -15,6 +15,7 @@ from analyzer.types import DataType, Family
 from synopsis_exec import reasons
 from synopsis_exec.emit import Lines, literal
 from synopsis_exec.plan_ir import Input, Plan
+from synopsis_exec.useful import useful
 
 _LARGEST_PRECISION = 18
 """Decimals of more digits do not fit 64 bits."""
@@ -50,6 +51,10 @@ def source_text(lines: Lines, item: Input, plan: Plan) -> None:
             lines.add(f"typed={literal(typed)},")
         if item.rows is not None:
             lines.add(f"most={item.rows},")
+        if item.max_per_timestamp is not None:
+            lines.add(f"per_timestamp={item.max_per_timestamp},")
+        if item.on_violation is OnViolation.STOP:
+            lines.add("stops=True,")
     lines.add("),")
 
 
@@ -172,29 +177,13 @@ def _useful(item: Input, plan: Plan) -> str:
 
     The kernel makes all checks, and exactly. An offset between two columns could exceed their type in Spark.
     """
-    options = [
-        _sql([_on_row(atom) for atom in (*source.times, *_needed(source.filters)) if _total(atom)], item.columns)
-        for branch in plan.branches
-        for source in branch.sources
-        if source.table == item.name
-    ]
+    options = [_sql(list(map(_on_row, atoms)), item.columns) for atoms in useful(item, plan)]
     if not options:
         return "FALSE"
     if "TRUE" in options:
         return "TRUE"
     unique = list(dict.fromkeys(options))
     return unique[0] if len(unique) == 1 else " OR ".join(f"({option})" for option in unique)
-
-
-def _needed(filters: tuple[Atom, ...]) -> list[Atom]:
-    """The filters without the IS NOT NULL that a comparison says anyway."""
-    compared = {a for atom in filters if isinstance(atom, Comparison) for a in atom.attributes}
-    return [f for f in filters if not (isinstance(f, NullTest) and not f.is_null and f.attribute in compared)]
-
-
-def _total(atom: Atom) -> bool:
-    """Whether Spark can evaluate a condition on every row."""
-    return isinstance(atom, NullTest) or atom.right is None or not atom.offset
 
 
 def _on_row(atom: Atom) -> Atom:

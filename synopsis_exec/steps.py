@@ -12,6 +12,7 @@ from synopsis_exec.plan_ir import BranchPlan, Plan
 from synopsis_exec.plan_text import tables_in_words
 from synopsis_exec.recorded import Row, recorded_rows
 from synopsis_exec.simulate import Key, Step, load_kernel, replay
+from synopsis_exec.useful import useful
 
 MOST_ENTRIES = 12
 """Entries shown in one line; the others are counted."""
@@ -24,7 +25,7 @@ def steps_text(job_text: str, plan: Plan, input_dir: Path) -> str:
     the timestamp added, ``s_p`` what was there before. Rows that a run quarantines are left out and counted at the
     end. Raises InputError for a missing file.
     """
-    recorded = {item.name: recorded_rows(item, input_dir) for item in plan.inputs}
+    recorded = {item.name: recorded_rows(item, input_dir, useful(item, plan)) for item in plan.inputs}
     streams = {item.name: recorded[item.name].rows for item in plan.streams}
     relations = {item.name: recorded[item.name].rows for item in plan.relations}
     times = {item.name: item.timestamp or "" for item in plan.streams}

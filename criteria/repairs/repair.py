@@ -20,7 +20,8 @@ from criteria.repairs.patch import edits_of
 from criteria.repairs.rejected import Rejected
 from criteria.repairs.search import QUICK, Effort, Search
 from criteria.repairs.steps import Change
-from criteria.verdict import Verdict, decide
+from criteria.verdict import decide
+from criteria.vocabulary import Verdict
 from criteria.wording import listed
 
 

@@ -9,8 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from synopsis_exec.job.contracts import Rates, stop_at
 from synopsis_exec.job.given import FINGERPRINT, QUERY, RELATIONS, STREAMS, Synopsis
-from synopsis_exec.job.output import copy_parts, json_lines, output_line, written_atomically
+from synopsis_exec.job.output import copy_parts, json_lines, write_result, written_atomically
 from synopsis_exec.job.reading import relation_rows, widen
 from synopsis_exec.job.source import JobError
 
@@ -43,6 +44,7 @@ class Job:
             self.relations[relation.name] = good
             self.relation_sizes[relation.name] = len(good) + len(bad)
             self.bad_relation_rows.extend(bad)
+        stop_at(self.bad_relation_rows)
         self.restart(None)
 
     def check_fingerprint(self) -> None:
@@ -57,6 +59,7 @@ class Job:
     def restart(self, batch: int | None) -> None:
         """Take over the state after a batch; a fresh state for None."""
         self.synopsis = Synopsis(self.relations)
+        self.rates = Rates()
         self.limit = self.options.limit if self.options.limit is not None else self.synopsis.limit
         self.batch = batch
         self.pending: dict[int, dict[str, list[dict[str, Any]]]] = {}
@@ -73,6 +76,7 @@ class Job:
             self.synopsis.load(state["tables"])
             self.pending = {int(ts): rows for ts, rows in state["pending"].items()}
             self.largest, self.closed = state["largest"], state["closed"]
+            self.rates = Rates(state["rates"])
             self.rows, self.rejected = Counter(state["rows"]), Counter(state["rejected"])
             self.results, self.peak = state["results"], state["peak"]
         except (OSError, ValueError, KeyError) as error:
@@ -86,6 +90,7 @@ class Job:
             "pending": self.pending,
             "largest": self.largest,
             "closed": self.closed,
+            "rates": self.rates.dump(),
             "rows": self.rows,
             "rejected": self.rejected,
             "results": self.results,
@@ -118,6 +123,10 @@ class Job:
         rows, results, closed = self.rows.total(), self.results, self.closed_timestamps
         good, bad = self.take_in(frame)
         complete = min(self.largest.values()) if len(self.largest) == len(STREAMS) else None
+        good, excess = self.rates.checked(frame, good, self.closed, complete)
+        self.rejected.update(row["reason"] for row in excess)
+        bad += excess
+        stop_at(bad)
         self.peak_of_batch = self.synopsis.entries()
         with written_atomically(self.folder / "results" / f"{batch:09d}.jsonl") as file:
             for start in range(0, good.num_rows if good is not None else 0, SLICE):
@@ -176,7 +185,8 @@ class Job:
             reason = row["reason"] or "late: its timestamp is closed already"
             self.rejected[reason] += 1
             bad.append({"stream": STREAMS[row["source"]].name, "reason": reason, "row": row["text"]})
-        good = fetched.filter(fetched.column("good"))
+        names = [name for name in fetched.column_names if name not in ("text", "reason", "bad", "good")]
+        good = fetched.filter(fetched.column("good")).select(names)
         return good.sort_by("ts") if good.num_rows else None, bad
 
     def keep(self, part: Any) -> int:
@@ -194,8 +204,7 @@ class Job:
         """Close the timestamps before one, or all of them, in order, and write their results."""
         for now in sorted(ts for ts in self.pending if until is None or ts < until):
             for row, n in self.synopsis.close(now, self.pending.pop(now)):
-                file.write(output_line(row, now, n))
-                self.results += 1
+                self.results += write_result(file, row, now, n, self.options.multiplicity)
             entries = self.synopsis.entries()
             self.closed_timestamps += 1
             self.peak_of_batch = max(self.peak_of_batch, entries)

@@ -1,4 +1,4 @@
-"""Part of every job: what is known of a stream or relation, and failures with an exit status."""
+"""Part of every job: what is known of a stream, a relation or a sink, and failures with an exit status."""
 
 from __future__ import annotations
 
@@ -26,10 +26,24 @@ class Source(NamedTuple):
     format: str | None
     path: str
     options: dict[str, str]
+    payload: str = ""
+    """The source's column that holds a row as a JSON object; without one the columns are the row's."""
     typed: str = ""
     """The columns of a format that has types of its own, or goes by position."""
     most: int | None = None
     """How many rows a relation may have."""
+    per_timestamp: int | None = None
+    """How many useful rows of a stream may share a timestamp."""
+    stops: bool = False
+    """Whether a row that breaks the contract stops the job, instead of being put aside."""
+
+
+class Target(NamedTuple):
+    """What Spark writes to; `path` is empty for Kafka."""
+
+    format: str
+    path: str
+    options: dict[str, str]
 
 
 class JobError(Exception):

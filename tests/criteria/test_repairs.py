@@ -11,7 +11,7 @@ from analyzer.diagnostics import Fix
 from analyzer.spans import SourceText
 from criteria.check import Checked, check_source, with_repairs
 from criteria.repairs.changes import CHANGES
-from criteria.verdict import Verdict
+from criteria.vocabulary import Verdict
 from tests.support.cases import CASES, Case, read_cases
 from tests.support.patching import CATALOG, patched, patched_by_lines
 

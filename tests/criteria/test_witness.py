@@ -12,7 +12,8 @@ from hypothesis import given
 from analyzer.catalog import catalog_from_mapping
 from criteria.results import results
 from criteria.solution import Conditions, solve
-from criteria.verdict import Decision, Verdict
+from criteria.verdict import Decision
+from criteria.vocabulary import Verdict
 from criteria.witness import Witness, build, distinguishes
 from recheck.batch_sql import BatchSql
 from recheck.prove import Proof, prove

@@ -16,10 +16,12 @@ from analyzer.diagnostics import Diagnostic
 from analyzer.rules import RULES, Rule
 from analyzer.spans import SourceText
 from analyzer.workspace import Workspace
-from criteria.check import Checked, check_file, check_source
+from criteria.check import check_source
 from criteria.paper_verdict import by_the_paper
-from criteria.repeated_names import repeated_names
+from gate.check_files import Settings, check_files
+from gate.suppressions import suppressed, today
 from reports.code_page import code_page, pages_directory
+from reports.outcome import Outcome, outcome
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 HEADINGS = ["What it means", "Why", "Example", "Repair"]
@@ -60,20 +62,20 @@ class Page:
         return set(re.findall(r"It comes\s+with\s+\[(SB\d+)\]", self.sections["What it means"]))
 
 
-def check(rule: Rule, files: tuple[str, str], directory: Path) -> Checked:
+def check(rule: Rule, files: tuple[str, str], directory: Path) -> Outcome:
     catalog, sql = files
     (directory / "streams.toml").write_text(catalog, encoding="utf-8")
     if rule.code.startswith("SB4"):
         return check_run(sql, directory)
     (item,) = check_source(SourceText("q.sql", sql), load_catalog(directory / "streams.toml"))
-    return by_the_paper(item) if rule.code.startswith("SB3") else item
+    return outcome(by_the_paper(item) if rule.code.startswith("SB3") else item)
 
 
-def check_run(sql: str, directory: Path) -> Checked:
+def check_run(sql: str, directory: Path) -> Outcome:
     """The first statement of a run with a finding, or else the last: these codes are about files of any content."""
     file = directory / "q.sql"
     file.write_text(sql, encoding="utf-8")
-    items = repeated_names(check_file(file, Workspace(directory / "streams.toml")))
+    items = suppressed(check_files([file], Workspace(directory / "streams.toml"), Settings(repairs=0)), today())
     return next((item for item in items if item.diagnostics), items[-1])
 
 

@@ -1,0 +1,113 @@
+"""`streambound check`: the verdict of every query."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from commands.fixing import FixOptions, fix_options, fixed
+from commands.options import PathArgument, colored, common_options
+from commands.stale import say_stale
+
+if TYPE_CHECKING:
+    from analyzer.workspace import Sources, Workspace
+    from gate.baseline import Entry
+    from reports.outcome import Outcome
+
+_FORMATS = ("text", "json")
+_CRITERIA = ("exact", "paper")
+_SEVERITIES = ("error", "warning", "note")
+_MANY = 50
+"""Files that take long enough for a progress bar."""
+
+
+@click.command("check")
+@click.argument("paths", nargs=-1, type=PathArgument())
+@click.option("--format", "format_name", type=click.Choice(_FORMATS), default="text", show_default=True,
+              help="How to print the verdicts.")  # fmt: skip
+@click.option("--criteria", type=click.Choice(_CRITERIA), default="exact", show_default=True,
+              help="Judge by this project's criteria, or by the paper's theorems alone.")  # fmt: skip
+@click.option("--fail-on", type=click.Choice(_SEVERITIES), default="error", show_default=True,
+              help="The least severity that makes the exit status 1.")  # fmt: skip
+@click.option("--repairs/--no-repairs", default=None,
+              help="Look for repairs of all rejected queries, or of none; by default of the first 20.")  # fmt: skip
+@click.option("-j", "--jobs", type=click.IntRange(1), metavar="N", help="Processes; by default one per processor.")
+@click.option("--cache/--no-cache", "use_cache", default=True, show_default=True,
+              help="Reuse what was found for the same text, catalog, options and version; kept in the user's cache "
+                   "directory, or in STREAMBOUND_CACHE_DIR.")  # fmt: skip
+@click.option("--baseline", "baseline_file", type=PathArgument(), metavar="FILE",
+              help="Findings to accept, as streambound baseline create recorded them; an entry that nothing needs any "
+                   "more fails the check.")  # fmt: skip
+@fix_options
+@common_options
+def check(
+    paths: tuple[Path, ...], format_name: str, criteria: str, fail_on: str, repairs: bool | None,
+    jobs: int | None, use_cache: bool, baseline_file: Path | None, fix: bool, unsafe: bool, diff: bool,
+    catalog_file: Path | None, color: bool | None, debug: bool,
+) -> None:  # fmt: skip
+    """Give the verdict of every query in PATHS: files, directories (all *.sql below), or - for standard input.
+
+    Without PATHS it checks what the catalog registers: queries = ["queries/*.sql"].
+
+    \b
+    A query is bounded when its memory has a constant bound, unbounded when it provably has none, unknown
+    when neither is proved, unsupported when it is outside the query language, and error when it is wrong.
+    Everything but bounded is a finding.
+    """
+    from analyzer.diagnostics import Severity
+    from analyzer.workspace import Workspace, query_files
+    from gate.baseline import read_baseline
+    from gate.cache import Cache, cache_directory
+    from gate.check_files import REPAIRED, Settings, check_files
+    from gate.exit_status import exit_status
+    from gate.ratchet import ratchet
+    from gate.suppressions import suppressed, today
+    from reports.formats import FORMATS
+
+    report = next(form for form in FORMATS if form.name == format_name)
+    most = {None: REPAIRED, True: None, False: 0}[repairs]
+    workspace = Workspace(catalog_file)
+    files = query_files(paths) if paths else workspace.registered()
+    _note_unused(workspace, files)
+    known = None if baseline_file is None else read_baseline(baseline_file, criteria)
+    fixes = FixOptions(fix, diff, unsafe)
+    fixes.require_sense(files, criteria, repairs)
+    settings = Settings(criteria, None if fixes.wanted else most, report.details, jobs or os.cpu_count() or 1)
+    cache = Cache(cache_directory() if use_cache else None)
+
+    def judge(sources: Sources) -> tuple[Outcome, ...]:
+        with _progress(files) as advance:
+            return suppressed(check_files(files, sources, settings, advance, cache), today(), criteria)
+
+    found = fixed(fixes, judge, workspace) if fixes.wanted else judge(workspace)
+    stale: Sequence[Entry] = ()
+    if known is not None:
+        compared = ratchet(found, known)
+        found, stale = compared.outcomes, compared.stale
+        say_stale(known.file, stale)
+    if not diff:
+        click.echo(report.render(found, colored(color)))
+    sys.exit(exit_status(found, Severity(fail_on)) or (1 if stale else 0))
+
+
+def _note_unused(workspace: Workspace, files: list[Path]) -> None:
+    """Say which catalog holds where another one stands nearer to a query."""
+    for nearer, file in workspace.unused(files).items():
+        used = f"{file} is checked against {workspace.catalog(file).file}, found from the working directory upwards"
+        click.echo(f"streambound: note: {used}; {nearer} is not read (--catalog chooses)", err=True)
+
+
+@contextmanager
+def _progress(files: list[Path]) -> Iterator[Callable[[str], None]]:
+    """A progress bar when there are many files and someone is watching."""
+    if len(files) < _MANY or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    with click.progressbar(length=len(files), label="checking", file=sys.stderr) as bar:
+        yield lambda _: bar.update(1)

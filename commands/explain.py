@@ -1,0 +1,142 @@
+"""`streambound explain`: how a verdict came about, or what a code means."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from commands.options import colored, common_options
+from commands.statement import decision_of, job_of, put
+
+if TYPE_CHECKING:
+    from analyzer.catalog import Catalog
+    from criteria.check import Checked
+
+_STAGES = (
+    "derivation",
+    "normal-form",
+    "split",
+    "merged",
+    "lto",
+    "closure",
+    "graph",
+    "tables",
+    "facts",
+    "bound",
+    "verdict",
+    "plan",
+    "job",
+    "synopses",
+)
+_DRAWN = ("graph", "tables")
+_DRAWING_FORMATS = ("text", "mermaid", "dot", "svg")
+_SUFFIXES = {".mmd": "mermaid", ".dot": "dot", ".gv": "dot", ".svg": "svg"}
+
+
+@click.command("explain")
+@click.argument("query", metavar="QUERY|CODE")
+@click.option("--name", help="Which statement of the file, by its name.")
+@click.option("--emit", type=click.Choice(_STAGES), multiple=True, metavar="STAGE",
+              help="A stage to print, from the list above; may be repeated.")  # fmt: skip
+@click.option("--format", "format_name", type=click.Choice(_DRAWING_FORMATS),
+              help="How to draw --emit graph or tables; by default as the suffix of FILE says, else text.")  # fmt: skip
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Where to; default: print it.")
+@click.option("--input", "input_dir", type=click.Path(path_type=Path), metavar="DIR",
+              help="Recorded streams, for --emit synopses.")  # fmt: skip
+@common_options
+def explain(
+    query: str, name: str | None, emit: tuple[str, ...], format_name: str | None, output: Path | None,
+    input_dir: Path | None, catalog_file: Path | None, color: bool | None, debug: bool,
+) -> None:  # fmt: skip
+    """Show how the verdict of QUERY came about, or what a diagnostic CODE such as SB201 means.
+
+    QUERY is a file, or the name of a query that the catalog registers. Without --emit it prints the derivation and
+    the verdict; a CODE comes with an example that triggers it and its repair.
+
+    \b
+    --emit derivation    all that follows, as a tree      --emit facts     who may lag, what is bounded
+    --emit normal-form   the query as understood          --emit tables    what is kept of which streams
+    --emit split         OR, IN, <> split                 --emit bound     the bound M, symbolic
+    --emit merged        equal timestamps merged          --emit verdict   the verdict and every violation
+    --emit lto           the paper's LTO queries          --emit plan      tables and transitions
+    --emit closure       P+, all that is implied          --emit job       the Spark job
+    --emit graph         the dependency graph             --emit synopses  the tables after each timestamp
+                                                                           of the streams in --input DIR
+
+    \b
+    streambound explain q.sql --emit graph --format mermaid      a drawing for a README
+    streambound explain q.sql --emit tables -o tables.svg        one for a browser
+
+    \b
+    Exit status: 0 explained, whatever the verdict; 1 a query that means nothing, or cannot be compiled for the stage;
+    2 wrong usage, catalog, or an unknown code; 3 a file that cannot be read or parsed; 4 an internal error.
+    """
+    if _is_code(query):
+        put(_code_text(query, colored(color) and output is None), output)
+        return
+    from criteria.check import find_statement
+    from reports.explanation import stage_text
+
+    drawing = format_name or _SUFFIXES.get(output.suffix.lower() if output else "", "text")
+    if drawing != "text":
+        _require_drawable(emit, drawing)
+    catalog, checked = find_statement(query, name, catalog_file)
+    if drawing != "text":
+        from reports.drawings import draw
+
+        put(draw(emit[0], drawing, checked, decision_of(checked)), output)
+        return
+    in_color = colored(color) and output is None
+    texts = []
+    for stage in emit or ("derivation", "verdict"):
+        title = [] if len(emit) == 1 else [f"== {stage} =="]
+        executor = stage in ("plan", "job", "synopses")
+        text = _executor_stage(stage, catalog, checked, input_dir) if executor else stage_text(stage, checked, in_color)
+        texts.append("\n".join([*title, text]))
+    put("\n\n".join(texts), output)
+    if checked.decision is None:
+        sys.exit(3 if any(diagnostic.code == "SB001" for diagnostic in checked.diagnostics) else 1)
+
+
+def _is_code(query: str) -> bool:
+    return re.fullmatch(r"SB\d+", query, re.IGNORECASE) is not None
+
+
+def _code_text(code: str, color: bool) -> str:
+    from analyzer.errors import UsageError
+    from analyzer.rules import RULES_BY_CODE
+
+    rule = RULES_BY_CODE.get(code.upper())
+    if rule is None:
+        raise UsageError(f"there is no diagnostic code {code}", remedy=f"the codes are {', '.join(RULES_BY_CODE)}")
+    from reports.code_page import code_page
+    from reports.terminal import markdown_text
+
+    return markdown_text(code_page(rule), color)
+
+
+def _require_drawable(emit: tuple[str, ...], drawing: str) -> None:
+    from analyzer.errors import UsageError
+
+    if len(emit) != 1 or emit[0] not in _DRAWN:
+        remedy = "name one of them: " + " or ".join(f"--emit {stage}" for stage in _DRAWN)
+        raise UsageError(f"{drawing} is for drawings, of the graph or of the tables", remedy=remedy)
+
+
+def _executor_stage(stage: str, catalog: Catalog, checked: Checked, input_dir: Path | None) -> str:
+    from analyzer.errors import UsageError
+    from synopsis_exec.plan import make_plan, plan_text
+
+    if stage == "job":
+        return job_of(catalog, checked).rstrip("\n")
+    if stage == "plan":
+        return plan_text(make_plan(decision_of(checked), catalog))
+    if input_dir is None:
+        raise UsageError("--emit synopses needs recorded streams", remedy="add --input DIR")
+    from synopsis_exec.steps import steps_text
+
+    return steps_text(job_of(catalog, checked), make_plan(decision_of(checked), catalog), input_dir)

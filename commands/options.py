@@ -1,0 +1,58 @@
+"""What the commands' arguments have in common."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+class PathArgument(click.Path):
+    """A path; an empty one names nothing, where pathlib would read it as the working directory."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The path; fails for an empty one."""
+        if value == "":
+            self.fail("an empty path names nothing", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+class OutputFile(PathArgument):
+    """A file to write: its directory exists, since a new one would more often be a slip than meant."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The file; fails for a directory, and where its directory is missing."""
+        path = Path(super().convert(value, param, ctx))
+        if path.is_dir():
+            self.fail(f"{path} is a directory, not a file", param, ctx)
+        if not path.absolute().parent.is_dir():
+            self.fail(f"there is no directory {path.parent}", param, ctx)
+        return path
+
+
+def common_options(command: _F) -> _F:
+    """Add the options that every command on queries has: --catalog, --color, --debug."""
+    options = (
+        click.option("--catalog", "catalog_file", type=PathArgument(), metavar="FILE",
+                     help="The catalog; by default the nearest streams.toml from the working directory upwards, "
+                          "and only where there is none, from each query file upwards."),
+        click.option("--color/--no-color", default=None, help="Colour or not; by default only on a terminal."),
+        click.option("--debug", is_flag=True, help="Show a traceback when something fails."),
+    )  # fmt: skip
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def colored(color: bool | None) -> bool:
+    """Whether to print in colour: as asked for, else on a terminal without NO_COLOR."""
+    return sys.stdout.isatty() and "NO_COLOR" not in os.environ if color is None else color

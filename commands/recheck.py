@@ -1,0 +1,37 @@
+"""`streambound recheck`: validates the certificates of a JSON report."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from commands.options import common_options
+
+
+@click.command("recheck")
+@click.argument("report", type=click.Path(path_type=Path))
+@common_options
+def recheck_(report: Path, catalog_file: Path | None, color: bool | None, debug: bool) -> None:
+    """Validate the certificates in REPORT (from check --format json; - for standard input) against the queries.
+
+    The checker shares no code with the criteria. The exit status is 1 unless every bounded query's certificate holds.
+    """
+    import json
+
+    from analyzer.errors import InputError, UsageError
+    from recheck.report import recheck
+
+    try:
+        text = sys.stdin.read() if str(report) == "-" else report.read_text(encoding="utf-8")
+        found = recheck(json.loads(text), catalog_file)
+    except (OSError, ValueError) as error:
+        raise InputError("not a JSON report", file=str(report)) from error
+    if not found:
+        raise UsageError("the report has no bounded query", remedy="nothing was checked, so nothing passed")
+    for item in found:
+        click.echo(f"{item.name}: certificate {'rejected' if item.faults else 'holds'}")
+        for fault in item.faults:
+            click.echo(f"  {fault}")
+    sys.exit(1 if any(item.faults for item in found) else 0)

@@ -1,0 +1,77 @@
+"""What commands do with one statement: its decision, its job, texts to a file or to the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from analyzer.catalog import Catalog
+    from criteria.check import Checked
+
+
+def job_of(catalog: Catalog, checked: Checked) -> str:
+    """The text of the job of a bounded statement; raises NotExecutableError for any other.
+
+    What a comment accepts passes a check, and is not run for that: the message says so.
+    """
+    from analyzer.errors import StreamboundError
+    from gate.suppressions import acceptance
+    from synopsis_exec.codegen import job_text
+    from synopsis_exec.plan import make_plan
+
+    try:
+        return job_text(make_plan(decision_of(checked), catalog))
+    except StreamboundError as error:
+        if accepted := acceptance(checked, catalog):
+            error.message += f"; {accepted.where} allows that in a check ({accepted.reason}), not in a run"
+        raise
+
+
+def decision_of(checked: Checked) -> Any:
+    """How a statement was decided; raises InputError with its first diagnostic where it means nothing."""
+    from analyzer.errors import InputError
+
+    if checked.decision is None:
+        first = checked.diagnostics[0]
+        file, span = first.file, first.span
+        status = InputError(
+            f"{first.code} {first.message}", file=file, line=span.line, column=span.column, remedy=first.help
+        )
+        status.exit_status = 3 if first.code == "SB001" else 1
+        raise status
+    return checked.decision
+
+
+def put(text: str, output: Path | None) -> None:
+    """Print a text, or write it to a file and say so."""
+    if output is None:
+        click.echo(text)
+        return
+    write_file(output, text + "\n")
+    click.echo(f"wrote {output}", err=True)
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write a text; raises InputError where that fails."""
+    from analyzer.errors import InputError
+
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot write: {error.strerror}", file=str(path)) from error
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn a failure to write below a path into InputError."""
+    from analyzer.errors import InputError
+
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"cannot write: {error.strerror}", file=str(path)) from error

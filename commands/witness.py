@@ -1,0 +1,111 @@
+"""`streambound witness`: streams that an unbounded query cannot forget."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from commands.options import common_options
+from commands.running import spinner
+from commands.statement import decision_of, writing
+
+if TYPE_CHECKING:
+    from analyzer.catalog import Catalog
+    from criteria.check import Checked
+    from criteria.witness import Witness
+
+
+@click.command("witness")
+@click.argument("query")
+@click.option("--name", help="Which statement of the file, by its name.")
+@click.option("--size", type=click.IntRange(2, 10_000), metavar="N", help="Elements of the witness; 3 by default.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Write the streams to DIR.")
+@click.option("--prove", type=click.IntRange(2, 14), metavar="N",
+              help="Run all 2^N prefixes in DuckDB and count the states that must be told apart.")  # fmt: skip
+@click.option("--subset", metavar="1,3", help="With --out: also write DIR/input, this prefix ready for a run.")
+@click.option("--probe", type=click.IntRange(1), metavar="K", help="With --subset: follow the prefix by probe K.")
+@common_options
+def witness(
+    query: str, name: str | None, size: int | None, out: Path | None, prove: int | None, subset: str | None,
+    probe: int | None, catalog_file: Path | None, color: bool | None, debug: bool,
+) -> None:  # fmt: skip
+    """Show why an unbounded QUERY needs unbounded memory: streams of which nothing may be forgotten.
+
+    A witness of size N has N elements and N probes. Send any subset of the elements (a prefix), then probe k: what the
+    query prints for it depends on whether element k was sent. So 2^N prefixes must be told apart, whatever the
+    algorithm, and its memory grows with N. With --prove, DuckDB confirms it: batch SQL over every prefix and probe.
+
+    \b
+    --out DIR writes always/, element-K/ and probe-K/, each with a NAME.jsonl per stream and relation.
+    Exit status 1: the query is bounded or unknown, so that there is no witness, or the proof failed.
+    """
+    from criteria.check import find_statement
+    from reports.witness_report import claim, witness_lines, write_rows, write_witness
+
+    catalog, checked = find_statement(query, name, catalog_file)
+    found = _witness(checked, size or prove or 3)
+    split = checked.decision.derivation.split if checked.decision else None
+    if split is None:
+        return
+    click.echo("\n".join([f"{checked.statement.name}: {checked.verdict.value}", *textwrap.wrap(claim(found), 100), ""]))
+    click.echo("\n".join(witness_lines(split, found)))
+    if out is not None:
+        about = {"query": checked.statement.name, "file": checked.source.file}
+        with writing(out):
+            write_witness(split, found, out, about)
+            if subset is not None:
+                rows = found.prefix(_elements(subset, found.size))
+                write_rows(split, (*rows, *(found.probes[probe - 1] if probe else ())), out / "input")
+        click.echo(f"\nwritten to {out}")
+    if prove is not None:
+        _prove(catalog, checked, prove)
+
+
+def _witness(checked: Checked, size: int) -> Witness:
+    """A witness of a size; raises NotExecutableError where the query is not unbounded."""
+    from analyzer.errors import NotExecutableError
+    from criteria.witness import build
+
+    small = decision_of(checked).witness
+    if small is None:
+        reason = {
+            "bounded": "it is bounded",
+            "unknown": "none was found, so its verdict is unknown",
+        }[checked.verdict.value]
+        raise NotExecutableError(f"{checked.statement.name} has no witness: {reason}")
+    found = build(small.plan, size)
+    if found is None:
+        message = f"there is no witness of size {size}: the columns' types or the catalog's contracts do not allow it"
+        raise NotExecutableError(message, remedy="ask for a smaller one")
+    return found
+
+
+def _elements(subset: str, size: int) -> list[int]:
+    from analyzer.errors import UsageError
+
+    numbers = [part.strip() for part in subset.split(",") if part.strip()]
+    if not all(number.isdecimal() and 1 <= int(number) <= size for number in numbers):
+        raise UsageError(f"--subset takes numbers from 1 to {size}, not {subset!r}", remedy="for instance --subset 1,3")
+    return sorted({int(number) - 1 for number in numbers})
+
+
+def _prove(catalog: Catalog, checked: Checked, size: int) -> None:
+    """Run every prefix and probe in DuckDB; raises NotExecutableError where prefixes are not told apart."""
+    from analyzer.errors import NotExecutableError
+    from recheck.prove import prove
+    from reports.witness_report import json_rows
+
+    found = _witness(checked, size)
+    split, tree = decision_of(checked).derivation.split, checked.statement.tree
+    if tree is None:
+        return
+    elements, probes = ([json_rows(split, rows) for rows in part] for part in (found.elements, found.probes))
+    with spinner("prefixes") as advance:
+        proof = prove(tree, catalog, json_rows(split, found.always), elements, probes, advance)
+    text = f"{proof.states:,} of {proof.prefixes:,} prefixes (all subsets of {size} elements) must be told apart"
+    if not proof.holds:
+        raise NotExecutableError(f"not proved by DuckDB: only {text}")
+    click.echo(f"\nproved by DuckDB: {text}")
