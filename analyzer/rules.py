@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+
+DOCS = "https://github.com/streambound/streambound/blob/main/docs/codes"
+"""Where the pages of the codes are on the web."""
+
+DOCS_VARIABLE = "STREAMBOUND_DOCS"
+"""The environment variable that names another place, such as a mirror."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +20,11 @@ class Rule:
     name: str
     severity: str
     summary: str
+
+    @property
+    def docs(self) -> str:
+        """The address of the page that explains it."""
+        return f"{os.environ.get(DOCS_VARIABLE, DOCS)}/{self.code}.md"
 
     @property
     def acceptable(self) -> bool:
@@ -97,6 +109,8 @@ RULES: tuple[Rule, ...] = (
     Rule("SB411", "malformed-suppression", "error", "A suppression comment that cannot be read, so it allows nothing."),
     Rule("SB412", "expired-suppression", "error", "A suppression comment whose last day is over."),
     Rule("SB413", "unused-suppression", "warning", "A suppression comment that allows what is not there."),
+    Rule("SB421", "got-worse", "error", "With --against: a query that passed, or was nearer to it, and is not now."),
+    Rule("SB422", "bound-grew", "warning", "With --against: a bound that is greater than it was."),
 )
 
 RULES_BY_CODE = {rule.code: rule for rule in RULES}

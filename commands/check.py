@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from commands.comparing import Comparison, compare_options
 from commands.fixing import FixOptions, fix_options, fixed
 from commands.options import PathArgument, colored, common_options
-from commands.stale import say_stale
+from commands.outputs import Output, OutputOption, details, outputs, put
+from reports.formats import FORMAT_NAMES
 
 if TYPE_CHECKING:
     from analyzer.workspace import Sources, Workspace
-    from gate.baseline import Entry
     from reports.outcome import Outcome
 
-_FORMATS = ("text", "json")
 _CRITERIA = ("exact", "paper")
 _SEVERITIES = ("error", "warning", "note")
 _MANY = 50
@@ -29,8 +29,10 @@ _MANY = 50
 
 @click.command("check")
 @click.argument("paths", nargs=-1, type=PathArgument())
-@click.option("--format", "format_name", type=click.Choice(_FORMATS), default="text", show_default=True,
-              help="How to print the verdicts.")  # fmt: skip
+@click.option("--format", "format_name", type=click.Choice(FORMAT_NAMES),
+              help="How to print the verdicts; by default as text, unless -o asks for something.")  # fmt: skip
+@click.option("-o", "--output", "named", type=OutputOption(), multiple=True, metavar="FORMAT[:FILE]",
+              help="A format to print, or to write to FILE; repeatable: -o sarif:out.sarif -o github.")  # fmt: skip
 @click.option("--criteria", type=click.Choice(_CRITERIA), default="exact", show_default=True,
               help="Judge by this project's criteria, or by the paper's theorems alone.")  # fmt: skip
 @click.option("--fail-on", type=click.Choice(_SEVERITIES), default="error", show_default=True,
@@ -41,15 +43,14 @@ _MANY = 50
 @click.option("--cache/--no-cache", "use_cache", default=True, show_default=True,
               help="Reuse what was found for the same text, catalog, options and version; kept in the user's cache "
                    "directory, or in STREAMBOUND_CACHE_DIR.")  # fmt: skip
-@click.option("--baseline", "baseline_file", type=PathArgument(), metavar="FILE",
-              help="Findings to accept, as streambound baseline create recorded them; an entry that nothing needs any "
-                   "more fails the check.")  # fmt: skip
+@compare_options
 @fix_options
 @common_options
 def check(
-    paths: tuple[Path, ...], format_name: str, criteria: str, fail_on: str, repairs: bool | None,
-    jobs: int | None, use_cache: bool, baseline_file: Path | None, fix: bool, unsafe: bool, diff: bool,
-    catalog_file: Path | None, color: bool | None, debug: bool,
+    paths: tuple[Path, ...], format_name: str | None, named: tuple[Output, ...], criteria: str, fail_on: str,
+    repairs: bool | None, jobs: int | None, use_cache: bool, baseline_file: Path | None, against: str | None,
+    transitions_only: bool, fix: bool, unsafe: bool, diff: bool, catalog_file: Path | None, color: bool | None,
+    debug: bool,
 ) -> None:  # fmt: skip
     """Give the verdict of every query in PATHS: files, directories (all *.sql below), or - for standard input.
 
@@ -62,38 +63,35 @@ def check(
     """
     from analyzer.diagnostics import Severity
     from analyzer.workspace import Workspace, query_files
-    from gate.baseline import read_baseline
     from gate.cache import Cache, cache_directory
     from gate.check_files import REPAIRED, Settings, check_files
-    from gate.exit_status import exit_status
-    from gate.ratchet import ratchet
     from gate.suppressions import suppressed, today
-    from reports.formats import FORMATS
 
-    report = next(form for form in FORMATS if form.name == format_name)
+    asked = outputs(format_name, named)
     most = {None: REPAIRED, True: None, False: 0}[repairs]
     workspace = Workspace(catalog_file)
     files = query_files(paths) if paths else workspace.registered()
     _note_unused(workspace, files)
-    known = None if baseline_file is None else read_baseline(baseline_file, criteria)
     fixes = FixOptions(fix, diff, unsafe)
     fixes.require_sense(files, criteria, repairs)
-    settings = Settings(criteria, None if fixes.wanted else most, report.details, jobs or os.cpu_count() or 1)
+    comparison = Comparison(baseline_file, against, transitions_only, criteria)
+    comparison.require_sense(fixes.wanted)
+    settings = Settings(criteria, None if fixes.wanted else most, details(asked), jobs or os.cpu_count() or 1)
     cache = Cache(cache_directory() if use_cache else None)
 
     def judge(sources: Sources) -> tuple[Outcome, ...]:
         with _progress(files) as advance:
             return suppressed(check_files(files, sources, settings, advance, cache), today(), criteria)
 
+    def judge_then(then: tuple[Path, ...], sources: Sources) -> tuple[Outcome, ...]:
+        plain = Settings(criteria, 0, jobs=settings.jobs)
+        return suppressed(check_files(then, sources, plain, cache=cache), today(), criteria)
+
     found = fixed(fixes, judge, workspace) if fixes.wanted else judge(workspace)
-    stale: Sequence[Entry] = ()
-    if known is not None:
-        compared = ratchet(found, known)
-        found, stale = compared.outcomes, compared.stale
-        say_stale(known.file, stale)
+    found, status = comparison.compare(found, workspace, files, paths, judge_then, Severity(fail_on))
     if not diff:
-        click.echo(report.render(found, colored(color)))
-    sys.exit(exit_status(found, Severity(fail_on)) or (1 if stale else 0))
+        put(asked, found, colored(color))
+    sys.exit(status)
 
 
 def _note_unused(workspace: Workspace, files: list[Path]) -> None:

@@ -11,6 +11,7 @@ from analyzer.closure import Sort
 from analyzer.query import Attribute
 from analyzer.types import DataType, Family
 from analyzer.values import Value, parse_date, parse_timestamp
+from criteria.cuts import representatives
 from criteria.extremum import Extremum
 from criteria.synopsis import Stored, Table
 
@@ -44,15 +45,16 @@ def _extremum_width(facts: Facts, extremum: Extremum) -> int | None:
     known = [width for width in widths if width is not None]
     if len(known) < len(widths):
         return None
-    offsets = [abs(offset) for _, offset in extremum.of if offset]
-    longer = max((len(str(int(offset))) for offset in offsets), default=0)
-    return max(*known, longer) + (1 if offsets else 0) if len(known) > 1 else known[0]
+    offsets = [len(str(int(abs(offset)))) for _, offset in extremum.of if offset]
+    return max([*known, *offsets]) + bool(offsets)
 
 
 def _stored_width(facts: Facts, stored: Stored) -> int | None:
     attribute = stored.attribute
     if attribute in facts.closure.null:
         return _NULL
+    if stored.cuts:
+        return max(len(json.dumps(value)) for value in representatives(facts, attribute, stored.cuts))
     width = _value_width(facts, attribute)
     if width is None:
         return None

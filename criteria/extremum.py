@@ -45,7 +45,7 @@ def limiting(facts: Facts) -> tuple[Reference, ...]:
     """The inequality joins of streams with sources to come of which an extremum is enough for a set.
 
     They include those with a stream that comes within a window, of which a bag keeps every value for so long. A value
-    that is clipped to known limits is told apart instead, and so is one of a dense type that has finitely many.
+    that is clipped to known limits is told apart instead, and so is one of a dense type with finitely many places.
     """
     streams = frozenset(source.alias for source in facts.branch.streams)
     return tuple(
@@ -53,7 +53,7 @@ def limiting(facts: Facts) -> tuple[Reference, ...]:
         for join in facts.joins
         if not join.equality and not _clipped(facts, join)
         for own in (join.attribute, join.other)
-        if own.source in streams and not _listed(facts, own)
+        if own.source in streams and not _placed(facts, own, join)
     )
 
 
@@ -63,8 +63,10 @@ def _clipped(facts: Facts, join: Join) -> bool:
     return facts.limits(join.attribute)[1].known and facts.limits(join.other)[0].known
 
 
-def _listed(facts: Facts, attribute: Attribute) -> bool:
-    return facts.closure.sort(attribute) is not Sort.DISCRETE and facts.bounded(attribute)
+def _placed(facts: Facts, own: Attribute, join: Join) -> bool:
+    """Whether an attribute of a dense type has finitely many values, or finitely many places among its partner's."""
+    dense = facts.closure.sort(own) is not Sort.DISCRETE
+    return dense and (facts.bounded(own) or facts.listed(join.partner(own)) is not None)
 
 
 _Limited = tuple[Attribute, bool, bool]
@@ -96,7 +98,7 @@ def _offset(facts: Facts, reference: Reference, inside: frozenset[str]) -> tuple
     matrix, lesser = facts.closure.node(reference.lesser)
     value, strict = matrix.limit(lesser, facts.closure.nodes[reference.greater][1]) or (Fraction(0), False)
     carrier = min(a for a in facts.alike(reference.own) if a.source in inside)
-    apart = fixed_difference(facts, reference.own, carrier)
+    apart = facts.difference(reference.own, carrier)
     return strict, carrier, apart + (value if reference.maximum else -value)
 
 
@@ -105,10 +107,3 @@ def _shift(facts: Facts, sums: dict[Attribute, Fraction]) -> Fraction:
     offsets = list(dict.fromkeys(sums[attribute] for attribute in sorted(sums)))
     discrete = facts.closure.sort(min(sums)) is Sort.DISCRETE
     return offsets[0] if discrete or len(offsets) == 1 else Fraction(0)
-
-
-def fixed_difference(facts: Facts, x: Attribute, y: Attribute) -> Fraction:
-    """``x − y`` where it is fixed."""
-    pair = facts.closure.pair(x, y)
-    limit = pair[0].limit(pair[1], pair[2]) if pair else None
-    return limit[0] if limit else Fraction(0)

@@ -6,6 +6,7 @@ Formats take nothing else, so that a verdict can come from another process or fr
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -35,9 +36,9 @@ class Outcome:
 
     ``named`` is where a comment names it; ``projection`` is ``bag`` or ``set``; ``bound`` is there iff the deciding
     criterion holds; ``rejected`` says that a repair may help, ``repaired`` that one was looked for, ``why_no_repair``
-    why none was found; ``paper`` has a sentence on each theorem of the paper that speaks of the query; ``witness`` says
-    what the witness of an unbounded query keeps. ``certificate``, ``drawings`` (SVG by name) and ``lto_queries`` are
-    only there if asked for.
+    why none was found, ``repairs_cut_short`` why the search ended early; ``paper`` has a sentence on each theorem of
+    the paper that speaks of the query; ``witness`` says what the witness of an unbounded query keeps. ``certificate``,
+    ``drawings`` (SVG by name) and ``lto_queries`` are only there if asked for.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Outcome:
     rejected: bool = False
     repaired: bool = False
     why_no_repair: str = ""
+    repairs_cut_short: str = ""
     paper: tuple[str, ...] = ()
     witness: Mapping[str, Any] | None = None
     certificate: Mapping[str, Any] | None = None
@@ -92,6 +94,7 @@ def outcome(checked: Checked, details: frozenset[str] = frozenset()) -> Outcome:
         rejected=checked.rejected,
         repaired=repairs is not None,
         why_no_repair=repairs.why_none if repairs is not None else "",
+        repairs_cut_short=repairs.cut_short if repairs is not None else "",
         paper=tuple(paper_note(decision, result) for result in decision.criteria[1:]),
         witness=_witness(checked),
         certificate=_certificate(checked) if "certificate" in details else None,
@@ -128,7 +131,12 @@ def _certificate(checked: Checked) -> Mapping[str, Any] | None:
 
 def _drawings(checked: Checked) -> Mapping[str, str]:
     """The dependency graph and the sets of streams with their tables, as SVG."""
+    from analyzer.errors import UsageError
     from reports.drawings import DIAGRAMS, draw
 
     assert checked.decision is not None, "only decided statements are drawn"
-    return {name: draw(name, "svg", checked, checked.decision) for name in DIAGRAMS}
+    found = {}
+    for name in DIAGRAMS:
+        with suppress(UsageError):  # too large to draw
+            found[name] = draw(name, "svg", checked, checked.decision)
+    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from hashlib import sha256
 
+from analyzer.arrival import STRICT
 from analyzer.boundedness import Facts
 from analyzer.catalog import Catalog, Column, Kind, Table
 from analyzer.errors import NotExecutableError
@@ -236,6 +237,7 @@ def _input(table: Table, branches: tuple[BranchPlan, ...]) -> Input:
         source=table.source,
         rows=table.rows,
         on_violation=table.on_violation,
+        arrival=table.arrival,
     )
 
 
@@ -252,5 +254,6 @@ def _check_inputs(query: Query, inputs: tuple[Input, ...]) -> None:
 def _declaration(table: Table) -> str:
     """What a table's declaration means to the job, as text to hash."""
     columns = ", ".join(f"{c.name} {c.type.name} {c.domain}" for c in table.columns)
-    rest = f"{table.timestamp} {table.max_per_timestamp} {table.rows} {table.on_violation} {table.source}"
+    arrival = f" {table.arrival}" if table.arrival != STRICT else ""
+    rest = f"{table.timestamp} {table.max_per_timestamp} {table.rows} {table.on_violation} {table.source}{arrival}"
     return f"{table.kind} {table.name}({columns}) {rest}"

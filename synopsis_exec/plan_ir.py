@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from analyzer.arrival import STRICT, Arrival
 from analyzer.boundedness import Facts
 from analyzer.catalog import Column, Counters, Kind, OnViolation
 from analyzer.endpoints import Sink, SourceOptions
@@ -30,6 +31,7 @@ class Input:
     source: SourceOptions | None
     rows: int | None = None
     on_violation: OnViolation = OnViolation.QUARANTINE
+    arrival: Arrival = STRICT
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +122,11 @@ class Plan:
     bound: Bound
     counters: Counters = Counters.BIGINT
     sink: Sink | None = None
+
+    @property
+    def in_columns(self) -> bool:
+        """Whether the kernel of whole columns can close timestamps: it keeps no extrema."""
+        return not any(table.extrema for branch in self.branches for table in branch.tables)
 
     @property
     def streams(self) -> tuple[Input, ...]:

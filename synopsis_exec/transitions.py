@@ -7,11 +7,13 @@ from fractions import Fraction
 
 from analyzer.catalog import Kind
 from analyzer.query import Attribute, Comparison, Op
-from analyzer.symbols import symbols_in
+from analyzer.symbols import symbol, symbols_in
 from criteria.bound import lower_text, upper_text
-from criteria.extremum import Extremum, fixed_difference
+from criteria.cuts import representatives
+from criteria.extremum import Extremum
 from criteria.synopsis import Stored, Table
 from synopsis_exec.emit import Names, literal
+from synopsis_exec.filters import Extreme
 from synopsis_exec.loops import Participant, Term, join_loops, plus
 from synopsis_exec.plan_ir import BranchPlan, Plan, PlanSource, PlanTransition
 
@@ -22,7 +24,8 @@ class BranchText:
     """The names and transitions of one branch; ``members`` gives names of the class's attributes.
 
     ``indexes`` maps a mapping's name and some columns of its keys to the name of the mapping grouped by them;
-    ``limits`` maps limits that depend on relations to the attributes that hold them.
+    ``limits`` maps limits that depend on relations to the attributes that hold them, ``places`` what stands for the
+    values between cuts.
     """
 
     def __init__(self, plan: Plan, branch: BranchPlan, members: Names) -> None:
@@ -37,6 +40,7 @@ class BranchText:
         self.others: dict[tuple[str, tuple[str, ...]], str] = {}
         self.indexes: dict[tuple[str, tuple[int, ...]], str] = {}
         self.limits: dict[str, str] = {}
+        self.places: dict[tuple[float | int | str, ...], str] = {}
         self.keepers = {
             t.streams: "_" + members.new(f"keep_{'_'.join(t.streams)}{self.suffix}") for t in self._extremal()
         }
@@ -121,14 +125,14 @@ class BranchText:
         for extremum in table.extrema:
             limit = extremum.limit(other)
             if limit is not None and extremum.greatest == (own == check.right) and self._part(extremum, own):
-                return _limit_check(other, self.extreme(extremum), extremum.greatest, *limit, check.op)
+                return _limit_check(other, self.best_value(extremum), extremum.greatest, *limit, check.op)
         return check
 
     def _part(self, extremum: Extremum, own: Attribute) -> bool:
         return any(attribute in self.branch.facts.alike(own) for attribute, _ in extremum.of)
 
     @staticmethod
-    def extreme(extremum: Extremum) -> Attribute:
+    def best_value(extremum: Extremum) -> Attribute:
         """What stands for the value of an extremum among the attributes."""
         return Attribute("", extremum.name)
 
@@ -169,7 +173,7 @@ class BranchText:
         for stored in table.key:
             variable = self.variable(stored.attribute)
             values[stored.attribute] = Term(variable)
-            values |= {other: Term(variable, _exact(offset)) for other, offset in stored.equal}
+            values |= {other: Term(variable, exact(offset)) for other, offset in stored.equal}
         conditions = []
         for check in transition.ages:
             age = f"now - {self.age(check.stream)}"
@@ -182,8 +186,8 @@ class BranchText:
         pattern = [self.variable(stored.attribute) for stored in table.key]
         pattern += [self.age(age.stream) for age in table.ages]
         for extremum in table.extrema:
-            variable = self.variable(self.extreme(extremum))
-            values[self.extreme(extremum)] = Term(variable)
+            variable = self.variable(self.best_value(extremum))
+            values[self.best_value(extremum)] = Term(variable)
             pattern.append(variable)
         attributes = [stored.attribute for stored in table.key]
         count, index = self.before(table.streams), self.index(name, attributes)
@@ -222,13 +226,13 @@ class BranchText:
         found = next((a for a in known if a in values), None)
         if found is not None:
             term = values[found]
-            apart = fixed_difference(self.branch.facts, attribute, found)
-            return plus(term.variable, _exact(term.offset + apart + offset))
+            apart = self.branch.facts.difference(attribute, found)
+            return plus(term.variable, exact(term.offset + apart + offset))
         limited, target, strict = extremum.limits[0]
         for old in before.extrema if before else ():
             limit = old.limit(limited)
             if limit is not None and limit[1] == strict and old.greatest == extremum.greatest:
-                return plus(self.variable(self.extreme(old)), _exact(limit[0] - target))
+                return plus(self.variable(self.best_value(old)), exact(limit[0] - target))
         raise AssertionError(f"nothing is remembered of {attribute}")
 
     @staticmethod
@@ -249,14 +253,43 @@ class BranchText:
 
     def _clipped(self, stored: Stored, value: str) -> str:
         """A value as the table keeps it: outside the limits the future cannot tell values apart."""
-        if stored.low:
-            value = f"max({value}, {self._limit('least', stored, lower_text(self.branch.facts, stored.low))})"
-        if stored.high:
-            value = f"min({value}, {self._limit('most', stored, upper_text(self.branch.facts, stored.high))})"
+        if stored.cuts:
+            return f"placed({value}, {self.places_of(stored)})"
+        limits = self.clip_limits(stored)
+        if "low" in limits:
+            value = f"max({value}, {limits['low']})"
+        if "high" in limits:
+            value = f"min({value}, {limits['high']})"
         return value
+
+    def clip_limits(self, stored: Stored) -> dict[str, str]:
+        """The least and the greatest value that a table tells apart from those beyond, as text."""
+        limits = {}
+        if stored.low:
+            limits["low"] = self._limit("least", stored, lower_text(self.branch.facts, stored.low))
+        if stored.high:
+            limits["high"] = self._limit("most", stored, upper_text(self.branch.facts, stored.high))
+        return limits
+
+    def extreme(self, extreme: Extreme) -> str:
+        """The bound of an attribute by a relation's values, as text."""
+        table = self.branch.source(extreme.relation.source).table
+        text = symbol("min" if extreme.lower else "max", table, extreme.relation.column)
+        if extreme.offset:
+            text = f"{text} {'+' if extreme.offset > 0 else '-'} {abs(extreme.offset)}"
+        word = "least" if extreme.lower else "most"
+        return self.limit(f"{word}_{extreme.attribute.source}_{extreme.attribute.column}", text)
 
     def _limit(self, word: str, stored: Stored, text: str) -> str:
         return self.limit(f"{word}_{stored.attribute.source}_{stored.attribute.column}", text)
+
+    def places_of(self, stored: Stored) -> str:
+        """The name of the values that stand for all those between two cuts."""
+        attribute = stored.attribute
+        values = representatives(self.branch.facts, attribute, stored.cuts)
+        if values not in self.places:
+            self.places[values] = self.members.new(f"places_{attribute.source}_{attribute.column}{self.suffix}")
+        return f"self.{self.places[values]}"
 
     def limit(self, wanted: str, text: str) -> str:
         """A limit's text: a constant, or the name of what is computed from the relations at the start."""
@@ -275,8 +308,9 @@ def _limit_check(
     if op is Op.LT and not strict and offset.denominator == 1:
         strict, offset = True, offset - step
     plain, sharp = (Op.LE, Op.LT) if greatest else (Op.GE, Op.GT)
-    return Comparison(other, sharp if strict else plain, extreme, _exact(offset))
+    return Comparison(other, sharp if strict else plain, extreme, exact(offset))
 
 
-def _exact(offset: Fraction | int) -> int | Fraction:
+def exact(offset: Fraction | int) -> int | Fraction:
+    """The offset as an integer, where it is one."""
     return int(offset) if Fraction(offset).denominator == 1 else offset
