@@ -42,7 +42,11 @@ def job_text(plan: Plan) -> str:
     texts = [kernel_text(plan, branches), *map(_part, _BASIS)]
     if not by_row:
         texts += [_part("shape"), columns_text(plan, branches)]
-    texts += [_sources(plan), *map(_part, kernel), f"Kernel = {'RowWise' if by_row else 'Columnar'}\n"]
+    texts += [
+        _sources(plan),
+        *map(_part, kernel),
+        f"IN_COLUMNS = {not by_row}\nKernel = {'RowWise' if by_row else 'Columnar'}\n",
+    ]
     used = (*_BASIS, *(() if by_row else ("shape",)), *kernel, *_JOB)
     parts = list(map(_part, _JOB))
     parts.insert(_JOB.index("closing"), punctuation_text(_module("closing")))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from criteria.set import harmful_references
 from synopsis_exec.plan_ir import Plan
 
 MOST_AGING = 6
@@ -11,9 +10,9 @@ MOST_AGING = 6
 
 def row_kernel_reason(plan: Plan) -> str | None:
     """Why a query needs the kernel of rows; None when the kernel of columns runs it."""
+    if not plan.in_columns:
+        return "it keeps the greatest or least value per key, which is not a count"
     for branch in plan.branches:
-        if plan.distinct and harmful_references(branch.facts):
-            return "it keeps the greatest or least value per key, which is not a count"
         for table in branch.tables:
             aging = [age for age in table.ages if age.expires is None]
             if len(aging) > MOST_AGING:

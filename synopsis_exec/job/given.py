@@ -44,6 +44,7 @@ class Kernel:
 
 
 DISTINCT = False
+IN_COLUMNS = True
 TEXTS: frozenset[str] = frozenset()
 MOST = 2**63 - 1
 QUERY = ""
