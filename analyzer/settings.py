@@ -105,16 +105,21 @@ def _override(reader: TomlReader, value: object, path: Path) -> Override:
     files = reader.strings(body.get(_FILES, []), (*path, _FILES))
     if not files:
         raise reader.fail("an override names no files", path, 'add files = ["queries/legacy/**"]')
-    return Override(files, dict(_values(reader, body, path)), dict(_severities(reader, body, path)), reader.line(path))
+    return Override(
+        files, dict(_values(reader, body, path)), dict(_severities(reader, body, path)), _line(reader, path)
+    )
 
 
 def _values(reader: TomlReader, body: Mapping[str, Any], path: Path) -> Iterator[tuple[str, Setting]]:
     for key in KEYS:
         if key.name in body:
-            yield (
-                key.name,
-                Setting(_value(reader, key, body[key.name], (*path, key.name)), reader.line((*path, key.name))),
-            )
+            where = (*path, key.name)
+            yield key.name, Setting(_value(reader, key, body[key.name], where), _line(reader, where))
+
+
+def _line(reader: TomlReader, path: Path) -> int:
+    at = reader.at(path)
+    return at.span.line if at else 1
 
 
 def _value(reader: TomlReader, key: Key, value: object, path: Path) -> Any:
@@ -141,4 +146,4 @@ def _severities(reader: TomlReader, body: Mapping[str, Any], path: Path) -> Iter
             raise reader.fail(f"{code} is an error, and stays one", where, remedy)
         if value not in (*LEVELS, OFF):
             raise reader.fail(f"a severity is one of {', '.join((*LEVELS, OFF))}", where)
-        yield code, Setting(value, reader.line(where))
+        yield code, Setting(value, _line(reader, where))

@@ -7,8 +7,9 @@ as texts. A text that is no TOML is read as far as it makes sense.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from contextlib import suppress
+
+from analyzer.spans import SourceText, Span
 
 Path = tuple[str, ...]
 
@@ -26,30 +27,26 @@ _ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)")
 _ESCAPES = {"b": "\b", "t": "\t", "n": "\n", "f": "\f", "r": "\r"}
 
 
+def toml_spans(source: SourceText) -> dict[Path, Span]:
+    r"""Where every table header, key, inline key and element of an array stands, with a value that ends on its line.
+
+    >>> spans = toml_spans(SourceText("c.toml", '[streams.S]\ncolumns = { a = "bigint" }'))
+    >>> spans["streams", "S", "columns", "a"].column, spans["streams", "S", "columns", "a"].end_column
+    (13, 25)
+    """
+    scanner = _Scanner(source.text)
+    with suppress(_StopError, RecursionError):
+        scanner.document()
+    return {path: source.span(start, end) for path, (start, end) in scanner.places.items()}
+
+
 def toml_lines(text: str) -> dict[Path, int]:
     r"""The 1-based line of every table header, key, inline key and element of an array.
 
     >>> toml_lines('[streams.S]\ncolumns = { a = "bigint" }')[("streams", "S", "columns", "a")]
     2
     """
-    return {path: line for path, (line, _) in toml_places(text).items()}
-
-
-def toml_places(text: str) -> dict[Path, tuple[int, int]]:
-    r"""The 1-based line and column, in code points, of every table header, key, inline key and element of an array.
-
-    >>> toml_places('[[x.y]]\na.b = [1,\n 2]')[("x", "y", "0", "a", "b", "1")]
-    (3, 2)
-    """
-    scanner = _Scanner(text)
-    with suppress(_StopError, RecursionError):
-        scanner.document()
-    starts = [0, *(i + 1 for i, character in enumerate(text) if character == "\n")]
-    places = {}
-    for path, offset in scanner.places.items():
-        line = bisect_right(starts, offset)
-        places[path] = (line, offset - starts[line - 1] + 1)
-    return places
+    return {path: span.line for path, span in toml_spans(SourceText("", text)).items()}
 
 
 class _StopError(Exception):
@@ -57,11 +54,11 @@ class _StopError(Exception):
 
 
 class _Scanner:
-    """Reads from left to right; ``places`` has the offset of each path seen first."""
+    """Reads from left to right; ``places`` has the stretch of each path, where it was seen first."""
 
     def __init__(self, text: str) -> None:
         self.text, self.at = text, 0
-        self.places: dict[Path, int] = {}
+        self.places: dict[Path, tuple[int, int]] = {}
         self.elements: dict[Path, int] = {}
 
     def document(self) -> None:
@@ -78,47 +75,52 @@ class _Scanner:
         """``[a.b]``, or ``[[a.b]]`` for one more element of the array ``a.b``."""
         start, array = self.at, self.ahead("[[")
         self.at += 2 if array else 1
-        path: Path = ()
         keys = self.keys()
-        for number, (key, _) in enumerate(keys):
+        self.expect("]]" if array else "]")
+        path: Path = ()
+        for number, key in enumerate(keys):
             path = (*path, key)
-            self.places.setdefault(path, start)
+            self.places.setdefault(path, (start, self.at))
             if array and number == len(keys) - 1:
                 self.elements[path] = self.elements.get(path, -1) + 1
             if path in self.elements:
                 path = (*path, str(self.elements[path]))
-                self.places.setdefault(path, start)
-        self.expect("]]" if array else "]")
+                self.places.setdefault(path, (start, self.at))
         return path
 
     def pair(self, table: Path) -> None:
         """``a.b = value``."""
-        path = table
-        for key, start in self.keys():
-            path = (*path, key)
-            self.places.setdefault(path, start)
+        self.skip(_BLANK)
+        start, keys = self.at, self.keys()
+        end = start + len(self.text[start : self.at].rstrip())
         self.expect("=")
         self.skip(_BLANK)
-        self.value(path)
+        paths = [(*table, *keys[: depth + 1]) for depth in range(len(keys))]
+        known = {path for path in paths if path in self.places}
+        for path in paths:
+            self.places.setdefault(path, (start, end))
+        self.value(paths[-1])
+        value_end = start + len(self.text[start : self.at].rstrip())
+        if "\n" not in self.text[start:value_end]:
+            self.places.update((path, (start, value_end)) for path in paths if path not in known)
 
-    def keys(self) -> list[tuple[str, int]]:
-        """The parts of a dotted key, each with its offset."""
+    def keys(self) -> list[str]:
+        """The parts of a dotted key."""
         found = [self.key()]
         while self.ahead("."):
             self.at += 1
             found.append(self.key())
         return found
 
-    def key(self) -> tuple[str, int]:
+    def key(self) -> str:
         self.skip(_BLANK)
-        start = self.at
         if self.ahead('"') or self.ahead("'"):
             quoted = self.string()
             key = quoted[1:-1] if quoted[0] == "'" else _ESCAPE.sub(_unescaped, quoted[1:-1])
         else:
             key = self.take(_BARE)
         self.skip(_BLANK)
-        return key, start
+        return key
 
     def value(self, path: Path) -> None:
         if self.ahead("["):
@@ -136,8 +138,11 @@ class _Scanner:
         self.skip(_BLANKS)
         while not self.ahead("]"):
             element = (*path, str(number))
-            self.places.setdefault(element, self.at)
+            start = self.at
+            self.places.setdefault(element, (start, start + 1))
             self.value(element)
+            end = start + len(self.text[start : self.at].rstrip())
+            self.places[element] = (start, end if "\n" not in self.text[start:end] else start + 1)
             self.comma("]")
             number += 1
         self.expect("]")

@@ -15,12 +15,13 @@ from commands.comparing import Comparison, compare_options
 from commands.configured import configured, given, workspace_of
 from commands.fixing import FixOptions, fix_options, fixed
 from commands.options import PathArgument, colored, common_options
+from commands.outputs import Output, OutputOption, details, outputs, put
+from reports.formats import FORMAT_NAMES
 
 if TYPE_CHECKING:
     from analyzer.workspace import Sources, Workspace
     from reports.outcome import Outcome
 
-_FORMATS = ("text", "json")
 _CRITERIA = ("exact", "paper")
 _SEVERITIES = ("error", "warning", "note")
 _MANY = 50
@@ -30,8 +31,10 @@ _MANY = 50
 @configured
 @click.command("check")
 @click.argument("paths", nargs=-1, type=PathArgument())
-@click.option("--format", "format_name", type=click.Choice(_FORMATS), default="text", show_default=True,
-              help="How to print the verdicts.")  # fmt: skip
+@click.option("--format", "format_name", type=click.Choice(FORMAT_NAMES),
+              help="How to print the verdicts; by default as text, unless -o asks for something.")  # fmt: skip
+@click.option("-o", "--output", "named", type=OutputOption(), multiple=True, metavar="FORMAT[:FILE]",
+              help="A format to print, or to write to FILE; repeatable: -o sarif:out.sarif -o github.")  # fmt: skip
 @click.option("--criteria", type=click.Choice(_CRITERIA), default="exact", show_default=True,
               help="Judge by this project's criteria, or by the paper's theorems alone.")  # fmt: skip
 @click.option("--fail-on", type=click.Choice(_SEVERITIES), default="error", show_default=True,
@@ -46,9 +49,10 @@ _MANY = 50
 @fix_options
 @common_options
 def check(
-    paths: tuple[Path, ...], format_name: str, criteria: str, fail_on: str, repairs: bool | None,
-    jobs: int | None, use_cache: bool, baseline_file: Path | None, against: str | None, transitions_only: bool,
-    fix: bool, unsafe: bool, diff: bool, catalog_file: Path | None, color: bool | None, debug: bool,
+    paths: tuple[Path, ...], format_name: str | None, named: tuple[Output, ...], criteria: str, fail_on: str,
+    repairs: bool | None, jobs: int | None, use_cache: bool, baseline_file: Path | None, against: str | None,
+    transitions_only: bool, fix: bool, unsafe: bool, diff: bool, catalog_file: Path | None, color: bool | None,
+    debug: bool,
 ) -> None:  # fmt: skip
     """Give the verdict of every query in PATHS: files, directories (all *.sql below), or - for standard input.
 
@@ -66,9 +70,8 @@ def check(
     from gate.check_files import REPAIRED, Settings, check_files
     from gate.levels import threshold
     from gate.suppressions import suppressed, today
-    from reports.formats import FORMATS
 
-    report = next(form for form in FORMATS if form.name == format_name)
+    asked = outputs(format_name, named)
     most = {None: REPAIRED, True: None, False: 0}[repairs]
     workspace = workspace_of(catalog_file)
     files = query_files(paths) if paths else workspace.registered()
@@ -77,7 +80,7 @@ def check(
     fixes.require_sense(files, criteria, repairs if given("repairs") else None)
     comparison = Comparison(baseline_file, against, transitions_only, criteria)
     comparison.require_sense(fixes.wanted, given("transitions_only"))
-    settings = Settings(criteria, None if fixes.wanted else most, report.details, jobs or os.cpu_count() or 1)
+    settings = Settings(criteria, None if fixes.wanted else most, details(asked), jobs or os.cpu_count() or 1)
     cache = Cache(cache_directory() if use_cache else None)
 
     def judge(sources: Sources) -> tuple[Outcome, ...]:
@@ -92,7 +95,7 @@ def check(
     least = threshold(None if given("fail_on") else workspace.default, Severity(fail_on))
     found, status = comparison.compare(found, workspace, files, paths, judge_then, least)
     if not diff:
-        click.echo(report.render(found, colored(color)))
+        put(asked, found, colored(color))
     sys.exit(status)
 
 

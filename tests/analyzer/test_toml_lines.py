@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from analyzer.toml_lines import toml_lines, toml_places
+from analyzer.spans import SourceText
+from analyzer.toml_lines import toml_lines, toml_spans
 from tests.support.profiles import MORE
 
 TEXT = """\
@@ -41,10 +42,10 @@ b = 1 \"\"\"
         (("top",), (2, 1)),
         (("a", "b"), (3, 1)),
         (("a", "b", "x y"), (4, 1)),
-        (("a", "b", "x y", "z"), (4, 7)),
+        (("a", "b", "x y", "z"), (4, 1)),
         (("a", "b", "x y", "z", "k"), (4, 15)),
         (("a", "b", "x y", "z", "k", "1", "m"), (4, 25)),
-        (("a", "b", "x y", "z", "n", "o"), (4, 37)),
+        (("a", "b", "x y", "z", "n", "o"), (4, 35)),
         (("a", "b", "multi", "0"), (6, 3)),
         (("a", "b", "multi", "2"), (10, 3)),
         (("list", "0"), (12, 1)),
@@ -54,8 +55,9 @@ b = 1 \"\"\"
     ],
 )
 def test_places(path: tuple[str, ...], place: tuple[int, int]) -> None:
-    assert toml_places(TEXT)[path] == place
-    assert toml_places(TEXT.replace("\n", "\r\n"))[path] == place
+    for text in (TEXT, TEXT.replace("\n", "\r\n")):
+        span = toml_spans(SourceText("c.toml", text))[path]
+        assert (span.line, span.column) == place
     assert toml_lines(TEXT)[path] == place[0]
 
 
@@ -113,12 +115,28 @@ class _Writer:
 @pytest.mark.parametrize("seed", range(300 * MORE))
 def test_every_key_of_a_random_document_has_its_place(seed: int) -> None:
     text = _Writer(seed).document()
-    places = toml_places(text)
+    places = {path: (span.line, span.column) for path, span in toml_spans(SourceText("c.toml", text)).items()}
     assert set(places) == _paths(tomllib.loads(text)), text
     lines = text.split("\n")
     for path, (line, column) in places.items():
         rest = lines[line - 1][column - 1 :]
-        key = re.match(r"""\w+|"(?:[^"\\]|\\.)*"|'[^']*'""", rest)
         if not path[-1].isdigit() and not rest.startswith("["):
-            assert key is not None, (path, rest)
-            assert list(tomllib.loads(f"{key.group()} = 1")) == [path[-1]]
+            dotted = re.match(r"""(?:\w+|"(?:[^"\\]|\\.)*"|'[^']*'|[ .])+""", rest)
+            assert dotted is not None, (path, rest)
+            assert path[-1] in _keys(tomllib.loads(f"{dotted.group()} = 1"))
+
+
+def test_a_span_has_the_value_where_it_ends_on_its_line() -> None:
+    spans = toml_spans(SourceText("c.toml", TEXT))
+    shown = {path: TEXT[span.start : span.end] for path, span in spans.items()}
+    assert shown["top",] == "top = 1"
+    assert shown["a", "b"] == "[a.b]"
+    assert shown["a", "b", "x y", "z", "k", "1", "m"] == "m = 2"
+    assert shown["a", "b", "x y", "z", "n", "o"] == 'n.o = "}"'
+    assert shown["a", "b", "multi"] == "multi"
+    assert shown["a", "b", "multi", "2"] == "3"
+    assert shown["list", "1"] == "[[list]]"
+
+
+def _keys(value: Any) -> set[str]:
+    return {key for key, inner in value.items() for key in {key, *(_keys(inner) if isinstance(inner, dict) else ())}}
