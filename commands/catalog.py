@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from importing.tables import ImportedTable
 
 _FORMATS = ("flink", "spark", "avro", "session")
-_MOST = 10_000_000
 
 
 @click.group("catalog")
@@ -27,7 +26,8 @@ def catalog() -> None:
 @catalog.command("import")
 @click.argument("sources", nargs=-1, metavar="[FILE|TABLE]...")
 @click.option("--from", "format_name", type=click.Choice(_FORMATS),
-              help="What to read; by default as the suffix says: .sql and .ddl are Flink, .json Spark, .avsc Avro.")  # fmt: skip
+              help="What to read; by default as the suffix says: .sql and .ddl are Flink, .json is Spark, "
+                   ".avsc Avro.")  # fmt: skip
 @click.option("--name", default="", help="What to call the table, if there is one; by default its name or the file's.")
 @click.option("--timestamp", metavar="COLUMN", help="The application time, where the declaration does not say it.")
 @click.option("--relation", is_flag=True, help="Declare relations: tables that do not change, without a time.")
@@ -81,7 +81,9 @@ def _tables(sources: tuple[str, ...], format_name: str | None, name: str) -> Ite
         file = Path(source)
         form = next((form for form in FORMATS if form.name == format_name), None) or format_of(file)
         if form is None:
-            raise UsageError(f"the suffix of {source} does not say what it is", remedy="add --from flink, spark or avro")
+            raise UsageError(
+                f"the suffix of {source} does not say what it is", remedy="add --from flink, spark or avro"
+            )
         yield from form.read(_text(file), name or (file.stem if form.name == "spark" else ""), source)
 
 
@@ -89,7 +91,7 @@ def _text(file: Path) -> str:
     from analyzer.errors import InputError
 
     try:
-        return file.read_bytes()[:_MOST].decode("utf-8-sig")
+        return file.read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise InputError(f"cannot read the file: {error.strerror}", file=str(file)) from error
     except UnicodeDecodeError as error:

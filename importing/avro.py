@@ -37,7 +37,9 @@ def avro_schema(text: str, name: str, file: str) -> tuple[ImportedTable, ...]:
         raise InputError(f"not JSON: {error.msg}", file=file, line=error.lineno, column=error.colno) from error
     records = document if isinstance(document, list) else [document]
     if not records or not all(isinstance(r, dict) and r.get("type") == "record" for r in records):
-        raise InputError("not an Avro schema of a record", file=file, line=1, remedy='it starts with {"type": "record", …}')
+        raise InputError(
+            "not an Avro schema of a record", file=file, line=1, remedy='it starts with {"type": "record", …}'
+        )
     names = _Names(file)
     for record in records:
         names.learn(record, "")
@@ -138,8 +140,8 @@ class _Names:
         logical = schema.get("logicalType")
         if logical == "decimal" and kind in ("bytes", "fixed") and isinstance(schema.get("precision"), int):
             return f"decimal({schema['precision']},{schema.get('scale', 0)})"
-        if (kind, logical) in _LOGICAL:
-            return _LOGICAL[kind, logical]
+        if (known := _LOGICAL.get((str(kind), str(logical)))) is not None:
+            return known
         if kind not in _PLAIN:
             raise _LeftOutError(f"there is no type {json.dumps(kind)}")
         return _PLAIN[kind]

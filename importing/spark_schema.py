@@ -19,8 +19,10 @@ def spark_schema(text: str, name: str, file: str) -> tuple[ImportedTable, ...]:
         document = json.loads(text)
     except json.JSONDecodeError as error:
         raise InputError(f"not JSON: {error.msg}", file=file, line=error.lineno, column=error.colno) from error
-    if not (isinstance(document, dict) and document.get("type") == "struct" and isinstance(document.get("fields"), list)):
-        remedy = "write one with df.schema.json(); it starts with {\"type\": \"struct\", \"fields\": […]}"
+    if not (
+        isinstance(document, dict) and document.get("type") == "struct" and isinstance(document.get("fields"), list)
+    ):
+        remedy = 'write one with df.schema.json(); it starts with {"type": "struct", "fields": […]}'
         raise InputError("not a schema of Spark", file=file, line=1, remedy=remedy)
     return (table_of(document, name, file),)
 

@@ -103,8 +103,10 @@ def _text(table: ImportedTable) -> str:
     body = "".join(f"{line}\n" for line in _lines(table))
     if not table.missing:
         return comments + body
-    return comments + f"# {table.name} is not declared: {table.missing}\n" + "".join(
-        f"# {line}\n" for line in body.splitlines()
+    return (
+        comments
+        + f"# {table.name} is not declared: {table.missing}\n"
+        + "".join(f"# {line}\n" for line in body.splitlines())
     )
 
 
