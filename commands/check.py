@@ -16,6 +16,7 @@ from commands.configured import configured, given, workspace_of
 from commands.fixing import FixOptions, fix_options, fixed
 from commands.options import PathArgument, colored, common_options
 from commands.outputs import Output, OutputOption, details, outputs, put
+from commands.watching import watched
 from reports.formats import FORMAT_NAMES
 
 if TYPE_CHECKING:
@@ -45,14 +46,17 @@ _MANY = 50
 @click.option("--cache/--no-cache", "use_cache", default=True, show_default=True,
               help="Reuse what was found for the same text, catalog, options and version; kept in the user's cache "
                    "directory, or in STREAMBOUND_CACHE_DIR.")  # fmt: skip
+@click.option("--stdin-filename", "stdin_name", type=PathArgument(), metavar="FILE",
+              help="The file that standard input (-) stands for: its name in reports, and its catalog.")  # fmt: skip
+@click.option("--watch", is_flag=True, help="Check again whenever a query or the catalog changes, until interrupted.")
 @compare_options
 @fix_options
 @common_options
 def check(
     paths: tuple[Path, ...], format_name: str | None, named: tuple[Output, ...], criteria: str, fail_on: str,
-    repairs: bool | None, jobs: int | None, use_cache: bool, baseline_file: Path | None, against: str | None,
-    transitions_only: bool, fix: bool, unsafe: bool, diff: bool, catalog_file: Path | None, color: bool | None,
-    debug: bool,
+    repairs: bool | None, jobs: int | None, use_cache: bool, stdin_name: Path | None, watch: bool,
+    baseline_file: Path | None, against: str | None, transitions_only: bool, fix: bool, unsafe: bool, diff: bool,
+    catalog_file: Path | None, color: bool | None, debug: bool,
 ) -> None:  # fmt: skip
     """Give the verdict of every query in PATHS: files, directories (all *.sql below), or - for standard input.
 
@@ -71,9 +75,11 @@ def check(
     from gate.levels import threshold
     from gate.suppressions import suppressed, today
 
+    if watch:
+        watched(click.get_current_context(), paths, catalog_file)
     asked = outputs(format_name, named)
     most = {None: REPAIRED, True: None, False: 0}[repairs]
-    workspace = workspace_of(catalog_file)
+    workspace = workspace_of(catalog_file, stdin_name)
     files = query_files(paths) if paths else workspace.registered()
     _note_unused(workspace, files)
     fixes = FixOptions(fix, diff, unsafe)

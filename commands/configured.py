@@ -34,13 +34,13 @@ def configured(command: click.Command) -> click.Command:
     return command
 
 
-def workspace_of(catalog_file: Path | None) -> Workspace:
-    """The workspace of this invocation, which is read once."""
+def workspace_of(catalog_file: Path | None, stdin_name: Path | None = None) -> Workspace:
+    """The workspace of this invocation, which was read for the options; the next time it is read again."""
     from analyzer.workspace import Workspace
 
     context = click.get_current_context(silent=True)
-    found = context.meta.get(_WORKSPACE) if context is not None else None
-    return found if isinstance(found, Workspace) else Workspace(catalog_file)
+    found = context.meta.pop(_WORKSPACE, None) if context is not None else None
+    return found if isinstance(found, Workspace) and stdin_name is None else Workspace(catalog_file, stdin_name)
 
 
 def given(parameter: str) -> bool:
