@@ -20,8 +20,6 @@ from synopsis_exec.useful import useful
 _LARGEST_PRECISION = 18
 """Decimals of more digits do not fit 64 bits."""
 _NOWHERE = Span(0, 0, 1, 1, 1, 1)
-_LINES = ("json", "text", "kafka")
-"""Formats whose rows are a JSON object a line."""
 _ENDS = {
     Family.INTEGER: (-(2**63) - 1, 2**63),
     Family.DECIMAL: (1 - 10**38, 10**38 - 1),
@@ -47,6 +45,8 @@ def source_text(lines: Lines, item: Input, plan: Plan) -> None:
         lines.add(f"format={literal(source.format if source else None)},")
         lines.add(f"path={literal(source.path if source else '')},")
         _mapping(lines, "options", dict(source.options) if source else {})
+        if source and source.payload:
+            lines.add(f"payload={literal(source.payload)},")
         if typed := _typed(item):
             lines.add(f"typed={literal(typed)},")
         if item.rows is not None:
@@ -64,26 +64,27 @@ def _mapping(lines: Lines, name: str, entries: dict[str, str]) -> None:
 
 
 def _schema(columns: Iterable[Column], ddl: Callable[[DataType], str]) -> str:
-    return ", ".join(f"{_quoted(column.name)} {ddl(column.type)}" for column in columns)
+    return ", ".join(f"{quoted(column.name)} {ddl(column.type)}" for column in columns)
 
 
 def _typed(item: Input) -> str:
     """The schema of a format that has types of its own, or goes by position; empty for lines of JSON."""
-    if item.source is None or item.source.format in _LINES:
+    if item.source is None or item.source.payload:
         return ""
     if item.source.format == "csv":
         return _schema(item.declared, _text_type)
     readable = (c for c in item.declared if c.type.family is not Family.OTHER or c in item.columns)
-    return _schema(readable, _own_type)
+    return _schema(readable, own_type)
 
 
-def _own_type(kind: DataType) -> str:
+def own_type(kind: DataType) -> str:
+    """A type as Spark writes it; texts of limited length are strings."""
     return "STRING" if kind.family is Family.STRING else kind.name.upper()
 
 
 def _text_type(kind: DataType) -> str:
     """The type that text is parsed as; of nested and other types only that something is there matters."""
-    return "STRING" if kind.family is Family.OTHER else _own_type(kind)
+    return "STRING" if kind.family is Family.OTHER else own_type(kind)
 
 
 def _json_type(kind: DataType) -> str:
@@ -91,12 +92,13 @@ def _json_type(kind: DataType) -> str:
     return "INT" if kind.name in reasons.TINY else _text_type(kind)
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
+    """A column's name in Spark SQL."""
     return exp.Identifier(this=name, quoted=True).sql("spark")
 
 
 def _cell(column: Column) -> str:
-    return f"row.{_quoted(column.name)}"
+    return f"row.{quoted(column.name)}"
 
 
 def _precision(kind: DataType) -> int:
@@ -226,5 +228,4 @@ def decoded_type(kind: DataType) -> str:
 
 def time_type(plan: Plan) -> str:
     """How `_ts` is written: as the first stream's timestamps."""
-    first = plan.streams[0]
-    return decoded_type(next(c.type for c in first.columns if c.name == first.timestamp))
+    return decoded_type(plan.time_type)

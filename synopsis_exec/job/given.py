@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from synopsis_exec.job.source import Source
+from synopsis_exec.job.source import Source, Target
 
 
 class Synopsis:
@@ -21,7 +21,11 @@ class Synopsis:
 
 
 QUERY = ""
-FINGERPRINT = ""
+SAVED: dict[str, str] = {}
+RESULT = ""
+SINK: Target | None = None
+BAD: Target | None = None
+CALL = ""
 TYPES: dict[str, str] = {}
 TIME_TYPE = "integer"
 STREAMS: tuple[Source, ...] = ()
