@@ -10,6 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from analyzer.arrival import KEYS, STRICT, Arrival, read_arrival
 from analyzer.endpoints import Sink, SourceOptions, read_sink, read_source
 from analyzer.errors import CatalogError
 from analyzer.toml_lines import toml_lines
@@ -19,7 +20,7 @@ from analyzer.values import Value, encode_toml
 
 FILE_NAME = "streams.toml"
 _TOP_KEYS = ("queries", "counters", "streams", "relations", "sinks")
-_STREAM_KEYS = ("timestamp", "columns", "max_per_timestamp", "domain", "on_violation", "source")
+_STREAM_KEYS = ("timestamp", "columns", "max_per_timestamp", "domain", "on_violation", "source", *KEYS)
 _RELATION_KEYS = ("columns", "rows", "domain", "on_violation", "source", "period")
 _DOMAIN_KEYS = ("values", "low", "high")
 _DOMAIN_FORMS = (
@@ -82,7 +83,7 @@ class Table:
     """A declared stream or relation.
 
     ``timestamp`` is the application-time column of a stream; ``max_per_timestamp`` is the paper's bound on
-    the tuples of one timestamp; ``rows`` the size of a relation where declared.
+    the tuples of one timestamp; ``rows`` the size of a relation where declared; ``arrival`` the order of a stream.
     """
 
     name: str
@@ -93,6 +94,7 @@ class Table:
     rows: int | None = None
     source: SourceOptions | None = None
     period: tuple[str, str] | None = None
+    arrival: Arrival = STRICT
     on_violation: OnViolation = OnViolation.QUARANTINE
     line: int = 0
     file: str = ""
@@ -206,15 +208,17 @@ class _Reader(TomlReader):
         entry = self.mapping(body, path)
         self.known_keys(entry, _STREAM_KEYS if kind is Kind.STREAM else _RELATION_KEYS, path)
         columns = self.columns(entry, path)
+        time = self.timestamp(entry, columns, path) if kind is Kind.STREAM else None
         return Table(
             name=name,
             kind=kind,
             columns=columns,
-            timestamp=self.timestamp(entry, columns, path) if kind is Kind.STREAM else None,
+            timestamp=time.name if time else None,
             max_per_timestamp=self.positive(entry, "max_per_timestamp", path, 1),
             rows=self.positive(entry, "rows", path, 0),
             source=read_source(self, entry["source"], (*path, "source")) if "source" in entry else None,
             period=self.period(entry, columns, path),
+            arrival=read_arrival(self, entry, columns, time, path) if time else STRICT,
             on_violation=OnViolation(self.choice(entry, "on_violation", path, tuple(OnViolation))),
             line=self.line(path),
             file=self.file,
@@ -280,7 +284,7 @@ class _Reader(TomlReader):
             raise self.fail("the domain's low end is above its high end", path, remedy)
         return Domain(low, high)
 
-    def timestamp(self, entry: Mapping[str, Any], columns: tuple[Column, ...], path: tuple[str, ...]) -> str:
+    def timestamp(self, entry: Mapping[str, Any], columns: tuple[Column, ...], path: tuple[str, ...]) -> Column:
         name = entry.get("timestamp")
         if not isinstance(name, str):
             raise self.fail(f"stream {path[-1]} declares no timestamp", path, 'add timestamp = "ts"')
@@ -294,7 +298,7 @@ class _Reader(TomlReader):
         if column.domain is not None:
             where = (*path, "domain", column.name)
             raise self.fail(f"the timestamp {name!r} cannot have a domain: time never ends", where)
-        return column.name
+        return column
 
     def period(
         self, entry: Mapping[str, Any], columns: tuple[Column, ...], path: tuple[str, ...]

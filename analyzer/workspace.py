@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+from typing import Protocol
 
 from analyzer.catalog import Catalog, find_catalog, load_catalog
 from analyzer.errors import CatalogError, InputError, UsageError
@@ -13,6 +14,16 @@ from analyzer.spans import SourceText
 from analyzer.sql_files import read_sql
 
 STDIN = "-"
+
+
+class Sources(Protocol):
+    """Where query files and their catalogs come from: the files as they are, or another state of them."""
+
+    def read(self, file: Path) -> SourceText:
+        """The text of a query file; raises InputError where it cannot be read."""
+
+    def catalog(self, file: Path | None = None) -> Catalog:
+        """The catalog that a query file is checked against; raises CatalogError when there is none."""
 
 
 class Workspace:
@@ -35,6 +46,10 @@ class Workspace:
             if error.file:
                 raise
             self._missing = error
+
+    def read(self, file: Path) -> SourceText:
+        """The text of a query file, or of standard input for -."""
+        return read_query(file)
 
     def catalog(self, file: Path | None = None) -> Catalog:
         """The catalog that a query file is checked against; raises CatalogError when there is none."""

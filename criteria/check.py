@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from analyzer.query import Query
 from analyzer.spans import SourceText
 from analyzer.statements import Statement, split_statements
 from analyzer.toml_reader import suggest
-from analyzer.workspace import Workspace, read_query
+from analyzer.workspace import Workspace
 from criteria.bound import Bound, bound
 from criteria.large_bound import large_bound
 from criteria.paper import MOST_STRICT, strict_branches, weak_joins
@@ -31,7 +32,7 @@ _UNSUPPORTED = frozenset({"SB110", "SB111", "SB112", "SB113"})
 
 @dataclass(frozen=True)
 class Checked:
-    """One statement's verdict. ``decision``, ``bound`` and ``lto_queries`` are None where there is none.
+    """One statement's verdict. ``decision`` and ``bound`` are None where there is none.
 
     ``repairs`` are None until `with_repairs` has looked for them; ``catalog`` is what it was checked against.
     """
@@ -41,7 +42,6 @@ class Checked:
     diagnostics: tuple[Diagnostic, ...]
     decision: Decision | None = None
     bound: Bound | None = None
-    lto_queries: int | None = None
     catalog: Catalog | None = field(default=None, repr=False, compare=False)
     repairs: Repairs | None = None
 
@@ -49,6 +49,11 @@ class Checked:
     def rejected(self) -> bool:
         """Whether the criteria reject it, so that a repair may help."""
         return self.decision is not None and self.decision.verdict in (Verdict.UNBOUNDED, Verdict.UNKNOWN)
+
+    @cached_property
+    def lto_queries(self) -> int | None:
+        """The number of LTO queries that it stands for; None where they would have to be enumerated."""
+        return lto_queries(self.decision.derivation.split) if self.decision is not None else None
 
     @property
     def source(self) -> SourceText:
@@ -105,7 +110,7 @@ def check_statement(statement: Statement, catalog: Catalog) -> Checked:
     found = bound(split) if decision.verdict is Verdict.BOUNDED else None
     note = large_bound(split, found) if found is not None else None
     diagnostics = (*decision.diagnostics, *([note] if note else []))
-    return Checked(statement, decision.verdict, diagnostics, decision, found, lto_queries(split), catalog)
+    return Checked(statement, decision.verdict, diagnostics, decision, found, catalog)
 
 
 def with_repairs(item: Checked, thorough: bool = False) -> Checked:
@@ -156,7 +161,7 @@ def find_statement(query: str, name: str | None, catalog_file: Path | None) -> t
         raise InputError("a directory, not a query file" if path.is_dir() else "no such file", file=query)
     workspace = Workspace(catalog_file)
     files = [path] if is_file else workspace.registered()
-    checked = [item for file in files for item in check_source(read_query(file), workspace.catalog(file))]
+    checked = [item for file in files for item in check_source(workspace.read(file), workspace.catalog(file))]
     wanted = name if is_file else query
     matches = [item for item in checked if wanted is None or item.statement.name == wanted]
     names = [item.statement.name for item in checked]

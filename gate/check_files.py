@@ -22,7 +22,7 @@ from gate.tasks import Task, results
 from reports.outcome import Outcome
 
 if TYPE_CHECKING:
-    from analyzer.workspace import Workspace
+    from analyzer.workspace import Sources
 
 REPAIRED = 20
 """How many rejected statements of a run get repairs unless asked for."""
@@ -44,7 +44,7 @@ class Settings:
 
 def check_files(
     files: Iterable[Path],
-    workspace: Workspace,
+    workspace: Sources,
     settings: Settings,
     progress: Callable[[str], None] = lambda _: None,
     cache: Cache | None = None,
@@ -53,11 +53,21 @@ def check_files(
 
     ``progress`` is told each file that is done.
     """
+    return check_sources([_read(file, workspace) for file in files], workspace, settings, progress, cache)
+
+
+def check_sources(
+    sources: Sequence[SourceText | Outcome],
+    workspace: Sources,
+    settings: Settings,
+    progress: Callable[[str], None] = lambda _: None,
+    cache: Cache | None = None,
+) -> tuple[Outcome, ...]:
+    """As `check_files`, of texts that need not be in the files that they are named after; outcomes are passed on."""
     run = _Run(workspace, settings, cache or Cache(None))
-    read = [_read(file) for file in files]
-    tasks = [Task(source, settings.criteria, settings.details) for source in read if isinstance(source, SourceText)]
+    tasks = [Task(source, settings.criteria, settings.details) for source in sources if isinstance(source, SourceText)]
     judged = iter(run.judge(tasks, progress))
-    found = [list(next(judged)) if isinstance(source, SourceText) else [source] for source in read]
+    found = [list(next(judged)) if isinstance(source, SourceText) else [source] for source in sources]
     run.repair(found)
     run.cache.close()
     return repeated_names([item for items in found for item in items])
@@ -65,7 +75,7 @@ def check_files(
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    workspace: Workspace
+    workspace: Sources
     settings: Settings
     cache: Cache
 
@@ -111,12 +121,10 @@ def _rejected(found: list[list[Outcome]]) -> Iterable[tuple[int, int]]:
     return ((i, k) for i, items in enumerate(found) for k, item in enumerate(items) if item.rejected)
 
 
-def _read(file: Path) -> SourceText | Outcome:
+def _read(file: Path, workspace: Sources) -> SourceText | Outcome:
     """A file's text, or what is reported of one that cannot be read."""
-    from analyzer.workspace import read_query
-
     try:
-        return read_query(file)
+        return workspace.read(file)
     except InputError as error:
         source = SourceText(error.file or str(file), "")
         whole = source.span(0, 0)

@@ -14,7 +14,7 @@ from gate.outcome_json import to_json
 from reports.outcome import outcome
 
 if TYPE_CHECKING:
-    from analyzer.workspace import Workspace
+    from analyzer.workspace import Sources
     from criteria.check import Checked
 
 WORTHWHILE = 30_000
@@ -38,7 +38,7 @@ class Task:
     repaired: tuple[int, ...] = ()
 
 
-def results(tasks: Sequence[Task], workspace: Workspace, jobs: int) -> Iterator[list[Any]]:
+def results(tasks: Sequence[Task], workspace: Sources, jobs: int) -> Iterator[list[Any]]:
     """For every task, in their order, its statements' outcomes as JSON values.
 
     They are the same for any number of processes.
@@ -56,11 +56,11 @@ def results(tasks: Sequence[Task], workspace: Workspace, jobs: int) -> Iterator[
         yield from pool.map(_result, tasks, chunksize=max(1, len(tasks) // (jobs * _PER_PROCESS)))
 
 
-_kept: list[Workspace] = []
+_kept: list[Sources] = []
 """The workspace of a worker process: too large to travel with every task."""
 
 
-def _keep(workspace: Workspace) -> None:
+def _keep(workspace: Sources) -> None:
     sys.set_int_max_str_digits(0)
     _kept[:] = [workspace]
 
@@ -69,7 +69,7 @@ def _result(task: Task) -> list[Any]:
     return result(task, _kept[0])
 
 
-def result(task: Task, workspace: Workspace) -> list[Any]:
+def result(task: Task, workspace: Sources) -> list[Any]:
     """The outcomes of one task."""
     from pathlib import Path
 

@@ -24,5 +24,5 @@ class Format:
 
 FORMATS: tuple[Format, ...] = (
     Format("text", text_report),
-    Format("json", json_report, frozenset({"certificate"})),
+    Format("json", json_report, frozenset({"certificate", "lto_queries"})),
 )

@@ -17,7 +17,7 @@ from criteria.vocabulary import Tier, Verdict
 if TYPE_CHECKING:
     from criteria.check import Checked
 
-DETAILS = ("certificate", "drawings")
+DETAILS = ("certificate", "drawings", "lto_queries")
 """What costs time and only some formats print."""
 
 
@@ -36,7 +36,8 @@ class Outcome:
     ``named`` is where a comment names it; ``projection`` is ``bag`` or ``set``; ``bound`` is there iff the deciding
     criterion holds; ``rejected`` says that a repair may help, ``repaired`` that one was looked for, ``why_no_repair``
     why none was found; ``paper`` has a sentence on each theorem of the paper that speaks of the query; ``witness`` says
-    what the witness of an unbounded query keeps. ``certificate`` and ``drawings`` (SVG by name) only if asked for.
+    what the witness of an unbounded query keeps. ``certificate``, ``drawings`` (SVG by name) and ``lto_queries`` are
+    only there if asked for.
     """
 
     name: str
@@ -85,7 +86,7 @@ def outcome(checked: Checked, details: frozenset[str] = frozenset()) -> Outcome:
         statement.named,
         projection=decision.query.projection,
         criteria=decision.criteria,
-        lto_queries=checked.lto_queries,
+        lto_queries=checked.lto_queries if "lto_queries" in details else None,
         tier=checked.tier,
         bound=_bound(checked),
         rejected=checked.rejected,

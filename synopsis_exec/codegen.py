@@ -3,37 +3,47 @@
 from __future__ import annotations
 
 import ast
-from functools import lru_cache
+import sys
+from functools import cache, lru_cache
 from hashlib import sha256
 from pathlib import Path
 
 from analyzer.catalog import Counters
 from analyzer.version import __version__
 from synopsis_exec.certificate_text import certificate_text, layout_sha256
+from synopsis_exec.columns_text import columns_text
 from synopsis_exec.emit import Lines, literal
-from synopsis_exec.kernel import kernel_text
+from synopsis_exec.kernel import branch_texts, kernel_text
 from synopsis_exec.plan_ir import Plan
 from synopsis_exec.plan_text import tables_in_words
+from synopsis_exec.punctuation_text import punctuation_imports, punctuation_text
 from synopsis_exec.sink_text import sink_text
 from synopsis_exec.source_text import decoded_type, source_text, time_type
 from synopsis_exec.stale import code_sha256
 
-_PARTS = ("source", "reading", "checking", "output", "files", "saved", "sinks", "contracts", "folding", "running")
-"""The modules of `synopsis_exec.job` that every job has, in order; a query's sources come after the first."""
-_OURS = "synopsis_exec"
-_TOOL = ("analyzer", "preprocess", "criteria", "synopsis_exec")
+_FIRST_PARTS = ("source", "shape")
+_PARTS = (
+    *("batch", "exact", "frame", "log", "matches", "words", "columnar"),
+    *("reading", "checking", "output", "files", "saved", "sinks", "contracts", "closing", "folding", "running"),
+)
+"""The modules of `synopsis_exec.job` that every job has, in order; what a query gives comes after the first two."""
+_OURS = ("synopsis_exec", "punctuation")
+_TOOL = ("analyzer", "preprocess", "criteria", "punctuation", "synopsis_exec")
 """The packages that decide what a job says."""
 _FIRST = "from __future__ import annotations\n"
-_SPARK = "if TYPE_CHECKING:\n    from pyspark.sql import DataFrame, SparkSession\n"
+_SPARK = "if TYPE_CHECKING:\n    from pyspark.sql import Column, DataFrame, SparkSession\n"
 _END = 'if __name__ == "__main__":\n    sys.exit(main())\n'
 
 
 def job_text(plan: Plan) -> str:
     """The job. The same plan gives the same text; the text imports the standard library, numpy and pyspark only."""
-    kernel = kernel_text(plan)
-    source, *others = (_part(name) for name in _PARTS)
+    branches = branch_texts(plan)
+    kernel = kernel_text(plan, branches)
+    first, others = [_part(name) for name in _FIRST_PARTS], [_part(name) for name in _PARTS]
+    others.insert(_PARTS.index("closing"), punctuation_text(_module("closing")))
     head = "\n".join(["", _FIRST, _imports(), _SPARK, _constants(plan)])
-    code = "\n\n".join([head.rstrip("\n") + "\n" + kernel, source, _sources(plan), *others, _END])
+    ours = [head.rstrip("\n") + "\n" + kernel, *first, columns_text(plan, branches), _sources(plan)]
+    code = "\n\n".join([*ours, *others, _END])
     ast.parse(code)
     return _header(plan, code) + code
 
@@ -42,7 +52,7 @@ def _module(name: str) -> str:
     return (Path(__file__).parent / "job" / f"{name}.py").read_text(encoding="utf-8")
 
 
-@lru_cache(maxsize=len(_PARTS))
+@cache
 def _part(name: str) -> str:
     """A part's text below its imports."""
     text = _module(name)
@@ -58,20 +68,21 @@ def _imports() -> str:
     """The imports of all parts and of the kernel, sorted as a formatter would."""
     plain: set[str] = set()
     names: dict[str, set[str]] = {"collections": {"Counter", "defaultdict"}}
-    for name in _PARTS:
-        for node in ast.parse(_module(name)).body:
+    for text in (*map(_module, (*_FIRST_PARTS, *_PARTS)), punctuation_imports(_module("closing"))):
+        for node in ast.parse(text).body:
             if isinstance(node, ast.Import):
-                plain |= {alias.name for alias in node.names}
+                plain |= {f"{alias.name} as {alias.asname}" if alias.asname else alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module and not node.module.startswith(_OURS):
                 names.setdefault(node.module, set()).update(alias.name for alias in node.names)
     del names["__future__"]
-    lines = [f"import {name}" for name in sorted(plain)]
+    others = {name for name in plain if name.split()[0] not in sys.stdlib_module_names}
+    lines = [f"import {name}" for name in sorted(plain - others)]
     for module, wanted in sorted(names.items()):
         constants = sorted(name for name in wanted if name.isupper())
         classes = sorted(name for name in wanted if name[0].isupper() and not name.isupper())
         rest = sorted(name for name in wanted if name[0].islower())
         lines.append(f"from {module} import {', '.join([*constants, *classes, *rest])}")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "", *(f"import {name}" for name in sorted(others))]) + "\n"
 
 
 def _header(plan: Plan, code: str) -> str:

@@ -54,10 +54,14 @@ def dump(self) -> dict[str, list]:
 '''
 
 
-def kernel_text(plan: Plan) -> str:
-    """The kernel: module constants, two helpers and the class `Synopsis`."""
+def branch_texts(plan: Plan) -> list[BranchText]:
+    """The names and transitions of all branches."""
     members = Names(_MEMBERS)
-    branches = [BranchText(plan, branch, members) for branch in plan.branches]
+    return [BranchText(plan, branch, members) for branch in plan.branches]
+
+
+def kernel_text(plan: Plan, branches: list[BranchText]) -> str:
+    """The kernel: module constants, two helpers and the class `Synopsis`."""
     lines = Lines()
     lines.add(f"COLUMNS = {literal(tuple(column.name for column in plan.columns))}")
     lines.add(*_HEAD.splitlines(), "", "", "class Synopsis:")

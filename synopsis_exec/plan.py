@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from hashlib import sha256
 
+from analyzer.arrival import STRICT
 from analyzer.boundedness import Facts
 from analyzer.catalog import Catalog, Column, Kind, Table
 from analyzer.endpoints import Sink
@@ -252,6 +253,7 @@ def _input(table: Table, branches: tuple[BranchPlan, ...]) -> Input:
         source=table.source,
         rows=table.rows,
         on_violation=table.on_violation,
+        arrival=table.arrival,
     )
 
 
@@ -268,4 +270,5 @@ def _check_inputs(query: Query, inputs: tuple[Input, ...]) -> None:
 def _contract(table: Table) -> str:
     """What a table's declaration says of its rows, as text to hash."""
     columns = ", ".join(f"{c.name} {c.type.name} {c.domain}" for c in table.columns)
-    return f"{table.kind} {table.name}({columns}) {table.timestamp} {table.max_per_timestamp} {table.rows}"
+    arrival = f" {table.arrival}" if table.arrival != STRICT else ""
+    return f"{table.kind} {table.name}({columns}) {table.timestamp} {table.max_per_timestamp} {table.rows}{arrival}"

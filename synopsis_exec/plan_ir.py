@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from analyzer.arrival import STRICT, Arrival
 from analyzer.boundedness import Facts
 from analyzer.catalog import Column, Counters, Kind, OnViolation
 from analyzer.endpoints import Sink, SourceOptions
@@ -30,6 +31,7 @@ class Input:
     source: SourceOptions | None
     rows: int | None = None
     on_violation: OnViolation = OnViolation.QUARANTINE
+    arrival: Arrival = STRICT
 
 
 @dataclass(frozen=True, slots=True)

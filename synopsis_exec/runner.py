@@ -41,7 +41,10 @@ _REMEDIES = {
 
 @dataclass(frozen=True)
 class RunSummary:
-    """What a run did: rows per stream, quarantined rows by reason, results, and entries against the bound M."""
+    """What a run did: rows per stream, quarantined rows by reason, results, and entries against the bound M.
+
+    ``waited_for`` are the streams that held back the output until the input ended, each with since when.
+    """
 
     query: str
     rows: dict[str, int]
@@ -52,6 +55,7 @@ class RunSummary:
     output: Path
     quarantine: Path | None
     batches: tuple[Report, ...] = field(default=(), repr=False)
+    waited_for: dict[str, str] = field(default_factory=dict)
 
 
 def run_query(
@@ -104,6 +108,7 @@ def run_query(
         output,
         quarantine,
         tuple(report for report in reports if "batch" in report),
+        last["waited_for"],
     )
 
 

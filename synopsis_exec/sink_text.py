@@ -7,7 +7,8 @@ from analyzer.endpoints import Target
 from analyzer.types import DataType
 from synopsis_exec.emit import Lines, literal
 from synopsis_exec.plan_ir import Plan
-from synopsis_exec.source_text import own_type, quoted
+from synopsis_exec.row_sql import quoted
+from synopsis_exec.source_text import own_type
 
 
 def sink_text(lines: Lines, plan: Plan) -> None:

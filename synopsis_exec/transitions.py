@@ -7,10 +7,11 @@ from fractions import Fraction
 
 from analyzer.catalog import Kind
 from analyzer.query import Attribute
-from analyzer.symbols import symbols_in
+from analyzer.symbols import symbol, symbols_in
 from criteria.bound import lower_text, upper_text
 from criteria.synopsis import Stored
 from synopsis_exec.emit import Names, literal
+from synopsis_exec.filters import Extreme
 from synopsis_exec.loops import Participant, Term, join_loops
 from synopsis_exec.plan_ir import BranchPlan, Plan, PlanSource, PlanTransition
 
@@ -126,7 +127,7 @@ class BranchText:
         for stored in table.key:
             variable = self.variable(stored.attribute)
             values[stored.attribute] = Term(variable)
-            values |= {other: Term(variable, _exact(offset)) for other, offset in stored.equal}
+            values |= {other: Term(variable, exact(offset)) for other, offset in stored.equal}
         conditions = []
         for check in transition.ages:
             age = f"now - {self.age(check.stream)}"
@@ -172,11 +173,30 @@ class BranchText:
 
     def _clipped(self, stored: Stored, value: str) -> str:
         """A value as the table keeps it: outside the limits the future cannot tell values apart."""
-        if stored.low:
-            value = f"max({value}, {self._limit('least', stored, lower_text(self.branch.facts, stored.low))})"
-        if stored.high:
-            value = f"min({value}, {self._limit('most', stored, upper_text(self.branch.facts, stored.high))})"
+        limits = self.clip_limits(stored)
+        if "low" in limits:
+            value = f"max({value}, {limits['low']})"
+        if "high" in limits:
+            value = f"min({value}, {limits['high']})"
         return value
+
+    def clip_limits(self, stored: Stored) -> dict[str, str]:
+        """The least and the greatest value that a table tells apart from those beyond, as text."""
+        limits = {}
+        if stored.low:
+            limits["low"] = self._limit("least", stored, lower_text(self.branch.facts, stored.low))
+        if stored.high:
+            limits["high"] = self._limit("most", stored, upper_text(self.branch.facts, stored.high))
+        return limits
+
+    def extreme(self, extreme: Extreme) -> str:
+        """The bound of an attribute by a relation's values, as text."""
+        table = self.branch.source(extreme.relation.source).table
+        text = symbol("min" if extreme.lower else "max", table, extreme.relation.column)
+        if extreme.offset:
+            text = f"{text} {'+' if extreme.offset > 0 else '-'} {abs(extreme.offset)}"
+        word = "least" if extreme.lower else "most"
+        return self.limit(f"{word}_{extreme.attribute.source}_{extreme.attribute.column}", text)
 
     def _limit(self, word: str, stored: Stored, text: str) -> str:
         return self.limit(f"{word}_{stored.attribute.source}_{stored.attribute.column}", text)
@@ -190,5 +210,6 @@ class BranchText:
         return f"self.{self.limits[text]}"
 
 
-def _exact(offset: Fraction) -> int | Fraction:
+def exact(offset: Fraction) -> int | Fraction:
+    """The offset as an integer, where it is one."""
     return int(offset) if offset.denominator == 1 else offset

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from synopsis_exec.job.closing import Closing
 from synopsis_exec.job.contracts import Rates, stop_at
 from synopsis_exec.job.files import Files, LocalFiles, SharedFiles, copy_parts, is_uri
 from synopsis_exec.job.given import BAD, QUERY, RELATIONS, STREAMS, Synopsis
@@ -61,8 +62,7 @@ class Job:
         self.limit = self.options.limit if self.options.limit is not None else self.synopsis.limit
         self.batch = batch
         self.pending: dict[int, dict[str, list[dict[str, Any]]]] = {}
-        self.largest: dict[str, int] = {}
-        self.closed: int | None = None
+        self.closing = Closing()
         self.rows: Counter[str] = Counter()
         self.rejected: Counter[str] = Counter(row["reason"] for row in self.bad_relation_rows)
         self.results = self.peak = self.peak_of_batch = self.closed_timestamps = 0
@@ -71,7 +71,7 @@ class Job:
         state = self.checkpoint.load(batch)
         self.synopsis.load(state["tables"])
         self.pending = {int(ts): rows for ts, rows in state["pending"].items()}
-        self.largest, self.closed = state["largest"], state["closed"]
+        self.closing = Closing(state["closing"])
         self.rates = Rates(state["rates"])
         self.rows, self.rejected = Counter(state["rows"]), Counter(state["rejected"])
         self.results, self.peak = state["results"], state["peak"]
@@ -81,8 +81,7 @@ class Job:
         state = {
             "tables": self.synopsis.dump(),
             "pending": self.pending,
-            "largest": self.largest,
-            "closed": self.closed,
+            "closing": self.closing.dump(),
             "rates": self.rates.dump(),
             "rows": self.rows,
             "rejected": self.rejected,
@@ -108,9 +107,10 @@ class Job:
         if self.batch != before:
             self.restart(before)
         rows, results, closed = self.rows.total(), self.results, self.closed_timestamps
+        open_from = self.closing.complete()
         good, bad = self.take_in(frame)
-        complete = min(self.largest.values()) if len(self.largest) == len(STREAMS) else None
-        good, excess = self.rates.checked(frame, good, self.closed, complete)
+        complete = self.closing.complete()
+        good, excess = self.rates.checked(frame, good, None if open_from is None else open_from - 1, complete)
         self.rejected.update(row["reason"] for row in excess)
         bad += excess
         stop_at(bad)
@@ -122,7 +122,6 @@ class Job:
                     self.close(file, min(newest, complete))
             if complete is not None:
                 self.close(file, complete)
-                self.closed = max(complete - 1, complete - 1 if self.closed is None else self.closed)
         self.hand_over(batch, self.results - results, [*self.bad_relation_rows, *bad] if batch == 0 else bad)
         self.save(batch)
         self.report(
@@ -136,6 +135,7 @@ class Job:
                 "results": self.results - results,
                 "quarantined": len(bad),
                 "pending": len(self.pending),
+                "waits_for": self.closing.waits_for() if self.pending else {},
             }
         )
 
@@ -149,28 +149,25 @@ class Job:
         for number in range(len(STREAMS)):
             mine = F.col("source") == number
             seen.append(F.count(F.when(mine, 1)).alias(f"rows_{number}"))
-            seen.append(F.max(F.when(mine, F.col("ts"))).alias(f"largest_{number}"))
-        late = F.coalesce(F.col("ts") <= F.lit(self.closed), F.lit(False))
+        seen += self.closing.observed()
         fetched = (
-            frame.withColumn("late", late)
-            .withColumn("bad", F.expr("late OR reason IS NOT NULL"))
+            frame.withColumn("reason", F.expr(f"coalesce(reason, {self.closing.late()})"))
+            .withColumn("bad", F.expr("reason IS NOT NULL"))
             .observe(observation, *seen)
             .where("bad OR useful")
             .withColumn("good", F.expr("NOT bad"))
             .withColumn("text", F.expr("CASE WHEN bad THEN text END"))
-            .drop("useful", "late")
+            .drop("useful", "part", "mark")
             .toArrow()
         )
         for number, source in enumerate(STREAMS):
             self.rows[source.name] += observation.get[f"rows_{number}"]
-            if (largest := observation.get[f"largest_{number}"]) is not None:
-                self.largest[source.name] = max(largest, self.largest.get(source.name, largest))
+        self.closing.take(observation.get)
         rejected = fetched.filter(fetched.column("bad")).select(["source", "reason", "text"]).to_pylist()
         bad = []
         for row in rejected:
-            reason = row["reason"] or "late: its timestamp is closed already"
-            self.rejected[reason] += 1
-            bad.append({"stream": STREAMS[row["source"]].name, "reason": reason, "row": row["text"]})
+            self.rejected[row["reason"]] += 1
+            bad.append({"stream": STREAMS[row["source"]].name, "reason": row["reason"], "row": row["text"]})
         names = [name for name in fetched.column_names if name not in ("text", "reason", "bad", "good")]
         good = fetched.filter(fetched.column("good")).select(names)
         return good.sort_by("ts") if good.num_rows else None, bad
@@ -216,10 +213,11 @@ class Job:
         State is not saved: where more input comes after all, the next batch has the same number and replaces this one.
         """
         last = -1 if self.batch is None else self.batch
-        before = self.results
+        before, waited_for = self.results, self.closing.waits_for() if self.pending else {}
         if self.options.trigger == "end":
+            self.closing.end()
             with self.files.written(part("results", last + 1)) as file:
-                self.close(file, None)
+                self.close(file, self.closing.complete())
             if self.files.read("finished") != str(last + 1):
                 self.hand_over(last + 1, self.results - before, self.bad_relation_rows if last < 0 else [])
             last += 1
@@ -238,6 +236,7 @@ class Job:
             "results": self.results,
             "peak": self.peak,
             "limit": self.limit,
+            "waited_for": waited_for,
         }
 
 

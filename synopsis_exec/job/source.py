@@ -36,6 +36,20 @@ class Source(NamedTuple):
     """How many useful rows of a stream may share a timestamp."""
     stops: bool = False
     """Whether a row that breaks the contract stops the job, instead of being put aside."""
+    lateness: int | None = 0
+    """How far behind its largest timestamp rows of a stream may come; None: as far as they like."""
+    idle_after: int | None = None
+    """How far behind the largest timestamp of any stream they may come."""
+    mark: str = "FALSE"
+    """Which records are punctuations: they end the timestamps up to theirs."""
+    since: str = "NULL"
+    """The first timestamp that a punctuation ends; NULL: all before."""
+    mark_columns: tuple[str, ...] = ()
+    """The columns that a punctuation must have."""
+    part: str = "0"
+    """Which partition a row is of: the place in `parts`."""
+    parts: tuple[str, ...] = ("",)
+    """The partitions of a stream by name."""
 
 
 class Target(NamedTuple):

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from analyzer.arrival import STRICT
 from analyzer.catalog import (
     Catalog,
     Column,
@@ -44,6 +45,8 @@ def described(text: str) -> str:
         for name in ("timestamp", "max_per_timestamp", "rows", "period", "source"):
             if getattr(table, name) is not None:
                 lines.append(f"  {name} {getattr(table, name)}")
+        if table.arrival != STRICT:
+            lines.append(f"  arrival {table.arrival}")
         lines += [f"  on_violation {table.on_violation}"] if table.on_violation is not OnViolation.QUARANTINE else []
         lines.extend(f"  {column.line}: {column.name} {column.type.name}{_domain(column)}" for column in table.columns)
     return "\n".join(lines)
