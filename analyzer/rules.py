@@ -97,6 +97,8 @@ RULES: tuple[Rule, ...] = (
     Rule("SB411", "malformed-suppression", "error", "A suppression comment that cannot be read, so it allows nothing."),
     Rule("SB412", "expired-suppression", "error", "A suppression comment whose last day is over."),
     Rule("SB413", "unused-suppression", "warning", "A suppression comment that allows what is not there."),
+    Rule("SB421", "got-worse", "error", "With --against: a query that passed, or was nearer to it, and is not now."),
+    Rule("SB422", "bound-grew", "warning", "With --against: a bound that is greater than it was."),
 )
 
 RULES_BY_CODE = {rule.code: rule for rule in RULES}

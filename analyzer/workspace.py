@@ -66,6 +66,11 @@ class Workspace:
             self._loaded[path] = load_catalog(relative(path))
         return self._loaded[path]
 
+    @property
+    def default(self) -> Catalog | None:
+        """The catalog that was named, or found from the working directory upwards; None where there is none."""
+        return self._default
+
     def unused(self, files: Iterable[Path]) -> dict[Path, Path]:
         """Catalogs nearer to a query file than the one found from the working directory, each with such a file."""
         if self._default is None or self._named:

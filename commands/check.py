@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from commands.comparing import Comparison, compare_options
 from commands.fixing import FixOptions, fix_options, fixed
 from commands.options import PathArgument, colored, common_options
-from commands.stale import say_stale
 
 if TYPE_CHECKING:
     from analyzer.workspace import Sources, Workspace
-    from gate.baseline import Entry
     from reports.outcome import Outcome
 
 _FORMATS = ("text", "json")
@@ -41,15 +40,13 @@ _MANY = 50
 @click.option("--cache/--no-cache", "use_cache", default=True, show_default=True,
               help="Reuse what was found for the same text, catalog, options and version; kept in the user's cache "
                    "directory, or in STREAMBOUND_CACHE_DIR.")  # fmt: skip
-@click.option("--baseline", "baseline_file", type=PathArgument(), metavar="FILE",
-              help="Findings to accept, as streambound baseline create recorded them; an entry that nothing needs any "
-                   "more fails the check.")  # fmt: skip
+@compare_options
 @fix_options
 @common_options
 def check(
     paths: tuple[Path, ...], format_name: str, criteria: str, fail_on: str, repairs: bool | None,
-    jobs: int | None, use_cache: bool, baseline_file: Path | None, fix: bool, unsafe: bool, diff: bool,
-    catalog_file: Path | None, color: bool | None, debug: bool,
+    jobs: int | None, use_cache: bool, baseline_file: Path | None, against: str | None, transitions_only: bool,
+    fix: bool, unsafe: bool, diff: bool, catalog_file: Path | None, color: bool | None, debug: bool,
 ) -> None:  # fmt: skip
     """Give the verdict of every query in PATHS: files, directories (all *.sql below), or - for standard input.
 
@@ -62,11 +59,8 @@ def check(
     """
     from analyzer.diagnostics import Severity
     from analyzer.workspace import Workspace, query_files
-    from gate.baseline import read_baseline
     from gate.cache import Cache, cache_directory
     from gate.check_files import REPAIRED, Settings, check_files
-    from gate.exit_status import exit_status
-    from gate.ratchet import ratchet
     from gate.suppressions import suppressed, today
     from reports.formats import FORMATS
 
@@ -75,9 +69,10 @@ def check(
     workspace = Workspace(catalog_file)
     files = query_files(paths) if paths else workspace.registered()
     _note_unused(workspace, files)
-    known = None if baseline_file is None else read_baseline(baseline_file, criteria)
     fixes = FixOptions(fix, diff, unsafe)
     fixes.require_sense(files, criteria, repairs)
+    comparison = Comparison(baseline_file, against, transitions_only, criteria)
+    comparison.require_sense(fixes.wanted)
     settings = Settings(criteria, None if fixes.wanted else most, report.details, jobs or os.cpu_count() or 1)
     cache = Cache(cache_directory() if use_cache else None)
 
@@ -85,15 +80,15 @@ def check(
         with _progress(files) as advance:
             return suppressed(check_files(files, sources, settings, advance, cache), today(), criteria)
 
+    def judge_then(then: tuple[Path, ...], sources: Sources) -> tuple[Outcome, ...]:
+        plain = Settings(criteria, 0, jobs=settings.jobs)
+        return suppressed(check_files(then, sources, plain, cache=cache), today(), criteria)
+
     found = fixed(fixes, judge, workspace) if fixes.wanted else judge(workspace)
-    stale: Sequence[Entry] = ()
-    if known is not None:
-        compared = ratchet(found, known)
-        found, stale = compared.outcomes, compared.stale
-        say_stale(known.file, stale)
+    found, status = comparison.compare(found, workspace, files, paths, judge_then, Severity(fail_on))
     if not diff:
         click.echo(report.render(found, colored(color)))
-    sys.exit(exit_status(found, Severity(fail_on)) or (1 if stale else 0))
+    sys.exit(status)
 
 
 def _note_unused(workspace: Workspace, files: list[Path]) -> None:

@@ -14,7 +14,6 @@ from criteria.count import (
     Count,
     Span,
     ages,
-    difference,
     every,
     fewest,
     first_timestamp,
@@ -218,7 +217,7 @@ def results_layout(synopsis: Synopsis) -> Table:
     ):
         home = next((other for other in kept if attribute in facts.equal_to(other)), None)
         kept.setdefault(home or attribute, []).extend([attribute] if home else [])
-    key = tuple(Stored(a, (), (), tuple((b, difference(facts, b, a)) for b in same)) for a, same in kept.items())
+    key = tuple(Stored(a, (), (), tuple((b, facts.difference(b, a)) for b in same)) for a, same in kept.items())
     return Table(synopsis.streams, synopsis.relations_of(synopsis.streams), key, (), None)
 
 

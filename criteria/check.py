@@ -120,7 +120,7 @@ def with_repairs(item: Checked, thorough: bool = False) -> Checked:
 
     if not item.rejected or item.decision is None or item.catalog is None:
         return item
-    repairs = repair(item.statement, item.catalog, item.decision.query, THOROUGH if thorough else QUICK)
+    repairs = repair(item.statement, item.catalog, item.decision.derivation, THOROUGH if thorough else QUICK)
     diagnostics = list(item.diagnostics)
     first = next((i for i, found in enumerate(diagnostics) if found.severity is Severity.ERROR), None)
     if first is not None:

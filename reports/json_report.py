@@ -41,6 +41,9 @@ def _query(item: Outcome) -> dict[str, Any]:
         "bound": {"entries": bound.entries, "formula": bound.formula} if bound and bound.formula else None,
         "certificate": item.certificate,
         "witness": item.witness,
+        "repairs": {"why_none": item.why_no_repair or None, "cut_short": item.repairs_cut_short or None}
+        if item.repaired
+        else None,
         "diagnostics": [_diagnostic(diagnostic) for diagnostic in item.diagnostics],
     }
 

@@ -35,9 +35,9 @@ class Outcome:
 
     ``named`` is where a comment names it; ``projection`` is ``bag`` or ``set``; ``bound`` is there iff the deciding
     criterion holds; ``rejected`` says that a repair may help, ``repaired`` that one was looked for, ``why_no_repair``
-    why none was found; ``paper`` has a sentence on each theorem of the paper that speaks of the query; ``witness`` says
-    what the witness of an unbounded query keeps. ``certificate``, ``drawings`` (SVG by name) and ``lto_queries`` are
-    only there if asked for.
+    why none was found, ``repairs_cut_short`` why the search ended early; ``paper`` has a sentence on each theorem of
+    the paper that speaks of the query; ``witness`` says what the witness of an unbounded query keeps. ``certificate``,
+    ``drawings`` (SVG by name) and ``lto_queries`` are only there if asked for.
     """
 
     name: str
@@ -54,6 +54,7 @@ class Outcome:
     rejected: bool = False
     repaired: bool = False
     why_no_repair: str = ""
+    repairs_cut_short: str = ""
     paper: tuple[str, ...] = ()
     witness: Mapping[str, Any] | None = None
     certificate: Mapping[str, Any] | None = None
@@ -92,6 +93,7 @@ def outcome(checked: Checked, details: frozenset[str] = frozenset()) -> Outcome:
         rejected=checked.rejected,
         repaired=repairs is not None,
         why_no_repair=repairs.why_none if repairs is not None else "",
+        repairs_cut_short=repairs.cut_short if repairs is not None else "",
         paper=tuple(paper_note(decision, result) for result in decision.criteria[1:]),
         witness=_witness(checked),
         certificate=_certificate(checked) if "certificate" in details else None,

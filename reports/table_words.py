@@ -81,7 +81,7 @@ class TableWords:
     def culprits(self, table: Table) -> tuple[Attribute, ...]:
         """The attributes in a table's key of which a violated clause would have unboundedly many values kept."""
         blamed = {_attribute(violation) for violation in self.violations}
-        keys = [s.attribute for s in table.key if not s.low and not s.high and s.attribute in blamed]
+        keys = [s.attribute for s in table.key if not s.low and not s.high and not s.cuts and s.attribute in blamed]
         keys = [key for key in keys if not self.facts.bounded(key)]
         extrema = self._extrema(table) if keys else ()
         if not keys or (not extrema and table_size(self.synopsis, table) is not None):

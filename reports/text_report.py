@@ -5,10 +5,12 @@ from __future__ import annotations
 import shlex
 import textwrap
 from collections.abc import Iterator
+from contextlib import suppress
 from decimal import ROUND_CEILING, Context
 from pathlib import Path
 
 from analyzer.diagnostics import Diagnostic, Fix
+from analyzer.spans import SourceText
 from criteria.vocabulary import Tier, Verdict
 from reports.outcome import Outcome
 from reports.snippet import snippet
@@ -47,7 +49,7 @@ def diagnostic_lines(
     gutter = " " * len(str(diagnostic.span.line))
     arrow, equals = paint("-->", "frame", color), paint("=", "frame", color)
     yield f"{gutter}{arrow} {diagnostic.file}:{diagnostic.span.line}:{diagnostic.span.column}"
-    yield from snippet(item.source, diagnostic.span, severity, color)
+    yield from snippet(_source(item, diagnostic), diagnostic.span, severity, color)
     facts = [("condition", diagnostic.condition), ("help", diagnostic.help)]
     facts += [("note", f"{r.file}:{r.line}: {r.message}") for r in diagnostic.related]
     for label, text in facts:
@@ -55,6 +57,15 @@ def diagnostic_lines(
     for fix in diagnostic.fixes[:most_fixes]:
         yield from _labelled("fix", _fix_title(fix), gutter, equals)
         yield from (f"{gutter}        {line}" for line in _patch_lines(fix, color))
+
+
+def _source(item: Outcome, diagnostic: Diagnostic) -> SourceText:
+    """The text that a finding is in: the statement's file, or another one, such as the catalog; empty if unreadable."""
+    if diagnostic.file == item.source.file:
+        return item.source
+    with suppress(OSError, UnicodeDecodeError):
+        return SourceText(diagnostic.file, Path(diagnostic.file).read_bytes().decode("utf-8-sig"))
+    return SourceText(diagnostic.file, "")
 
 
 def _labelled(label: str, text: str, gutter: str, equals: str) -> Iterator[str]:
@@ -115,12 +126,14 @@ def _accepted(diagnostic: Diagnostic) -> str:
 
 
 def notes(item: Outcome) -> Iterator[str]:
-    """What is accepted, where the witness is, why there is no repair, and what the paper says of the query."""
+    """What is accepted, where the witness is, why there is no repair or no more, what the paper says of the query."""
     yield from filter(None, map(_accepted, item.diagnostics))
     if item.witness is not None:
         yield f"streambound witness {_argument(item)} shows streams that cannot be forgotten"
     if item.why_no_repair:
         yield f"no repair was found: {item.why_no_repair}"
+    if item.repairs_cut_short:
+        yield f"the search for repairs was cut short: {item.repairs_cut_short}"
     yield from item.paper
 
 

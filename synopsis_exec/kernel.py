@@ -28,6 +28,12 @@ def in_order(results: dict[tuple, int]) -> list[tuple[tuple, int]]:
     """Results in a fixed order: by value, NULL first."""
     return sorted(results.items(), key=lambda result: [(value is not None, value) for value in result[0]])
 '''
+_PLACED = '''
+
+def placed(value, places: tuple):
+    """The greatest of some values that is not above a value: no condition tells the two apart."""
+    return max(place for place in places if place <= value)
+'''
 _BEFORE_CLOSE = '''\
 def close(self, now: int, rows: dict[str, list[dict]]) -> list[tuple[dict, int]]:
     """The results that become true at timestamp `now`, each with its multiplicity.
@@ -64,7 +70,8 @@ def kernel_text(plan: Plan, branches: list[BranchText]) -> str:
     """The kernel: module constants, two helpers and the class `Synopsis`."""
     lines = Lines()
     lines.add(f"COLUMNS = {literal(tuple(column.name for column in plan.columns))}")
-    lines.add(*_HEAD.splitlines(), "", "", "class Synopsis:")
+    placed = _PLACED if any(branch.places for branch in branches) else ""
+    lines.add(*(_HEAD + placed).splitlines(), "", "", "class Synopsis:")
     with lines.indented():
         lines.add(
             '"""What is remembered between two timestamps: partial matches, counted per value that still matters."""',
@@ -112,6 +119,8 @@ def _init(lines: Lines, plan: Plan, branches: list[BranchText]) -> None:
                 lines.add(")")
         for branch in branches:
             lines.add(*(f"self.{name} = {spaced(text)}" for text, name in branch.limits.items()))
+            for values, name in branch.places.items():
+                lines.call(f"self.{name} = (", map(literal, values), ")")
         for branch in branches:
             _relations(lines, branch)
             for table in branch.branch.tables:

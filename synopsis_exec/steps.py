@@ -72,8 +72,7 @@ def _newest(branch: BranchPlan, streams: tuple[str, ...]) -> str | None:
 
 def _last(branch: BranchPlan, streams: tuple[str, ...]) -> list[str]:
     """The streams of a set that no other of the set can be newer than."""
-    lags = {s: [branch.facts.lag(other, s) for other in streams] for s in streams}
-    return [s for s in streams if all(lag is not None and lag <= 0 for lag in lags[s])]
+    return [s for s in streams if all(branch.facts.never_newer(other, s) for other in streams)]
 
 
 def _step(

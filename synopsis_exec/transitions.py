@@ -9,6 +9,7 @@ from analyzer.catalog import Kind
 from analyzer.query import Attribute
 from analyzer.symbols import symbol, symbols_in
 from criteria.bound import lower_text, upper_text
+from criteria.cuts import representatives
 from criteria.synopsis import Stored
 from synopsis_exec.emit import Names, literal
 from synopsis_exec.filters import Extreme
@@ -22,7 +23,8 @@ class BranchText:
     """The names and transitions of one branch; ``members`` gives names of the class's attributes.
 
     ``indexes`` maps a mapping's name and some columns of its keys to the name of the mapping grouped by them;
-    ``limits`` maps limits that depend on relations to the attributes that hold them.
+    ``limits`` maps limits that depend on relations to the attributes that hold them, ``places`` what stands for the
+    values between cuts.
     """
 
     def __init__(self, plan: Plan, branch: BranchPlan, members: Names) -> None:
@@ -37,6 +39,7 @@ class BranchText:
         self.others: dict[tuple[str, tuple[str, ...]], str] = {}
         self.indexes: dict[tuple[str, tuple[int, ...]], str] = {}
         self.limits: dict[str, str] = {}
+        self.places: dict[tuple[float | int | str, ...], str] = {}
         self.transitions = [(t, self._transition(t)) for t in self.branch.transitions]
 
     def _streams(self) -> list[PlanSource]:
@@ -173,6 +176,8 @@ class BranchText:
 
     def _clipped(self, stored: Stored, value: str) -> str:
         """A value as the table keeps it: outside the limits the future cannot tell values apart."""
+        if stored.cuts:
+            return f"placed({value}, {self.places_of(stored)})"
         limits = self.clip_limits(stored)
         if "low" in limits:
             value = f"max({value}, {limits['low']})"
@@ -200,6 +205,14 @@ class BranchText:
 
     def _limit(self, word: str, stored: Stored, text: str) -> str:
         return self.limit(f"{word}_{stored.attribute.source}_{stored.attribute.column}", text)
+
+    def places_of(self, stored: Stored) -> str:
+        """The name of the values that stand for all those between two cuts."""
+        attribute = stored.attribute
+        values = representatives(self.branch.facts, attribute, stored.cuts)
+        if values not in self.places:
+            self.places[values] = self.members.new(f"places_{attribute.source}_{attribute.column}{self.suffix}")
+        return f"self.{self.places[values]}"
 
     def limit(self, wanted: str, text: str) -> str:
         """A limit's text: a constant, or the name of what is computed from the relations at the start."""

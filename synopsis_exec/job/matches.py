@@ -226,6 +226,9 @@ def _value(frame: Frame, term: Term) -> Any:
         fits = isinstance(offset, float) or -(2**63) <= offset < 2**63
         return np.full(frame.size, offset, dtype=type(offset) if fits else object)
     values = plus(frame.columns[term.column], term.offset)
+    if term.places:
+        places = np.array(term.places)
+        return places[np.maximum(np.searchsorted(places, values, side="right") - 1, 0)]
     if term.low is not None:
         values = np.maximum(values, term.low)
     if term.high is not None:

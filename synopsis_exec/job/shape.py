@@ -16,12 +16,16 @@ class Test(NamedTuple):
 
 
 class Term(NamedTuple):
-    """A value: a column plus an offset, not below ``low`` and not above ``high``; a constant where no column is."""
+    """A value: a column plus an offset, not below ``low`` and not above ``high``; a constant where no column is.
+
+    With ``places``, the greatest of those that is not above the value.
+    """
 
     column: str | None
     offset: Any = 0
     low: int | None = None
     high: int | None = None
+    places: tuple[Any, ...] = ()
 
 
 class Arriving(NamedTuple):

@@ -38,7 +38,8 @@ class Words:
                 options = test.offset if test.op == "in" else (test.offset,)
                 self.found.update(option for option in options if isinstance(option, str))
         for transition in branch.transitions:
-            self.found.update(term.offset for term in transition.values if isinstance(term.offset, str))
+            constants = (value for term in transition.values for value in (term.offset, *term.places))
+            self.found.update(value for value in constants if isinstance(value, str))
 
     def number(self, value: Any) -> Any:
         """A text's place; other values as they are."""
@@ -73,7 +74,10 @@ class Words:
             return branch
         changed = []
         for transition in branch.transitions:
-            values = tuple(term._replace(offset=self.number(term.offset)) for term in transition.values)
+            values = tuple(
+                term._replace(offset=self.number(term.offset), places=tuple(map(self.number, term.places)))
+                for term in transition.values
+            )
             changed.append(transition._replace(values=values))
         return branch._replace(transitions=tuple(changed))
 
