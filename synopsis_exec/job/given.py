@@ -7,7 +7,7 @@ from typing import Any
 
 from synopsis_exec.job.batch import Results, Rows
 from synopsis_exec.job.shape import Branch
-from synopsis_exec.job.source import Source
+from synopsis_exec.job.source import Source, Target
 
 
 class Synopsis:
@@ -48,7 +48,11 @@ IN_COLUMNS = True
 TEXTS: frozenset[str] = frozenset()
 MOST = 2**63 - 1
 QUERY = ""
-FINGERPRINT = ""
+SAVED: dict[str, str] = {}
+RESULT = ""
+SINK: Target | None = None
+BAD: Target | None = None
+CALL = ""
 TYPES: dict[str, str] = {}
 TIME_TYPE = "integer"
 STREAMS: tuple[Source, ...] = ()
