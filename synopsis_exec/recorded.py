@@ -35,7 +35,7 @@ def recorded_rows(item: Input, folder: Path) -> Recorded:
     """The rows of a stream or relation. Raises InputError for a file that is missing or cannot be read, and
     RuntimeLimitError for more rows than the catalog declares of a relation.
     """
-    found = [read_row(item, line) for file in input_files(item.name, folder) for line in _lines(file)]
+    found = [read_row(item, line) for file in input_files(item.name, folder) for line in lines_of(file)]
     rows = [row for row in found if not isinstance(row, str)]
     if item.rows is not None and len(rows) > item.rows:
         raise RuntimeLimitError(reasons.too_many_rows(item.name, len(rows), item.rows))
@@ -53,7 +53,7 @@ def input_files(name: str, folder: Path) -> list[Path]:
     return files
 
 
-def _lines(file: Path) -> Iterator[bytes]:
+def lines_of(file: Path) -> Iterator[bytes]:
     """The lines that are not blank, without a byte order mark."""
     try:
         content = file.read_bytes()
