@@ -11,7 +11,7 @@ LOCK_VENV := build/lock
 UV := uv==0.13.8
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint bench lock clean python java
+.PHONY: help setup demo test lint bench man lock clean python java
 
 help: ## list these targets (default)
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -33,6 +33,10 @@ lint: setup ## run the linter, the formatter's check, the type checker and the i
 bench: java setup ## run the benchmarks
 	$(BIN)/python benchmarks/run.py
 
+man: setup ## write the manual pages to build/man
+	@$(BIN)/python docs/write_manual.py build/man
+	@echo "man -l build/man/streambound.1"
+
 lock: python ## renew requirements.lock from pyproject.toml; UPGRADE=1 takes newer versions
 	test -x $(LOCK_VENV)/bin/pip || $(PYTHON) -m venv --clear $(LOCK_VENV)
 	$(LOCK_VENV)/bin/pip install --quiet '$(UV)'
@@ -43,7 +47,7 @@ lock: python ## renew requirements.lock from pyproject.toml; UPGRADE=1 takes new
 
 clean: ## remove what these targets made
 	rm -rf $(VENV) $(LOCK_VENV) .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
-	rm -rf spark-warehouse metastore_db derby.log
+	rm -rf build/man spark-warehouse metastore_db derby.log
 	@rmdir build 2>/dev/null || true
 
 $(STAMP): pyproject.toml requirements.lock | python

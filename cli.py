@@ -9,6 +9,9 @@ from commands.lazy import Command, Group
 
 COMMANDS: tuple[Command, ...] = (
     Command("check", "commands.check:check", "Give the verdict of every query."),
+    Command(
+        "baseline", "commands.baseline:baseline", "Accept the findings that are there; let them only become fewer."
+    ),
     Command("recheck", "commands.recheck:recheck_", "Validate the certificates of a JSON report."),
     Command("explain", "commands.explain:explain", "Show how a verdict came about, or explain a code."),
     Command("compile", "commands.compile:compile_", "Write the Spark job of a bounded query."),
@@ -16,6 +19,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("verify", "commands.verify:verify", "Compare the job of a bounded query with batch SQL."),
     Command("memory", "commands.memory:memory", "Measure whether memory stays constant."),
     Command("witness", "commands.witness:witness", "Show streams that an unbounded query cannot forget."),
+    Command("lsp", "commands.lsp:lsp", "Serve editors: findings, verdicts and repairs as you type."),
+    Command("completion", "commands.completion:completion", "Complete commands and options in a shell."),
     Command("demo", "commands.demo:demo", "See all of it on two examples."),
 )
 """Each is imported when it is called: a command pays for no other."""
@@ -31,6 +36,7 @@ def main() -> None:
 
     \b
     streambound check queries/             lint every query below a directory
+    streambound baseline create            accept the findings that are there, and let them only become fewer
     streambound recheck report.json        validate the certificates in check's JSON report
     streambound explain q.sql              show how a verdict came about
     streambound compile q.sql -o job.py    write the Spark job of a bounded query

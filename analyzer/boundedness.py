@@ -89,6 +89,11 @@ class Facts:
         pair = self.closure.pair(self.time(newer), self.time(older))
         return None if pair is None else pair[0].bound(pair[1], pair[2])
 
+    def never_newer(self, older: str, newer: str) -> bool:
+        """Whether a tuple of ``older`` is never newer than the tuple of ``newer`` that it joins."""
+        lag = self.lag(older, newer)
+        return lag is not None and lag <= 0
+
     def time(self, alias: str) -> Attribute:
         """A stream's application-time attribute."""
         return _time(self.branch.source(alias))
@@ -184,7 +189,7 @@ class Facts:
             for nodes in matrix.classes:
                 rest = [named[node] for node in nodes if node and named[node] in self.closure.compared]
                 while rest:
-                    members = tuple(y for y in rest if sort is Sort.DISCRETE or self._difference(rest[0], y) == 0)
+                    members = tuple(y for y in rest if sort is Sort.DISCRETE or self.difference(rest[0], y) == 0)
                     found.update(dict.fromkeys(members, members))
                     rest = [y for y in rest if y not in members]
         return found
@@ -192,14 +197,15 @@ class Facts:
     def _named(self, sort: Sort) -> dict[int, Attribute]:
         return {self.closure.nodes[attribute][1]: attribute for attribute in self.closure.attributes(sort)}
 
-    def _difference(self, x: Attribute, y: Attribute) -> Fraction:
+    def difference(self, x: Attribute, y: Attribute) -> Fraction:
+        """The greatest ``x − y``: the only one where it is fixed; 0 where there is none."""
         pair = self.closure.pair(x, y)
         limit = pair[0].limit(pair[1], pair[2]) if pair else None
         return limit[0] if limit else Fraction(0)
 
     def _moved(self, value: Value, y: Attribute, x: Attribute) -> Value:
         """The value of ``x`` where ``y`` has a value and the two differ by a constant."""
-        difference = self._difference(x, y)
+        difference = self.difference(x, y)
         return value if isinstance(value, str) or difference == 0 else value + int(difference)
 
     def limits(self, x: Attribute) -> tuple[Limit, Limit]:
@@ -259,26 +265,37 @@ class Facts:
     def joins(self) -> tuple[Join, ...]:
         """The non-redundant constraints of P+ between attributes of different sources.
 
-        A constraint that follows through constants or through a third attribute is left out; so is one
-        between two streams that follows through a relation's attribute, because a relation is joined as soon
-        as a tuple arrives.
+        Left out is what follows through constants, through a third attribute, or through an equality and a comparison
+        within one row: ``S.b = T.b AND S.b >= T.a`` says ``T.b >= T.a``. Of equal attributes of one source the first
+        by name stands for all. Between two streams what follows through a relation's attribute is left out, too,
+        because a relation is joined as soon as a tuple arrives; and between infinite ones what follows through a
+        finite stream's, because whatever waits for that stream is forgotten when it ends.
         """
         return tuple(join for sort in (Sort.DISCRETE, Sort.DENSE, Sort.STRING) for join in self._joins(sort))
 
     def _joins(self, sort: Sort) -> Iterator[Join]:
-        matrix = self.closure.bounds[sort]
-        named = self._named(sort)
-        relations = {node for node, attribute in named.items() if self._of_relation(attribute)}
-        through = {node for members in matrix.classes if relations.intersection(members) for node in members}
-        alike = ((members, members) for members in matrix.classes[1:])
-        for i, j in sorted(chain.from_iterable(product(first, second) for first, second in (*alike, *matrix.links()))):
+        matrix, named = self.closure.bounds[sort], self._named(sort)
+        classes = {nodes: self._one_per_source(named, nodes) for nodes in matrix.classes[1:]}
+        rank = {node: min(map(self._permanence, mine)) for mine in classes.values() for node in mine.values()}
+        within = ((nodes, nodes) for nodes in classes)
+        between = (pair for pair in matrix.links() if classes[pair[0]].keys().isdisjoint(classes[pair[1]]))
+        ends = (product(classes[x].values(), classes[y].values()) for x, y in chain(within, between))
+        for i, j in sorted(chain.from_iterable(ends)):
             x, y = named[i], named[j]
-            follows = (i in through or j in through) and i not in relations and j not in relations
-            if x.source != y.source and not follows:
+            own = min(self._permanence(x.source), self._permanence(y.source))
+            if x.source != y.source and own <= min(rank[i], rank[j]):
                 yield Join(x, y, matrix.equal(i, j))
 
-    def _of_relation(self, x: Attribute) -> bool:
-        return self.branch.source(x.source).kind is Kind.RELATION
+    @staticmethod
+    def _one_per_source(named: dict[int, Attribute], nodes: tuple[int, ...]) -> dict[str, int]:
+        """Of each source in a class the first of its nodes by name."""
+        in_order = sorted(nodes, key=lambda node: named[node].column, reverse=True)
+        return {named[node].source: node for node in in_order}
+
+    def _permanence(self, alias: str) -> int:
+        """Whether a source is there from the start (0), complete at some time (1), or never (2)."""
+        relation = self.branch.source(alias).kind is Kind.RELATION
+        return 0 if relation else 1 if alias in self.finite_streams else 2
 
     def joins_of(self, alias: str, partners: tuple[str, ...]) -> tuple[tuple[Attribute, Join], ...]:
         """The joins of a source with the given partners, each with the attribute that is the source's."""
@@ -306,10 +323,12 @@ class Facts:
         """Whether a join needs only finitely many values of ``own`` (theory §4, "harmless").
 
         ``A − B ≤ c`` is harmless for A when A has an upper and B a lower bound, and for B when B has a lower
-        and A an upper bound: outside those bounds the outcome does not depend on the value.
+        and A an upper bound: outside those bounds the outcome does not depend on the value. Over dense types it is
+        harmless where the partner's values are listed, so that only the place among them counts.
         """
         if self.closure.sort(own) in _DENSE:
-            return self.bounded(own)
+            placed = not join.equality and self.listed(join.partner(own)) is not None
+            return placed or self.bounded(own)
         return self.bounded_above(join.attribute) and self.bounded_below(join.other)
 
     # --- positions ------------------------------------------------------------------------------------------

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from analyzer.arrival import KEYS, STRICT, Arrival, read_arrival
+from analyzer.endpoints import Sink, SourceOptions, read_sink, read_source
 from analyzer.errors import CatalogError
 from analyzer.toml_lines import toml_lines
+from analyzer.toml_reader import TomlReader, suggest
 from analyzer.types import DataType, Family, parse_type
 from analyzer.values import Value, encode_toml
 
 FILE_NAME = "streams.toml"
-_TOP_KEYS = ("queries", "streams", "relations")
-_STREAM_KEYS = ("timestamp", "columns", "max_per_timestamp", "domain", "source")
-_RELATION_KEYS = ("columns", "rows", "domain", "source", "period")
-_SOURCE_KEYS = ("format", "path", "options")
+_TOP_KEYS = ("queries", "counters", "streams", "relations", "sinks")
+_STREAM_KEYS = ("timestamp", "columns", "max_per_timestamp", "domain", "on_violation", "source", *KEYS)
+_RELATION_KEYS = ("columns", "rows", "domain", "on_violation", "source", "period")
 _DOMAIN_KEYS = ("values", "low", "high")
 _DOMAIN_FORMS = (
     "as in { low = 0, high = 99 } or { values = [1, 5] }; [0, 99] is short for the first, [1, 2, 3] for the second"
@@ -58,13 +59,23 @@ class Column:
     domain_line: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class SourceOptions:
-    """Where rows come from: a Spark source's format, path and options."""
+class Counters(StrEnum):
+    """The type of a result's multiplicity: a count that does not fit stops the job."""
 
-    format: str
-    path: str = ""
-    options: tuple[tuple[str, str], ...] = ()
+    BIGINT = "bigint"
+    DECIMAL = "decimal"
+
+    @property
+    def most(self) -> int:
+        """The greatest count that fits: of 64 bits, or of the 38 digits that Spark's decimals have."""
+        return 2**63 - 1 if self is Counters.BIGINT else 10**38 - 1
+
+
+class OnViolation(StrEnum):
+    """What becomes of a row that breaks its stream's contract: it is put aside, or the job stops at it."""
+
+    QUARANTINE = "quarantine"
+    STOP = "stop"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +83,7 @@ class Table:
     """A declared stream or relation.
 
     ``timestamp`` is the application-time column of a stream; ``max_per_timestamp`` is the paper's bound on
-    the tuples of one timestamp; ``rows`` the size of a relation where declared.
+    the tuples of one timestamp; ``rows`` the size of a relation where declared; ``arrival`` the order of a stream.
     """
 
     name: str
@@ -83,6 +94,8 @@ class Table:
     rows: int | None = None
     source: SourceOptions | None = None
     period: tuple[str, str] | None = None
+    arrival: Arrival = STRICT
+    on_violation: OnViolation = OnViolation.QUARANTINE
     line: int = 0
     file: str = ""
 
@@ -96,12 +109,15 @@ class Table:
 class Catalog:
     """All declared streams and relations; ``queries`` are the globs that a bare ``check`` gates.
 
-    ``text`` is the file's, where it was read from one: repairs of the catalog are edits of it.
+    ``counters`` and ``sinks`` are for jobs: the type of `_mult`, and where the results of which query go. ``text`` is
+    the file's, where it was read from one: repairs of the catalog are edits of it.
     """
 
     file: str
     tables: tuple[Table, ...]
     queries: tuple[str, ...] = ()
+    counters: Counters = Counters.BIGINT
+    sinks: tuple[Sink, ...] = ()
     text: str = field(default="", repr=False, compare=False)
 
     def table(self, name: str) -> Table | None:
@@ -109,21 +125,14 @@ class Catalog:
         lowered = name.lower()
         return next((table for table in self.tables if table.name.lower() == lowered), None)
 
+    def sink(self, query: str) -> Sink | None:
+        """Where the results of the query of that name go."""
+        return next((sink for sink in self.sinks if sink.query == query), None)
+
     @property
     def names(self) -> tuple[str, ...]:
         """The declared names, in order."""
         return tuple(table.name for table in self.tables)
-
-
-def suggest(word: str, candidates: Iterable[str]) -> str:
-    """A did-you-mean clause, or nothing when no candidate is near.
-
-    >>> suggest("departure", ["departures", "weather"])
-    'did you mean departures?'
-    """
-    by_lower = {candidate.lower(): candidate for candidate in candidates}
-    near = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
-    return f"did you mean {by_lower[near[0]]}?" if near else ""
 
 
 def find_catalog(start: Path) -> Path:
@@ -180,63 +189,37 @@ def catalog_from_mapping(
                 f"{table.name} is declared twice (names are case-insensitive)", file=file, line=table.line
             )
         seen[table.name.lower()] = table.name
-    return Catalog(file, tuple(tables), queries)
+    counters = Counters(reader.choice(document, "counters", (), tuple(Counters)))
+    sinks = reader.mapping(document.get("sinks", {}), ("sinks",))
+    return Catalog(
+        file,
+        tuple(tables),
+        queries,
+        counters,
+        tuple(read_sink(reader, query, body, ("sinks", query)) for query, body in sinks.items()),
+    )
 
 
-@dataclass(frozen=True)
-class _Reader:
-    """Checks values against the catalog's schema and blames the line of the key that is wrong."""
-
-    file: str
-    lines: Mapping[tuple[str, ...], int]
-
-    def line(self, path: tuple[str, ...]) -> int:
-        while path and path not in self.lines:
-            path = path[:-1]
-        return self.lines.get(path, 1)
-
-    def fail(self, message: str, path: tuple[str, ...], remedy: str = "") -> CatalogError:
-        return CatalogError(message, file=self.file, line=self.line(path), remedy=remedy)
-
-    def mapping(self, value: object, path: tuple[str, ...]) -> Mapping[str, Any]:
-        if not isinstance(value, dict):
-            raise self.fail(f"{'.'.join(path)} must be a table", path)
-        return value
-
-    def strings(self, value: object, path: tuple[str, ...]) -> tuple[str, ...]:
-        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            raise self.fail(f"{'.'.join(path)} must be a list of strings", path)
-        return tuple(value)
-
-    def known_keys(self, body: Mapping[str, Any], known: tuple[str, ...], path: tuple[str, ...]) -> None:
-        for key in body:
-            if key not in known:
-                where = f" in [{'.'.join(path)}]" if path else ""
-                remedy = suggest(key, known) or f"known keys: {', '.join(known)}"
-                raise self.fail(f"unknown key {key!r}{where}", (*path, key), remedy)
-
-    def positive(self, body: Mapping[str, Any], key: str, path: tuple[str, ...], least: int) -> int | None:
-        value = body.get(key)
-        if value is None:
-            return None
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise self.fail(f"{key} must be an integer of at least {least}", (*path, key))
-        return value
+class _Reader(TomlReader):
+    """Streams and relations."""
 
     def table(self, name: str, body: object, kind: Kind, section: str) -> Table:
         path = (section, name)
         entry = self.mapping(body, path)
         self.known_keys(entry, _STREAM_KEYS if kind is Kind.STREAM else _RELATION_KEYS, path)
         columns = self.columns(entry, path)
+        time = self.timestamp(entry, columns, path) if kind is Kind.STREAM else None
         return Table(
             name=name,
             kind=kind,
             columns=columns,
-            timestamp=self.timestamp(entry, columns, path) if kind is Kind.STREAM else None,
+            timestamp=time.name if time else None,
             max_per_timestamp=self.positive(entry, "max_per_timestamp", path, 1),
             rows=self.positive(entry, "rows", path, 0),
-            source=self.source(entry, path),
+            source=read_source(self, entry["source"], (*path, "source")) if "source" in entry else None,
             period=self.period(entry, columns, path),
+            arrival=read_arrival(self, entry, columns, time, path) if time else STRICT,
+            on_violation=OnViolation(self.choice(entry, "on_violation", path, tuple(OnViolation))),
             line=self.line(path),
             file=self.file,
         )
@@ -301,7 +284,7 @@ class _Reader:
             raise self.fail("the domain's low end is above its high end", path, remedy)
         return Domain(low, high)
 
-    def timestamp(self, entry: Mapping[str, Any], columns: tuple[Column, ...], path: tuple[str, ...]) -> str:
+    def timestamp(self, entry: Mapping[str, Any], columns: tuple[Column, ...], path: tuple[str, ...]) -> Column:
         name = entry.get("timestamp")
         if not isinstance(name, str):
             raise self.fail(f"stream {path[-1]} declares no timestamp", path, 'add timestamp = "ts"')
@@ -315,26 +298,7 @@ class _Reader:
         if column.domain is not None:
             where = (*path, "domain", column.name)
             raise self.fail(f"the timestamp {name!r} cannot have a domain: time never ends", where)
-        return column.name
-
-    def source(self, entry: Mapping[str, Any], path: tuple[str, ...]) -> SourceOptions | None:
-        if "source" not in entry:
-            return None
-        where = (*path, "source")
-        body = self.mapping(entry["source"], where)
-        self.known_keys(body, _SOURCE_KEYS, where)
-        options = self.mapping(body.get("options", {}), (*where, "options"))
-        if not isinstance(body.get("format"), str) or not isinstance(body.get("path", ""), str):
-            raise self.fail('a source needs a format, as in { format = "json", path = "…" }', where)
-        for key, item in options.items():
-            if not isinstance(item, str | int | float):
-                raise self.fail(
-                    f"the option {key!r} must be a text, a number or true or false", (*where, "options", key)
-                )
-        texts = tuple(
-            (key, str(item).lower() if isinstance(item, bool) else str(item)) for key, item in options.items()
-        )
-        return SourceOptions(body["format"], body.get("path", ""), texts)
+        return column
 
     def period(
         self, entry: Mapping[str, Any], columns: tuple[Column, ...], path: tuple[str, ...]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
 from enum import StrEnum
 
 from analyzer.edits import Edit, Hunk
@@ -48,8 +49,25 @@ class Fix:
 
 
 @dataclass(frozen=True, slots=True)
+class Suppression:
+    """Why a finding does not count: ``kind`` is ``comment`` for one beside the SQL, ``baseline`` for a recorded one.
+
+    ``until`` is the last day on which it holds; None where it has no end. ``where`` is ``file:line:column`` of what
+    says so.
+    """
+
+    kind: str
+    reason: str = ""
+    until: date | None = None
+    where: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One finding at one place. ``code`` is a key of `analyzer.rules.RULES`."""
+    """One finding at one place. ``code`` is a key of `analyzer.rules.RULES`.
+
+    A finding with a ``suppression`` is still reported, and fails no check.
+    """
 
     code: str
     message: str
@@ -59,6 +77,7 @@ class Diagnostic:
     condition: str = ""
     related: tuple[Related, ...] = ()
     fixes: tuple[Fix, ...] = ()
+    suppression: Suppression | None = None
 
     @property
     def rule(self) -> Rule:

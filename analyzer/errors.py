@@ -70,6 +70,12 @@ class NotExecutableError(StreamboundError):
     exit_status = 1
 
 
+class StaleJobError(StreamboundError):
+    """A job file is not what its query, catalog and tool give now (exit 1)."""
+
+    exit_status = 1
+
+
 class RuntimeLimitError(StreamboundError):
     """A run broke its contract: more synopsis entries than M, or a count that does not fit (exit 1)."""
 

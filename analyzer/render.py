@@ -13,6 +13,7 @@ from sqlglot.dialects.spark import Spark
 from sqlglot.tokenizer_core import TokenType
 
 from analyzer.catalog import Kind
+from analyzer.durations import UNITS
 from analyzer.query import (
     TRUE,
     And,
@@ -31,7 +32,6 @@ from analyzer.query import (
     Source,
     Truth,
 )
-from analyzer.terms import UNITS
 from analyzer.types import DataType, Family
 from analyzer.values import Value, decode
 

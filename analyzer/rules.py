@@ -14,6 +14,11 @@ class Rule:
     severity: str
     summary: str
 
+    @property
+    def acceptable(self) -> bool:
+        """Whether a comment or a baseline may accept it: what was not analysed cannot pass, whoever says so."""
+        return self.code.startswith(("SB11", "SB15", "SB2", "SB3")) or self.code == "SB402"
+
 
 RULES: tuple[Rule, ...] = (
     Rule("SB001", "syntax-error", "error", "The statement is not SQL that the parser understands."),
@@ -89,6 +94,11 @@ RULES: tuple[Rule, ...] = (
     Rule("SB303", "paper-silent", "error", "With --criteria paper: the paper does not speak of this query."),
     Rule("SB401", "unreadable-file", "error", "A file that cannot be read, is not UTF-8 text, or holds no statement."),
     Rule("SB402", "repeated-name", "warning", "Two statements of one run have the same name."),
+    Rule("SB411", "malformed-suppression", "error", "A suppression comment that cannot be read, so it allows nothing."),
+    Rule("SB412", "expired-suppression", "error", "A suppression comment whose last day is over."),
+    Rule("SB413", "unused-suppression", "warning", "A suppression comment that allows what is not there."),
+    Rule("SB421", "got-worse", "error", "With --against: a query that passed, or was nearer to it, and is not now."),
+    Rule("SB422", "bound-grew", "warning", "With --against: a bound that is greater than it was."),
 )
 
 RULES_BY_CODE = {rule.code: rule for rule in RULES}

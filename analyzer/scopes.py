@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from analyzer.catalog import Catalog, Table, suggest
+from analyzer.catalog import Catalog, Table
 from analyzer.diagnostics import Related
 from analyzer.findings import Positions
 from analyzer.query import TRUE, Attribute, Formula, Source, conjunction
 from analyzer.terms import Term
+from analyzer.toml_reader import suggest
 
 
 @dataclass(frozen=True)

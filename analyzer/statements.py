@@ -13,7 +13,6 @@ from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from analyzer.diagnostics import Diagnostic
-from analyzer.errors import InputError
 from analyzer.lexical import Kind, stretches
 from analyzer.spans import SourceText, Span
 from analyzer.strings import whole_strings
@@ -39,21 +38,11 @@ class Statement:
     named: Span | None = None
 
 
-def read_sql(path: Path) -> SourceText:
-    """A SQL file's text; raises InputError when it cannot be read or is not UTF-8 text."""
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise InputError(f"cannot read the file: {error.strerror}", file=str(path)) from error
-    except UnicodeDecodeError as error:
-        raise InputError("the file is not UTF-8 text", file=str(path), remedy="is it a SQL file?") from error
-    if "\0" in text:
-        raise InputError("the file is binary", file=str(path), remedy="is it a SQL file?")
-    return SourceText(str(path), text)
+def split_statements(source: SourceText, only: Sequence[int] | None = None) -> tuple[Statement, ...]:
+    """The statements of a file, in order, or some, by their numbers from 0.
 
-
-def split_statements(source: SourceText) -> tuple[Statement, ...]:
-    """The statements of a file, in order; a statement that does not parse carries an ``SB001`` diagnostic."""
+    A statement that does not parse carries an ``SB001`` diagnostic.
+    """
     try:
         tokens = whole_strings(_DIALECT.tokenize(source.text), source.text)
     except TokenError:
@@ -62,9 +51,8 @@ def split_statements(source: SourceText) -> tuple[Statement, ...]:
     chunks = list(_chunks(tokens))
     stem = Path(source.file).stem or "query"
     names = [stem] if len(chunks) == 1 else [f"{stem}:{i}" for i in range(1, len(chunks) + 1)]
-    return tuple(
-        _named(_statement(name, source, chunk), before) for name, (before, chunk) in zip(names, chunks, strict=True)
-    )
+    wanted = range(len(chunks)) if only is None else only
+    return tuple(_named(_statement(names[i], source, chunks[i][1]), chunks[i][0]) for i in wanted)
 
 
 def _chunks(tokens: Sequence[Token]) -> Iterator[tuple[int, list[Token]]]:
@@ -83,10 +71,10 @@ def _chunks(tokens: Sequence[Token]) -> Iterator[tuple[int, list[Token]]]:
 
 def _named(statement: Statement, before: int) -> Statement:
     """The statement with the name that the last ``-- name: …`` before it gives."""
-    text = statement.source.text[: statement.span.start]
-    for comment in reversed([c for c in stretches(text[before:]) if c.kind is Kind.LINE_COMMENT]):
-        start, end = before + comment.start, before + comment.end
-        if match := _NAME.fullmatch(text[start:end]):
+    text = statement.source.text[before : statement.span.start]
+    for comment in reversed([c for c in stretches(text) if c.kind is Kind.LINE_COMMENT]):
+        start = before + comment.start
+        if match := _NAME.fullmatch(text[comment.start : comment.end]):
             span = statement.source.span(start + match.start(1), start + match.end(1))
             return replace(statement, name=match.group(1), named=span)
     return statement

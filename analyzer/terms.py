@@ -9,11 +9,11 @@ from math import ceil, floor
 
 from sqlglot import exp
 
+from analyzer.durations import UNITS
 from analyzer.findings import Finding, Positions
 from analyzer.query import Attribute, Comparison, Formula, Op, Truth
 from analyzer.types import DataType, Family
 from analyzer.values import (
-    MICROSECONDS,
     Value,
     encode_boolean,
     encode_number,
@@ -60,8 +60,6 @@ class Term:
         return len(self.plus) == 1 and not self.minus and self.constant == 0 and self.form is Form.NUMBER
 
 
-UNITS = {"MICROSECOND": 1, "MILLISECOND": 1000, "SECOND": MICROSECONDS, "MINUTE": 60 * MICROSECONDS}
-UNITS |= {"HOUR": 3600 * MICROSECONDS, "DAY": 86_400 * MICROSECONDS, "WEEK": 7 * 86_400 * MICROSECONDS}
 _DAY = UNITS["DAY"]
 _FORM_ORDER = (
     Form.DATE,

@@ -6,13 +6,24 @@ import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+from typing import Protocol
 
 from analyzer.catalog import Catalog, find_catalog, load_catalog
 from analyzer.errors import CatalogError, InputError, UsageError
 from analyzer.spans import SourceText
-from analyzer.statements import read_sql
+from analyzer.sql_files import read_sql
 
 STDIN = "-"
+
+
+class Sources(Protocol):
+    """Where query files and their catalogs come from: the files as they are, or another state of them."""
+
+    def read(self, file: Path) -> SourceText:
+        """The text of a query file; raises InputError where it cannot be read."""
+
+    def catalog(self, file: Path | None = None) -> Catalog:
+        """The catalog that a query file is checked against; raises CatalogError when there is none."""
 
 
 class Workspace:
@@ -36,6 +47,10 @@ class Workspace:
                 raise
             self._missing = error
 
+    def read(self, file: Path) -> SourceText:
+        """The text of a query file, or of standard input for -."""
+        return read_query(file)
+
     def catalog(self, file: Path | None = None) -> Catalog:
         """The catalog that a query file is checked against; raises CatalogError when there is none."""
         if self._default is not None:
@@ -50,6 +65,11 @@ class Workspace:
         if path not in self._loaded:
             self._loaded[path] = load_catalog(relative(path))
         return self._loaded[path]
+
+    @property
+    def default(self) -> Catalog | None:
+        """The catalog that was named, or found from the working directory upwards; None where there is none."""
+        return self._default
 
     def unused(self, files: Iterable[Path]) -> dict[Path, Path]:
         """Catalogs nearer to a query file than the one found from the working directory, each with such a file."""

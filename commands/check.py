@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from commands.comparing import Comparison, compare_options
+from commands.fixing import FixOptions, fix_options, fixed
 from commands.options import PathArgument, colored, common_options
 
 if TYPE_CHECKING:
-    from analyzer.workspace import Workspace
+    from analyzer.workspace import Sources, Workspace
+    from reports.outcome import Outcome
 
 _FORMATS = ("text", "json")
 _CRITERIA = ("exact", "paper")
 _SEVERITIES = ("error", "warning", "note")
-_UNREADABLE = ("SB001", "SB401")
-_REPAIRED = 20
-"""How many rejected queries get repairs unless asked for."""
+_MANY = 50
+"""Files that take long enough for a progress bar."""
 
 
 @click.command("check")
@@ -32,10 +36,17 @@ _REPAIRED = 20
               help="The least severity that makes the exit status 1.")  # fmt: skip
 @click.option("--repairs/--no-repairs", default=None,
               help="Look for repairs of all rejected queries, or of none; by default of the first 20.")  # fmt: skip
+@click.option("-j", "--jobs", type=click.IntRange(1), metavar="N", help="Processes; by default one per processor.")
+@click.option("--cache/--no-cache", "use_cache", default=True, show_default=True,
+              help="Reuse what was found for the same text, catalog, options and version; kept in the user's cache "
+                   "directory, or in STREAMBOUND_CACHE_DIR.")  # fmt: skip
+@compare_options
+@fix_options
 @common_options
 def check(
     paths: tuple[Path, ...], format_name: str, criteria: str, fail_on: str, repairs: bool | None,
-    catalog_file: Path | None, color: bool | None, debug: bool,
+    jobs: int | None, use_cache: bool, baseline_file: Path | None, against: str | None, transitions_only: bool,
+    fix: bool, unsafe: bool, diff: bool, catalog_file: Path | None, color: bool | None, debug: bool,
 ) -> None:  # fmt: skip
     """Give the verdict of every query in PATHS: files, directories (all *.sql below), or - for standard input.
 
@@ -46,30 +57,38 @@ def check(
     when neither is proved, unsupported when it is outside the query language, and error when it is wrong.
     Everything but bounded is a finding.
     """
-    from analyzer.diagnostics import ORDER, Severity
+    from analyzer.diagnostics import Severity
     from analyzer.workspace import Workspace, query_files
-    from criteria.check import check_file, with_first_repairs
-    from criteria.repeated_names import repeated_names
-    from criteria.verdict import Verdict
+    from gate.cache import Cache, cache_directory
+    from gate.check_files import REPAIRED, Settings, check_files
+    from gate.suppressions import suppressed, today
     from reports.formats import FORMATS
 
+    report = next(form for form in FORMATS if form.name == format_name)
+    most = {None: REPAIRED, True: None, False: 0}[repairs]
     workspace = Workspace(catalog_file)
     files = query_files(paths) if paths else workspace.registered()
     _note_unused(workspace, files)
-    checked = repeated_names([item for file in _progress(files) for item in check_file(file, workspace)])
-    if criteria == "paper":
-        from criteria.paper_verdict import by_the_paper
+    fixes = FixOptions(fix, diff, unsafe)
+    fixes.require_sense(files, criteria, repairs)
+    comparison = Comparison(baseline_file, against, transitions_only, criteria)
+    comparison.require_sense(fixes.wanted)
+    settings = Settings(criteria, None if fixes.wanted else most, report.details, jobs or os.cpu_count() or 1)
+    cache = Cache(cache_directory() if use_cache else None)
 
-        checked = tuple(map(by_the_paper, checked))
-    elif repairs is not False:
-        checked = with_first_repairs(checked, None if repairs else _REPAIRED)
-    report = next(form for form in FORMATS if form.name == format_name)
-    click.echo(report.render(checked, colored(color)))
-    if any(diagnostic.code in _UNREADABLE for item in checked for diagnostic in item.diagnostics):
-        sys.exit(3)
-    threshold = ORDER.index(Severity(fail_on))
-    found = any(ORDER.index(diagnostic.severity) >= threshold for item in checked for diagnostic in item.diagnostics)
-    sys.exit(1 if found or any(item.verdict is not Verdict.BOUNDED for item in checked) else 0)
+    def judge(sources: Sources) -> tuple[Outcome, ...]:
+        with _progress(files) as advance:
+            return suppressed(check_files(files, sources, settings, advance, cache), today(), criteria)
+
+    def judge_then(then: tuple[Path, ...], sources: Sources) -> tuple[Outcome, ...]:
+        plain = Settings(criteria, 0, jobs=settings.jobs)
+        return suppressed(check_files(then, sources, plain, cache=cache), today(), criteria)
+
+    found = fixed(fixes, judge, workspace) if fixes.wanted else judge(workspace)
+    found, status = comparison.compare(found, workspace, files, paths, judge_then, Severity(fail_on))
+    if not diff:
+        click.echo(report.render(found, colored(color)))
+    sys.exit(status)
 
 
 def _note_unused(workspace: Workspace, files: list[Path]) -> None:
@@ -79,13 +98,11 @@ def _note_unused(workspace: Workspace, files: list[Path]) -> None:
         click.echo(f"streambound: note: {used}; {nearer} is not read (--catalog chooses)", err=True)
 
 
-def _progress(files: list[Path]) -> Iterable[Path]:
-    """The files, with a progress bar when there are many and someone is watching."""
-    if len(files) < 50 or not sys.stderr.isatty():
-        return files
-    return _with_bar(files)
-
-
-def _with_bar(files: list[Path]) -> Iterator[Path]:
-    with click.progressbar(files, label="checking", file=sys.stderr) as bar:
-        yield from bar
+@contextmanager
+def _progress(files: list[Path]) -> Iterator[Callable[[str], None]]:
+    """A progress bar when there are many files and someone is watching."""
+    if len(files) < _MANY or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    with click.progressbar(length=len(files), label="checking", file=sys.stderr) as bar:
+        yield lambda _: bar.update(1)

@@ -34,6 +34,7 @@ def demo(keep: Path | None, days: int, color: bool | None, debug: bool) -> None:
 def _demo(directory: Path, days: int, color: bool) -> None:
     from analyzer.workspace import relative
     from criteria.check import find_statement
+    from reports.outcome import outcome
     from reports.style import paint
     from reports.text_report import text_report
     from synopsis_exec.demo import scenarios
@@ -48,7 +49,7 @@ def _demo(directory: Path, days: int, color: bool) -> None:
         click.echo(scenario.query.read_text(encoding="utf-8"))
         query = relative(scenario.query)
         catalog, checked = find_statement(str(query), None, query.parent / "streams.toml")
-        click.echo(text_report((checked,), color))
+        click.echo(text_report((outcome(checked),), color))
         if scenario.input_dir is not None:
             _demo_run(job_of(catalog, checked), directory / f"{checked.statement.name}", scenario.input_dir)
 

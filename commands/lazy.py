@@ -25,6 +25,7 @@ class Command:
         module, function = self.place.split(":")
         found = getattr(import_module(module), function)
         assert isinstance(found, click.Command), f"{self.place} is no command"
+        found.short_help = self.summary
         return found
 
 

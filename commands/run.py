@@ -22,10 +22,12 @@ from commands.statement import job_of
               help="Rows that cannot be used, with the reason; default: OUTPUT.quarantine.jsonl.")  # fmt: skip
 @click.option("--checkpoint", type=PathArgument(), metavar="DIR",
               help="Where Spark and the job keep their state; by default a temporary directory.")  # fmt: skip
+@click.option("--multiplicity", type=click.Choice(("count", "rows")), default="count", show_default=True,
+              help="Write a result once, with _mult, or as many times as there are duplicates.")  # fmt: skip
 @common_options
 def run(
     query: str, name: str | None, input_dir: Path | None, output: Path, quarantine: Path | None,
-    checkpoint: Path | None, catalog_file: Path | None, color: bool | None, debug: bool,
+    checkpoint: Path | None, multiplicity: str, catalog_file: Path | None, color: bool | None, debug: bool,
 ) -> None:  # fmt: skip
     """Compile a bounded QUERY, run it on Spark over recorded streams and write its results.
 
@@ -39,5 +41,14 @@ def run(
     quarantine = quarantine or output.with_name(output.name + ".quarantine.jsonl")
     job = job_of(catalog, checked)
     base = Path(catalog.file).parent
-    lines = run_job(job, input_dir, base, output, quarantine, checkpoint, lambda r: click.echo(batch_line(r), err=True))
+    lines = run_job(
+        job,
+        input_dir,
+        base,
+        output,
+        quarantine,
+        checkpoint,
+        lambda r: click.echo(batch_line(r), err=True),
+        multiplicity,
+    )
     click.echo("\n".join(lines))

@@ -15,11 +15,21 @@ if TYPE_CHECKING:
 
 
 def job_of(catalog: Catalog, checked: Checked) -> str:
-    """The text of the job of a bounded statement; raises NotExecutableError for any other."""
+    """The text of the job of a bounded statement; raises NotExecutableError for any other.
+
+    What a comment accepts passes a check, and is not run for that: the message says so.
+    """
+    from analyzer.errors import StreamboundError
+    from gate.suppressions import acceptance
     from synopsis_exec.codegen import job_text
     from synopsis_exec.plan import make_plan
 
-    return job_text(make_plan(decision_of(checked), catalog))
+    try:
+        return job_text(make_plan(decision_of(checked), catalog))
+    except StreamboundError as error:
+        if accepted := acceptance(checked, catalog):
+            error.message += f"; {accepted.where} allows that in a check ({accepted.reason}), not in a run"
+        raise
 
 
 def decision_of(checked: Checked) -> Any:

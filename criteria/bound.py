@@ -7,7 +7,6 @@ contributes its tuples within the window, ``c_S · width``, where that is all th
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 from analyzer.boundedness import Facts
 from analyzer.query import Attribute, Branch, Kind, Query
@@ -15,7 +14,6 @@ from criteria.count import (
     Count,
     Span,
     ages,
-    difference,
     every,
     fewest,
     first_timestamp,
@@ -30,17 +28,7 @@ from criteria.limits import lower_text, upper_text
 from criteria.set import harmful_references
 from criteria.size import Size, total
 from criteria.synopsis import MOST_TABLES, Age, Stored, Synopsis, Table
-
-
-class Tier(StrEnum):
-    """What the memory of a query depends on."""
-
-    CONSTANT = "constant"
-    """The query and the catalog alone: constants, declared ranges, relations."""
-    RATE_WINDOW = "rate-window"
-    """Also how many tuples share a timestamp, and the length of a window or of a finite stream."""
-    UNBOUNDED = "unbounded"
-    UNKNOWN = "unknown"
+from criteria.vocabulary import Tier
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +217,7 @@ def results_layout(synopsis: Synopsis) -> Table:
     ):
         home = next((other for other in kept if attribute in facts.equal_to(other)), None)
         kept.setdefault(home or attribute, []).extend([attribute] if home else [])
-    key = tuple(Stored(a, (), (), tuple((b, difference(facts, b, a)) for b in same)) for a, same in kept.items())
+    key = tuple(Stored(a, (), (), tuple((b, facts.difference(b, a)) for b in same)) for a, same in kept.items())
     return Table(synopsis.streams, synopsis.relations_of(synopsis.streams), key, (), None)
 
 

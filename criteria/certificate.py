@@ -19,6 +19,7 @@ from analyzer.query import Attribute
 from analyzer.render import render_branch
 from criteria.bound import Bound, BranchBound, TableBound
 from criteria.count import Count
+from criteria.cuts import Cut
 from criteria.entry_bytes import entry_bytes
 from criteria.size import Size, product, total
 from criteria.synopsis import Age, Stored
@@ -121,7 +122,7 @@ def _amount(size: Size) -> Amount:
 def to_json(value: Any) -> Any:
     """A value of a certificate as plain JSON: objects with the fields' names, lists, texts and integers.
 
-    What a `Count` leaves empty is left out.
+    What a `Count` leaves empty is left out, and cuts that are none.
     """
     match value:
         case Size():
@@ -131,6 +132,10 @@ def to_json(value: Any) -> Any:
             return {name: member for name, member in members.items() if member not in (None, [])}
         case Attribute(source, column):
             return {"source": source, "column": column}
+        case Stored(cuts=()):
+            return {f.name: to_json(getattr(value, f.name)) for f in fields(value) if f.name != "cuts"}
+        case Cut(cut, included):
+            return {"value": str(cut), "included": included}
         case Limit(constant, relations):
             parts = [{"source": a.source, "column": a.column, "offset": to_json(offset)} for a, offset in relations]
             return {"constant": to_json(constant), "relations": parts}

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analyzer.catalog import Catalog, suggest
+from analyzer.catalog import Catalog
 from analyzer.diagnostics import Diagnostic, Severity
 from analyzer.errors import InputError, TooManyBranchesError, UsageError
 from analyzer.lower import lower
 from analyzer.query import Query
 from analyzer.spans import SourceText
 from analyzer.statements import Statement, split_statements
-from analyzer.workspace import Workspace, read_query
-from criteria.bound import Bound, Tier, bound
+from analyzer.toml_reader import suggest
+from analyzer.workspace import Workspace
+from criteria.bound import Bound, bound
 from criteria.large_bound import large_bound
 from criteria.paper import MOST_STRICT, strict_branches, weak_joins
-from criteria.verdict import Decision, Verdict, decide
+from criteria.verdict import Decision, decide
+from criteria.vocabulary import Tier, Verdict
 from preprocess.count_lto import count_lto
 
 if TYPE_CHECKING:
@@ -28,7 +32,7 @@ _UNSUPPORTED = frozenset({"SB110", "SB111", "SB112", "SB113"})
 
 @dataclass(frozen=True)
 class Checked:
-    """One statement's verdict. ``decision``, ``bound`` and ``lto_queries`` are None where there is none.
+    """One statement's verdict. ``decision`` and ``bound`` are None where there is none.
 
     ``repairs`` are None until `with_repairs` has looked for them; ``catalog`` is what it was checked against.
     """
@@ -38,7 +42,6 @@ class Checked:
     diagnostics: tuple[Diagnostic, ...]
     decision: Decision | None = None
     bound: Bound | None = None
-    lto_queries: int | None = None
     catalog: Catalog | None = field(default=None, repr=False, compare=False)
     repairs: Repairs | None = None
 
@@ -46,6 +49,11 @@ class Checked:
     def rejected(self) -> bool:
         """Whether the criteria reject it, so that a repair may help."""
         return self.decision is not None and self.decision.verdict in (Verdict.UNBOUNDED, Verdict.UNKNOWN)
+
+    @cached_property
+    def lto_queries(self) -> int | None:
+        """The number of LTO queries that it stands for; None where they would have to be enumerated."""
+        return lto_queries(self.decision.derivation.split) if self.decision is not None else None
 
     @property
     def source(self) -> SourceText:
@@ -63,22 +71,20 @@ class Checked:
         return self.bound.tier if self.bound else None
 
 
-def check_source(source: SourceText, catalog: Catalog) -> tuple[Checked, ...]:
-    """Check every statement of a text; raises InputError when it holds none."""
-    statements = split_statements(source)
+def check_source(source: SourceText, catalog: Catalog, only: Sequence[int] | None = None) -> tuple[Checked, ...]:
+    """Check every statement of a text, or some, by their numbers from 0; raises InputError when it holds none."""
+    statements = split_statements(source, only)
     if not statements:
         raise InputError("the file holds no SQL statement", file=source.file, remedy="remove it, or add a query")
     return tuple(check_statement(statement, catalog) for statement in statements)
 
 
-def check_file(file: Path, workspace: Workspace) -> tuple[Checked, ...]:
-    """Check every statement of a file; a file that cannot be read, or holds none, is itself one erroneous item."""
-    source = None
+def check_text(source: SourceText, catalog: Catalog, only: Sequence[int] | None = None) -> tuple[Checked, ...]:
+    """As `check_source`; a text that holds no statement is itself one erroneous item."""
     try:
-        source = read_query(file)
-        return check_source(source, workspace.catalog(file))
+        return check_source(source, catalog, only)
     except InputError as error:
-        return (_unreadable(source or SourceText(error.file or str(file), ""), error),)
+        return (_unreadable(source, error),)
 
 
 def _unreadable(source: SourceText, error: InputError) -> Checked:
@@ -104,7 +110,7 @@ def check_statement(statement: Statement, catalog: Catalog) -> Checked:
     found = bound(split) if decision.verdict is Verdict.BOUNDED else None
     note = large_bound(split, found) if found is not None else None
     diagnostics = (*decision.diagnostics, *([note] if note else []))
-    return Checked(statement, decision.verdict, diagnostics, decision, found, lto_queries(split), catalog)
+    return Checked(statement, decision.verdict, diagnostics, decision, found, catalog)
 
 
 def with_repairs(item: Checked, thorough: bool = False) -> Checked:
@@ -114,23 +120,12 @@ def with_repairs(item: Checked, thorough: bool = False) -> Checked:
 
     if not item.rejected or item.decision is None or item.catalog is None:
         return item
-    repairs = repair(item.statement, item.catalog, item.decision.query, THOROUGH if thorough else QUICK)
+    repairs = repair(item.statement, item.catalog, item.decision.derivation, THOROUGH if thorough else QUICK)
     diagnostics = list(item.diagnostics)
     first = next((i for i, found in enumerate(diagnostics) if found.severity is Severity.ERROR), None)
     if first is not None:
         diagnostics[first] = replace(diagnostics[first], fixes=repairs.fixes)
     return replace(item, repairs=repairs, diagnostics=tuple(diagnostics))
-
-
-def with_first_repairs(checked: tuple[Checked, ...], most: int | None) -> tuple[Checked, ...]:
-    """The statements with repairs of the first rejected ones, at most so many; of all where ``most`` is None."""
-    left = len(checked) if most is None else most
-    found = []
-    for item in checked:
-        wanted = item.rejected and left > 0
-        left -= wanted
-        found.append(with_repairs(item) if wanted else item)
-    return tuple(found)
 
 
 def _too_many_branches(error: TooManyBranchesError) -> Diagnostic:
@@ -166,7 +161,7 @@ def find_statement(query: str, name: str | None, catalog_file: Path | None) -> t
         raise InputError("a directory, not a query file" if path.is_dir() else "no such file", file=query)
     workspace = Workspace(catalog_file)
     files = [path] if is_file else workspace.registered()
-    checked = [item for file in files for item in check_source(read_query(file), workspace.catalog(file))]
+    checked = [item for file in files for item in check_source(workspace.read(file), workspace.catalog(file))]
     wanted = name if is_file else query
     matches = [item for item in checked if wanted is None or item.statement.name == wanted]
     names = [item.statement.name for item in checked]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from fractions import Fraction
 
 from analyzer.boundedness import Facts, Limit
 from analyzer.closure import Sort
@@ -28,6 +27,8 @@ class Rule(StrEnum):
     """The conditions fix the attribute's value."""
     RANGE = "range"
     """The attribute lies between limits, or is clipped to them."""
+    CUTS = "cuts"
+    """The attribute is told apart only by cuts (`Stored`)."""
     LIST = "list"
     """A declared list holds the values of the attribute, or of one that it equals."""
     ROWS = "rows"
@@ -131,7 +132,8 @@ def stored_count(facts: Facts, stored: Stored, inside: frozenset[str]) -> Count 
 
 def value_counts(facts: Facts, stored: Stored) -> list[Count]:
     """What a declared list, a constant or a range leaves of an attribute's values."""
-    return [count for count in (_listed(facts, stored.attribute), _range(facts, stored)) if count is not None]
+    counts = (_listed(facts, stored.attribute), _cut(facts, stored), _range(facts, stored))
+    return [count for count in counts if count is not None]
 
 
 def _listed(facts: Facts, attribute: Attribute) -> Count | None:
@@ -144,6 +146,14 @@ def _listed(facts: Facts, attribute: Attribute) -> Count | None:
     return Count(Rule.LIST, Size.number(number), (attribute,), listed=other)
 
 
+def _cut(facts: Facts, stored: Stored) -> Count | None:
+    """One kind of value between each two cuts, one below and one above them."""
+    if not stored.cuts:
+        return None
+    number = len(stored.cuts) + 1 + _nullable(facts, stored.attribute)
+    return Count(Rule.CUTS, Size.number(number), (stored.attribute,))
+
+
 def _possible(facts: Facts, attribute: Attribute, values: tuple[Value, ...]) -> int:
     """How many listed values the conditions leave: ``a IN [1, 5, 9] AND a > 2`` leaves two."""
     if facts.closure.sort(attribute) is not Sort.DISCRETE:
@@ -151,13 +161,6 @@ def _possible(facts: Facts, attribute: Attribute, values: tuple[Value, ...]) -> 
     low, high = facts.closure.interval(attribute)
     numbers = {value for value in values if not isinstance(value, str)}
     return sum((low is None or low <= n) and (high is None or n <= high) for n in numbers)
-
-
-def difference(facts: Facts, x: Attribute, y: Attribute) -> Fraction:
-    """``x − y`` where it is fixed."""
-    pair = facts.closure.pair(x, y)
-    limit = pair[0].limit(pair[1], pair[2]) if pair else None
-    return limit[0] if limit else Fraction(0)
 
 
 def _nullable(facts: Facts, attribute: Attribute) -> int:

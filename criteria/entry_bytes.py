@@ -11,6 +11,7 @@ from analyzer.closure import Sort
 from analyzer.query import Attribute
 from analyzer.types import DataType, Family
 from analyzer.values import Value, parse_date, parse_timestamp
+from criteria.cuts import representatives
 from criteria.synopsis import Stored, Table
 
 COUNTER = len(str(2**63 - 1))
@@ -40,6 +41,8 @@ def _stored_width(facts: Facts, stored: Stored) -> int | None:
     attribute = stored.attribute
     if attribute in facts.closure.null:
         return _NULL
+    if stored.cuts:
+        return max(len(json.dumps(value)) for value in representatives(facts, attribute, stored.cuts))
     width = _value_width(facts, attribute)
     if width is None:
         return None

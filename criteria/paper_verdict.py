@@ -10,8 +10,9 @@ from dataclasses import replace
 
 from analyzer.diagnostics import Diagnostic
 from criteria.check import Checked
-from criteria.verdict import Decision, Verdict
+from criteria.verdict import Decision
 from criteria.violation import CriterionResult
+from criteria.vocabulary import Verdict
 
 
 def by_the_paper(checked: Checked) -> Checked:

@@ -112,8 +112,8 @@ class _Realisable:
     @cached_property
     def _newer(self) -> dict[str, set[str]]:
         """For every stream those that it is never newer than, in a result."""
-        infinite, lag = self.facts.infinite, self.facts.lag
-        return {s: {t for t in infinite if (most := lag(s, t)) is not None and most <= 0} for s in infinite}
+        infinite = self.facts.infinite
+        return {s: {t for t in infinite if self.facts.never_newer(s, t)} for s in infinite}
 
     @cached_property
     def _linked(self) -> dict[str, set[str]]:

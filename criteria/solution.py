@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import lcm
 
 from analyzer.closure import Sort, close, in_order, stated, value_lists
@@ -94,6 +94,12 @@ class Conditions:
         return {sort: tuple(mine) for sort, mine in found.items()}
 
 
+@lru_cache(maxsize=64)
+def conditions_of(branch: Branch) -> Conditions:
+    """The conditions of a branch, computed once for all plans that are tried on it."""
+    return Conditions(branch)
+
+
 def differences(atom: Comparison, offset: Fraction) -> Iterator[Difference]:
     """``x op y + offset`` as difference constraints; nothing for ``<>``."""
     if atom.op in (Op.LT, Op.LE, Op.EQ):
@@ -172,12 +178,17 @@ def _relaxed(
 def _point(
     nodes: Sequence[Attribute], edges: Sequence[Difference], greatest: bool, far: Fraction, epsilon: Fraction
 ) -> Assignment | None:
-    """Relaxation from ``far``; a strict constraint is one with ``epsilon`` less. None for a negative cycle."""
-    places: dict[Attribute | None, Fraction] = dict.fromkeys(nodes, far if greatest else -far)
-    places[None] = Fraction(0)
-    weighted = [(edge.x, edge.y, edge.c - (epsilon if edge.strict else 0)) for edge in edges]
-    if any(weight.denominator != 1 for _, _, weight in weighted) and epsilon == 1:
+    """Relaxation from ``far``; a strict constraint is one with ``epsilon`` less. None for a negative cycle.
+
+    All numbers are counted in their smallest common part, since integers are faster than fractions.
+    """
+    if epsilon == 1 and any(edge.c.denominator != 1 for edge in edges):
         return None
+    parts = lcm(far.denominator, epsilon.denominator, *(edge.c.denominator for edge in edges))
+    start, step = int(far * parts), int(epsilon * parts)
+    places: dict[Attribute | None, int] = dict.fromkeys(nodes, start if greatest else -start)
+    places[None] = 0
+    weighted = [(edge.x, edge.y, int(edge.c * parts) - step * edge.strict) for edge in edges]
     for _ in range(len(places) + 1):
         changed = False
         for x, y, weight in weighted:
@@ -188,7 +199,7 @@ def _point(
         if places[None] != 0:
             return None
         if not changed:
-            return {attribute: value for attribute, value in places.items() if attribute is not None}
+            return {attribute: Fraction(n, parts) for attribute, n in places.items() if attribute is not None}
     return None
 
 

@@ -20,6 +20,7 @@ from math import inf
 from analyzer.boundedness import Facts, Join, Limit
 from analyzer.closure import Sort
 from analyzer.query import Attribute, Comparison, Kind, Op
+from criteria.cuts import Cut, cuts
 
 MOST_TABLES = 1024
 """Sets of streams beyond which no plan is made: unrelated streams make exponentially many."""
@@ -30,14 +31,15 @@ class Stored:
     """An attribute kept in a table's key.
 
     Values below the least of ``low`` are raised to it, values above the greatest of ``high`` lowered to it: the future
-    cannot tell them apart. Empty: no clipping on that side. ``equal`` are attributes of the same table whose value is
-    this one's plus an offset, so they are not kept.
+    cannot tell them apart. Empty: no clipping on that side. Between the same two ``cuts`` no values are told apart.
+    ``equal`` are attributes of the same table whose value is this one's plus an offset, so they are not kept.
     """
 
     attribute: Attribute
     low: tuple[Limit, ...]
     high: tuple[Limit, ...]
     equal: tuple[tuple[Attribute, Fraction], ...] = ()
+    cuts: tuple[Cut, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,7 @@ class Synopsis:
 
         >>> # X.ts > Y.ts > Z.ts gives {Z} and {Y, Z}
         """
-        needs = {s: frozenset(t for t in self.streams if t == s or self._forced(t, s)) for s in self.streams}
+        needs = {s: frozenset(t for t in self.streams if t == s or self.facts.never_newer(t, s)) for s in self.streams}
         found: set[frozenset[str]] = {frozenset()}
         frontier = list(found)
         while frontier:
@@ -113,11 +115,6 @@ class Synopsis:
         order = self.streams.index
         proper = [tuple(sorted(m, key=order)) for m in found if 0 < len(m) < len(self.streams)]
         return tuple(sorted(proper, key=lambda members: (len(members), [order(s) for s in members])))
-
-    def _forced(self, older: str, newer: str) -> bool:
-        """Whether a tuple of ``older`` is never newer than the tuple of ``newer`` that it joins."""
-        lag = self.facts.lag(older, newer)
-        return lag is not None and lag <= 0
 
     @cached_property
     def tables(self) -> tuple[Table, ...]:
@@ -220,7 +217,8 @@ class Synopsis:
             members.sort(key=self._carrier)
             kept, rest = members[0], members[1:]
             low, high = self._clip(members, inside)
-            yield Stored(kept, low, high, tuple((other, self._difference(other, kept)) for other in rest))
+            equal = tuple((other, self.facts.difference(other, kept)) for other in rest)
+            yield Stored(kept, low, high, equal, self._cuts(members, inside))
 
     def _carrier(self, attribute: Attribute) -> tuple[bool, float, str, str]:
         """Which of some equal attributes is kept, whatever the order of FROM: the least of a relation or of the stream
@@ -254,11 +252,6 @@ class Synopsis:
         joins = self.facts.joins_on.get(attribute, ())
         return [join for join in joins if join.partner(attribute).source not in inside]
 
-    def _difference(self, x: Attribute, y: Attribute) -> Fraction:
-        pair = self.facts.closure.pair(x, y)
-        limit = pair[0].limit(pair[1], pair[2]) if pair else None
-        return limit[0] if limit else Fraction(0)
-
     def _clip(self, members: list[Attribute], inside: frozenset[str]) -> tuple[tuple[Limit, ...], tuple[Limit, ...]]:
         """The limits outside which the future cannot tell values of the first member apart (see `Stored`).
 
@@ -277,13 +270,22 @@ class Synopsis:
         lesser = directions.pop()
         limits = [self._least_that_matters(j) if lesser else self._greatest_that_matters(j) for _, j in joins]
         known = tuple(
-            self._shifted(limit, self._difference(kept, member))
+            self._shifted(limit, self.facts.difference(kept, member))
             for limit, (member, _) in zip(limits, joins, strict=True)
             if limit is not None
         )
         if len(known) < len(limits):
             return (), ()
         return (known, ()) if lesser else ((), known)
+
+    def _cuts(self, members: list[Attribute], inside: frozenset[str]) -> tuple[Cut, ...]:
+        """Over dense types, where the future compares the members with listed values only: the cuts that decide."""
+        kept = members[0]
+        if kept not in self.facts.closure.nodes or self.facts.closure.sort(kept) is Sort.DISCRETE:
+            return ()
+        joins = [(member, join) for member in members for join in self._open_joins(member, inside)]
+        exact = any(self._exact(member, inside) for member in members) or any(join.equality for _, join in joins)
+        return () if exact else cuts(self.facts, kept, joins)
 
     def _exact(self, attribute: Attribute, inside: frozenset[str]) -> bool:
         """Whether every value of an attribute differs for the future: it is projected, or in an open ``<>``."""
@@ -292,12 +294,12 @@ class Synopsis:
     def _least_that_matters(self, join: Join) -> Limit | None:
         """``lo(B) + c`` for ``A − B ≤ c``: every smaller A satisfies the join."""
         low = self.facts.limits(join.other)[0]
-        return self._shifted(low, self._difference(join.attribute, join.other)) if low.known else None
+        return self._shifted(low, self.facts.difference(join.attribute, join.other)) if low.known else None
 
     def _greatest_that_matters(self, join: Join) -> Limit | None:
         """``hi(A) − c`` for ``A − B ≤ c``: every greater B satisfies the join."""
         high = self.facts.limits(join.attribute)[1]
-        return self._shifted(high, -self._difference(join.attribute, join.other)) if high.known else None
+        return self._shifted(high, -self.facts.difference(join.attribute, join.other)) if high.known else None
 
     @staticmethod
     def _shifted(limit: Limit, offset: Fraction) -> Limit:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import StrEnum
 
 from analyzer.boundedness import Facts
 from analyzer.diagnostics import Diagnostic, Related
@@ -18,20 +17,10 @@ from criteria.set import set_violations
 from criteria.theorem1 import theorem1
 from criteria.theorem2 import theorem2
 from criteria.violation import CriterionResult, Violation
+from criteria.vocabulary import Verdict
 from criteria.witness import Witness
 from criteria.witness_search import find_witness
 from preprocess.pipeline import Derivation, derive
-
-
-class Verdict(StrEnum):
-    """What is known of a statement's memory."""
-
-    BOUNDED = "bounded"
-    UNBOUNDED = "unbounded"
-    UNKNOWN = "unknown"
-    UNSUPPORTED = "unsupported"
-    ERROR = "error"
-
 
 Found = tuple[Branch, tuple[Violation, ...]]
 """A disjoint branch and its violations."""

@@ -20,7 +20,7 @@ from analyzer.types import Family
 from analyzer.values import MICROSECONDS, Value, parse_timestamp
 from criteria.contract import fits_contract, plain_value
 from criteria.results import Row, TooMany, output, results
-from criteria.solution import Assignment, Conditions, Difference, fixed, restricted, solve
+from criteria.solution import Assignment, Conditions, Difference, conditions_of, fixed, restricted, solve
 
 _FIRST_MOMENT = parse_timestamp("2024-01-01 00:00:00")
 
@@ -103,7 +103,7 @@ class _Draft:
         self.plan, self.size = plan, size
         self.branch = plan.branch
         self.facts = Facts.of(plan.branch)
-        self.conditions = Conditions(plan.branch)
+        self.conditions = conditions_of(plan.branch)
         self.step = _round_up(plan.slack)
         self.start = _round_up(plan.beyond + self.step)
         self.far = 4 * (self.start + 3 * (size + 2) * self.step)

@@ -19,7 +19,7 @@ from analyzer.closure import Sort
 from analyzer.query import Attribute, Branch, Comparison, Constant, Op, Query, conjunction
 from criteria.order_search import Reference
 from criteria.set import harmful_references
-from criteria.solution import VALUES, Conditions, Difference
+from criteria.solution import VALUES, Difference, conditions_of
 from criteria.witness import Kept, Plan, Witness, build, distinguishes
 
 MOST_PLANS = 288
@@ -82,7 +82,7 @@ def _magnitudes(query: Query) -> tuple[Fraction, Fraction]:
     """More than every constant, and more than all offsets between attributes together."""
     constants, slack = [Fraction(0)], Fraction(1)
     for branch in query.branches:
-        conditions = Conditions(branch)
+        conditions = conditions_of(branch)
         values = [d for sort in VALUES for d in conditions.differences[sort]]
         values += [Difference(x, y, c) for x, y, c in conditions.unequal]
         constants += [abs(d.c) for d in values if d.x is None or d.y is None]

@@ -29,6 +29,8 @@ def contradictory_alternatives(query: Query) -> tuple[Diagnostic, ...]:
 def _never_true(branch: Branch) -> Iterator[Span]:
     where = normalise(branch.where)
     parts = where.parts if isinstance(where, And) else (where,)
+    if not any(isinstance(part, Or) for part in parts):
+        return
     atoms = tuple(part for part in parts if isinstance(part, Comparison | NullTest))
     if not close(replace(branch, where=conjunction(atoms))).satisfiable:
         return

@@ -33,13 +33,25 @@ class Limit:
 
 
 @dataclass(frozen=True, slots=True)
+class Cut:
+    """Separates the values above a value, which is itself above iff ``included``, from the others."""
+
+    value: str
+    included: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Stored:
-    """An attribute in a key, the limits that it is clipped to, and attributes that equal it up to an offset."""
+    """An attribute in a key, the limits that it is clipped to, and attributes that equal it up to an offset.
+
+    With ``cuts`` values between the same two are one.
+    """
 
     attribute: Attribute
     low: tuple[Limit, ...]
     high: tuple[Limit, ...]
     equal: tuple[tuple[Attribute, int], ...]
+    cuts: tuple[Cut, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +198,12 @@ def _stored(reader: _Reader) -> Stored:
     if not all(isinstance(pair, list) and len(pair) == 2 and isinstance(pair[1], int) for pair in equal):
         raise RejectedError(f"'equal' of {reader.where} is {equal!r}")
     others = tuple((_attribute(_Reader(other, reader.where)), offset) for other, offset in equal)
-    return Stored(reader.one("attribute", _attribute), reader.each("low", _limit), reader.each("high", _limit), others)
+    low, high = reader.each("low", _limit), reader.each("high", _limit)
+    return Stored(reader.one("attribute", _attribute), low, high, others, reader.each("cuts", _cut))
+
+
+def _cut(reader: _Reader) -> Cut:
+    return Cut(reader.text("value"), reader.typed("included", bool))
 
 
 def _attribute(reader: _Reader) -> Attribute:

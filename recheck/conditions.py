@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
@@ -12,6 +13,7 @@ from analyzer.types import Family
 from analyzer.values import Value
 from recheck.distances import ContradictionError, Distances, Edge, Node
 
+_RATIONAL = re.compile(r"-?\d+(/[1-9]\d*)?")
 FIRST_MOMENT = -62_135_596_800_000_000
 """Where time starts for TIMESTAMP columns: 0001-01-01, in microseconds. Integers start at 0."""
 
@@ -109,9 +111,17 @@ class Conditions:
 
     def _number(self, atom: Comparison) -> Fraction | int:
         """A comparison's constant; for a text its place among the texts."""
-        if isinstance(atom.offset, str):
-            return self._texts.index(atom.offset) if atom.right is None else 0
-        return atom.offset
+        return 0 if isinstance(atom.offset, str) and atom.right is not None else self.number(atom.offset)
+
+    def number(self, value: Value) -> Fraction | int:
+        """A value's place in order; for a text its place among the texts."""
+        return self._texts.index(value) if isinstance(value, str) else value
+
+    def constant(self, attribute: Attribute, text: str) -> Fraction | int | None:
+        """The number that a text stands for, as a value of an attribute; None for none that the conditions mention."""
+        if self.kind(attribute) == "text":
+            return self._texts.index(text) if text in self._texts else None
+        return Fraction(text) if _RATIONAL.fullmatch(text) else None
 
     @cached_property
     def _texts(self) -> list[str]:
@@ -154,8 +164,7 @@ class Conditions:
 
     def _numbers(self, attribute: Attribute) -> list[int | Fraction]:
         """The values of lists in order; texts by their places among the texts."""
-        places = (self._texts.index(v) if isinstance(v, str) else v for v in self.values(attribute))
-        return sorted(places)
+        return sorted(map(self.number, self.values(attribute)))
 
     def _unequal(self, found: Distances) -> Iterator[Edge]:
         """``x <> y + c`` sharpens the bound ``x − y ≤ c``."""

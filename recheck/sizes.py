@@ -8,7 +8,7 @@ from math import prod
 
 from analyzer.query import Attribute
 from analyzer.symbols import symbol
-from recheck.claims import Age, Count, Limit, RejectedError, Table
+from recheck.claims import Age, Count, Cut, Limit, RejectedError, Table
 from recheck.conditions import Conditions
 from recheck.formula import evaluate
 from recheck.names import counts_of
@@ -68,7 +68,7 @@ class _Checker:
                 return self._of_one_source(count, self.table.streams) | {self.conditions.time(self._lasting(count))}
             case "rows":
                 return self._of_one_source(count, self.table.relations)
-            case "null" | "constant" | "range" | "list" if len(count.attributes) == 1:
+            case "null" | "constant" | "range" | "list" | "cuts" if len(count.attributes) == 1:
                 return frozenset([self._value(count, count.attributes[0])])
         raise RejectedError(f"there is no rule {count.rule!r} for so many values")
 
@@ -144,6 +144,8 @@ class _Checker:
             self._limits(count, attribute)
         if count.rule == "list":
             self._listed(count, attribute)
+        if count.rule == "cuts" and not self._cuts(attribute):
+            raise RejectedError(f"{attribute} is kept exactly")
         return attribute
 
     def _fixed(self, attribute: Attribute) -> object:
@@ -208,7 +210,12 @@ class _Checker:
             return self._width(count, numbers) + null
         if count.rule == "list":
             return len(self._listed(count, attribute)) + null
+        if count.rule == "cuts":
+            return len(self._cuts(attribute)) + 1 + null
         return 1 if count.rule == "null" else 1 + null
+
+    def _cuts(self, attribute: Attribute) -> frozenset[Cut]:
+        return frozenset(cut for stored in self.table.stored if stored.attribute == attribute for cut in stored.cuts)
 
     def _table_of(self, source: str | None) -> str:
         return self.conditions.source(source or "").table

@@ -8,6 +8,7 @@ what holds outside, what the key decides, and the order of arrival (all that is 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 
 from analyzer.query import Attribute, Comparison, Op
 from recheck.claims import Age, Limit, Stored, Table
@@ -35,6 +36,8 @@ def _wrong_keys(conditions: Conditions, table: Table) -> Iterator[str]:
         for other, offset in stored.equal:
             if conditions.equal(other, stored.attribute) != offset:
                 yield f"table {table.name} takes {other} for {stored.attribute} + {offset}, which it need not be"
+        if stored.cuts and (stored.low or stored.high or conditions.whole(stored.attribute)):
+            yield f"table {table.name} clips {stored.attribute} and cuts it, or cuts integers"
 
 
 def _wrong_ages(conditions: Conditions, table: Table) -> Iterator[str]:
@@ -70,7 +73,7 @@ class Known:
         """Whether the key determines an attribute's value."""
         if attribute in self.ages:
             return self.ages[attribute].expires is not None
-        exact = [stored.attribute for stored in self.table.stored if not stored.low and not stored.high]
+        exact = [s.attribute for s in self.table.stored if not s.low and not s.high and not s.cuts]
         if any(self.conditions.equal(attribute, other) is not None for other in exact):
             return True
         constant = self.conditions.follows.fixed(attribute, self.conditions.zero(attribute)) is not None
@@ -87,10 +90,32 @@ class Known:
         if mine in self.ages:
             return self._old_enough(self.ages[mine], int(bound[0]), younger=mine == y)
         stored = self.stored.get(mine)
-        if stored is None or not self.conditions.whole(mine):
+        if stored is None:
+            return False
+        if stored.cuts:
+            return bound[0] == 0 and self._cut(stored, other, included=(bound[1] < 0) == (mine == x))
+        if not self.conditions.whole(mine):
             return False
         clipped = self._clipped_below if mine == x else self._clipped_above
         return clipped(stored, other, int(bound[0]))
+
+    def _cut(self, stored: Stored, other: Attribute, included: bool) -> bool:
+        """Whether a cut, or the conditions, say on which side of every value of ``other`` the stored one lies."""
+        listed = next((a for a in self.conditions.attributes if self._lists(a, other)), None)
+        cuts = {(self.conditions.constant(stored.attribute, cut.value), cut.included) for cut in stored.cuts}
+        return listed is not None and all(
+            (number, included) in cuts or self._one_side(stored.attribute, number, included)
+            for number in map(self.conditions.number, self.conditions.values(listed))
+        )
+
+    def _lists(self, attribute: Attribute, other: Attribute) -> bool:
+        return self.conditions.listed(attribute) and self.conditions.equal(attribute, other) == 0
+
+    def _one_side(self, attribute: Attribute, number: Fraction | int, included: bool) -> bool:
+        """Whether an attribute is at least a number (above it, unless ``included``) always or never."""
+        follows, zero = self.conditions.follows, self.conditions.zero(attribute)
+        always = follows.implies(zero, attribute, -number, strict=not included)
+        return always or follows.implies(attribute, zero, number, strict=included)
 
     @staticmethod
     def _old_enough(age: Age, bound: int, younger: bool) -> bool:

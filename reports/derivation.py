@@ -10,13 +10,16 @@ from analyzer.query import Attribute, Kind
 from analyzer.render import render_branch
 from criteria.check import Checked
 from criteria.synopsis import MOST_TABLES
-from criteria.verdict import Decision, Verdict
+from criteria.verdict import Decision
 from criteria.violation import CriterionResult, Violation
+from criteria.vocabulary import Verdict
 from criteria.wording import listed
+from reports.outcome import outcome
+from reports.paper_note import paper_note
 from reports.pass_effects import pass_effects
 from reports.phrases import join_text, values_text
 from reports.table_words import TableWords
-from reports.text_report import bound_text, paper_note
+from reports.text_report import bound_text
 
 MOST_BRANCHES = 6
 """Branches that the tree shows."""
@@ -198,4 +201,4 @@ def _verdict(checked: Checked, decision: Decision) -> Step:
         kept = listed(dict.fromkeys(str(kept.attribute) for kept in decision.witness.plan.kept))
         reasons.append(Step(f"witness: of N values of {kept}, every subset leads to a different output"))
     reasons += [Step(d.message) for d in checked.diagnostics if d.code in ("SB205", "SB206", "SB207")]
-    return Step(f"verdict: {checked.verdict.value}{bound_text(checked)}", tuple(reasons), style)
+    return Step(f"verdict: {checked.verdict.value}{bound_text(outcome(checked))}", tuple(reasons), style)

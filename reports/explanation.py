@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from criteria.check import Checked, with_repairs
 from reports.derivation import derivation
+from reports.outcome import outcome
 from reports.stages import STAGES
 from reports.terminal import tree_text
 from reports.text_report import bound_text, diagnostic_lines, notes, verdict_line
@@ -21,9 +22,10 @@ def stage_text(name: str, checked: Checked, color: bool) -> str:
 def verdict_text(checked: Checked, color: bool) -> str:
     """The verdict, every diagnostic with every repair, each criterion clause by clause, and the bound per table."""
     checked = with_repairs(checked, thorough=True)
-    lines = [verdict_line(checked, color)]
+    shown = outcome(checked)
+    lines = [verdict_line(shown, color)]
     for diagnostic in checked.diagnostics:
-        lines.extend(("", *diagnostic_lines(checked, diagnostic, color, None)))
+        lines.extend(("", *diagnostic_lines(shown, diagnostic, color, None)))
     if checked.decision is not None:
         lines.append("")
         for result in checked.decision.criteria:
@@ -32,8 +34,8 @@ def verdict_text(checked: Checked, color: bool) -> str:
                 place = f"{violation.span.line}:{violation.span.column}"
                 culprit = violation.stream + (f".{violation.attribute}" if violation.attribute else "")
                 lines.append(f"  {violation.condition} at {culprit} ({place}): {violation.message}")
-        lines.extend(notes(checked))
+        lines.extend(notes(shown))
     if checked.bound is not None and checked.bound.tables:
-        lines.append(f"synopsis{bound_text(checked)}:")
+        lines.append(f"synopsis{bound_text(shown)}:")
         lines.extend(f"  {table.table}: at most {table.size.text}" for table in checked.bound.tables)
     return "\n".join(lines)

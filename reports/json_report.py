@@ -5,55 +5,47 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from analyzer.diagnostics import Diagnostic, Fix
+from analyzer.diagnostics import Diagnostic, Fix, Suppression
 from analyzer.edits import Edit
-from criteria.certificate import certificate, to_json
-from criteria.check import Checked
-from criteria.verdict import Verdict
 from criteria.violation import CriterionResult, Violation
+from criteria.vocabulary import Verdict
+from reports.outcome import Outcome
 
 SCHEMA_VERSION = 1
 
 
-def json_report(checked: tuple[Checked, ...], color: bool = False) -> str:
+def json_report(checked: tuple[Outcome, ...], color: bool = False) -> str:
     """All checked statements as one JSON document; ``color`` is ignored."""
     summary = {verdict.value: sum(item.verdict is verdict for item in checked) for verdict in Verdict}
-    document = {"schema_version": SCHEMA_VERSION, "queries": [_query(item) for item in checked], "summary": summary}
+    document = {
+        "schema_version": SCHEMA_VERSION,
+        "queries": [_query(item) for item in checked],
+        "summary": summary,
+        "suppressed": sum(item.suppressed for item in checked),
+    }
     return json.dumps(document, indent=1, ensure_ascii=False)
 
 
-def _query(item: Checked) -> dict[str, Any]:
-    decision = item.decision
+def _query(item: Outcome) -> dict[str, Any]:
+    bound = item.bound
     return {
-        "name": item.statement.name,
+        "name": item.name,
         "file": item.source.file,
-        "line": item.statement.span.line,
-        "projection": decision.query.projection if decision else None,
+        "line": item.span.line,
+        "projection": item.projection,
         "verdict": item.verdict.value,
-        "criteria": [_criterion(result) for result in decision.criteria] if decision else [],
+        "suppressed": item.suppressed,
+        "criteria": [_criterion(result) for result in item.criteria],
         "lto_queries": item.lto_queries,
         "tier": item.tier.value if item.tier else None,
-        "bound": {"entries": item.bound.entries.value, "formula": item.bound.entries.text} if item.bound else None,
-        "certificate": _certificate(item),
-        "witness": _witness(item),
+        "bound": {"entries": bound.entries, "formula": bound.formula} if bound and bound.formula else None,
+        "certificate": item.certificate,
+        "witness": item.witness,
+        "repairs": {"why_none": item.why_no_repair or None, "cut_short": item.repairs_cut_short or None}
+        if item.repaired
+        else None,
         "diagnostics": [_diagnostic(diagnostic) for diagnostic in item.diagnostics],
     }
-
-
-def _witness(item: Checked) -> dict[str, Any] | None:
-    """What the witness keeps, for an unbounded query; `streambound witness` writes one of any size."""
-    witness = item.decision.witness if item.decision is not None and item.verdict is Verdict.UNBOUNDED else None
-    if witness is None:
-        return None
-    kept, probes = ([str(k.attribute) for k in witness.plan.kept], sorted(witness.plan.after))
-    return {"attributes": kept, "probe_streams": probes, "replays_a_match": witness.plan.replay}
-
-
-def _certificate(item: Checked) -> Any:
-    """All that is needed to check the bound again (`criteria.certificate`)."""
-    if item.bound is None or item.decision is None:
-        return None
-    return to_json(certificate(item.bound, item.decision.query.distinct))
 
 
 def _criterion(result: CriterionResult) -> dict[str, Any]:
@@ -87,7 +79,16 @@ def _diagnostic(diagnostic: Diagnostic) -> dict[str, Any]:
         "help": diagnostic.help,
         "related": [{"file": r.file, "line": r.line, "message": r.message} for r in diagnostic.related],
         "fixes": [_fix(fix) for fix in diagnostic.fixes],
+        "suppression": _suppression(diagnostic.suppression),
     }
+
+
+def _suppression(suppression: Suppression | None) -> dict[str, Any] | None:
+    """Who accepts the finding: a comment or a baseline, where, why and until which day."""
+    if suppression is None:
+        return None
+    until = suppression.until.isoformat() if suppression.until else None
+    return {"kind": suppression.kind, "reason": suppression.reason, "until": until, "where": suppression.where}
 
 
 def _fix(fix: Fix) -> dict[str, Any]:

@@ -41,6 +41,9 @@ def stored_text(facts: Facts, stored: Stored) -> str:
 
     ``any Z.B`` stands in tables that have a bound for another reason, such as a window.
     """
+    if stored.cuts:
+        values = dict.fromkeys(_value(facts, stored.attribute, cut.value) for cut in stored.cuts)
+        return f"{stored.attribute} by its place among {_some(list(values))}"
     if not stored.low and not stored.high:
         known = facts.bounded(stored.attribute) or stored.attribute.source in facts.finite_streams
         return values_text(facts, stored.attribute) if known else f"any {stored.attribute}"

@@ -12,11 +12,18 @@ def batch_line(report: Mapping[str, Any]) -> str:
     limit = report.get("limit")
     bound = f", bound {limit:,}" if isinstance(limit, int) else ""
     waiting = f", {report['pending']:,} timestamps wait for slower streams" if report.get("pending") else ""
+    if report.get("waits_for"):
+        waiting += f" ({_listed(report['waits_for'])})"
     return (
         f"batch {report['batch']}: {report['rows']:,} rows, {report['closed']:,} timestamps closed, "
         f"{report['entries']:,} synopsis entries (peak {report['peak']:,}{bound}), "
         f"{report['results']:,} results{waiting}"
     )
+
+
+def _listed(waits: Mapping[str, str]) -> str:
+    """The streams that hold back the output, each with since when."""
+    return "; ".join(f"{name} {why}" for name, why in waits.items())
 
 
 def entries_lines(reports: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -36,6 +43,8 @@ def run_summary_lines(summary: Any) -> Iterator[str]:
         yield f"quarantined: {quarantined:,} rows ({reasons}) in {summary.quarantine}"
     else:
         yield "quarantined: none"
+    if summary.waited_for:
+        yield f"held back until the input ended: {_listed(summary.waited_for)}"
     yield f"results: {summary.results:,} in {summary.output}"
     bound = f" of at most {summary.limit:,}" if summary.limit is not None else ""
     yield f"synopsis entries: peak {summary.peak:,}{bound}"

@@ -14,8 +14,9 @@ from criteria.order_search import Reference
 from criteria.set import harmful_references
 from criteria.size import Size
 from criteria.synopsis import Stored, Synopsis, Table
-from criteria.verdict import Decision, Verdict, branch_violations
+from criteria.verdict import Decision, branch_violations
 from criteria.violation import Violation
+from criteria.vocabulary import Verdict
 from reports.phrases import age_text, stored_text, values_text
 
 
@@ -80,7 +81,7 @@ class TableWords:
     def culprits(self, table: Table) -> tuple[Attribute, ...]:
         """The attributes in a table's key of which a violated clause would have unboundedly many values kept."""
         blamed = {_attribute(violation) for violation in self.violations}
-        keys = [s.attribute for s in table.key if not s.low and not s.high and s.attribute in blamed]
+        keys = [s.attribute for s in table.key if not s.low and not s.high and not s.cuts and s.attribute in blamed]
         keys = [key for key in keys if not self.facts.bounded(key)]
         extrema = self._extrema(table) if keys else ()
         if not keys or (not extrema and table_size(self.synopsis, table) is not None):

@@ -5,20 +5,18 @@ from __future__ import annotations
 import shlex
 import textwrap
 from collections.abc import Iterator
+from contextlib import suppress
 from decimal import ROUND_CEILING, Context
 from pathlib import Path
 
 from analyzer.diagnostics import Diagnostic, Fix
-from criteria.bound import Tier
-from criteria.check import Checked
-from criteria.verdict import Decision, Verdict
-from criteria.violation import CriterionResult
-from criteria.wording import listed
+from analyzer.spans import SourceText
+from criteria.vocabulary import Tier, Verdict
+from reports.outcome import Outcome
 from reports.snippet import snippet
 from reports.style import paint
 
 _STYLE = {Verdict.BOUNDED: "good", Verdict.UNKNOWN: "warning"}
-_PAPER = {"theorem-1": "Theorem 1", "theorem-2": "Theorem 2"}
 _TIER = {Tier.CONSTANT: "constant", Tier.RATE_WINDOW: "rate × window"}
 _WRAP = 96
 _READABLE = 10**24
@@ -27,13 +25,14 @@ _FIXES = 2
 """Repairs that `check` shows of each query; `explain` shows all."""
 
 
-def text_report(checked: tuple[Checked, ...], color: bool = False) -> str:
+def text_report(checked: tuple[Outcome, ...], color: bool = False) -> str:
     """All checked statements as text."""
     lines: list[str] = []
     for item in checked:
         for diagnostic in item.diagnostics:
-            lines.extend(diagnostic_lines(item, diagnostic, color))
-            lines.append("")
+            if diagnostic.suppression is None:
+                lines.extend(diagnostic_lines(item, diagnostic, color))
+                lines.append("")
         lines.append(verdict_line(item, color))
         lines.extend(f"  {line}" for line in notes(item))
     lines.extend(("", _summary(checked, color)))
@@ -41,7 +40,7 @@ def text_report(checked: tuple[Checked, ...], color: bool = False) -> str:
 
 
 def diagnostic_lines(
-    item: Checked, diagnostic: Diagnostic, color: bool, most_fixes: int | None = _FIXES
+    item: Outcome, diagnostic: Diagnostic, color: bool, most_fixes: int | None = _FIXES
 ) -> Iterator[str]:
     """One finding: headline, place, snippet, condition, help, related places, and the first of its fixes as patches."""
     severity = diagnostic.severity.value
@@ -50,7 +49,7 @@ def diagnostic_lines(
     gutter = " " * len(str(diagnostic.span.line))
     arrow, equals = paint("-->", "frame", color), paint("=", "frame", color)
     yield f"{gutter}{arrow} {diagnostic.file}:{diagnostic.span.line}:{diagnostic.span.column}"
-    yield from snippet(item.source, diagnostic.span, severity, color)
+    yield from snippet(_source(item, diagnostic), diagnostic.span, severity, color)
     facts = [("condition", diagnostic.condition), ("help", diagnostic.help)]
     facts += [("note", f"{r.file}:{r.line}: {r.message}") for r in diagnostic.related]
     for label, text in facts:
@@ -58,6 +57,15 @@ def diagnostic_lines(
     for fix in diagnostic.fixes[:most_fixes]:
         yield from _labelled("fix", _fix_title(fix), gutter, equals)
         yield from (f"{gutter}        {line}" for line in _patch_lines(fix, color))
+
+
+def _source(item: Outcome, diagnostic: Diagnostic) -> SourceText:
+    """The text that a finding is in: the statement's file, or another one, such as the catalog; empty if unreadable."""
+    if diagnostic.file == item.source.file:
+        return item.source
+    with suppress(OSError, UnicodeDecodeError):
+        return SourceText(diagnostic.file, Path(diagnostic.file).read_bytes().decode("utf-8-sig"))
+    return SourceText(diagnostic.file, "")
 
 
 def _labelled(label: str, text: str, gutter: str, equals: str) -> Iterator[str]:
@@ -81,71 +89,67 @@ def _patch_lines(fix: Fix, color: bool) -> Iterator[str]:
         yield from (paint(f"+ {line}", "good", color) for line in hunk.added)
 
 
-def verdict_line(item: Checked, color: bool) -> str:
+def verdict_line(item: Outcome, color: bool) -> str:
     """``name: verdict`` with the bound where there is one."""
     verdict = paint(item.verdict.value, _STYLE.get(item.verdict, "error"), color)
-    return f"{paint(item.statement.name, 'bold', color)}: {verdict}{bound_text(item)}"
+    accepted = f", {paint('suppressed', 'warning', color)}" if item.suppressed else ""
+    return f"{paint(item.name, 'bold', color)}: {verdict}{accepted}{bound_text(item)}"
 
 
-def bound_text(item: Checked) -> str:
+def bound_text(item: Outcome) -> str:
     """The bound M in words, for a bounded statement."""
-    proved = item.decision is not None and item.decision.verdict is Verdict.BOUNDED
-    if item.verdict is not Verdict.BOUNDED or not proved:
+    if item.verdict is not Verdict.BOUNDED or item.bound is None:
         return ""
-    if item.bound is None:
+    formula, entries = item.bound.formula, item.bound.entries
+    if item.tier is None or formula is None:
         return ", by a constant that has no formula yet"
-    tier = f" ({_TIER[item.bound.tier]})"
-    entries = item.bound.entries
-    if entries.value == 0:
+    tier = f" ({_TIER[item.tier]})"
+    if entries is None:
+        return f"{tier}, at most {formula} synopsis entries"
+    if entries == 0:
         return f"{tier}, nothing is remembered"
-    if entries.value is None:
-        return f"{tier}, at most {entries.text} synopsis entries"
-    if entries.value > _READABLE:
-        rounded = Context(prec=2, rounding=ROUND_CEILING, Emax=10**9).create_decimal(entries.value)
+    if entries > _READABLE:
+        rounded = Context(prec=2, rounding=ROUND_CEILING, Emax=10**9).create_decimal(entries)
         return f"{tier}, at most {rounded:.1e} synopsis entries"
-    known = "" if entries.text == str(entries.value) else f" = {entries.text}"
-    if entries.value > _READABLE:
-        rounded = Context(prec=2, rounding=ROUND_CEILING, Emax=10**9).create_decimal(entries.value)
-        return f"{tier}, at most {rounded:.1e} synopsis entries"
-    return f"{tier}, at most {entries.value:,}{known} synopsis {'entry' if entries.value == 1 else 'entries'}"
+    known = "" if formula == str(entries) else f" = {formula}"
+    return f"{tier}, at most {entries:,}{known} synopsis {'entry' if entries == 1 else 'entries'}"
 
 
-def notes(item: Checked) -> Iterator[str]:
-    """Where the witness is, why there is no repair, and what the paper's theorem says, where it speaks of the query."""
-    if item.decision is None:
-        return
-    if item.verdict is Verdict.UNBOUNDED and item.decision.witness is not None:
+def _accepted(diagnostic: Diagnostic) -> str:
+    """``SB201 at q.sql:3:8 is allowed by q.sql:1:22 until 2027-01-31: the reason``."""
+    suppression = diagnostic.suppression
+    if suppression is None:
+        return ""
+    place = f"{diagnostic.code} at {diagnostic.file}:{diagnostic.span.line}:{diagnostic.span.column}"
+    until = f" until {suppression.until}" if suppression.until else ""
+    return f"{place} is allowed by {suppression.where}{until}" + (f": {suppression.reason}" * bool(suppression.reason))
+
+
+def notes(item: Outcome) -> Iterator[str]:
+    """What is accepted, where the witness is, why there is no repair or no more, what the paper says of the query."""
+    yield from filter(None, map(_accepted, item.diagnostics))
+    if item.witness is not None:
         yield f"streambound witness {_argument(item)} shows streams that cannot be forgotten"
-    if item.repairs is not None and item.repairs.why_none:
-        yield f"no repair was found: {item.repairs.why_none}"
-    for result in item.decision.criteria[1:]:
-        yield paper_note(item.decision, result)
+    if item.why_no_repair:
+        yield f"no repair was found: {item.why_no_repair}"
+    if item.repairs_cut_short:
+        yield f"the search for repairs was cut short: {item.repairs_cut_short}"
+    yield from item.paper
 
 
-def _argument(item: Checked) -> str:
+def _argument(item: Outcome) -> str:
     """How a command line names the statement."""
-    file, name = item.source.file, item.statement.name
+    file, name = item.source.file, item.name
     return shlex.quote(file) if Path(file).stem == name else f"{shlex.quote(file)} --name {shlex.quote(name)}"
 
 
-def paper_note(decision: Decision, result: CriterionResult) -> str:
-    """A sentence on the paper's theorem, and on its disagreement with the verdict if there is one."""
-    name = _PAPER[result.name]
-    if result.holds:
-        unsound = decision.verdict is not Verdict.BOUNDED
-        return f"{name} of the paper holds" + (", but it is not sound: see docs/theory.md" if unsound else "")
-    broken = listed(dict.fromkeys(violation.condition for violation in result.violations))
-    unnecessary = decision.verdict is Verdict.BOUNDED
-    return f"{name} of the paper is violated at {broken}" + (
-        ", but it is not necessary: see docs/theory.md" if unnecessary else ""
-    )
-
-
-def _summary(checked: tuple[Checked, ...], color: bool) -> str:
+def _summary(checked: tuple[Outcome, ...], color: bool) -> str:
     counts = [(verdict, sum(item.verdict is verdict for item in checked)) for verdict in Verdict]
     parts = [paint(f"{n} {verdict.value}", _STYLE.get(verdict, "error"), color) for verdict, n in counts if n]
     summary = f"{len(checked)} {'query' if len(checked) == 1 else 'queries'} checked: {', '.join(parts)}"
-    repaired = sum(item.repairs is not None for item in checked)
+    if accepted := sum(item.suppressed for item in checked):
+        summary += f"; {accepted} of them suppressed"
+    repaired = sum(item.repaired for item in checked)
     if 0 < repaired < sum(item.rejected for item in checked):
         summary += (
             f"\nrepairs were looked for in the first {repaired} of the rejected queries; --repairs does so in all"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice, product
-from math import prod
+from math import inf, nextafter, prod
 from random import Random
 from typing import Any
 
@@ -18,6 +18,7 @@ from analyzer.boundedness import Facts
 from analyzer.closure import Closure, Sort
 from analyzer.query import Attribute
 from analyzer.types import Family
+from criteria.cuts import representatives
 from criteria.synopsis import Stored
 from synopsis_exec.plan_ir import BranchPlan, Input, Plan
 
@@ -148,6 +149,9 @@ def _candidates(facts: Facts, stored: Stored) -> list[Any]:
     if attribute in facts.closure.null or attribute not in facts.closure.nodes:
         return [None]
     null = [] if attribute in facts.closure.compared else [None]
+    if stored.cuts:
+        least, *others = representatives(facts, attribute, stored.cuts)
+        return [_below(others[0]) if least == -inf else least, *others, *null]
     if (listed := facts.listed(attribute)) is not None:
         return [*sorted(set(listed)), *null]
     match facts.closure.sort(attribute):
@@ -156,6 +160,11 @@ def _candidates(facts: Facts, stored: Stored) -> list[Any]:
         case Sort.DENSE:
             return [*_fractions(facts, stored), *null]
     return [*_interval(facts, stored), *null]
+
+
+def _below(value: Any) -> Any:
+    """A smaller number of the same kind."""
+    return value - 1 if isinstance(value, int) else nextafter(value, -inf)
 
 
 def _interval(facts: Facts, stored: Stored) -> range:

@@ -3,41 +3,55 @@
 from __future__ import annotations
 
 import ast
-from functools import lru_cache
+import sys
+from functools import cache, lru_cache
+from hashlib import sha256
 from pathlib import Path
 
+from analyzer.catalog import Counters
 from analyzer.version import __version__
+from synopsis_exec.certificate_text import certificate_text
+from synopsis_exec.columns_text import columns_text
 from synopsis_exec.emit import Lines, literal
-from synopsis_exec.kernel import kernel_text
+from synopsis_exec.kernel import branch_texts, kernel_text
 from synopsis_exec.plan_ir import Plan
 from synopsis_exec.plan_text import tables_in_words
+from synopsis_exec.punctuation_text import punctuation_imports, punctuation_text
 from synopsis_exec.source_text import decoded_type, source_text, time_type
+from synopsis_exec.stale import code_sha256
 
-_PARTS = ("source", "reading", "checking", "output", "folding", "running")
-"""The modules of `synopsis_exec.job` that every job has, in order; a query's sources come after the first."""
-_OURS = "synopsis_exec"
+_FIRST_PARTS = ("source", "shape")
+_PARTS = (
+    *("batch", "exact", "frame", "log", "matches", "words", "columnar"),
+    *("reading", "checking", "output", "contracts", "closing", "folding", "running"),
+)
+"""The modules of `synopsis_exec.job` that every job has, in order; what a query gives comes after the first two."""
+_OURS = ("synopsis_exec", "punctuation")
+_TOOL = ("analyzer", "preprocess", "criteria", "punctuation", "synopsis_exec")
+"""The packages that decide what a job says."""
 _FIRST = "from __future__ import annotations\n"
-_SPARK = "if TYPE_CHECKING:\n    from pyspark.sql import DataFrame, SparkSession\n"
+_SPARK = "if TYPE_CHECKING:\n    from pyspark.sql import Column, DataFrame, SparkSession\n"
 _END = 'if __name__ == "__main__":\n    sys.exit(main())\n'
 
 
 def job_text(plan: Plan) -> str:
-    """The job. The same plan gives the same text; the text imports the standard library and pyspark only."""
-    lines = Lines()
-    _header(lines, plan)
-    kernel = kernel_text(plan)
-    source, *others = (_part(name) for name in _PARTS)
-    head = "\n".join([lines.text, _FIRST, _imports(), _SPARK, _constants(plan)])
-    text = "\n\n".join([head.rstrip("\n") + "\n" + kernel, source, _sources(plan), *others, _END])
-    ast.parse(text)
-    return text
+    """The job. The same plan gives the same text; the text imports the standard library, numpy and pyspark only."""
+    branches = branch_texts(plan)
+    kernel = kernel_text(plan, branches)
+    first, others = [_part(name) for name in _FIRST_PARTS], [_part(name) for name in _PARTS]
+    others.insert(_PARTS.index("closing"), punctuation_text(_module("closing")))
+    head = "\n".join(["", _FIRST, _imports(), _SPARK, _constants(plan)])
+    ours = [head.rstrip("\n") + "\n" + kernel, *first, columns_text(plan, branches), _sources(plan)]
+    code = "\n\n".join([*ours, *others, _END])
+    ast.parse(code)
+    return _header(plan, code) + code
 
 
 def _module(name: str) -> str:
     return (Path(__file__).parent / "job" / f"{name}.py").read_text(encoding="utf-8")
 
 
-@lru_cache(maxsize=len(_PARTS))
+@cache
 def _part(name: str) -> str:
     """A part's text below its imports."""
     text = _module(name)
@@ -53,23 +67,25 @@ def _imports() -> str:
     """The imports of all parts and of the kernel, sorted as a formatter would."""
     plain: set[str] = set()
     names: dict[str, set[str]] = {"collections": {"Counter", "defaultdict"}}
-    for name in _PARTS:
-        for node in ast.parse(_module(name)).body:
+    for text in (*map(_module, (*_FIRST_PARTS, *_PARTS)), punctuation_imports(_module("closing"))):
+        for node in ast.parse(text).body:
             if isinstance(node, ast.Import):
-                plain |= {alias.name for alias in node.names}
+                plain |= {f"{alias.name} as {alias.asname}" if alias.asname else alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module and not node.module.startswith(_OURS):
                 names.setdefault(node.module, set()).update(alias.name for alias in node.names)
     del names["__future__"]
-    lines = [f"import {name}" for name in sorted(plain)]
+    others = {name for name in plain if name.split()[0] not in sys.stdlib_module_names}
+    lines = [f"import {name}" for name in sorted(plain - others)]
     for module, wanted in sorted(names.items()):
         constants = sorted(name for name in wanted if name.isupper())
         classes = sorted(name for name in wanted if name[0].isupper() and not name.isupper())
         rest = sorted(name for name in wanted if name[0].islower())
         lines.append(f"from {module} import {', '.join([*constants, *classes, *rest])}")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "", *(f"import {name}" for name in sorted(others))]) + "\n"
 
 
-def _header(lines: Lines, plan: Plan) -> None:
+def _header(plan: Plan, code: str) -> str:
+    lines = Lines()
     what = "each result once" if plan.distinct else "results with their multiplicities"
     lines.comment(f"{plan.name}: a Spark Structured Streaming job that needs constant memory ({what}).")
     lines.add("#")
@@ -83,15 +99,32 @@ def _header(lines: Lines, plan: Plan) -> None:
     lines.comment(f"Generated by streambound {__version__}; change the query and compile again rather than this file.")
     lines.comment(f"query   sha256 {plan.query_sha256}")
     lines.comment(f"catalog sha256 {plan.catalog_sha256}")
+    lines.comment(f"tool    sha256 {_tool_sha256()}")
+    lines.comment(f"code    sha256 {code_sha256(code)}")
+    return lines.text
+
+
+@lru_cache(maxsize=1)
+def _tool_sha256() -> str:
+    """A hash of everything here that a job's text depends on."""
+    root = Path(__file__).parents[1]
+    files = sorted(file for name in _TOOL for file in (root / name).rglob("*.py"))
+    text = sha256()
+    for file in files:
+        text.update(f"{file.relative_to(root).as_posix()}\0".encode() + file.read_bytes() + b"\0")
+    return text.hexdigest()
 
 
 def _constants(plan: Plan) -> str:
     lines = Lines()
     lines.add(f"QUERY = {literal(plan.name)}")
+    lines.add('CERTIFICATE = r"""', *certificate_text(plan).split("\n"), '"""')
     lines.add(f"FINGERPRINT = {literal(f'{plan.query_sha256[:32]}-{plan.catalog_sha256[:32]}')}")
     types = [f"{literal(column.name)}: {literal(decoded_type(column.type))}" for column in plan.columns]
     lines.call("TYPES = {", types, "}")
     lines.add(f"TIME_TYPE = {literal(time_type(plan))}")
+    most = "2**63 - 1" if plan.counters is Counters.BIGINT else "10**38 - 1"
+    lines.add(f"MOST = {most}  # the largest multiplicity that fits the output's {plan.counters}")
     return lines.text
 
 

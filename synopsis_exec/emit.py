@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import isinf
 
 WIDTH = 120
 _INDENT = "    "
@@ -72,6 +73,8 @@ def literal(value: object) -> str:
         if value.count('"') <= value.count("'"):
             return text
         return "'" + text[1:-1].replace('\\"', '"').replace("'", "\\'") + "'"
+    if isinstance(value, float) and isinf(value):
+        return f'float("{value}")'
     if isinstance(value, Fraction):
         return repr(float(value))
     if isinstance(value, tuple):

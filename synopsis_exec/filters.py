@@ -165,7 +165,6 @@ def time_filters(facts: Facts, alias: str) -> tuple[Comparison, ...] | None:
 def extremes(facts: Facts, alias: str) -> tuple[Extreme, ...]:
     """The bounds of a stream's attributes by relations that are joined to it only through other sources."""
     closure = facts.closure
-    joined = {frozenset((join.attribute, join.other)) for join in facts.joins}
     found = []
     for attribute in closure.compared:
         if attribute.source != alias or facts.branch.is_time(attribute) or attribute not in closure.nodes:
@@ -174,17 +173,13 @@ def extremes(facts: Facts, alias: str) -> tuple[Extreme, ...]:
             continue
         for lower, limit in zip((True, False), facts.limits(attribute), strict=True):
             for relation, offset in limit.relations:
-                if (
-                    relation.source != alias
-                    and frozenset((attribute, relation)) not in joined
-                    and not _weaker(facts, attribute, relation, lower)
-                ):
+                if relation.source != alias and not _joined(facts, attribute, relation):
                     found.append(Extreme(attribute, lower, relation, int(offset)))
     return tuple(sorted(found, key=lambda e: (e.attribute, not e.lower, e.relation)))
 
 
-def _weaker(facts: Facts, attribute: Attribute, relation: Attribute, lower: bool) -> bool:
-    """Whether the bound by a relation follows from a constant: then every row passes or none does."""
-    matrix, node = facts.closure.node(attribute)
-    other = facts.closure.nodes[relation][1]
-    return matrix.implied_through(other, 0, node) if lower else matrix.implied_through(node, 0, other)
+def _joined(facts: Facts, attribute: Attribute, relation: Attribute) -> bool:
+    """Whether the bound of a stream's attribute by a relation's follows from joins of the two and their rows."""
+    ends = {facts.alike(attribute), facts.alike(relation)}
+    joins = (join for _, join in facts.joins_of(attribute.source, (relation.source,)))
+    return any({facts.alike(join.attribute), facts.alike(join.other)} <= ends for join in joins)

@@ -14,7 +14,6 @@ from synopsis_exec.transitions import BranchText
 _MEMBERS = ("close", "entries", "tables", "dump", "load", "limit", "written")
 _HEAD = '''\
 NOTHING: dict[tuple, int] = {}
-MOST = 2**63 - 1  # the largest multiplicity that fits the output's bigint
 
 
 def grouped(counts: dict[tuple, int], *columns: int) -> dict[tuple, dict[tuple, int]]:
@@ -28,6 +27,12 @@ def grouped(counts: dict[tuple, int], *columns: int) -> dict[tuple, dict[tuple, 
 def in_order(results: dict[tuple, int]) -> list[tuple[tuple, int]]:
     """Results in a fixed order: by value, NULL first."""
     return sorted(results.items(), key=lambda result: [(value is not None, value) for value in result[0]])
+'''
+_PLACED = '''
+
+def placed(value, places: tuple):
+    """The greatest of some values that is not above a value: no condition tells the two apart."""
+    return max(place for place in places if place <= value)
 '''
 _BEFORE_CLOSE = '''\
 def close(self, now: int, rows: dict[str, list[dict]]) -> list[tuple[dict, int]]:
@@ -55,13 +60,18 @@ def dump(self) -> dict[str, list]:
 '''
 
 
-def kernel_text(plan: Plan) -> str:
-    """The kernel: module constants, two helpers and the class `Synopsis`."""
+def branch_texts(plan: Plan) -> list[BranchText]:
+    """The names and transitions of all branches."""
     members = Names(_MEMBERS)
-    branches = [BranchText(plan, branch, members) for branch in plan.branches]
+    return [BranchText(plan, branch, members) for branch in plan.branches]
+
+
+def kernel_text(plan: Plan, branches: list[BranchText]) -> str:
+    """The kernel: module constants, two helpers and the class `Synopsis`."""
     lines = Lines()
     lines.add(f"COLUMNS = {literal(tuple(column.name for column in plan.columns))}")
-    lines.add(*_HEAD.splitlines(), "", "", "class Synopsis:")
+    placed = _PLACED if any(branch.places for branch in branches) else ""
+    lines.add(*(_HEAD + placed).splitlines(), "", "", "class Synopsis:")
     with lines.indented():
         lines.add(
             '"""What is remembered between two timestamps: partial matches, counted per value that still matters."""',
@@ -109,6 +119,8 @@ def _init(lines: Lines, plan: Plan, branches: list[BranchText]) -> None:
                 lines.add(")")
         for branch in branches:
             lines.add(*(f"self.{name} = {spaced(text)}" for text, name in branch.limits.items()))
+            for values, name in branch.places.items():
+                lines.call(f"self.{name} = (", map(literal, values), ")")
         for branch in branches:
             _relations(lines, branch)
             for table in branch.branch.tables:

@@ -13,7 +13,7 @@ from synopsis_exec.emit import WIDTH, literal, tuple_text
 
 MOST_NESTED = 18
 """Sources joined at one timestamp beyond which no job is written: Python allows 20 nested loops."""
-_OPERATORS = {Op.LT: "<", Op.LE: "<=", Op.EQ: "==", Op.GE: ">=", Op.GT: ">", Op.NE: "!="}
+OPERATORS = {Op.LT: "<", Op.LE: "<=", Op.EQ: "==", Op.GE: ">=", Op.GT: ">", Op.NE: "!="}
 _MIRRORED = {Op.LT: Op.GT, Op.LE: Op.GE, Op.GT: Op.LT, Op.GE: Op.LE}
 
 
@@ -120,7 +120,7 @@ def _lookups(participant: Participant, bound: _Bound) -> dict[int, _Lookup]:
         left, right = check.left, check.right
         if check.op is not Op.EQ or right is None:
             continue
-        offset = _number(check.offset)
+        offset = number(check.offset)
         if right in participant.values and left in bound.values:
             left, right, offset = right, left, -offset
         if left in participant.values and right in bound.values:
@@ -182,21 +182,21 @@ def comparison_text(check: Comparison, values: dict[Attribute, Term]) -> str:
     """A check of two attributes as a Python expression."""
     assert check.right is not None, "checks between sources have two sides"
     left, right = values[check.left], values[check.right]
-    offset = right.offset - left.offset + _number(check.offset)
-    return f"{left.variable} {_OPERATORS[check.op]} {plus(right.variable, offset)}"
+    offset = right.offset - left.offset + number(check.offset)
+    return f"{left.variable} {OPERATORS[check.op]} {plus(right.variable, offset)}"
 
 
 def filter_text(check: Comparison, name: Callable[[Attribute], str]) -> str:
     """A check of one row as a Python expression."""
-    operator = _OPERATORS[check.op]
+    operator = OPERATORS[check.op]
     if check.right is None:
         return f"{name(check.left)} {operator} {literal(check.offset)}"
-    return f"{name(check.left)} {operator} {plus(name(check.right), _number(check.offset))}"
+    return f"{name(check.left)} {operator} {plus(name(check.right), number(check.offset))}"
 
 
 def mirrored(check: Comparison) -> str:
     """A lower bound as the left end of a chain: ``x >= 1  ->  1 <=``."""
-    return f"{literal(check.offset)} {_OPERATORS[_MIRRORED[check.op]]}"
+    return f"{literal(check.offset)} {OPERATORS[_MIRRORED[check.op]]}"
 
 
 def plus(text: str, offset: int | Fraction) -> str:
@@ -210,6 +210,6 @@ def plus(text: str, offset: int | Fraction) -> str:
     return f"{text} {'+' if offset > 0 else '-'} {literal(abs(offset))}"
 
 
-def _number(offset: int | Fraction | str) -> int | Fraction:
+def number(offset: int | Fraction | str) -> int | Fraction:
     """The offset between two attributes; strings have none."""
     return 0 if isinstance(offset, str) else offset

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from hashlib import sha256
 
+from analyzer.arrival import STRICT
 from analyzer.boundedness import Facts
 from analyzer.catalog import Catalog, Column, Kind, Table
 from analyzer.errors import NotExecutableError
@@ -14,7 +15,8 @@ from analyzer.types import DataType, Family
 from criteria.bound import bound, table_size
 from criteria.set import harmful_references
 from criteria.synopsis import MOST_TABLES, Synopsis, Transition
-from criteria.verdict import Decision, Verdict
+from criteria.verdict import Decision
+from criteria.vocabulary import Verdict
 from synopsis_exec.filters import constraint, extremes, local_filters, members, time_filters
 from synopsis_exec.plan_ir import AgeCheck, BranchPlan, Input, Plan, PlanSource, PlanTransition
 from synopsis_exec.plan_text import plan_text
@@ -41,18 +43,25 @@ def make_plan(decision: Decision, catalog: Catalog) -> Plan:
     inputs = tuple(_input(table, branches) for table in tables)
     _check_inputs(decision.query, inputs)
     sql = render(decision.query, pretty=True)
-    declarations = "\n".join(_declaration(table) for table in sorted(tables, key=lambda t: t.name))
+    sink = catalog.sink(decision.query.name)
+    declarations = [
+        *(_declaration(table) for table in sorted(tables, key=lambda t: t.name)),
+        catalog.counters,
+        str(sink),
+    ]
     return Plan(
         name=decision.query.name,
         sql=sql,
         query_sha256=sha256(sql.encode()).hexdigest(),
-        catalog_sha256=sha256(declarations.encode()).hexdigest(),
+        catalog_sha256=sha256("\n".join(declarations).encode()).hexdigest(),
         distinct=decision.query.distinct,
         columns=_columns(decision.query),
         inputs=inputs,
         branches=branches,
         several=len(split.branches) > 1,
         bound=sizes,
+        counters=catalog.counters,
+        sink=sink,
     )
 
 
@@ -233,6 +242,8 @@ def _input(table: Table, branches: tuple[BranchPlan, ...]) -> Input:
         max_per_timestamp=table.max_per_timestamp,
         source=table.source,
         rows=table.rows,
+        on_violation=table.on_violation,
+        arrival=table.arrival,
     )
 
 
@@ -249,4 +260,6 @@ def _check_inputs(query: Query, inputs: tuple[Input, ...]) -> None:
 def _declaration(table: Table) -> str:
     """What a table's declaration means to the job, as text to hash."""
     columns = ", ".join(f"{c.name} {c.type.name} {c.domain}" for c in table.columns)
-    return f"{table.kind} {table.name}({columns}) {table.timestamp} {table.max_per_timestamp} {table.rows}"
+    arrival = f" {table.arrival}" if table.arrival != STRICT else ""
+    rest = f"{table.timestamp} {table.max_per_timestamp} {table.rows} {table.on_violation} {table.source}{arrival}"
+    return f"{table.kind} {table.name}({columns}) {rest}"

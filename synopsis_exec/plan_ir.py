@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from analyzer.arrival import STRICT, Arrival
 from analyzer.boundedness import Facts
-from analyzer.catalog import Column, Kind, SourceOptions
+from analyzer.catalog import Column, Counters, Kind, OnViolation
+from analyzer.endpoints import Sink, SourceOptions
 from analyzer.query import Atom, Branch, Comparison, Output
 from analyzer.types import Family
 from criteria.bound import Bound
@@ -28,6 +30,8 @@ class Input:
     max_per_timestamp: int | None
     source: SourceOptions | None
     rows: int | None = None
+    on_violation: OnViolation = OnViolation.QUARANTINE
+    arrival: Arrival = STRICT
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +120,8 @@ class Plan:
     branches: tuple[BranchPlan, ...]
     several: bool
     bound: Bound
+    counters: Counters = Counters.BIGINT
+    sink: Sink | None = None
 
     @property
     def streams(self) -> tuple[Input, ...]:

@@ -79,7 +79,7 @@ def _age(plan: Plan, length: int) -> str:
 
 
 def _stored(stored: Stored) -> str:
-    clipped = " (clipped)" if stored.low or stored.high else ""
+    clipped = " (clipped)" if stored.low or stored.high or stored.cuts else ""
     return f"{stored.attribute}{clipped}"
 
 

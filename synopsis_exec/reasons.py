@@ -59,6 +59,16 @@ def outside_domain(column: Column) -> str:
     return f"{column.name} is outside its domain"
 
 
+def no_partition(column: Column) -> str:
+    """The catalog declares other partitions."""
+    return f"{column.name} is none of the declared partitions"
+
+
 def too_many_rows(relation: str, rows: int, most: int) -> str:
     """A relation breaks the catalog's `rows`."""
     return f"relation {relation} has {rows} rows, more than the catalog's rows = {most}"
+
+
+def too_many_at_once(most: int) -> str:
+    """A stream breaks the catalog's `max_per_timestamp`."""
+    return f"more than max_per_timestamp = {most} rows"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import codecs
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isnan
 from pathlib import Path
@@ -15,10 +15,12 @@ from typing import Any
 
 from analyzer.catalog import Column
 from analyzer.errors import InputError, RuntimeLimitError
+from analyzer.query import Atom
 from analyzer.types import Family
 from synopsis_exec import reasons
 from synopsis_exec.json_values import encode, parse_object
 from synopsis_exec.plan_ir import Input
+from synopsis_exec.useful import is_useful
 
 Row = dict[str, Any]
 
@@ -31,15 +33,37 @@ class Recorded:
     quarantined: Counter[str]
 
 
-def recorded_rows(item: Input, folder: Path) -> Recorded:
-    """The rows of a stream or relation. Raises InputError for a file that is missing or cannot be read, and
-    RuntimeLimitError for more rows than the catalog declares of a relation.
+def recorded_rows(item: Input, folder: Path, options: Sequence[tuple[Atom, ...]] = ((),)) -> Recorded:
+    """The rows of a stream or relation; ``options`` say which rows are useful (`synopsis_exec.useful`).
+
+    Raises InputError for a file that is missing or cannot be read, and RuntimeLimitError for more rows than the catalog
+    declares of a relation.
     """
-    found = [read_row(item, line) for file in input_files(item.name, folder) for line in lines_of(file)]
-    rows = [row for row in found if not isinstance(row, str)]
+    lines = [line for file in input_files(item.name, folder) for line in lines_of(file)]
+    found = [(line, read_row(item, line)) for line in lines]
+    rows = [(line, row) for line, row in found if not isinstance(row, str)]
     if item.rows is not None and len(rows) > item.rows:
         raise RuntimeLimitError(reasons.too_many_rows(item.name, len(rows), item.rows))
-    return Recorded(rows, Counter(row for row in found if isinstance(row, str)))
+    excess = _excess(item, rows, options)
+    quarantined = Counter(row for _, row in found if isinstance(row, str))
+    if excess and item.max_per_timestamp is not None:
+        quarantined[reasons.too_many_at_once(item.max_per_timestamp)] = len(excess)
+    return Recorded([row for number, (_, row) in enumerate(rows) if number not in excess], quarantined)
+
+
+def _excess(item: Input, rows: Sequence[tuple[bytes, Row]], options: Sequence[tuple[Atom, ...]]) -> set[int]:
+    """The places of the useful rows that are too many for their timestamp: all but those with the least texts."""
+    if item.max_per_timestamp is None:
+        return set()
+    seen: Counter[Any] = Counter()
+    excess = set()
+    for number in sorted(range(len(rows)), key=lambda number: rows[number][0]):
+        row = rows[number][1]
+        if is_useful(row, options):
+            seen[row[item.timestamp or ""]] += 1
+            if seen[row[item.timestamp or ""]] > item.max_per_timestamp:
+                excess.add(number)
+    return excess
 
 
 def input_files(name: str, folder: Path) -> list[Path]:

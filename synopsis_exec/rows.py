@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from analyzer.query import Atom, Attribute, Comparison, NullTest, Op
-from analyzer.symbols import symbol
 from synopsis_exec.emit import WIDTH, Lines, literal, tuple_text
 from synopsis_exec.loops import filter_text, mirrored
 from synopsis_exec.plan_ir import PlanSource
@@ -79,12 +78,5 @@ def chained(checks: Sequence[Comparison], cell: Cell) -> list[str]:
 def _extreme_texts(branch: BranchText, source: PlanSource, cell: Cell) -> list[str]:
     texts = []
     for extreme in source.extremes:
-        word = "min" if extreme.lower else "max"
-        table = branch.branch.source(extreme.relation.source).table
-        text = symbol(word, table, extreme.relation.column)
-        if extreme.offset:
-            text = f"{text} {'+' if extreme.offset > 0 else '-'} {abs(extreme.offset)}"
-        least_or_most = "least" if extreme.lower else "most"
-        name = branch.limit(f"{least_or_most}_{extreme.attribute.source}_{extreme.attribute.column}", text)
-        texts.append(f"{cell(extreme.attribute)} {'>=' if extreme.lower else '<='} {name}")
+        texts.append(f"{cell(extreme.attribute)} {'>=' if extreme.lower else '<='} {branch.extreme(extreme)}")
     return texts

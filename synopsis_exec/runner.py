@@ -26,17 +26,25 @@ _ERRORS: dict[str, type[StreamboundError]] = {
     "rows": RuntimeLimitError,
     "usage": UsageError,
     "state": UsageError,
+    "contract": RuntimeLimitError,
+    "output": InputError,
+    "spark": InputError,
 }
 _REMEDIES = {
     "limit": "is max_per_timestamp in the catalog too low? The job was stopped before memory could grow",
-    "overflow": "restrict the query so that fewer tuples combine",
+    "overflow": 'declare counters = "decimal" in the catalog, or restrict the query so that fewer tuples combine',
     "rows": "declare more rows in the catalog and check the query again, or remove some",
+    "contract": 'correct the row, or let the catalog put such rows aside: on_violation = "quarantine"',
+    "output": "make room or correct the path, then run again; with the same --checkpoint it goes on where it stopped",
 }
 
 
 @dataclass(frozen=True)
 class RunSummary:
-    """What a run did: rows per stream, quarantined rows by reason, results, and entries against the bound M."""
+    """What a run did: rows per stream, quarantined rows by reason, results, and entries against the bound M.
+
+    ``waited_for`` are the streams that held back the output until the input ended, each with since when.
+    """
 
     query: str
     rows: dict[str, int]
@@ -47,6 +55,7 @@ class RunSummary:
     output: Path
     quarantine: Path | None
     batches: tuple[Report, ...] = field(default=(), repr=False)
+    waited_for: dict[str, str] = field(default_factory=dict)
 
 
 def run_query(
@@ -58,10 +67,12 @@ def run_query(
     on_batch: Callable[[Report], None] | None = None,
     *,
     base: Path | None = None,
+    multiplicity: str = "count",
 ) -> RunSummary:
     """Run a job over all the input there is; ``on_batch`` gets the report of each micro-batch.
 
-    Without ``input_dir`` the catalog's sources are read, relative paths from ``base``. Raises InputError for unusable
+    Without ``input_dir`` the catalog's sources are read, relative paths from ``base``. ``multiplicity`` is "count" or
+    "rows": how duplicates are written. Raises InputError for unusable
     input, RuntimeLimitError for more entries than M or an overflow, and StreamboundError for what Spark reports.
     """
     check_spark()
@@ -80,7 +91,7 @@ def run_query(
         "--quarantine": quarantine,
         "--checkpoint": checkpoint,
     }
-    command = [sys.executable, str(job), "--report", "json"]
+    command = [sys.executable, str(job), "--report", "json", "--multiplicity", multiplicity]
     command += [part for name, value in options.items() if value for part in (name, str(value.absolute()))]
     status, reports = _watch(command, log, on_batch)
     last = reports[-1] if reports else {}
@@ -97,6 +108,7 @@ def run_query(
         output,
         quarantine,
         tuple(report for report in reports if "batch" in report),
+        last["waited_for"],
     )
 
 

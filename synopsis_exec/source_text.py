@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 
-from sqlglot import exp
-
-from analyzer.catalog import Column, Kind
-from analyzer.query import Atom, Attribute, Branch, Comparison, NullTest, Op, Source, conjunction
-from analyzer.render import render_formula
-from analyzer.spans import Span
+from analyzer.catalog import Column, OnViolation
+from analyzer.query import Atom, Attribute, Comparison, NullTest, Op
 from analyzer.types import DataType, Family
 from synopsis_exec import reasons
+from synopsis_exec.arrival_text import arrival_text, mark, mark_columns, part
 from synopsis_exec.emit import Lines, literal
 from synopsis_exec.plan_ir import Input, Plan
+from synopsis_exec.row_sql import cell, condition, encoded, is_large, quoted
+from synopsis_exec.useful import useful
 
-_LARGEST_PRECISION = 18
-"""Decimals of more digits do not fit 64 bits."""
-_NOWHERE = Span(0, 0, 1, 1, 1, 1)
 _LINES = ("json", "text", "kafka")
 """Formats whose rows are a JSON object a line."""
-_ENDS = {
-    Family.INTEGER: (-(2**63) - 1, 2**63),
-    Family.DECIMAL: (1 - 10**38, 10**38 - 1),
-    Family.DATE: (reasons.FIRST_DAY - 1, reasons.LAST_DAY + 1),
-    Family.TIMESTAMP: (reasons.FIRST_MOMENT - 1, reasons.LAST_MOMENT + 1),
-}
-"""Constants beyond these compare with a usable value as these do; Spark has no literals for many of them."""
 
 
 def source_text(lines: Lines, item: Input, plan: Plan) -> None:
@@ -37,8 +25,8 @@ def source_text(lines: Lines, item: Input, plan: Plan) -> None:
         lines.add(f"name={literal(item.name)},")
         lines.add(f"schema={literal(_schema(item.declared, _json_type))},")
         _mapping(lines, "missing", {c.name: reasons.not_of_type(c) for c in item.declared})
-        _mapping(lines, "values", {c.name: _encoded(c) for c in item.columns})
-        lines.add(f"large={literal(tuple(c.name for c in item.columns if _is_large(c.type)))},")
+        _mapping(lines, "values", {c.name: encoded(c) for c in item.columns})
+        lines.add(f"large={literal(tuple(c.name for c in item.columns if is_large(c.type)))},")
         lines.add(f"time={literal(item.timestamp)},")
         _mapping(lines, "invalid", _contract(item))
         lines.add(f"useful={literal(_useful(item, plan))},")
@@ -50,6 +38,11 @@ def source_text(lines: Lines, item: Input, plan: Plan) -> None:
             lines.add(f"typed={literal(typed)},")
         if item.rows is not None:
             lines.add(f"most={item.rows},")
+        if item.max_per_timestamp is not None:
+            lines.add(f"per_timestamp={item.max_per_timestamp},")
+        if item.on_violation is OnViolation.STOP:
+            lines.add("stops=True,")
+        arrival_text(lines, item)
     lines.add("),")
 
 
@@ -59,7 +52,7 @@ def _mapping(lines: Lines, name: str, entries: dict[str, str]) -> None:
 
 
 def _schema(columns: Iterable[Column], ddl: Callable[[DataType], str]) -> str:
-    return ", ".join(f"{_quoted(column.name)} {ddl(column.type)}" for column in columns)
+    return ", ".join(f"{quoted(column.name)} {ddl(column.type)}" for column in columns)
 
 
 def _typed(item: Input) -> str:
@@ -86,69 +79,38 @@ def _json_type(kind: DataType) -> str:
     return "INT" if kind.name in reasons.TINY else _text_type(kind)
 
 
-def _quoted(name: str) -> str:
-    return exp.Identifier(this=name, quoted=True).sql("spark")
-
-
-def _cell(column: Column) -> str:
-    return f"row.{_quoted(column.name)}"
-
-
-def _precision(kind: DataType) -> int:
-    match = re.search(r"\((\d+)", kind.name)
-    return int(match.group(1)) if match else 10
-
-
-def _is_large(kind: DataType) -> bool:
-    return kind.family is Family.DECIMAL and _precision(kind) > _LARGEST_PRECISION
-
-
-def _encoded(column: Column) -> str:
-    """The column's value as the kernel takes it."""
-    cell = _cell(column)
-    match column.type.family:
-        case Family.BOOLEAN:
-            return f"CAST({cell} AS INT)"
-        case Family.DATE:
-            return f"unix_date({cell})"
-        case Family.TIMESTAMP:
-            return f"unix_micros(CAST({cell} AS TIMESTAMP))"
-        case Family.FLOAT:
-            return f"CAST({cell} AS DOUBLE)"
-        case Family.DECIMAL if _is_large(column.type):
-            return f"REPLACE(CAST({cell} AS STRING), '.', '')"
-        case Family.DECIMAL:
-            scale = column.type.scale or 0
-            return f"CAST({cell} * {10**scale} AS BIGINT)" if scale else f"CAST({cell} AS BIGINT)"
-        case Family.OTHER:
-            return f"CASE WHEN {cell} IS NOT NULL THEN 1 END"
-    return cell
-
-
 def _contract(item: Input) -> dict[str, str]:
     """Reason -> condition: what makes a well-formed row unusable, whichever columns the query uses."""
-    return dict(pair for column in item.declared for pair in _conditions(item, column))
+    needed = mark_columns(item) or tuple(column.name for column in item.declared)
+    return {
+        reason: broken if column.name in needed else f"NOT {mark(item)} AND ({broken})"
+        for column in item.declared
+        for reason, broken in _conditions(item, column)
+    }
 
 
 def _conditions(item: Input, column: Column) -> Iterator[tuple[str, str]]:
-    cell, encoded, family = _cell(column), _encoded(column), column.type.family
+    text, value, family = cell(column), encoded(column), column.type.family
     if column.name == item.timestamp:
-        yield reasons.without_time(column), f"{cell} IS NULL"
+        yield reasons.without_time(column), f"{text} IS NULL"
         if family is Family.INTEGER:
-            yield reasons.too_early(column), f"{encoded} < 0"
+            yield reasons.too_early(column), f"{value} < 0"
     if column.type.name in reasons.TINY:
-        yield reasons.out_of_range(column), f"{cell} NOT BETWEEN -128 AND 127"
+        yield reasons.out_of_range(column), f"{text} NOT BETWEEN -128 AND 127"
     if family is Family.STRING and _typed(item):
-        yield reasons.not_utf8(column), f"NOT is_valid_utf8({cell})"
+        yield reasons.not_utf8(column), f"NOT is_valid_utf8({text})"
     if family is Family.DATE:
-        yield reasons.outside_years(column), f"{encoded} NOT BETWEEN {reasons.FIRST_DAY} AND {reasons.LAST_DAY}"
+        yield reasons.outside_years(column), f"{value} NOT BETWEEN {reasons.FIRST_DAY} AND {reasons.LAST_DAY}"
     if family is Family.TIMESTAMP:
         ends = f"{reasons.FIRST_MOMENT} AND {reasons.LAST_MOMENT}"
-        yield reasons.outside_years(column), f"{encoded} NOT BETWEEN {ends}"
+        yield reasons.outside_years(column), f"{value} NOT BETWEEN {ends}"
     if family is Family.FLOAT:
-        yield reasons.not_a_number(column), f"isnan({cell})"
+        yield reasons.not_a_number(column), f"isnan({text})"
     if outside := _outside_domain(item, column):
         yield reasons.outside_domain(column), outside
+    partitions = item.arrival.partitions
+    if partitions is not None and partitions.column == column.name:
+        yield reasons.no_partition(column), f"({part(item)}) IS NULL"
 
 
 def _outside_domain(item: Input, column: Column) -> str:
@@ -158,12 +120,12 @@ def _outside_domain(item: Input, column: Column) -> str:
     attribute = Attribute("row", column.name)
     if domain.values:
         atoms = [Comparison(attribute, Op.NE, None, value) for value in domain.values]
-        return _sql(atoms, item.declared)
+        return condition(atoms, item.declared)
     tests = []
     if domain.low is not None:
-        tests.append(_sql([Comparison(attribute, Op.LT, None, domain.low)], item.declared))
+        tests.append(condition([Comparison(attribute, Op.LT, None, domain.low)], item.declared))
     if domain.high is not None:
-        tests.append(_sql([Comparison(attribute, Op.GT, None, domain.high)], item.declared))
+        tests.append(condition([Comparison(attribute, Op.GT, None, domain.high)], item.declared))
     return " OR ".join(tests)
 
 
@@ -172,12 +134,7 @@ def _useful(item: Input, plan: Plan) -> str:
 
     The kernel makes all checks, and exactly. An offset between two columns could exceed their type in Spark.
     """
-    options = [
-        _sql([_on_row(atom) for atom in (*source.times, *_needed(source.filters)) if _total(atom)], item.columns)
-        for branch in plan.branches
-        for source in branch.sources
-        if source.table == item.name
-    ]
+    options = [condition(list(map(_on_row, atoms)), item.columns) for atoms in useful(item, plan)]
     if not options:
         return "FALSE"
     if "TRUE" in options:
@@ -186,44 +143,11 @@ def _useful(item: Input, plan: Plan) -> str:
     return unique[0] if len(unique) == 1 else " OR ".join(f"({option})" for option in unique)
 
 
-def _needed(filters: tuple[Atom, ...]) -> list[Atom]:
-    """The filters without the IS NOT NULL that a comparison says anyway."""
-    compared = {a for atom in filters if isinstance(atom, Comparison) for a in atom.attributes}
-    return [f for f in filters if not (isinstance(f, NullTest) and not f.is_null and f.attribute in compared)]
-
-
-def _total(atom: Atom) -> bool:
-    """Whether Spark can evaluate a condition on every row."""
-    return isinstance(atom, NullTest) or atom.right is None or not atom.offset
-
-
 def _on_row(atom: Atom) -> Atom:
     if isinstance(atom, NullTest):
         return NullTest(Attribute("row", atom.attribute.column), atom.is_null)
     right = None if atom.right is None else Attribute("row", atom.right.column)
     return Comparison(Attribute("row", atom.left.column), atom.op, right, atom.offset)
-
-
-def _sql(atoms: Sequence[Atom], columns: tuple[Column, ...]) -> str:
-    """A conjunction over one row, in Spark SQL."""
-    if not atoms:
-        return "TRUE"
-    row = Source("row", "row", Kind.STREAM, columns, None, _NOWHERE)
-    kinds = {column.name: column.type for column in columns}
-    within = tuple(_within_ends(atom, kinds) for atom in atoms)
-    branch = Branch((row,), conjunction(within), (), _NOWHERE)
-    tree = render_formula(branch.where, branch)
-    for column in tree.find_all(exp.Column):
-        column.this.set("quoted", True)
-    return tree.sql("spark")
-
-
-def _within_ends(atom: Atom, kinds: dict[str, DataType]) -> Atom:
-    """A comparison whose constant Spark can write."""
-    if isinstance(atom, NullTest) or atom.right is not None or isinstance(atom.offset, str):
-        return atom
-    low, high = _ENDS.get(kinds[atom.left.column].family, (atom.offset, atom.offset))
-    return Comparison(atom.left, atom.op, None, max(low, min(high, atom.offset)))
 
 
 def decoded_type(kind: DataType) -> str:

@@ -12,6 +12,7 @@ from synopsis_exec.plan_ir import BranchPlan, Plan
 from synopsis_exec.plan_text import tables_in_words
 from synopsis_exec.recorded import Row, recorded_rows
 from synopsis_exec.simulate import Key, Step, load_kernel, replay
+from synopsis_exec.useful import useful
 
 MOST_ENTRIES = 12
 """Entries shown in one line; the others are counted."""
@@ -24,7 +25,7 @@ def steps_text(job_text: str, plan: Plan, input_dir: Path) -> str:
     the timestamp added, ``s_p`` what was there before. Rows that a run quarantines are left out and counted at the
     end. Raises InputError for a missing file.
     """
-    recorded = {item.name: recorded_rows(item, input_dir) for item in plan.inputs}
+    recorded = {item.name: recorded_rows(item, input_dir, useful(item, plan)) for item in plan.inputs}
     streams = {item.name: recorded[item.name].rows for item in plan.streams}
     relations = {item.name: recorded[item.name].rows for item in plan.relations}
     times = {item.name: item.timestamp or "" for item in plan.streams}
@@ -71,8 +72,7 @@ def _newest(branch: BranchPlan, streams: tuple[str, ...]) -> str | None:
 
 def _last(branch: BranchPlan, streams: tuple[str, ...]) -> list[str]:
     """The streams of a set that no other of the set can be newer than."""
-    lags = {s: [branch.facts.lag(other, s) for other in streams] for s in streams}
-    return [s for s in streams if all(lag is not None and lag <= 0 for lag in lags[s])]
+    return [s for s in streams if all(branch.facts.never_newer(other, s) for other in streams)]
 
 
 def _step(

@@ -7,10 +7,12 @@ from fractions import Fraction
 
 from analyzer.catalog import Kind
 from analyzer.query import Attribute
-from analyzer.symbols import symbols_in
+from analyzer.symbols import symbol, symbols_in
 from criteria.bound import lower_text, upper_text
+from criteria.cuts import representatives
 from criteria.synopsis import Stored
 from synopsis_exec.emit import Names, literal
+from synopsis_exec.filters import Extreme
 from synopsis_exec.loops import Participant, Term, join_loops
 from synopsis_exec.plan_ir import BranchPlan, Plan, PlanSource, PlanTransition
 
@@ -21,7 +23,8 @@ class BranchText:
     """The names and transitions of one branch; ``members`` gives names of the class's attributes.
 
     ``indexes`` maps a mapping's name and some columns of its keys to the name of the mapping grouped by them;
-    ``limits`` maps limits that depend on relations to the attributes that hold them.
+    ``limits`` maps limits that depend on relations to the attributes that hold them, ``places`` what stands for the
+    values between cuts.
     """
 
     def __init__(self, plan: Plan, branch: BranchPlan, members: Names) -> None:
@@ -36,6 +39,7 @@ class BranchText:
         self.others: dict[tuple[str, tuple[str, ...]], str] = {}
         self.indexes: dict[tuple[str, tuple[int, ...]], str] = {}
         self.limits: dict[str, str] = {}
+        self.places: dict[tuple[float | int | str, ...], str] = {}
         self.transitions = [(t, self._transition(t)) for t in self.branch.transitions]
 
     def _streams(self) -> list[PlanSource]:
@@ -126,7 +130,7 @@ class BranchText:
         for stored in table.key:
             variable = self.variable(stored.attribute)
             values[stored.attribute] = Term(variable)
-            values |= {other: Term(variable, _exact(offset)) for other, offset in stored.equal}
+            values |= {other: Term(variable, exact(offset)) for other, offset in stored.equal}
         conditions = []
         for check in transition.ages:
             age = f"now - {self.age(check.stream)}"
@@ -172,14 +176,43 @@ class BranchText:
 
     def _clipped(self, stored: Stored, value: str) -> str:
         """A value as the table keeps it: outside the limits the future cannot tell values apart."""
-        if stored.low:
-            value = f"max({value}, {self._limit('least', stored, lower_text(self.branch.facts, stored.low))})"
-        if stored.high:
-            value = f"min({value}, {self._limit('most', stored, upper_text(self.branch.facts, stored.high))})"
+        if stored.cuts:
+            return f"placed({value}, {self.places_of(stored)})"
+        limits = self.clip_limits(stored)
+        if "low" in limits:
+            value = f"max({value}, {limits['low']})"
+        if "high" in limits:
+            value = f"min({value}, {limits['high']})"
         return value
+
+    def clip_limits(self, stored: Stored) -> dict[str, str]:
+        """The least and the greatest value that a table tells apart from those beyond, as text."""
+        limits = {}
+        if stored.low:
+            limits["low"] = self._limit("least", stored, lower_text(self.branch.facts, stored.low))
+        if stored.high:
+            limits["high"] = self._limit("most", stored, upper_text(self.branch.facts, stored.high))
+        return limits
+
+    def extreme(self, extreme: Extreme) -> str:
+        """The bound of an attribute by a relation's values, as text."""
+        table = self.branch.source(extreme.relation.source).table
+        text = symbol("min" if extreme.lower else "max", table, extreme.relation.column)
+        if extreme.offset:
+            text = f"{text} {'+' if extreme.offset > 0 else '-'} {abs(extreme.offset)}"
+        word = "least" if extreme.lower else "most"
+        return self.limit(f"{word}_{extreme.attribute.source}_{extreme.attribute.column}", text)
 
     def _limit(self, word: str, stored: Stored, text: str) -> str:
         return self.limit(f"{word}_{stored.attribute.source}_{stored.attribute.column}", text)
+
+    def places_of(self, stored: Stored) -> str:
+        """The name of the values that stand for all those between two cuts."""
+        attribute = stored.attribute
+        values = representatives(self.branch.facts, attribute, stored.cuts)
+        if values not in self.places:
+            self.places[values] = self.members.new(f"places_{attribute.source}_{attribute.column}{self.suffix}")
+        return f"self.{self.places[values]}"
 
     def limit(self, wanted: str, text: str) -> str:
         """A limit's text: a constant, or the name of what is computed from the relations at the start."""
@@ -190,5 +223,6 @@ class BranchText:
         return f"self.{self.limits[text]}"
 
 
-def _exact(offset: Fraction) -> int | Fraction:
+def exact(offset: Fraction) -> int | Fraction:
+    """The offset as an integer, where it is one."""
     return int(offset) if offset.denominator == 1 else offset

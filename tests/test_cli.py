@@ -293,6 +293,9 @@ BAD_INPUT = [
     ("explaining an unknown name", ["explain", "q.sql", "--name", "z"], 2, "no query is called 'z'"),
     ("compiling an unbounded query", ["compile", "unbounded.sql"], 1, "unbounded"),
     ("compiling a query that does not parse", ["compile", "syntax.sql"], 3, "SB001"),
+    ("checking no job", ["compile", "q.sql", "--check"], 2, "--check compares with a file"),
+    ("checking a job that is not there", ["compile", "q.sql", "--check", "-o", "job.py"], 3, "job.py: cannot read"),
+    ("checking a file that is no job", ["compile", "q.sql", "--check", "-o", "q.sql"], 1, "it is no job that"),
     ("running without an input directory", ["run", "q.sql", "--input", "nowhere", "--output", "o.jsonl"], 3, "nowhere"),
 ]
 
@@ -457,6 +460,21 @@ def test_explaining_needs_no_data_library(project: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_compile_check_says_whether_the_job_is_up_to_date(project: Path) -> None:
+    write(project, BOUNDED)
+    assert call("compile", "q.sql", "-o", "job.py").exit_code == 0
+    written = (project / "job.py").read_bytes()
+    result = call("compile", "q.sql", "-o", "job.py", "--check")
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", "job.py is up to date\n")
+    write(project, BOUNDED + " AND S.a = 7")
+    result = call("compile", "q.sql", "-o", "job.py", "--check")
+    assert result.exit_code == 1
+    assert "+#       S.ts > T.ts AND S.a = 7\n" in result.stdout
+    assert "error: job.py: the job is out of date: the query changed" in result.stderr
+    assert "streambound compile q.sql -o job.py" in result.stderr
+    assert (project / "job.py").read_bytes() == written
 
 
 def test_help_teaches_every_command() -> None:

@@ -15,7 +15,8 @@ import pytest
 from hypothesis import given
 
 from criteria.bound import bound
-from criteria.verdict import Decision, Verdict
+from criteria.verdict import Decision
+from criteria.vocabulary import Verdict
 from tests.support.catalogs import PLAIN, streams, with_domain
 from tests.support.choices import Choices, drawn
 from tests.support.kernel import run_kernel

@@ -11,7 +11,8 @@ from hypothesis import assume, given
 
 from analyzer.errors import NotExecutableError
 from criteria.bound import bound
-from criteria.verdict import Decision, Verdict
+from criteria.verdict import Decision
+from criteria.vocabulary import Verdict
 from tests.support.catalogs import PLAIN, with_relation
 from tests.support.choices import Choices, drawn
 from tests.support.kernel import Run, formula_value, run_kernel

@@ -10,7 +10,7 @@ from analyzer.catalog import catalog_from_mapping
 from analyzer.spans import SourceText
 from benchmarks.wide_query import SHAPES, Shape, wide_query
 from criteria.check import Checked, check_source
-from criteria.verdict import Verdict
+from criteria.vocabulary import Verdict
 
 ENOUGH = 15
 """Seconds of processor time, an order of magnitude more than needed: combinations would take hours."""

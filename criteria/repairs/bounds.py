@@ -32,8 +32,8 @@ def _choices(culprits: Culprits) -> Iterator[tuple[Side, ...]]:
     for attribute in culprits.attributes:
         if facts.branch.column(attribute).type.discrete:
             missing = _missing(facts, attribute)
-            yield from ((side,) for side in missing[: len(missing) - 1])
-            yield missing[-1:]
+            if attribute not in culprits.wholly:
+                yield from ((side,) for side in missing)
             yield missing
     for _, join in culprits.joins:
         if facts.branch.column(join.attribute).type.discrete and not join.equality:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 from criteria.repairs.bounds import bounds
 from criteria.repairs.columns import columns
@@ -25,9 +26,12 @@ CHANGES: tuple[Callable[[Rejected], Iterator[Change]], ...] = (
 )
 
 
-def candidates(rejected: Rejected) -> tuple[Change, ...]:
-    """All single changes worth trying, those that change least first; two ways to say one change count once."""
-    found = (change for kind in CHANGES for change in kind(rejected))
+def candidates(rejected: Rejected, most: int) -> tuple[Change, ...]:
+    """Single changes worth trying, at most so many of a kind, those that change least first.
+
+    Two ways to say one change count once.
+    """
+    found = (change for kind in CHANGES for change in islice(kind(rejected), most))
     distinct: dict[object, Change] = {}
     for change in found:
         distinct.setdefault(frozenset(change.steps), change)

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from sqlglot.tokenizer_core import TokenType
 
 from analyzer.catalog import Catalog
+from analyzer.durations import UNITS
 from analyzer.edits import Edit
 from analyzer.query import Op
 from analyzer.render import identifier
 from analyzer.spans import Span
-from analyzer.terms import UNITS
 from analyzer.types import DataType, Family
 from analyzer.values import Value, decode
 from criteria.repairs.catalog_patch import domain_edits

@@ -13,7 +13,7 @@ from analyzer.query import Attribute, Branch, Query
 from criteria.repairs.steps import Place
 from criteria.verdict import branch_violations
 from criteria.violation import Violation
-from preprocess.pipeline import Derivation, derive
+from preprocess.pipeline import Derivation
 
 Key = tuple[int, str, str, str | None, int]
 """What makes a violation the same one in a changed query: SELECT, code, culprit and position."""
@@ -44,6 +44,12 @@ class Culprits:
         return tuple(dict.fromkeys(x for x in (*blamed, *partners) if not self.facts.bounded(x)))
 
     @cached_property
+    def wholly(self) -> frozenset[Attribute]:
+        """The attributes that must be bounded from both sides: projected ones, and those joined for equality."""
+        both = (v for v in self.violations if v.code in ("SB201", "SB203") and v.attribute is not None)
+        return frozenset(Attribute(v.stream, v.attribute or "") for v in both)
+
+    @cached_property
     def joins(self) -> tuple[tuple[Attribute, Join], ...]:
         """The joins with later streams that are not harmless, each with the attribute to remember."""
         return tuple(
@@ -56,15 +62,15 @@ class Culprits:
 
 @dataclass(frozen=True)
 class Rejected:
-    """A query that is not bounded as it stands."""
+    """A query that is not bounded as it stands, with its stages."""
 
-    query: Query
+    derivation: Derivation
     catalog: Catalog
 
-    @cached_property
-    def derivation(self) -> Derivation:
-        """The query's stages."""
-        return derive(self.query)
+    @property
+    def query(self) -> Query:
+        """The query."""
+        return self.derivation.query
 
     @cached_property
     def culprits(self) -> tuple[Culprits, ...]:

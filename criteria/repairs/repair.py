@@ -18,24 +18,36 @@ from criteria.repairs.layout import Layout
 from criteria.repairs.meaning import changed, same_meaning
 from criteria.repairs.patch import edits_of
 from criteria.repairs.rejected import Rejected
-from criteria.repairs.search import QUICK, Effort, Search
+from criteria.repairs.search import MOST_CHANGES, QUICK, THOROUGH, Effort, Search
 from criteria.repairs.steps import Change
-from criteria.verdict import Verdict, decide
+from criteria.verdict import decide
+from criteria.vocabulary import Verdict
 from criteria.wording import listed
+from preprocess.pipeline import Derivation
+
+_CUT_SHORT = {
+    QUICK: "`explain --emit verdict` tries more",
+    THOROUGH: "there are more changes and combinations than are tried",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Repairs:
-    """The repairs of one statement, the one that changes least first; ``why_none`` says why there is none."""
+    """The repairs of one statement, the one that changes least first; ``why_none`` says why there is none.
+
+    ``cut_short`` says why the search ended before as many were found as are shown at most; empty where it did not.
+    """
 
     fixes: tuple[Fix, ...] = ()
     why_none: str = ""
+    cut_short: str = ""
 
 
-def repair(statement: Statement, catalog: Catalog, query: Query, effort: Effort = QUICK) -> Repairs:
+def repair(statement: Statement, catalog: Catalog, derivation: Derivation, effort: Effort = QUICK) -> Repairs:
     """The repairs of a statement whose query is not bounded."""
-    layout = Layout(statement)
-    search = Search(Rejected(query, catalog), lambda change: written(change, layout, statement, catalog, query), effort)
+    layout, query = Layout(statement), derivation.query
+    rejected = Rejected(derivation, catalog)
+    search = Search(rejected, lambda change: written(change, layout, statement, catalog, query), effort)
     kinds: Counter[tuple[str, ...]] = Counter()
     found: list[Fix] = []
     for change, fix in search.found():
@@ -44,14 +56,17 @@ def repair(statement: Statement, catalog: Catalog, query: Query, effort: Effort 
             found.append(fix)
         if len(found) == effort.repairs:
             break
-    return Repairs(tuple(found), "" if found else _why_none(search))
+    cut_short = _CUT_SHORT[effort] if search.exhausted and len(found) < effort.repairs else ""
+    return Repairs(tuple(found), "" if found else _why_none(search), cut_short)
 
 
 def _why_none(search: Search) -> str:
     if search.unplaced:
         return "what would make it bounded has no certain place in this text: a subquery or a * hides it"
     if search.exhausted:
-        return "nothing that was tried makes it bounded; explain tries more"
+        places = len({(x.source, x.column) for culprits in search.rejected.culprits for x in culprits.attributes})
+        many = f"{places} attributes are to blame, and " if places > MOST_CHANGES else ""
+        return f"{many}nothing that was tried makes it bounded"
     return "no bound, domain, window, order, relation, DISTINCT or dropped column makes it bounded, alone or together"
 
 

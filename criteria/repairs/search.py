@@ -16,14 +16,15 @@ from criteria.repairs.changes import candidates
 from criteria.repairs.meaning import changed
 from criteria.repairs.rejected import Key, Rejected
 from criteria.repairs.steps import Change, SetDistinct
+from preprocess.pipeline import derive
 
 FEW = 2
 """With fewer single changes than that, pairs are looked for too, and then several together."""
 MOST_PAIRS = 4
 MOST_CHANGES = 8
 """Changes taken together at most."""
-LEAST_ANALYSES = 2
-BRANCH_WORK = 10_000
+LEAST_ANALYSES = 3
+BRANCH_WORK = 100
 """What a branch takes however few attributes it has."""
 
 
@@ -31,7 +32,8 @@ BRANCH_WORK = 10_000
 class Effort:
     """How many repairs are wanted, in all and of one kind, and how much their search may cost.
 
-    ``work`` is about how many steps all analyses may take together, for queries so large that fewer are afforded.
+    ``work`` limits how long all analyses may take together, for queries so large that fewer are afforded: a unit is
+    about 20 microseconds.
     """
 
     repairs: int
@@ -40,8 +42,8 @@ class Effort:
     work: int
 
 
-QUICK = Effort(repairs=5, of_a_kind=2, analyses=200, work=4_000_000)
-THOROUGH = Effort(repairs=20, of_a_kind=20, analyses=1000, work=40_000_000)
+QUICK = Effort(repairs=5, of_a_kind=2, analyses=200, work=30_000)
+THOROUGH = Effort(repairs=20, of_a_kind=20, analyses=1000, work=300_000)
 
 
 @dataclass
@@ -82,7 +84,7 @@ class Search:
 
     def _singles(self) -> Iterator[tuple[Change, Fix]]:
         helped: list[Change] = []
-        for change in candidates(self.rejected):
+        for change in candidates(self.rejected, self.analyses):
             if _contains(change, helped):
                 continue
             remaining = self._remaining(change)
@@ -111,7 +113,7 @@ class Search:
         for _ in range(MOST_CHANGES):
             ranked = [
                 (len(remaining), both.weight, number, both)
-                for number, both in enumerate(_continued(taken, candidates(rejected)))
+                for number, both in enumerate(_continued(taken, candidates(rejected, self.analyses)))
                 if not _contains(both, known) and (remaining := self._remaining(both)) is not None
             ]
             if not ranked or min(ranked)[0] >= len(rejected.violations):
@@ -121,7 +123,7 @@ class Search:
                 yield from ((taken, fix) for fix in self._written(taken))
                 return
             query = changed(self.rejected.query, taken.steps)
-            rejected = Rejected(query or self.rejected.query, rejected.catalog)
+            rejected = Rejected(derive(query or self.rejected.query), rejected.catalog)
 
     def _written(self, change: Change) -> Iterator[Fix]:
         if self.exhausted:
@@ -140,7 +142,7 @@ class Search:
         query = changed(self.rejected.query, change.steps)
         if query is None:
             return None
-        after = Rejected(query, self.rejected.catalog)
+        after = Rejected(derive(query), self.rejected.catalog)
         contradicts = after.violations < self.rejected.violations and after.warnings > self.rejected.warnings
         return None if contradicts else after.violations
 
@@ -165,5 +167,5 @@ def _compatible(first: Change, second: Change) -> bool:
 
 
 def _work(rejected: Rejected) -> int:
-    """About how many steps one analysis takes: closing a branch's conditions is cubic in its attributes."""
-    return sum(BRANCH_WORK + len(close(branch).nodes) ** 3 for branch in rejected.derivation.split.branches)
+    """About how long one analysis takes: more than linear in the attributes, as the benchmarks show."""
+    return sum(BRANCH_WORK + int(len(close(branch).nodes) ** 1.5) for branch in rejected.derivation.split.branches)

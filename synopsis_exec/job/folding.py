@@ -9,8 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from synopsis_exec.job.closing import Closing
+from synopsis_exec.job.contracts import Rates, stop_at
 from synopsis_exec.job.given import FINGERPRINT, QUERY, RELATIONS, STREAMS, Synopsis
-from synopsis_exec.job.output import copy_parts, json_lines, output_line, written_atomically
+from synopsis_exec.job.output import copy_parts, json_lines, write_result, written_atomically
 from synopsis_exec.job.reading import relation_rows, widen
 from synopsis_exec.job.source import JobError
 
@@ -43,6 +45,7 @@ class Job:
             self.relations[relation.name] = good
             self.relation_sizes[relation.name] = len(good) + len(bad)
             self.bad_relation_rows.extend(bad)
+        stop_at(self.bad_relation_rows)
         self.restart(None)
 
     def check_fingerprint(self) -> None:
@@ -57,11 +60,11 @@ class Job:
     def restart(self, batch: int | None) -> None:
         """Take over the state after a batch; a fresh state for None."""
         self.synopsis = Synopsis(self.relations)
+        self.rates = Rates()
         self.limit = self.options.limit if self.options.limit is not None else self.synopsis.limit
         self.batch = batch
         self.pending: dict[int, dict[str, list[dict[str, Any]]]] = {}
-        self.largest: dict[str, int] = {}
-        self.closed: int | None = None
+        self.closing = Closing()
         self.rows: Counter[str] = Counter()
         self.rejected: Counter[str] = Counter(row["reason"] for row in self.bad_relation_rows)
         self.results = self.peak = self.peak_of_batch = self.closed_timestamps = 0
@@ -72,7 +75,8 @@ class Job:
             state = json.loads(file.read_text(encoding="utf-8"))
             self.synopsis.load(state["tables"])
             self.pending = {int(ts): rows for ts, rows in state["pending"].items()}
-            self.largest, self.closed = state["largest"], state["closed"]
+            self.closing = Closing(state["closing"])
+            self.rates = Rates(state["rates"])
             self.rows, self.rejected = Counter(state["rows"]), Counter(state["rejected"])
             self.results, self.peak = state["results"], state["peak"]
         except (OSError, ValueError, KeyError) as error:
@@ -84,8 +88,8 @@ class Job:
         state = {
             "tables": self.synopsis.dump(),
             "pending": self.pending,
-            "largest": self.largest,
-            "closed": self.closed,
+            "closing": self.closing.dump(),
+            "rates": self.rates.dump(),
             "rows": self.rows,
             "rejected": self.rejected,
             "results": self.results,
@@ -116,8 +120,13 @@ class Job:
         if self.batch != before:
             self.restart(before)
         rows, results, closed = self.rows.total(), self.results, self.closed_timestamps
+        open_from = self.closing.complete()
         good, bad = self.take_in(frame)
-        complete = min(self.largest.values()) if len(self.largest) == len(STREAMS) else None
+        complete = self.closing.complete()
+        good, excess = self.rates.checked(frame, good, None if open_from is None else open_from - 1, complete)
+        self.rejected.update(row["reason"] for row in excess)
+        bad += excess
+        stop_at(bad)
         self.peak_of_batch = self.synopsis.entries()
         with written_atomically(self.folder / "results" / f"{batch:09d}.jsonl") as file:
             for start in range(0, good.num_rows if good is not None else 0, SLICE):
@@ -126,7 +135,6 @@ class Job:
                     self.close(file, min(newest, complete))
             if complete is not None:
                 self.close(file, complete)
-                self.closed = max(complete - 1, complete - 1 if self.closed is None else self.closed)
         with written_atomically(self.folder / "quarantine" / f"{batch:09d}.jsonl") as file:
             file.write(json_lines(bad))
         self.save(batch)
@@ -141,6 +149,7 @@ class Job:
                 "results": self.results - results,
                 "quarantined": len(bad),
                 "pending": len(self.pending),
+                "waits_for": self.closing.waits_for() if self.pending else {},
             }
         )
 
@@ -154,29 +163,27 @@ class Job:
         for number in range(len(STREAMS)):
             mine = F.col("source") == number
             seen.append(F.count(F.when(mine, 1)).alias(f"rows_{number}"))
-            seen.append(F.max(F.when(mine, F.col("ts"))).alias(f"largest_{number}"))
-        late = F.coalesce(F.col("ts") <= F.lit(self.closed), F.lit(False))
+        seen += self.closing.observed()
         fetched = (
-            frame.withColumn("late", late)
-            .withColumn("bad", F.expr("late OR reason IS NOT NULL"))
+            frame.withColumn("reason", F.expr(f"coalesce(reason, {self.closing.late()})"))
+            .withColumn("bad", F.expr("reason IS NOT NULL"))
             .observe(observation, *seen)
             .where("bad OR useful")
             .withColumn("good", F.expr("NOT bad"))
             .withColumn("text", F.expr("CASE WHEN bad THEN text END"))
-            .drop("useful", "late")
+            .drop("useful", "part", "mark")
             .toArrow()
         )
         for number, source in enumerate(STREAMS):
             self.rows[source.name] += observation.get[f"rows_{number}"]
-            if (largest := observation.get[f"largest_{number}"]) is not None:
-                self.largest[source.name] = max(largest, self.largest.get(source.name, largest))
+        self.closing.take(observation.get)
         rejected = fetched.filter(fetched.column("bad")).select(["source", "reason", "text"]).to_pylist()
         bad = []
         for row in rejected:
-            reason = row["reason"] or "late: its timestamp is closed already"
-            self.rejected[reason] += 1
-            bad.append({"stream": STREAMS[row["source"]].name, "reason": reason, "row": row["text"]})
-        good = fetched.filter(fetched.column("good"))
+            self.rejected[row["reason"]] += 1
+            bad.append({"stream": STREAMS[row["source"]].name, "reason": row["reason"], "row": row["text"]})
+        names = [name for name in fetched.column_names if name not in ("text", "reason", "bad", "good")]
+        good = fetched.filter(fetched.column("good")).select(names)
         return good.sort_by("ts") if good.num_rows else None, bad
 
     def keep(self, part: Any) -> int:
@@ -194,8 +201,7 @@ class Job:
         """Close the timestamps before one, or all of them, in order, and write their results."""
         for now in sorted(ts for ts in self.pending if until is None or ts < until):
             for row, n in self.synopsis.close(now, self.pending.pop(now)):
-                file.write(output_line(row, now, n))
-                self.results += 1
+                self.results += write_result(file, row, now, n, self.options.multiplicity)
             entries = self.synopsis.entries()
             self.closed_timestamps += 1
             self.peak_of_batch = max(self.peak_of_batch, entries)
@@ -209,9 +215,11 @@ class Job:
         last = self.last_saved()
         if self.batch != last:
             self.restart(last)
+        waited_for = self.closing.waits_for() if self.pending else {}
+        self.closing.end()
         with written_atomically(Path(self.options.output)) as file:
             copy_parts(self.folder / "results", last, file)
-            self.close(file, None)
+            self.close(file, self.closing.complete())
         if self.options.quarantine:
             with written_atomically(Path(self.options.quarantine)) as file:
                 file.write(json_lines(self.bad_relation_rows))
@@ -223,4 +231,5 @@ class Job:
             "results": self.results,
             "peak": self.peak,
             "limit": self.limit,
+            "waited_for": waited_for,
         }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from synopsis_exec.job.shape import Branch
 from synopsis_exec.job.source import Source
 
 
@@ -20,6 +21,14 @@ class Synopsis:
     def __init__(self, relations: dict[str, list[dict[str, Any]]]) -> None: ...
 
 
+def branches(synopsis: Synopsis) -> tuple[Branch, ...]:
+    """Stands for the branches as data."""
+    return ()
+
+
+COLUMNS: tuple[str, ...] = ()
+DISTINCT = False
+TEXTS: frozenset[str] = frozenset()
 QUERY = ""
 FINGERPRINT = ""
 TYPES: dict[str, str] = {}

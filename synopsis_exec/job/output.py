@@ -6,18 +6,33 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, TextIO
 
 from synopsis_exec.job.given import TIME_TYPE, TYPES
+from synopsis_exec.job.source import JobError
+
+COPIES = 1000
+"""Duplicates of a result that are written at a time."""
 
 
 def json_lines(rows: list[dict[str, Any]]) -> str:
     """One JSON object a line."""
     return "".join(json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n" for row in rows)
+
+
+def write_result(file: TextIO, row: dict[str, Any], now: int, n: int, multiplicity: str) -> int:
+    """Write a result: one line with its multiplicity, or as many lines as there are duplicates. Returns how many."""
+    if multiplicity == "count":
+        file.write(output_line(row, now, n))
+        return 1
+    line = output_line(row, now, 1)
+    for written in range(0, n, COPIES):
+        file.write(line * min(COPIES, n - written))
+    return n
 
 
 def output_line(row: dict[str, Any], now: int, n: int) -> str:
@@ -48,14 +63,19 @@ def json_value(value: Any, kind: str) -> str:
 
 @contextmanager
 def written_atomically(path: Path) -> Iterator[TextIO]:
-    """A file to write that is there completely or not at all, also after a power cut."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """A file to write that is there completely or not at all, also after a power cut; raises JobError."""
     temporary = path.with_name(f".{path.name}.tmp")
-    with temporary.open("w", encoding="utf-8") as file:
-        yield file
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with temporary.open("w", encoding="utf-8") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            temporary.unlink()
+        raise JobError("output", f"cannot write {path}: {error.strerror or error}", 3) from error
 
 
 def copy_parts(folder: Path, last: int | None, target: TextIO) -> None:

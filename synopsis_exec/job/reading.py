@@ -113,6 +113,8 @@ def parse_json(source: Source, lines: DataFrame) -> DataFrame:
     tests = {"not UTF-8": "NOT is_valid_utf8(value)", "not a JSON object": "row IS NULL OR size(parsed) <> 2"}
     for column, reason in source.missing.items():
         key, absent = sql_text(column), f"row.{quoted(column)} IS NULL"
+        if source.mark_columns and column not in source.mark_columns:
+            absent += f" AND NOT {source.mark}"
         tests[f"{column} is missing"] = f"{absent} AND NOT map_contains_key(fields, {key})"
         tests[reason] = f"{absent} AND fields[{key}] IS NOT NULL"
     doubts = [f"row.{quoted(column)} IS NULL AND NOT {plainly_null(column)}" for column in source.missing]
@@ -152,20 +154,29 @@ def sql_text(text: str) -> str:
 
 
 def tagged(spark: SparkSession, options: argparse.Namespace) -> DataFrame:
-    """All streams as one: `source` (a number), `text`, `reason`, `ts`, `useful`, and a column of rows per stream."""
+    """All streams as one: `source` (a number), `text`, `reason`, `ts`, `useful`, and a column of rows per stream.
+
+    `part` is the number of a row's partition. For a punctuation `mark` says from when to when it ends time, and `ts`
+    and row are NULL.
+    """
     parts = []
     for number, source in enumerate(STREAMS):
         values = ", ".join(f"{text} AS {quoted(column)}" for column, text in source.values.items())
-        parts.append(
-            read(spark, source, options, streaming=True).selectExpr(
-                f"{number} AS source",
-                "text",
-                "reason",
-                f"CASE WHEN reason IS NULL THEN {source.values[source.time or '']} END AS ts",
-                f"({source.useful}) AS useful",
-                f"CASE WHEN reason IS NULL THEN struct({values}) END AS row_{number}",
-            )
-        )
+        time, marks = source.values[source.time or ""], source.mark != "FALSE"
+        good = f"reason IS NULL AND NOT {source.mark}" if marks else "reason IS NULL"
+        columns = [
+            f"{number} AS source",
+            f"{source.part} AS part",
+            "text",
+            "reason",
+            f"CASE WHEN {good} THEN {time} END AS ts",
+            f"({source.useful}){f' AND NOT {source.mark}' if marks else ''} AS useful",
+            f"CASE WHEN {good} THEN struct({values}) END AS row_{number}",
+        ]
+        if marks:
+            mark = f"struct({source.since} AS low, {time} AS high)"
+            columns.append(f"CASE WHEN reason IS NULL AND {source.mark} THEN {mark} END AS mark")
+        parts.append(read(spark, source, options, streaming=True).selectExpr(*columns))
     together = parts[0]
     for part in parts[1:]:
         together = together.unionByName(part, allowMissingColumns=True)

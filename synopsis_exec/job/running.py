@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from synopsis_exec.job.checking import check_arguments
 from synopsis_exec.job.folding import Job
 from synopsis_exec.job.given import QUERY
-from synopsis_exec.job.reading import tagged
+from synopsis_exec.job.reading import in_one_line, tagged
 from synopsis_exec.job.source import JobError
 
 if TYPE_CHECKING:
@@ -23,24 +23,25 @@ if TYPE_CHECKING:
 
 
 def run(spark: SparkSession, options: argparse.Namespace, report: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
-    """Run the query over all the input there is; returns the summary, which is also the last report."""
-    from pyspark.errors import StreamingQueryException
+    """Run the query over all the input there is; returns the summary, which is also the last report.
 
+    Raises JobError, or OverflowError for more duplicates than `_mult` can hold.
+    """
     job = Job(spark, options, report)
-    query = (
-        tagged(spark, options)
-        .writeStream.foreachBatch(job.on_batch)
-        .option("checkpointLocation", str(job.folder / "spark"))
-        .trigger(availableNow=True)
-        .start()
-    )
     try:
+        query = (
+            tagged(spark, options)
+            .writeStream.foreachBatch(job.on_batch)
+            .option("checkpointLocation", str(job.folder / "spark"))
+            .trigger(availableNow=True)
+            .start()
+        )
         query.awaitTermination()
-    except StreamingQueryException:
-        if job.failure is None:
-            raise
-    if job.failure is not None:
-        raise job.failure
+    except Exception as error:
+        cause = job.failure or error
+        if type(cause).__module__.partition(".")[0] in ("pyspark", "py4j"):
+            raise JobError("spark", f"Spark stopped the job: {in_one_line(cause)}", 3) from cause
+        raise cause from None
     summary = job.finish()
     report(summary)
     return summary
@@ -79,6 +80,12 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--checkpoint", metavar="DIR", help="state for a restart; without it there is none")
     parser.add_argument(
         "--limit", type=int, metavar="M", help="stop above this many synopsis entries (default: the bound M)"
+    )
+    parser.add_argument(
+        "--multiplicity",
+        choices=("count", "rows"),
+        default="count",
+        help="write a result once with _mult, how many duplicates there are, or as so many rows",
     )
     parser.add_argument("--files-per-batch", type=int, default=1, metavar="N", help="files of a stream per micro-batch")
     parser.add_argument("--report", choices=("text", "json"), default="text", help="how each batch is reported")

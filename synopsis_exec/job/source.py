@@ -1,4 +1,4 @@
-"""Part of every job: what is known of a stream or relation, and failures with an exit status."""
+"""Part of every job: what is known of a stream, a relation or a sink, and failures with an exit status."""
 
 from __future__ import annotations
 
@@ -26,10 +26,38 @@ class Source(NamedTuple):
     format: str | None
     path: str
     options: dict[str, str]
+    payload: str = ""
+    """The source's column that holds a row as a JSON object; without one the columns are the row's."""
     typed: str = ""
     """The columns of a format that has types of its own, or goes by position."""
     most: int | None = None
     """How many rows a relation may have."""
+    per_timestamp: int | None = None
+    """How many useful rows of a stream may share a timestamp."""
+    stops: bool = False
+    """Whether a row that breaks the contract stops the job, instead of being put aside."""
+    lateness: int | None = 0
+    """How far behind its largest timestamp rows of a stream may come; None: as far as they like."""
+    idle_after: int | None = None
+    """How far behind the largest timestamp of any stream they may come."""
+    mark: str = "FALSE"
+    """Which records are punctuations: they end the timestamps up to theirs."""
+    since: str = "NULL"
+    """The first timestamp that a punctuation ends; NULL: all before."""
+    mark_columns: tuple[str, ...] = ()
+    """The columns that a punctuation must have."""
+    part: str = "0"
+    """Which partition a row is of: the place in `parts`."""
+    parts: tuple[str, ...] = ("",)
+    """The partitions of a stream by name."""
+
+
+class Target(NamedTuple):
+    """What Spark writes to; `path` is empty for Kafka."""
+
+    format: str
+    path: str
+    options: dict[str, str]
 
 
 class JobError(Exception):

@@ -9,7 +9,18 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from analyzer.catalog import Catalog, Column, Kind, catalog_from_mapping, find_catalog, load_catalog, parse_catalog
+from analyzer.arrival import STRICT
+from analyzer.catalog import (
+    Catalog,
+    Column,
+    Counters,
+    Kind,
+    OnViolation,
+    catalog_from_mapping,
+    find_catalog,
+    load_catalog,
+    parse_catalog,
+)
 from analyzer.errors import CatalogError
 from analyzer.toml_lines import toml_lines
 from analyzer.types import Family, parse_type
@@ -27,11 +38,16 @@ def described(text: str) -> str:
         assert error.exit_status == 2
         return f"{error.where} {error.message}" + (f"\nhelp: {error.remedy}" if error.remedy else "")
     lines = [f"queries {', '.join(catalog.queries)}"] if catalog.queries else []
+    lines += [f"counters {catalog.counters}"] if catalog.counters is not Counters.BIGINT else []
+    lines += [f"sink {sink}" for sink in catalog.sinks]
     for table in catalog.tables:
         lines.append(f"{table.line}: {table.kind} {table.name}")
         for name in ("timestamp", "max_per_timestamp", "rows", "period", "source"):
             if getattr(table, name) is not None:
                 lines.append(f"  {name} {getattr(table, name)}")
+        if table.arrival != STRICT:
+            lines.append(f"  arrival {table.arrival}")
+        lines += [f"  on_violation {table.on_violation}"] if table.on_violation is not OnViolation.QUARANTINE else []
         lines.extend(f"  {column.line}: {column.name} {column.type.name}{_domain(column)}" for column in table.columns)
     return "\n".join(lines)
 

@@ -13,7 +13,8 @@ from analyzer.lower import Lowered
 from analyzer.render import render
 from analyzer.rules import RULES, RULES_BY_CODE
 from analyzer.spans import SourceText
-from analyzer.statements import read_sql, split_statements
+from analyzer.sql_files import read_sql
+from analyzer.statements import split_statements
 from tests.support.cases import Case, canonical, finding, lowered, read_cases
 from tests.support.meaning import meaning
 

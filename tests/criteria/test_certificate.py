@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from criteria.bound import Tier, bound
+from criteria.bound import bound
 from criteria.certificate import certificate
+from criteria.vocabulary import Tier
 from tests.criteria.test_verdict import SAME
 from tests.support.catalogs import PLAIN, Catalog, streams, with_domain, with_relation
 from tests.support.certificates import plain

@@ -11,7 +11,7 @@ from typing import Any
 from analyzer.catalog import parse_catalog
 from analyzer.spans import SourceText
 from criteria.check import Checked, check_source, with_repairs
-from criteria.verdict import Verdict
+from criteria.vocabulary import Verdict
 from tests.support.choices import Choices
 from tests.support.encoding import Row
 from tests.support.oracle import Oracle

@@ -10,7 +10,7 @@ from collections import Counter
 
 import pytest
 
-from criteria.verdict import Verdict
+from criteria.vocabulary import Verdict
 from tests.support.choices import Choices
 from tests.support.product import blamed, decided
 from tests.support.profiles import MORE

@@ -10,7 +10,8 @@ import pytest
 
 from criteria.bound import Bound, bound
 from criteria.synopsis import Table
-from criteria.verdict import Decision, Verdict
+from criteria.verdict import Decision
+from criteria.vocabulary import Verdict
 from tests.support.catalogs import streams
 from tests.support.certificates import rejections
 from tests.support.choices import Choices

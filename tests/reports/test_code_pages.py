@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import tomllib
+from contextlib import chdir
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,10 +18,13 @@ from analyzer.diagnostics import Diagnostic
 from analyzer.rules import RULES, Rule
 from analyzer.spans import SourceText
 from analyzer.workspace import Workspace
-from criteria.check import Checked, check_file, check_source
+from criteria.check import check_source
 from criteria.paper_verdict import by_the_paper
-from criteria.repeated_names import repeated_names
+from gate.against import against
+from gate.check_files import Settings, check_files
+from gate.suppressions import suppressed, today
 from reports.code_page import code_page, pages_directory
+from reports.outcome import Outcome, outcome
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 HEADINGS = ["What it means", "Why", "Example", "Repair"]
@@ -60,21 +65,39 @@ class Page:
         return set(re.findall(r"It comes\s+with\s+\[(SB\d+)\]", self.sections["What it means"]))
 
 
-def check(rule: Rule, files: tuple[str, str], directory: Path) -> Checked:
+def check(rule: Rule, files: tuple[str, str], directory: Path) -> Outcome:
     catalog, sql = files
     (directory / "streams.toml").write_text(catalog, encoding="utf-8")
+    if rule.code.startswith("SB42"):
+        return check_against(Page.of(rule).repairs[0][1], sql, directory)
     if rule.code.startswith("SB4"):
         return check_run(sql, directory)
     (item,) = check_source(SourceText("q.sql", sql), load_catalog(directory / "streams.toml"))
-    return by_the_paper(item) if rule.code.startswith("SB3") else item
+    return outcome(by_the_paper(item) if rule.code.startswith("SB3") else item)
 
 
-def check_run(sql: str, directory: Path) -> Checked:
+def check_run(sql: str, directory: Path) -> Outcome:
     """The first statement of a run with a finding, or else the last: these codes are about files of any content."""
     file = directory / "q.sql"
     file.write_text(sql, encoding="utf-8")
-    items = repeated_names(check_file(file, Workspace(directory / "streams.toml")))
+    items = suppressed(check_files([file], Workspace(directory / "streams.toml"), Settings(repairs=0)), today())
     return next((item for item in items if item.diagnostics), items[-1])
+
+
+def check_against(before: str, sql: str, directory: Path) -> Outcome:
+    """The statement beside a commit that had another one: these codes are about what changed."""
+    file = directory / "q.sql"
+    file.write_text(before, encoding="utf-8")
+    git = ["git", "-C", str(directory), "-c", "user.name=n", "-c", "user.email=e"]
+    for arguments in (["init", "-q"], ["add", "."], ["commit", "-qm", "before"]):
+        subprocess.run([*git, *arguments], check=True)
+    file.write_text(sql, encoding="utf-8")
+    workspace, settings = Workspace(directory / "streams.toml"), Settings(repairs=0)
+    with chdir(directory):
+        found = check_files([file], workspace, settings)
+        judge = lambda files, sources: check_files(files, sources, settings)  # noqa: E731
+        (item,) = against("HEAD", found, workspace, [file], [file], judge, "exact").outcomes
+    return item
 
 
 def place(diagnostic: Diagnostic) -> tuple[int, int, int, int]:

@@ -7,7 +7,8 @@ from typing import Any
 
 from criteria.bound import Bound, bound
 from criteria.certificate import certificate, to_json
-from criteria.verdict import Decision, Verdict
+from criteria.verdict import Decision
+from criteria.vocabulary import Verdict
 from recheck.validate import faults
 
 

@@ -15,7 +15,8 @@ from analyzer.lower import lower
 from analyzer.spans import SourceText
 from analyzer.statements import split_statements
 from criteria.bound import bound
-from criteria.verdict import Decision, Verdict, decide
+from criteria.verdict import Decision, decide
+from criteria.vocabulary import Verdict
 from synopsis_exec.adversary import Flood, floods
 from synopsis_exec.codegen import job_text
 from synopsis_exec.plan import make_plan

@@ -41,9 +41,15 @@ def test_reports_and_summary(run: Run, tmp_path: Path) -> None:
 def test_options_reach_the_job(run: Run, tmp_path: Path) -> None:
     text = f"import sys\nprint(' '.join(sys.argv[1:]), file=sys.stderr)\nprint('{SUMMARY}')\nsys.exit(7)"
     with pytest.raises(StreamboundError) as caught:
-        run(text, checkpoint=tmp_path / "check", base=tmp_path)
+        run(text, checkpoint=tmp_path / "check", base=tmp_path, multiplicity="rows")
     log = Path(caught.value.remedy.removeprefix("its full log is ")).read_text()
-    for option in ("--report json", f"--output {tmp_path}/out.jsonl", f"--checkpoint {tmp_path}/check", "--base"):
+    for option in (
+        "--report json",
+        "--multiplicity rows",
+        f"--output {tmp_path}/out.jsonl",
+        f"--checkpoint {tmp_path}/check",
+        "--base",
+    ):
         assert option in log
     assert "--input" not in log
 
@@ -57,6 +63,9 @@ def test_options_reach_the_job(run: Run, tmp_path: Path) -> None:
         ("rows", RuntimeLimitError, 1),
         ("usage", UsageError, 2),
         ("state", UsageError, 2),
+        ("contract", RuntimeLimitError, 1),
+        ("output", InputError, 3),
+        ("spark", InputError, 3),
     ],
 )
 def test_failures_that_the_job_explains(run: Run, kind: str, error: type[StreamboundError], status: int) -> None:

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from analyzer.diagnostics import Diagnostic, Related
-from criteria.check import Checked
+from reports.outcome import Outcome
 
 
-def repeated_names(checked: Sequence[Checked]) -> tuple[Checked, ...]:
+def repeated_names(outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
     """The statements, with an ``SB402`` warning on each that repeats a name; a file's own name may come again."""
-    first: dict[str, Checked] = {}
-    return tuple(_warned(item, first.setdefault(item.statement.name, item)) for item in checked)
+    first: dict[str, Outcome] = {}
+    return tuple(_warned(item, first.setdefault(item.name, item)) for item in outcomes)
 
 
-def _warned(item: Checked, first: Checked) -> Checked:
-    here, there = item.statement, first.statement
+def _warned(item: Outcome, first: Outcome) -> Outcome:
+    here, there = item, first
     if item is first or (here.named is None and there.named is None):
         return item
     at = here.named or here.source.span(here.span.start, here.span.start + 1)

@@ -1,0 +1,153 @@
+"""How a stream's rows arrive: how far out of order, from which partitions, and which records are punctuations.
+
+These are promises of the source, from which a job knows when no more rows of a timestamp will come (`punctuation`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from analyzer.durations import parse_duration
+from analyzer.toml_reader import Path, TomlReader
+from analyzer.types import Family
+from analyzer.values import Value, encode_toml
+
+if TYPE_CHECKING:
+    from analyzer.catalog import Column
+
+KEYS = ("order", "lateness", "idle_after", "punctuation", "partitions")
+_MARK_KEYS = ("column", "value", "like", "since")
+_MARK_FORMS = 'as in { column = "kind", value = "end" } or { column = "note", like = "end of %" }'
+_PARTITION_KEYS = ("column", "values")
+_PARTITION_FORMS = 'as in { column = "shard", values = [0, 1, 2] }'
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Which records are punctuations: those whose ``column`` has a ``value``, or is ``like`` a pattern of SQL.
+
+    Such a record says that no more rows will come with timestamps up to its own, from the one in the column ``since``
+    on where that is declared and not NULL.
+    """
+
+    column: str
+    value: Value | None = None
+    like: str | None = None
+    since: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Partitions:
+    """The partitions of a stream, each with an order of its own: told apart by the ``values`` of a ``column``."""
+
+    column: str
+    values: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """The order contract of a stream, in the encoding of its timestamps.
+
+    ``lateness`` is how far a row may be behind the largest timestamp of earlier batches; None promises nothing.
+    ``idle_after`` is how far it may be behind the largest timestamp of any stream.
+    """
+
+    lateness: int | None = 0
+    idle_after: int | None = None
+    mark: Mark | None = None
+    partitions: Partitions | None = None
+
+
+STRICT = Arrival()
+"""What holds of a stream that declares nothing."""
+
+
+def read_arrival(
+    reader: TomlReader, entry: Mapping[str, Any], columns: tuple[Column, ...], time: Column, path: Path
+) -> Arrival:
+    """The keys `order`, `lateness`, `idle_after`, `punctuation` and `partitions` of a stream; raises CatalogError."""
+    mark, partitions = None, None
+    if "punctuation" in entry:
+        mark = _mark(reader, entry["punctuation"], columns, time, (*path, "punctuation"))
+    if "partitions" in entry:
+        partitions = _partitions(reader, entry["partitions"], columns, time, (*path, "partitions"))
+    return Arrival(
+        _lateness(reader, entry, time, path, strict=mark is None),
+        _duration(reader, entry, "idle_after", time, path),
+        mark,
+        partitions,
+    )
+
+
+def _lateness(reader: TomlReader, entry: Mapping[str, Any], time: Column, path: Path, strict: bool) -> int | None:
+    """``order = "strict"`` is a lateness of 0, ``"none"`` no promise; the default is strict without punctuations."""
+    order = entry.get("order")
+    if order not in (None, "strict", "none"):
+        remedy = 'for rows that may be somewhat late declare lateness instead, as in lateness = "10 seconds"'
+        raise reader.fail('order must be "strict" or "none"', (*path, "order"), remedy)
+    if order is not None and "lateness" in entry:
+        raise reader.fail(f'lateness contradicts order = "{order}"', (*path, "lateness"), "declare one of the two")
+    if "lateness" in entry:
+        return _duration(reader, entry, "lateness", time, path)
+    return 0 if order == "strict" or (order is None and strict) else None
+
+
+def _duration(reader: TomlReader, entry: Mapping[str, Any], key: str, time: Column, path: Path) -> int | None:
+    if key not in entry:
+        return None
+    try:
+        return parse_duration(entry[key], time.type)
+    except ValueError as error:
+        raise reader.fail(f"{key} must be a length of time", (*path, key), str(error)) from error
+
+
+def _column(reader: TomlReader, body: Mapping[str, Any], key: str, columns: tuple[Column, ...], path: Path) -> Column:
+    name = body.get(key)
+    found = next((c for c in columns if isinstance(name, str) and c.name.lower() == name.lower()), None)
+    if found is None:
+        remedy = f"its columns are {', '.join(column.name for column in columns)}"
+        raise reader.fail(f"{'.'.join(path[2:])}.{key} must name a column of {path[1]}", (*path, key), remedy)
+    return found
+
+
+def _encoded(reader: TomlReader, value: object, column: Column, path: Path) -> Value:
+    try:
+        return encode_toml(value, column.type)
+    except ValueError as error:
+        raise reader.fail(f"not a value of {column.name}: {error}", path) from error
+
+
+def _mark(reader: TomlReader, value: object, columns: tuple[Column, ...], time: Column, path: Path) -> Mark:
+    body = reader.mapping(value, path)
+    reader.known_keys(body, _MARK_KEYS, path)
+    if ("value" in body) == ("like" in body):
+        raise reader.fail("a punctuation is told by the value of a column or by a pattern", path, _MARK_FORMS)
+    column = _column(reader, body, "column", columns, path)
+    since = _column(reader, body, "since", columns, path) if "since" in body else None
+    if since is not None and (since.type.family is not time.type.family or since.name == time.name):
+        message = f"{since.name} cannot be the start of what a punctuation ends: it must have a type like {time.name}'s"
+        raise reader.fail(message, (*path, "since"))
+    if "value" in body:
+        return Mark(column.name, value=_encoded(reader, body["value"], column, (*path, "value")), since=_name(since))
+    if not isinstance(body["like"], str) or column.type.family is not Family.STRING:
+        raise reader.fail("like takes a pattern of LIKE, for a column of strings", (*path, "like"), _MARK_FORMS)
+    return Mark(column.name, like=body["like"], since=_name(since))
+
+
+def _name(column: Column | None) -> str | None:
+    return None if column is None else column.name
+
+
+def _partitions(reader: TomlReader, value: object, columns: tuple[Column, ...], time: Column, path: Path) -> Partitions:
+    body = reader.mapping(value, path)
+    reader.known_keys(body, _PARTITION_KEYS, path)
+    column = _column(reader, body, "column", columns, path)
+    values = body.get("values")
+    if column.name == time.name or not isinstance(values, list) or not values:
+        raise reader.fail("partitions need a column and the list of its values", path, _PARTITION_FORMS)
+    encoded = tuple(_encoded(reader, item, column, (*path, "values")) for item in values)
+    if len(set(encoded)) < len(encoded):
+        raise reader.fail("a partition is listed twice", (*path, "values"))
+    return Partitions(column.name, encoded)

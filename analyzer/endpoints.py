@@ -1,0 +1,143 @@
+"""Where rows come from and where results go: the catalog's `source` and `[sinks.QUERY]`, in Spark's words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from analyzer.toml_reader import Path, TomlReader
+
+Options = tuple[tuple[str, str], ...]
+
+LINES = ("json", "text", "kafka")
+"""Sources whose column `value` holds a row, as a JSON object."""
+FILES = ("avro", "csv", "json", "orc", "parquet", "text")
+"""Sources that are nothing without a path, and have no columns but those that they are told."""
+_SOURCE_KEYS = ("format", "path", "options", "payload")
+_SINK_KEYS = ("format", "path", "options", "call", "quarantine")
+_TARGET_KEYS = ("format", "path", "options")
+_FILE_SINKS = ("avro", "csv", "json", "orc", "parquet")
+_SINKS = (*_FILE_SINKS, "kafka", "noop")
+_KAFKA_NEEDS = ("kafka.bootstrap.servers", "topic")
+_CALL = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
+_LOSES = ("ignorecorruptfiles", "ignoremissingfiles", "mode", "columnnameofcorruptrecord", "badrecordspath")
+"""Reading options that drop rows, or decide what becomes of bad ones, in the place of the quarantine."""
+_PARSES = (
+    "allowbackslashescapinganycharacter", "allowcomments", "allownonnumericnumbers", "allownumericleadingzeros",
+    "allowsinglequotes", "allowunquotedcontrolchars", "allowunquotedfieldnames", "charset", "dateformat", "encoding",
+    "enabledatetimeparsingfallback", "multiline", "prefersdecimal", "primitivesasstring", "timestampformat",
+    "timestampntzformat", "timezone", "wholetext",
+)  # fmt: skip
+"""Options of Spark's JSON reader: the job reads lines of text and parses them itself, always in the same way."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceOptions:
+    """Where rows come from: a Spark source's format, path and options.
+
+    ``payload`` is the column that holds a row as a JSON object; without one the columns are the row's.
+    """
+
+    format: str
+    path: str = ""
+    options: Options = ()
+    payload: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What Spark writes to: a format, a path (empty for Kafka) and options."""
+
+    format: str
+    path: str = ""
+    options: Options = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sink:
+    """Where a query's results go: to a ``target``, or to a function ``call`` = ``module:function``.
+
+    ``quarantine`` is where the rows go that cannot be used.
+    """
+
+    query: str
+    target: Target | None = None
+    call: str = ""
+    quarantine: Target | None = None
+
+
+def read_source(reader: TomlReader, value: object, path: Path) -> SourceOptions:
+    """The key `source` of a stream or relation."""
+    body = reader.mapping(value, path)
+    reader.known_keys(body, _SOURCE_KEYS, path)
+    if not isinstance(body.get("format"), str) or not isinstance(body.get("path", ""), str):
+        raise reader.fail('a source needs a format, as in { format = "json", path = "…" }', path)
+    kind = body["format"].lower()
+    payload = body.get("payload", "")
+    if "payload" in body and (not isinstance(payload, str) or not payload or kind in FILES):
+        message = "payload names the column that holds a row as JSON text, for sources other than files"
+        raise reader.fail(message, (*path, "payload"))
+    return SourceOptions(
+        body["format"] if kind not in (*LINES, *FILES) else kind,
+        body.get("path", ""),
+        _options(reader, body, path, _unfit(kind)),
+        payload or ("value" if kind in LINES else ""),
+    )
+
+
+def _unfit(kind: str) -> dict[str, str]:
+    """Option -> why a source does not take it."""
+    unfit = dict.fromkeys(_LOSES, "bad rows are quarantined or stop the job, see on_violation")
+    if kind in ("json", "text"):
+        unfit |= dict.fromkeys(_PARSES, "each line is one JSON object, in UTF-8, read as strictly as JSON is")
+    return unfit
+
+
+def read_sink(reader: TomlReader, query: str, value: object, path: Path) -> Sink:
+    """A section `[sinks.QUERY]`."""
+    body = reader.mapping(value, path)
+    reader.known_keys(body, _SINK_KEYS, path)
+    quarantine = None
+    if "quarantine" in body:
+        where = (*path, "quarantine")
+        inner = reader.mapping(body["quarantine"], where)
+        reader.known_keys(inner, _TARGET_KEYS, where)
+        quarantine = _target(reader, inner, where, _FILE_SINKS)
+    if "call" not in body:
+        return Sink(query, _target(reader, body, path, _SINKS), "", quarantine)
+    if body.keys() & {*_TARGET_KEYS}:
+        raise reader.fail("a sink has either a format, path and options or a call", path)
+    call = body["call"]
+    if not (isinstance(call, str) and _CALL.fullmatch(call)):
+        raise reader.fail('call names a Python function, as in "package.module:function"', (*path, "call"))
+    return Sink(query, None, call, quarantine)
+
+
+def _target(reader: TomlReader, body: Mapping[str, Any], path: Path, formats: tuple[str, ...]) -> Target:
+    """Format, path and options of what is written."""
+    kind, where = body.get("format"), body.get("path", "")
+    if kind not in formats:
+        remedy = 'for anything else write a function: call = "module:function"' if formats == _SINKS else ""
+        raise reader.fail(f"the format of a sink must be one of {', '.join(formats)}", (*path, "format"), remedy)
+    if not isinstance(where, str) or bool(where) != (kind in _FILE_SINKS):
+        need = f"a sink of the format {kind} needs a path" if kind in _FILE_SINKS else f"{kind} has no path"
+        raise reader.fail(need, (*path, "path"))
+    options = _options(reader, body, path, {"path": "it is a key of the sink"})
+    missing = [key for key in _KAFKA_NEEDS if kind == "kafka" and key not in dict(options)]
+    if missing:
+        raise reader.fail(f"a kafka sink needs the option {missing[0]!r}", (*path, "options"))
+    return Target(kind, where, options)
+
+
+def _options(reader: TomlReader, body: Mapping[str, Any], path: Path, unfit: Mapping[str, str]) -> Options:
+    """Spark's options as texts."""
+    options = reader.mapping(body.get("options", {}), (*path, "options"))
+    for key, item in options.items():
+        where = (*path, "options", key)
+        if not isinstance(item, str | int | float):
+            raise reader.fail(f"the option {key!r} must be a text, a number or true or false", where)
+        if key.lower() in unfit:
+            raise reader.fail(f"the option {key!r} is not for you to set: {unfit[key.lower()]}", where)
+    return tuple((key, str(item).lower() if isinstance(item, bool) else str(item)) for key, item in options.items())

@@ -1,0 +1,154 @@
+"""`streambound baseline`: accepts the findings that are there, so that a gate can begin; they only become fewer."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from commands.options import PathArgument, common_options
+from commands.stale import say_stale
+
+if TYPE_CHECKING:
+    from gate.ratchet import Ratchet
+    from reports.outcome import Outcome
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+_LISTED = 20
+
+
+@click.group("baseline")
+def baseline() -> None:
+    """Accept the findings that are there, so that a gate can begin, and let them only become fewer.
+
+    \b
+    streambound baseline create      record today's findings in streambound-baseline.json; commit that file
+    streambound check --baseline streambound-baseline.json
+                                     fail for findings that are not in it, and for entries that are stale
+    streambound baseline update      remove the entries that are stale; nothing is ever added
+    streambound baseline check       only compare: new findings and stale entries, without the report
+
+    A finding is known by its file, code, statement and blamed text, not by its line: inserted lines, another layout
+    and a renamed file make no new one. A statement with a -- name: stays the same when its query is edited. What was
+    not analysed (syntax errors, unknown columns, unreadable files) cannot be recorded.
+    """
+
+
+def _options(command: _F) -> _F:
+    options = (
+        click.argument("paths", nargs=-1, type=PathArgument()),
+        click.option("--baseline", "file", type=PathArgument(), metavar="FILE", default="streambound-baseline.json",
+                     show_default=True, help="The baseline; what it names is relative to where it is."),
+    )  # fmt: skip
+    for option in reversed(options):
+        command = option(common_options(command)) if option is options[-1] else option(command)
+    return command
+
+
+@baseline.command("create")
+@_options
+@click.option("--criteria", type=click.Choice(("exact", "paper")), default="exact", show_default=True,
+              help="As for check.")  # fmt: skip
+@click.option("--fail-on", type=click.Choice(("error", "warning", "note")), default="error", show_default=True,
+              help="Record findings of this severity or above.")  # fmt: skip
+def create(
+    paths: tuple[Path, ...], file: Path, criteria: str, fail_on: str, catalog_file: Path | None, color: bool | None,
+    debug: bool,
+) -> None:  # fmt: skip
+    """Record the findings of PATHS, or of what the catalog registers, in a new baseline.
+
+    Exit status: 0 when everything that would fail a check is recorded; 1 when some findings cannot be, 3 when something
+    could not be read or parsed.
+    """
+    from analyzer.diagnostics import Severity
+    from analyzer.errors import UsageError
+    from commands.statement import write_file
+    from gate.baseline import Baseline, baseline_text
+    from gate.exit_status import UNREADABLE
+    from gate.ratchet import entries, refused
+
+    if file.exists():
+        remedy = "streambound baseline update removes what is stale; remove the file to begin again"
+        raise UsageError(f"{file} exists, and a baseline only shrinks", remedy=remedy)
+    outcomes = _outcomes(paths, criteria, catalog_file)
+    found = tuple(entries(outcomes, Baseline(file, criteria, ()), Severity(fail_on)))
+    write_file(file, baseline_text(criteria, found))
+    click.echo(f"wrote {file}: {_count(len(found), 'finding')}")
+    left = refused(outcomes, Severity(fail_on))
+    for one in left[:_LISTED]:
+        place = f"{one.file}:{one.span.line}:{one.span.column}"
+        click.echo(f"{place}: {one.code} cannot be recorded: {one.message}", err=True)
+    if left:
+        click.echo(f"streambound: error: {_count(len(left), 'finding')} cannot be in a baseline", err=True)
+        click.echo("  help: correct them, or take the files out of what is checked", err=True)
+    sys.exit(3 if any(one.code in UNREADABLE for one in left) else 1 if left else 0)
+
+
+@baseline.command("update")
+@_options
+def update(paths: tuple[Path, ...], file: Path, catalog_file: Path | None, color: bool | None, debug: bool) -> None:
+    """Remove the entries that nothing needs any more; findings that are not in the baseline are never added.
+
+    With PATHS only the entries of those files are looked at, and those of files that are gone. Entries of a file with
+    a statement that cannot be analysed stay: whether they are stale is not known.
+    """
+    from gate.baseline import baseline_text
+    from gate.writing import write_texts
+
+    known, found = _compared(paths, file, catalog_file)
+    text = baseline_text(known.criteria, found.held)
+    if text != known.text:
+        write_texts({str(file): (known.text, text)})
+    for entry in found.stale:
+        click.echo(f"removed {entry.code} of {entry.query} in {entry.file}")
+    removed = len(known.entries) - len(found.held)
+    click.echo(f"{file}: {_count(len(found.held), 'finding')} left, {removed} removed")
+
+
+@baseline.command("check")
+@_options
+def check(paths: tuple[Path, ...], file: Path, catalog_file: Path | None, color: bool | None, debug: bool) -> None:
+    """Compare: exit with 1 for a finding that is not in the baseline, or for an entry that is stale."""
+    from analyzer.diagnostics import Severity
+    from gate.exit_status import exit_status
+
+    _, found = _compared(paths, file, catalog_file)
+    new = [
+        one
+        for item in found.outcomes
+        for one in item.diagnostics
+        if one.suppression is None and one.severity is Severity.ERROR
+    ]
+    for one in new:
+        click.echo(f"{one.file}:{one.span.line}:{one.span.column}: new: {one.code} {one.message}")
+    say_stale(file, found.stale)
+    click.echo(f"{file}: {_count(len(found.held), 'finding')} known, {len(new)} new, {len(found.stale)} stale")
+    sys.exit(exit_status(found.outcomes, Severity.ERROR) or (1 if found.stale else 0))
+
+
+def _compared(paths: tuple[Path, ...], file: Path, catalog_file: Path | None) -> tuple[Any, Ratchet]:
+    from gate.baseline import read_baseline
+    from gate.ratchet import ratchet
+
+    known = read_baseline(file)
+    return known, ratchet(_outcomes(paths, known.criteria, catalog_file), known)
+
+
+def _outcomes(paths: tuple[Path, ...], criteria: str, catalog_file: Path | None) -> tuple[Outcome, ...]:
+    from analyzer.workspace import Workspace, query_files
+    from gate.cache import Cache, cache_directory
+    from gate.check_files import Settings, check_files
+    from gate.suppressions import suppressed, today
+
+    workspace = Workspace(catalog_file)
+    files = query_files(paths) if paths else workspace.registered()
+    settings = Settings(criteria, 0, jobs=os.cpu_count() or 1)
+    return suppressed(check_files(files, workspace, settings, cache=Cache(cache_directory())), today(), criteria)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")

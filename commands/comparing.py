@@ -1,0 +1,129 @@
+"""`check --baseline` and `--against`: findings beside recorded ones, and beside another state in git."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from commands.options import PathArgument
+from commands.stale import say_stale
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from analyzer.diagnostics import Severity
+    from analyzer.workspace import Workspace
+    from gate.against import Against, Judge
+    from gate.transitions import Transition
+    from reports.outcome import Outcome
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+_LISTED = 20
+
+
+def compare_options(command: _F) -> _F:
+    """Add --baseline, --against and --transitions-only."""
+    options = (
+        click.option("--baseline", "baseline_file", type=PathArgument(), metavar="FILE",
+                     help="Findings to accept, as streambound baseline create recorded them; an entry that nothing "
+                          "needs any more fails the check."),
+        click.option("--against", metavar="REF",
+                     help="Compare with a commit, as in --against origin/main: fail for queries that got worse "
+                          "(SB421), at the line of the catalog that broke one nobody touched; warn of bounds that "
+                          "grew (SB422)."),
+        click.option("--transitions-only", is_flag=True,
+                     help="With --against: fail only for what got worse, and for new queries that do not pass, not for "
+                          "what was so already."),
+    )  # fmt: skip
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What the findings of a check are compared with."""
+
+    baseline_file: Path | None
+    against: str | None
+    transitions_only: bool
+    criteria: str
+
+    def require_sense(self, fixing: bool) -> None:
+        """Raise UsageError where the options contradict each other, CatalogError for what is no baseline."""
+        from analyzer.errors import UsageError
+
+        if self.transitions_only and self.against is None:
+            raise UsageError("--transitions-only needs another state", remedy="add --against REF, as in origin/main")
+        if self.against is not None and fixing:
+            raise UsageError("--against compares the files as they are", remedy="run --fix first, then --against")
+        self._baseline()
+
+    def compare(
+        self, found: tuple[Outcome, ...], workspace: Workspace, files: Sequence[Path], paths: Sequence[Path],
+        judge: Judge, fail_on: Severity,
+    ) -> tuple[tuple[Outcome, ...], int]:  # fmt: skip
+        """The findings, those known marked and those on what changed added, and the exit status."""
+        from gate.exit_status import exit_status
+
+        known, stale = self._baseline(), False
+        if known is not None:
+            from gate.ratchet import ratchet
+
+            beside = ratchet(found, known)
+            found, stale = beside.outcomes, bool(beside.stale)
+            say_stale(known.file, beside.stale)
+        if self.against is None:
+            return found, exit_status(found, fail_on) or int(stale)
+        from gate.against import against
+
+        since = against(self.against, found, workspace, files, paths, judge, self.criteria)
+        _say(self.against, since)
+        status = since.exit_status(fail_on) if self.transitions_only else exit_status(since.outcomes, fail_on)
+        return since.outcomes, status or int(stale)
+
+    def _baseline(self) -> Any:
+        if self.baseline_file is None:
+            return None
+        from gate.baseline import read_baseline
+
+        return read_baseline(self.baseline_file, self.criteria)
+
+
+def _say(ref: str, since: Against) -> None:
+    """What became of the queries, on standard error."""
+    from gate.transitions import Change, counted
+
+    for error in since.broken:
+        said = f"the catalog of {ref} cannot be used, so its queries count as new: {error.where}: {error.message}"
+        click.echo(f"streambound: note: {said}", err=True)
+    changed = [transition for transition in since.transitions if transition.change is not Change.SAME]
+    for transition in changed[:_LISTED]:
+        click.echo(f"  {_line(transition)}", err=True)
+    if len(changed) > _LISTED:
+        click.echo(f"  and {len(changed) - _LISTED} more", err=True)
+    click.echo(f"streambound: against {ref}: {counted(since.transitions)}", err=True)
+
+
+def _line(transition: Transition) -> str:
+    """``worse: late in queries/a.sql: bounded -> unbounded``."""
+    old, new = transition.old, transition.new
+    item = new or old
+    assert item is not None, "a transition has a state"
+    states = [_state(state) for state in (old, new) if state is not None]
+    return f"{transition.change.value}: {item.name} in {item.source.file}: {' -> '.join(dict.fromkeys(states))}"
+
+
+def _state(item: Outcome) -> str:
+    """A verdict with its bound in short."""
+    bound = item.bound
+    size = f", M = {bound.formula}" if bound is not None and bound.formula else ""
+    if bound is not None and bound.entries is not None:
+        size = f", M = {bound.entries:,}"
+    return (
+        f"{item.verdict.value}{' (suppressed)' if item.suppressed else ''}{size if item.verdict == 'bounded' else ''}"
+    )

@@ -1,0 +1,102 @@
+"""`check --fix` and `--diff`: applies or shows the fixes of findings, and says what was done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from analyzer.workspace import Sources
+    from gate.fixing import Fixing, Judge
+    from reports.outcome import Outcome
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class FixOptions:
+    """Whether to apply fixes, to show them instead, and whether those that change results are among them."""
+
+    fix: bool
+    diff: bool
+    unsafe: bool
+
+    @property
+    def wanted(self) -> bool:
+        """Whether anything is to be fixed or shown."""
+        return self.fix or self.diff
+
+    def require_sense(self, files: list[Path], criteria: str, repairs: bool | None) -> None:
+        """Raise UsageError where the options contradict each other or the rest."""
+        from analyzer.errors import UsageError
+        from analyzer.workspace import STDIN
+
+        if self.unsafe and not self.wanted:
+            raise UsageError("--unsafe says which fixes to apply", remedy="add --fix, or --diff to see them first")
+        if not self.wanted:
+            return
+        if repairs is False:
+            raise UsageError("--no-repairs looks for nothing that --fix could apply", remedy="leave one of them out")
+        if criteria == "paper":
+            remedy = "leave --criteria paper out: what the paper's theorems reject may be bounded as it is"
+            raise UsageError("repairs are for the exact criteria", remedy=remedy)
+        if any(str(file) == STDIN for file in files):
+            raise UsageError("standard input cannot be fixed", remedy="name a file")
+
+
+def fix_options(command: _F) -> _F:
+    """Add --fix, --unsafe and --diff."""
+    options = (
+        click.option("--fix", is_flag=True,
+                     help="Apply the safe repairs, which change no result, and remove suppressions that nothing needs; "
+                          "then check again and report what is left."),
+        click.option("--unsafe", is_flag=True,
+                     help="With --fix or --diff: also the repairs that change results, of each query the one that "
+                          "changes least. Their values are examples: look at the diff."),
+        click.option("--diff", is_flag=True,
+                     help="Print what --fix would change as a unified diff, and change nothing."),
+    )  # fmt: skip
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def fixed(options: FixOptions, judge: Judge, sources: Sources) -> tuple[Outcome, ...]:
+    """What is left after fixing, or the diff printed and the findings as they stand."""
+    from gate.fixing import fix_all
+
+    fixing = fix_all(judge, sources, options.unsafe)
+    if options.diff:
+        from gate.unified_diff import unified_diff
+
+        click.echo(unified_diff(fixing.texts), nl=False)
+        _say(fixing, "would be")
+        return fixing.first
+    from gate.writing import write_texts
+
+    write_texts(fixing.texts)
+    _say(fixing, "")
+    return fixing.outcomes
+
+
+def _say(fixing: Fixing, would: str) -> None:
+    """What was done, or would be, on standard error: standard output is the report's, or the diff's."""
+    for applied in fixing.fixes:
+        at = f"{applied.diagnostic.file}:{applied.diagnostic.span.line}:{applied.diagnostic.span.column}"
+        kind = "safe" if applied.fix.kind == "safe" else "changes results"
+        click.echo(
+            f"{at}: {applied.diagnostic.code} {would} fixed: {applied.fix.title} ({kind})".replace("  ", " "), err=True
+        )
+    fixes, files = len(fixing.fixes), len(fixing.texts)
+    counted = f"{fixes} {'fix' if fixes == 1 else 'fixes'} in {files} {'file' if files == 1 else 'files'}"
+    click.echo(
+        f"streambound: {counted} {would + ' ' if would else ''}applied" if fixes else "streambound: nothing to fix",
+        err=True,
+    )
+    if fixing.unsafe:
+        queries = "1 query has" if fixing.unsafe == 1 else f"{fixing.unsafe} queries have"
+        click.echo(f"  {queries} repairs that change results: --unsafe --diff shows them", err=True)

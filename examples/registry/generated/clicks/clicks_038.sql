@@ -1,0 +1,6 @@
+-- clicks: newsletter_opens, number 9
+SELECT DISTINCT k.visitor_id, b.priority
+FROM newsletter_opens AS a
+JOIN page_views AS b ON a.visitor_id = b.visitor_id
+JOIN test_visitors AS k ON k.visitor_id = a.visitor_id
+WHERE a.ts > b.ts AND b.score >= 350;

@@ -1,0 +1,4 @@
+-- clicks: app_crashes, number 36
+SELECT a.visitor_id, b.priority AS before, c.priority AS first
+FROM app_crashes AS a, ad_clicks AS b, cart_adds AS c
+WHERE a.ts > b.ts AND b.ts > c.ts AND a.device = b.device AND b.priority > c.priority;

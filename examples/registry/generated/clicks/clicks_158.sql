@@ -1,0 +1,5 @@
+-- clicks: newsletter_opens, number 39
+SELECT DISTINCT b.device, b.priority
+FROM newsletter_opens AS a
+JOIN cart_removes AS b ON a.device = b.device AND a.priority > b.priority
+WHERE a.ts > b.ts;

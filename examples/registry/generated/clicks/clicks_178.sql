@@ -1,0 +1,4 @@
+-- clicks: app_crashes, number 44
+SELECT a.visitor_id, b.priority AS before, c.priority AS first
+FROM app_crashes AS a, page_views AS b, newsletter_opens AS c
+WHERE a.ts > b.ts AND b.ts > c.ts AND a.device = b.device AND b.priority > c.priority;

@@ -1,0 +1,6 @@
+-- clicks: ad_clicks, number 48
+SELECT a.visitor_id, a.score, b.score AS sign_ups_score
+FROM ad_clicks AS a
+JOIN sign_ups AS b ON a.visitor_id = b.visitor_id
+WHERE b.ts BETWEEN a.ts AND a.ts + 900
+  AND a.device = 'app' AND a.score > 376;

@@ -1,0 +1,6 @@
+-- clicks: logins, number 65
+SELECT DISTINCT k.visitor_id, b.priority
+FROM logins AS a
+JOIN video_starts AS b ON a.visitor_id = b.visitor_id
+JOIN test_visitors AS k ON k.visitor_id = a.visitor_id
+WHERE a.ts > b.ts AND b.score >= 492;

@@ -1,0 +1,6 @@
+-- clicks: newsletter_opens, number 80
+SELECT a.visitor_id, a.score, b.score AS ad_impressions_score
+FROM newsletter_opens AS a
+JOIN ad_impressions AS b ON a.visitor_id = b.visitor_id
+WHERE b.ts BETWEEN a.ts AND a.ts + 1800
+  AND a.device = 'desktop' AND a.score > 168;

@@ -1,0 +1,6 @@
+-- clicks: consent_changes, number 81
+SELECT DISTINCT k.visitor_id, b.priority
+FROM consent_changes AS a
+JOIN logins AS b ON a.visitor_id = b.visitor_id
+JOIN test_visitors AS k ON k.visitor_id = a.visitor_id
+WHERE a.ts > b.ts AND b.score >= 146;

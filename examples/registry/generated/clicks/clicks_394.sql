@@ -1,0 +1,4 @@
+-- clicks: cart_adds, number 98
+SELECT a.visitor_id, b.device
+FROM cart_adds AS a, app_crashes AS b
+WHERE a.ts > b.ts AND a.device = b.device AND b.priority <= 1;

@@ -1,0 +1,6 @@
+-- clicks: logouts, number 112
+SELECT a.visitor_id, a.score, b.score AS video_stops_score
+FROM logouts AS a
+JOIN video_stops AS b ON a.visitor_id = b.visitor_id
+WHERE b.ts BETWEEN a.ts AND a.ts + 1800
+  AND a.device = 'app' AND a.score > 218;

@@ -1,0 +1,4 @@
+-- clicks: sign_ups, number 132
+SELECT a.visitor_id, b.priority AS before, c.priority AS first
+FROM sign_ups AS a, newsletter_opens AS b, cart_removes AS c
+WHERE a.ts > b.ts AND b.ts > c.ts AND a.device = b.device AND b.priority > c.priority;

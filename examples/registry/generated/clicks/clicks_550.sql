@@ -1,0 +1,6 @@
+-- clicks: app_installs, number 137
+SELECT DISTINCT k.visitor_id, b.priority
+FROM app_installs AS a
+JOIN searches AS b ON a.visitor_id = b.visitor_id
+JOIN test_visitors AS k ON k.visitor_id = a.visitor_id
+WHERE a.ts > b.ts AND b.score >= 243;

@@ -1,0 +1,4 @@
+-- clicks: video_starts, number 156
+SELECT a.visitor_id, b.priority AS before, c.priority AS first
+FROM video_starts AS a, newsletter_opens AS b, cart_removes AS c
+WHERE a.ts > b.ts AND b.ts > c.ts AND a.device = b.device AND b.priority > c.priority;

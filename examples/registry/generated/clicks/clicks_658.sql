@@ -1,0 +1,4 @@
+-- clicks: cart_adds, number 164
+SELECT a.visitor_id, b.priority AS before, c.priority AS first
+FROM cart_adds AS a, video_stops AS b, app_crashes AS c
+WHERE a.ts > b.ts AND b.ts > c.ts AND a.device = b.device AND b.priority > c.priority;

@@ -1,0 +1,4 @@
+-- clicks: logins, number 188
+SELECT a.visitor_id, b.priority AS before, c.priority AS first
+FROM logins AS a, video_starts AS b, sign_ups AS c
+WHERE a.ts > b.ts AND b.ts > c.ts AND a.device = b.device AND b.priority > c.priority;

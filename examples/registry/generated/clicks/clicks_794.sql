@@ -1,0 +1,5 @@
+-- clicks: ad_impressions, number 198
+SELECT a.visitor_id, b.device, c.score
+FROM ad_impressions AS a
+JOIN page_views AS b ON b.visitor_id = a.visitor_id AND b.ts BETWEEN a.ts - 600 AND a.ts
+JOIN newsletter_opens AS c ON c.visitor_id = a.visitor_id AND c.ts BETWEEN a.ts - 600 AND a.ts;

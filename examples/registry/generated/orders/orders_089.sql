@@ -1,0 +1,5 @@
+-- orders: orders_cancelled, number 22
+SELECT a.order_id, b.country, c.items
+FROM orders_cancelled AS a
+JOIN carts_abandoned AS b ON b.order_id = a.order_id AND b.ts BETWEEN a.ts - 900 AND a.ts
+JOIN stock_moves AS c ON c.order_id = a.order_id AND c.ts BETWEEN a.ts - 900 AND a.ts;

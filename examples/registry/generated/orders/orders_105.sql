@@ -1,0 +1,4 @@
+-- orders: pick_ends, number 26
+SELECT a.order_id, b.country
+FROM pick_ends AS a, carts_abandoned AS b
+WHERE a.ts > b.ts AND a.country = b.country AND b.priority <= 2;

@@ -1,0 +1,6 @@
+-- orders: shipments, number 33
+SELECT DISTINCT k.order_id, b.priority
+FROM shipments AS a
+JOIN returns AS b ON a.order_id = b.order_id
+JOIN watched_orders AS k ON k.order_id = a.order_id
+WHERE a.ts > b.ts AND b.items >= 59;

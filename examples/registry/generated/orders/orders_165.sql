@@ -1,0 +1,6 @@
+-- orders: pick_ends, number 41
+SELECT DISTINCT k.order_id, b.priority
+FROM pick_ends AS a
+JOIN shipments AS b ON a.order_id = b.order_id
+JOIN watched_orders AS k ON k.order_id = a.order_id
+WHERE a.ts > b.ts AND b.items >= 90;

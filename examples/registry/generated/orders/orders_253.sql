@@ -1,0 +1,5 @@
+-- orders: dunning_letters, number 63
+SELECT DISTINCT b.country, b.priority
+FROM dunning_letters AS a
+JOIN carts_abandoned AS b ON a.country = b.country AND a.priority > b.priority
+WHERE a.ts > b.ts;

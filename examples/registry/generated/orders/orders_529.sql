@@ -1,0 +1,4 @@
+-- orders: orders_placed, number 132
+SELECT a.order_id, b.priority AS before, c.priority AS first
+FROM orders_placed AS a, returns AS b, carts_abandoned AS c
+WHERE a.ts > b.ts AND b.ts > c.ts AND a.country = b.country AND b.priority > c.priority;

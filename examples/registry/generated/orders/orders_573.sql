@@ -1,0 +1,5 @@
+-- orders: invoices, number 143
+SELECT DISTINCT b.country, b.priority
+FROM invoices AS a
+JOIN backorders AS b ON a.country = b.country AND a.priority > b.priority
+WHERE a.ts > b.ts;

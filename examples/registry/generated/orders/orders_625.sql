@@ -1,0 +1,4 @@
+-- orders: invoices, number 156
+SELECT a.order_id, b.priority AS before, c.priority AS first
+FROM invoices AS a, orders_cancelled AS b, shipments AS c
+WHERE a.ts > b.ts AND b.ts > c.ts AND a.country = b.country AND b.priority > c.priority;

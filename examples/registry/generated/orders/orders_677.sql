@@ -1,0 +1,6 @@
+-- orders: dunning_letters, number 169
+SELECT DISTINCT k.order_id, b.priority
+FROM dunning_letters AS a
+JOIN pick_starts AS b ON a.order_id = b.order_id
+JOIN watched_orders AS k ON k.order_id = a.order_id
+WHERE a.ts > b.ts AND b.items >= 248;

@@ -1,0 +1,4 @@
+-- orders: shipments, number 194
+SELECT a.order_id, b.country
+FROM shipments AS a, orders_placed AS b
+WHERE a.ts > b.ts AND a.country = b.country AND b.priority <= 3;

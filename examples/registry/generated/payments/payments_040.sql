@@ -1,0 +1,4 @@
+-- payments: disputes, number 10
+SELECT a.merchant_id, b.method
+FROM disputes AS a, captures AS b
+WHERE a.ts > b.ts AND a.method = b.method AND b.priority <= 1;

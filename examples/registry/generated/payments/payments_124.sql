@@ -1,0 +1,5 @@
+-- payments: fee_charges, number 31
+SELECT DISTINCT b.method, b.priority
+FROM fee_charges AS a
+JOIN reversals AS b ON a.method = b.method AND a.priority > b.priority
+WHERE a.ts > b.ts;

@@ -1,0 +1,6 @@
+-- payments: refunds, number 33
+SELECT DISTINCT k.merchant_id, b.priority
+FROM refunds AS a
+JOIN mandates AS b ON a.merchant_id = b.merchant_id
+JOIN vip_merchants AS k ON k.merchant_id = a.merchant_id
+WHERE a.ts > b.ts AND b.amount_cents >= 1584046;

@@ -1,0 +1,4 @@
+-- payments: mandates, number 42
+SELECT a.merchant_id, b.method
+FROM mandates AS a, chargebacks AS b
+WHERE a.ts > b.ts AND a.method = b.method AND b.priority <= 2;

@@ -1,0 +1,6 @@
+-- payments: reversals, number 81
+SELECT DISTINCT k.merchant_id, b.priority
+FROM reversals AS a
+JOIN wallet_topups AS b ON a.merchant_id = b.merchant_id
+JOIN vip_merchants AS k ON k.merchant_id = a.merchant_id
+WHERE a.ts > b.ts AND b.amount_cents >= 1322370;

@@ -1,0 +1,5 @@
+-- payments: payouts, number 111
+SELECT DISTINCT b.method, b.priority
+FROM payouts AS a
+JOIN disputes AS b ON a.method = b.method AND a.priority > b.priority
+WHERE a.ts > b.ts;

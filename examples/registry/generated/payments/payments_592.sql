@@ -1,0 +1,4 @@
+-- payments: authorizations, number 148
+SELECT a.merchant_id, b.priority AS before, c.priority AS first
+FROM authorizations AS a, wallet_debits AS b, settlements AS c
+WHERE a.ts > b.ts AND b.ts > c.ts AND a.method = b.method AND b.priority > c.priority;

@@ -1,0 +1,4 @@
+-- payments: captures, number 170
+SELECT a.merchant_id, b.method
+FROM captures AS a, refunds AS b
+WHERE a.ts > b.ts AND a.method = b.method AND b.priority <= 2;

@@ -1,0 +1,4 @@
+-- sensors: door_closes, number 4
+SELECT a.device_id, b.priority AS before, c.priority AS first
+FROM door_closes AS a, humidities AS b, flow_rates AS c
+WHERE a.ts > b.ts AND b.ts > c.ts AND a.site = b.site AND b.priority > c.priority;

@@ -1,0 +1,5 @@
+-- sensors: calibrations, number 6
+SELECT a.device_id, b.site, c.reading
+FROM calibrations AS a
+JOIN maintenances AS b ON b.device_id = a.device_id AND b.ts BETWEEN a.ts - 600 AND a.ts
+JOIN acknowledgements AS c ON c.device_id = a.device_id AND c.ts BETWEEN a.ts - 600 AND a.ts;

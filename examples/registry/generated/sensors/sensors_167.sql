@@ -1,0 +1,6 @@
+-- sensors: heartbeats, number 41
+SELECT DISTINCT k.device_id, b.priority
+FROM heartbeats AS a
+JOIN door_closes AS b ON a.device_id = b.device_id
+JOIN critical_devices AS k ON k.device_id = a.device_id
+WHERE a.ts > b.ts AND b.reading >= 406;

@@ -1,0 +1,4 @@
+-- sensors: heartbeats, number 60
+SELECT a.device_id, b.priority AS before, c.priority AS first
+FROM heartbeats AS a, maintenances AS b, flow_rates AS c
+WHERE a.ts > b.ts AND b.ts > c.ts AND a.site = b.site AND b.priority > c.priority;

@@ -1,0 +1,4 @@
+-- sensors: firmware_updates, number 74
+SELECT a.device_id, b.site
+FROM firmware_updates AS a, pressures AS b
+WHERE a.ts > b.ts AND a.site = b.site AND b.priority <= 2;

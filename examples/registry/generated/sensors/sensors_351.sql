@@ -1,0 +1,5 @@
+-- sensors: vibrations, number 87
+SELECT DISTINCT b.site, b.priority
+FROM vibrations AS a
+JOIN pressures AS b ON a.site = b.site AND a.priority > b.priority
+WHERE a.ts > b.ts;

@@ -1,0 +1,4 @@
+-- sensors: alarms, number 92
+SELECT a.device_id, b.priority AS before, c.priority AS first
+FROM alarms AS a, flow_rates AS b, maintenances AS c
+WHERE a.ts > b.ts AND b.ts > c.ts AND a.site = b.site AND b.priority > c.priority;

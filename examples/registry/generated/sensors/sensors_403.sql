@@ -1,0 +1,4 @@
+-- sensors: pressures, number 100
+SELECT a.device_id, b.priority AS before, c.priority AS first
+FROM pressures AS a, vibrations AS b, maintenances AS c
+WHERE a.ts > b.ts AND b.ts > c.ts AND a.site = b.site AND b.priority > c.priority;

@@ -1,0 +1,5 @@
+-- sensors: door_opens, number 103
+SELECT DISTINCT b.site, b.priority
+FROM door_opens AS a
+JOIN alarms AS b ON a.site = b.site AND a.priority > b.priority
+WHERE a.ts > b.ts;

@@ -1,0 +1,6 @@
+-- sensors: humidities, number 104
+SELECT a.device_id, a.reading, b.reading AS maintenances_reading
+FROM humidities AS a
+JOIN maintenances AS b ON a.device_id = b.device_id
+WHERE b.ts BETWEEN a.ts AND a.ts + 60
+  AND a.site = 'aachen' AND a.reading > 1842;

@@ -1,0 +1,5 @@
+-- sensors: door_closes, number 110
+SELECT a.device_id, b.site, c.reading
+FROM door_closes AS a
+JOIN battery_levels AS b ON b.device_id = a.device_id AND b.ts BETWEEN a.ts - 300 AND a.ts
+JOIN heartbeats AS c ON c.device_id = a.device_id AND c.ts BETWEEN a.ts - 300 AND a.ts;

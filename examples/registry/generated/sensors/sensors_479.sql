@@ -1,0 +1,5 @@
+-- sensors: firmware_updates, number 119
+SELECT DISTINCT b.site, b.priority
+FROM firmware_updates AS a
+JOIN calibrations AS b ON a.site = b.site AND a.priority > b.priority
+WHERE a.ts > b.ts;

@@ -1,0 +1,6 @@
+-- sensors: battery_levels, number 120
+SELECT a.device_id, a.reading, b.reading AS flow_rates_reading
+FROM battery_levels AS a
+JOIN flow_rates AS b ON a.device_id = b.device_id
+WHERE b.ts BETWEEN a.ts AND a.ts + 600
+  AND a.site = 'celle' AND a.reading > 469;

@@ -1,0 +1,5 @@
+-- sensors: flow_rates, number 142
+SELECT a.device_id, b.site, c.reading
+FROM flow_rates AS a
+JOIN maintenances AS b ON b.device_id = a.device_id AND b.ts BETWEEN a.ts - 600 AND a.ts
+JOIN calibrations AS c ON c.device_id = a.device_id AND c.ts BETWEEN a.ts - 600 AND a.ts;

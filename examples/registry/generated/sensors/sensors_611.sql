@@ -1,0 +1,6 @@
+-- sensors: pressures, number 152
+SELECT a.device_id, a.reading, b.reading AS flow_rates_reading
+FROM pressures AS a
+JOIN flow_rates AS b ON a.device_id = b.device_id
+WHERE b.ts BETWEEN a.ts AND a.ts + 1800
+  AND a.site = 'celle' AND a.reading > 1371;

@@ -1,0 +1,6 @@
+-- sensors: vibrations, number 161
+SELECT DISTINCT k.device_id, b.priority
+FROM vibrations AS a
+JOIN flow_rates AS b ON a.device_id = b.device_id
+JOIN critical_devices AS k ON k.device_id = a.device_id
+WHERE a.ts > b.ts AND b.reading >= 1829;

@@ -1,0 +1,4 @@
+-- sensors: calibrations, number 188
+SELECT a.device_id, b.priority AS before, c.priority AS first
+FROM calibrations AS a, vibrations AS b, power_draws AS c
+WHERE a.ts > b.ts AND b.ts > c.ts AND a.site = b.site AND b.priority > c.priority;

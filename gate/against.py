@@ -1,0 +1,150 @@
+"""`check --against`: what became of every query since a commit, and which line of the catalog is to blame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from analyzer.catalog import Catalog
+from analyzer.diagnostics import Diagnostic, Related, Severity
+from analyzer.errors import CatalogError
+from analyzer.spans import SourceText, Span
+from analyzer.workspace import Sources, Workspace
+from gate.blame import CatalogEdit, catalog_edits, to_blame
+from gate.exit_status import UNREADABLE, fails
+from gate.past import Past, past
+from gate.repository import Repository
+from gate.transitions import Change, Transition, compared, transitions
+from reports.fingerprint import words
+from reports.outcome import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Judge = Callable[[tuple[Path, ...], Sources], tuple[Outcome, ...]]
+_RESTORED = (Change.SAME, Change.BETTER, Change.SHRANK)
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """The statements with a finding on each that got worse or whose bound grew; all transitions; broken catalogs."""
+
+    outcomes: tuple[Outcome, ...]
+    transitions: tuple[Transition, ...]
+    broken: tuple[CatalogError, ...] = ()
+
+    def exit_status(self, fail_on: Severity) -> int:
+        """As of a check, but only what got worse and new statements that do not pass fail."""
+        if any(found.code in UNREADABLE for item in self.outcomes for found in item.diagnostics):
+            return 3
+        changed = zip(self.transitions, self.outcomes, strict=False)
+        return int(any(_failed(transition, item, fail_on) for transition, item in changed))
+
+
+def _failed(transition: Transition, item: Outcome, fail_on: Severity) -> bool:
+    if transition.change is Change.NEW:
+        return fails(item, fail_on)
+    grown = transition.change is Change.GREW and fail_on is not Severity.ERROR
+    return transition.change is Change.WORSE or grown
+
+
+def against(
+    ref: str, outcomes: Sequence[Outcome], workspace: Workspace, files: Sequence[Path], paths: Sequence[Path],
+    judge: Judge, criteria: str,
+) -> Against:  # fmt: skip
+    """Compare the outcomes of ``files`` with those of a commit; ``judge`` checks files of other sources as they were.
+
+    Raises UsageError where there is no repository, or not that commit.
+    """
+    repository = Repository.around(Path.cwd())
+    then = past(repository, repository.commit(ref), workspace, files, paths)
+    found = transitions(judge(then.files, then), outcomes, then.older)
+    blaming = _Blaming(ref, then, workspace, criteria, _numbers(outcomes))
+    marked = tuple(
+        replace(item, diagnostics=(*item.diagnostics, *blaming.diagnostics(transition)))
+        for transition, item in zip(found, outcomes, strict=False)
+    )
+    return Against(marked, found, then.broken)
+
+
+def _numbers(outcomes: Sequence[Outcome]) -> dict[tuple[str, Span], int]:
+    """The number of each statement in its file."""
+    seen: dict[str, int] = {}
+    numbers: dict[tuple[str, Span], int] = {}
+    for item in outcomes:
+        numbers[item.source.file, item.span] = seen.get(item.source.file, 0)
+        seen[item.source.file] = numbers[item.source.file, item.span] + 1
+    return numbers
+
+
+@dataclass(frozen=True)
+class _Blaming:
+    """Makes the findings on transitions."""
+
+    ref: str
+    then: Past
+    workspace: Workspace
+    criteria: str
+    numbers: Mapping[tuple[str, Span], int]
+
+    def diagnostics(self, transition: Transition) -> Iterator[Diagnostic]:
+        """The finding on a statement that got worse, or whose bound grew."""
+        old, new = transition.old, transition.new
+        if old is None or new is None or transition.change not in (Change.WORSE, Change.GREW):
+            return
+        message, code = self._message(transition.change, old, new)
+        edits = () if transition.touched else self._edits(old, new)
+        if not edits:
+            file = self.then.older.get(new.source.file, old.source.file)
+            there = Related(file, old.span.line, f"the query at {self.ref}")
+            help = "repair it, or accept the finding with a reason: see docs/gate.md"
+            yield Diagnostic(code, message, new.source.file, new.span, help, related=(there,))
+            return
+        first, *others = edits
+        catalog = self.workspace.catalog(Path(new.source.file))
+        related = (
+            Related(new.source.file, new.span.line, f"{new.name}, which nobody touched"),
+            *(Related(edit.file, edit.line, edit.message) for edit in others),
+        )
+        help = "take this edit of the catalog back, or repair the query"
+        yield Diagnostic(code, f"{message}, because {first.message}", first.file, _line(catalog, first.line), help,
+                         related=related)  # fmt: skip
+
+    def _message(self, change: Change, old: Outcome, new: Outcome) -> tuple[str, str]:
+        if change is Change.WORSE:
+            was = f"{old.verdict.value} (suppressed)" if old.suppressed else old.verdict.value
+            return f"{new.name} was {was} at {self.ref} and is {new.verdict.value}", "SB421"
+        sizes = [item.bound.formula if item.bound and item.bound.formula else "a constant" for item in (old, new)]
+        numbers = [item.bound.entries if item.bound else None for item in (old, new)]
+        before, after = (f"{n:,}" if n is not None else text for n, text in zip(numbers, sizes, strict=True))
+        return f"the bound of {new.name} grew from {before} to {after} since {self.ref}", "SB422"
+
+    def _edits(self, old: Outcome, new: Outcome) -> tuple[CatalogEdit, ...]:
+        """The edits of the catalog that are to blame for an untouched statement."""
+        file = Path(new.source.file)
+        before, after = self.then.catalog(Path(old.source.file)), self.workspace.catalog(file)
+        text = words(new.source.text[new.span.start : new.span.end])
+        number = self.numbers[new.source.file, new.span]
+
+        def restored(catalog: Catalog) -> bool:
+            return compared(old, self._checked(new.source, catalog, number)) in _RESTORED
+
+        return to_blame(catalog_edits(before, after, text), after, restored)
+
+    def _checked(self, source: SourceText, catalog: Catalog, number: int) -> Outcome:
+        from criteria.check import check_source
+        from criteria.paper_verdict import by_the_paper
+        from reports.outcome import outcome
+
+        (item,) = check_source(source, catalog, (number,))
+        return outcome(by_the_paper(item) if self.criteria == "paper" else item)
+
+
+def _line(catalog: Catalog, number: int) -> Span:
+    """A line of a catalog, without the blanks around it."""
+    source = SourceText(catalog.file, catalog.text)
+    line = source.line(number)
+    start = sum(len(part) + 1 for part in catalog.text.split("\n")[: number - 1])
+    return source.span(start + len(line) - len(line.lstrip()), start + len(line.rstrip()))

@@ -1,0 +1,142 @@
+"""Applies the fixes of findings, round by round, until none is left that may be applied.
+
+A round takes at most one repair of each statement; those of a catalog first, since one may help many statements, and
+no two that touch. Then everything is checked again, so that each fix is judged on the texts that it will stand in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from analyzer.catalog import parse_catalog
+from analyzer.diagnostics import Diagnostic, Fix
+from analyzer.edits import Edit, applied
+from analyzer.errors import CatalogError
+from analyzer.workspace import Sources
+from gate.snapshot import Snapshot
+from reports.outcome import Outcome
+
+MOST_ROUNDS = 100
+"""Each round repairs a statement or removes a comment, so only a defect would need as many."""
+SAFE = "safe"
+
+Judge = Callable[[Sources], tuple[Outcome, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedFix:
+    """A fix that was applied: of which finding, in which statement."""
+
+    statement: str
+    diagnostic: Diagnostic
+    fix: Fix
+
+
+@dataclass(frozen=True, slots=True)
+class Fixing:
+    """What fixing came to: each changed file's text before and after, the fixes, the findings at first and those left.
+
+    ``unsafe`` counts statements whose only repairs change results, and were not asked for.
+    """
+
+    texts: dict[str, tuple[str, str]]
+    fixes: tuple[AppliedFix, ...]
+    first: tuple[Outcome, ...]
+    outcomes: tuple[Outcome, ...]
+    unsafe: int = 0
+
+
+def fix_all(judge: Judge, sources: Sources, unsafe: bool = False) -> Fixing:
+    """Apply every safe fix, and with ``unsafe`` those that change results; ``judge`` checks a state of the files."""
+    before: dict[str, str] = {}
+    after: dict[str, str] = {}
+    done: list[AppliedFix] = []
+    first = outcomes = judge(sources)
+    for _ in range(MOST_ROUNDS):
+        state = Snapshot(sources, after)
+        current = _texts(outcomes, state)
+        round_ = _Round(current, _catalogs(outcomes, state))
+        chosen = [*_candidates(outcomes, unsafe)]
+        in_catalog = [one for one in chosen if any(edit.file in round_.catalogs for edit in one.fix.edits)]
+        taken = [one for one in in_catalog or chosen if round_.take(one.fix)]
+        if not taken:
+            break
+        done += taken
+        for file, edits in round_.edits.items():
+            before.setdefault(file, current[file])
+            after[file] = applied(current[file], edits)
+        outcomes = judge(Snapshot(sources, after))
+    texts = {file: (before[file], after[file]) for file in after if before[file] != after[file]}
+    left = 0 if unsafe else sum(1 for _ in _candidates(outcomes, unsafe=True))
+    return Fixing(texts, tuple(done), first, outcomes, left)
+
+
+def _candidates(outcomes: Iterable[Outcome], unsafe: bool) -> Iterator[AppliedFix]:
+    """Of each statement the first repair that may be applied, and what its suppression comments need."""
+    for item in outcomes:
+        repaired = item.suppressed and _by_comment(item)
+        for found in item.diagnostics:
+            comment = found.code.startswith("SB41")
+            fix = next((fix for fix in found.fixes if unsafe or fix.kind == SAFE), None)
+            if fix is None or found.suppression is not None or (repaired and not comment):
+                continue
+            repaired = repaired or not comment
+            yield AppliedFix(item.name, found, fix)
+
+
+def _by_comment(item: Outcome) -> bool:
+    """Whether somebody decided to leave the statement as it is; a baseline only says that it was so."""
+    return any(found.suppression and found.suppression.kind == "comment" for found in item.diagnostics)
+
+
+def _texts(outcomes: Iterable[Outcome], state: Sources) -> dict[str, str]:
+    """The current text of every file that was checked, and of every catalog."""
+    texts = {item.source.file: item.source.text for item in outcomes}
+    return {**texts, **{file: state.catalog(query).text for file, query in _catalogs(outcomes, state).items()}}
+
+
+def _catalogs(outcomes: Iterable[Outcome], state: Sources) -> dict[str, Path]:
+    """The catalogs that were used, each with a query file that uses it."""
+    files = dict.fromkeys(item.source.file for item in outcomes if item.rejected)
+    return {state.catalog(Path(file)).file: Path(file) for file in files}
+
+
+@dataclass
+class _Round:
+    """The edits of one round, which do not touch each other; ``take`` adds those of a fix, if they fit."""
+
+    texts: dict[str, str]
+    catalogs: dict[str, Path]
+    edits: dict[str, list[Edit]] = field(default_factory=dict)
+
+    def take(self, fix: Fix) -> bool:
+        """Add a fix; False where it has to wait, because it touches another one or breaks the catalog."""
+        added: dict[str, list[Edit]] = {}
+        for edit in fix.edits:
+            others = self.edits.get(edit.file, [])
+            if edit in others:
+                continue
+            if any(_touch(edit, other) for other in others) or edit.file not in self.texts:
+                return False
+            added.setdefault(edit.file, []).append(edit)
+        together = {file: [*self.edits.get(file, []), *edits] for file, edits in added.items()}
+        if not all(self._reads(file, edits) for file, edits in together.items()):
+            return False
+        self.edits.update(together)
+        return True
+
+    def _reads(self, file: str, edits: list[Edit]) -> bool:
+        """Whether the edits apply, and leave a catalog one."""
+        try:
+            text = applied(self.texts[file], edits)
+            if file in self.catalogs:
+                parse_catalog(text, file)
+        except (ValueError, CatalogError):
+            return False
+        return True
+
+
+def _touch(one: Edit, other: Edit) -> bool:
+    return one.span.start <= other.span.end and other.span.start <= one.span.end

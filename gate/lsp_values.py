@@ -1,0 +1,101 @@
+"""What an editor is shown of checked statements, as values of the language server protocol.
+
+They equal what `streambound check` prints: the same findings at the same places, the same bounds, the same repairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from lsprotocol import types
+
+from analyzer.diagnostics import Diagnostic, Fix, Related, Severity
+from analyzer.spans import Span
+from reports.outcome import Outcome
+from reports.text_report import notes, verdict_line
+
+NAME = "streambound"
+_SEVERITIES = {
+    Severity.ERROR: types.DiagnosticSeverity.Error,
+    Severity.WARNING: types.DiagnosticSeverity.Warning,
+    Severity.NOTE: types.DiagnosticSeverity.Information,
+}
+
+Place = Callable[[str, Span], types.Range]
+"""A span of a file, by its name, in the units that the editor counts in."""
+Address = Callable[[str], str]
+"""A file's URI, by its name."""
+
+
+def diagnostics(outcomes: Iterable[Outcome], place: Place, address: Address) -> list[types.Diagnostic]:
+    """Every finding; one that a comment or a baseline suppresses is a hint."""
+    return [_diagnostic(found, place, address) for item in outcomes for found in item.diagnostics]
+
+
+def _diagnostic(found: Diagnostic, place: Place, address: Address) -> types.Diagnostic:
+    severity = types.DiagnosticSeverity.Hint if found.suppression else _SEVERITIES[found.severity]
+    return types.Diagnostic(
+        range=place(found.file, found.span),
+        message="\n".join(_message(found)),
+        severity=severity,
+        code=found.code,
+        source=NAME,
+        related_information=[_related(other, place, address) for other in found.related],
+    )
+
+
+def _message(found: Diagnostic) -> Iterator[str]:
+    yield f"{found.rule.name}: {found.message}"
+    if found.help:
+        yield f"help: {found.help}"
+    if found.suppression:
+        yield f"suppressed: {found.suppression.reason}"
+
+
+def _related(other: Related, place: Place, address: Address) -> types.DiagnosticRelatedInformation:
+    line = Span(0, 0, other.line, 1, other.line, 1)
+    return types.DiagnosticRelatedInformation(
+        types.Location(address(other.file), place(other.file, line)), other.message
+    )
+
+
+def hover(outcomes: Iterable[Outcome], line: int, character: int, place: Place) -> types.Hover | None:
+    """Verdict and bound of the statement at a position (0-based, in the editor's units); None beside statements."""
+    for item in outcomes:
+        area = place(item.source.file, item.span)
+        if (area.start.line, area.start.character) <= (line, character) <= (area.end.line, area.end.character):
+            text = "\n\n".join((f"**{verdict_line(item, False)}**", *notes(item)))
+            return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text), area)
+    return None
+
+
+def code_actions(
+    outcomes: Iterable[Outcome], wanted: types.Range, place: Place, address: Address
+) -> list[types.CodeAction]:
+    """The repairs of the findings that a range touches; a safe one is preferred."""
+    return [
+        _action(found, fix, place, address)
+        for item in outcomes
+        for found in item.diagnostics
+        if _touches(place(found.file, found.span), wanted)
+        for fix in found.fixes
+    ]
+
+
+def _touches(one: types.Range, other: types.Range) -> bool:
+    first, second = sorted((one, other), key=lambda area: (area.start.line, area.start.character))
+    return (second.start.line, second.start.character) <= (first.end.line, first.end.character)
+
+
+def _action(found: Diagnostic, fix: Fix, place: Place, address: Address) -> types.CodeAction:
+    changes: dict[str, list[types.TextEdit]] = {}
+    for edit in fix.edits:
+        changes.setdefault(address(edit.file), []).append(types.TextEdit(place(edit.file, edit.span), edit.replacement))
+    safe = fix.kind == "safe"
+    return types.CodeAction(
+        title=f"{fix.title} ({'safe' if safe else 'changes results'})",
+        kind=types.CodeActionKind.QuickFix,
+        diagnostics=[_diagnostic(found, place, address)],
+        is_preferred=safe,
+        edit=types.WorkspaceEdit(changes=changes),
+    )

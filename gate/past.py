@@ -1,0 +1,137 @@
+"""The queries and catalogs of a commit, as sources of a check: what `check --against` compares with."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from analyzer.catalog import Catalog, parse_catalog
+from analyzer.errors import CatalogError, InputError
+from analyzer.spans import SourceText
+from analyzer.workspace import Workspace
+from gate.globs import matches
+from gate.repository import Repository
+
+
+@dataclass(frozen=True)
+class Past:
+    """The state of a commit: the query files that it had, named as the working directory would call them.
+
+    ``older`` maps files as they are called now to their names then; ``broken`` has what is wrong with catalogs of the
+    commit, whose queries then count as new.
+    """
+
+    older: Mapping[str, str]
+    contents: Mapping[str, bytes] = field(repr=False)
+    catalogs: Mapping[str, Catalog] = field(repr=False)
+    broken: tuple[CatalogError, ...] = ()
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The query files of the commit."""
+        return tuple(map(Path, self.contents))
+
+    def read(self, file: Path) -> SourceText:
+        """The text of a query file in the commit; raises InputError where it was not UTF-8 text."""
+        try:
+            text = self.contents[str(file)].decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise InputError("the file was not UTF-8 text", file=str(file)) from error
+        if "\0" in text:
+            raise InputError("the file was binary", file=str(file))
+        return SourceText(str(file), text)
+
+    def catalog(self, file: Path | None = None) -> Catalog:
+        """The catalog of a query file in the commit."""
+        return self.catalogs[str(file)]
+
+
+def past(
+    repository: Repository, commit: str, workspace: Workspace, files: Sequence[Path], paths: Sequence[Path]
+) -> Past:
+    """What a commit had of the files that are checked now, and what it would have checked that is gone.
+
+    ``paths`` are the arguments: what is gone is looked for below directories among them, or else by the ``queries`` of
+    the commit's catalog.
+    """
+    names = _Names(repository.root.resolve(), repository.renames(commit), repository.files(commit))
+    older = {str(file): old for file in files if (old := names.old(file)) is not None}
+    used = {file: workspace.catalog(Path(file)).file for file in older}
+    default = workspace.default
+    reader = _Catalogs(repository, commit, names)
+    catalogs = reader.read({*used.values(), *([default.file] if default else [])})
+    then = {names.shown(old): (old, catalogs[used[file]]) for file, old in older.items() if used[file] in catalogs}
+    if default is not None and default.file in catalogs:
+        for old in names.gone(older.values()):
+            if _checked(names.shown(old), catalogs[default.file], paths):
+                then[names.shown(old)] = (old, catalogs[default.file])
+    contents = repository.contents(commit, (old for old, _ in then.values()))
+    return Past(
+        {file: names.shown(old) for file, old in older.items() if names.shown(old) in then},
+        {shown: contents[old] for shown, (old, _) in then.items()},
+        {shown: catalog for shown, (_, catalog) in then.items()},
+        tuple(reader.broken),
+    )
+
+
+def _checked(file: str, catalog: Catalog, paths: Sequence[Path]) -> bool:
+    """Whether a file would be checked: it is below a directory among the arguments, or the catalog registers it."""
+    if paths:
+        return file.endswith(".sql") and any(_within(file, path) for path in paths)
+    if not _within(file, Path(catalog.file).parent):
+        return False
+    relative = Path(os.path.relpath(file, Path(catalog.file).parent)).as_posix()
+    return any(matches(pattern, relative) for pattern in catalog.queries)
+
+
+def _within(file: str, directory: Path) -> bool:
+    return not os.path.relpath(file, directory).startswith("..")
+
+
+@dataclass
+class _Catalogs:
+    """Reads catalogs of a commit, by the names of those now."""
+
+    repository: Repository
+    commit: str
+    names: _Names
+    broken: list[CatalogError] = field(default_factory=list)
+
+    def read(self, files: Iterable[str]) -> dict[str, Catalog]:
+        """The catalogs that were there and can be used; what is wrong with others goes to ``broken``."""
+        old = {file: name for file in files if (name := self.names.old(Path(file))) is not None}
+        contents = self.repository.contents(self.commit, old.values())
+        return {file: catalog for file, name in old.items() for catalog in self._parsed(name, contents[name])}
+
+    def _parsed(self, name: str, content: bytes) -> Iterator[Catalog]:
+        try:
+            yield parse_catalog(content.decode("utf-8-sig", errors="replace"), self.names.shown(name))
+        except CatalogError as error:
+            self.broken.append(error)
+
+
+@dataclass(frozen=True)
+class _Names:
+    """What files are called: in the working directory, relative to the repository, and in the commit."""
+
+    root: Path
+    renames: Mapping[str, str]
+    then: frozenset[str]
+
+    def old(self, file: Path) -> str | None:
+        """The name of a file in the commit; None where it was not there, or is outside the repository."""
+        here = file.absolute()
+        name = Path(os.path.relpath(here.parent.resolve() / here.name, self.root)).as_posix()
+        old = self.renames.get(name, name)
+        return old if old in self.then else None
+
+    def gone(self, known: Iterable[str]) -> Iterator[str]:
+        """The files of the commit but for those known, and for those that only have another name now."""
+        elsewhere = {*known, *self.renames.values()}
+        return (name for name in sorted(self.then) if name not in elsewhere)
+
+    def shown(self, name: str) -> str:
+        """How the working directory calls a file of the commit."""
+        return os.path.relpath(self.root / name)

@@ -1,0 +1,130 @@
+"""Findings against a baseline: which are known, which are new, and which entries are stale."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from analyzer.diagnostics import ORDER, Diagnostic, Severity, Suppression
+from criteria.vocabulary import Verdict
+from gate.baseline import Baseline, Entry
+from reports.fingerprint import fingerprints
+from reports.outcome import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Ratchet:
+    """A run beside a baseline: the statements, known findings marked; the entries that hold, and those that are stale.
+
+    ``held`` has the entries as they would be written now: an entry of a file that was renamed has its new name.
+    """
+
+    outcomes: tuple[Outcome, ...]
+    held: tuple[Entry, ...]
+    stale: tuple[Entry, ...]
+
+
+def ratchet(outcomes: Sequence[Outcome], baseline: Baseline) -> Ratchet:
+    """Mark what the baseline knows, and find the entries that nothing needs any more.
+
+    An entry is judged where its file was checked and every statement of it could be analysed, or where the file is
+    gone; one for what a comment accepts by now is stale. The findings of a file that was renamed are those of the old
+    one, if that is gone.
+    """
+    renamed = _renamed(outcomes, baseline)
+    prints = fingerprints(outcomes, _named(renamed, baseline))
+    known = {entry.fingerprint: entry for entry in baseline.entries}
+    marked, present = [], set[str]()
+    for item, mine in zip(outcomes, prints, strict=True):
+        found = tuple(
+            _marked(one, known[key], baseline) if key in known else one
+            for one, key in zip(item.diagnostics, mine, strict=True)
+        )
+        present.update(key for one, key in zip(item.diagnostics, mine, strict=True) if one.suppression is None)
+        marked.append(replace(item, diagnostics=found))
+    judged = _judged(outcomes, baseline, renamed)
+    stale = tuple(entry for entry in baseline.entries if entry.fingerprint not in present and judged(entry))
+    return Ratchet(tuple(marked), tuple(_held(baseline, stale, renamed, outcomes)), stale)
+
+
+def entries(outcomes: Sequence[Outcome], baseline: Baseline, fail_on: Severity = Severity.ERROR) -> Iterator[Entry]:
+    """What a new baseline holds: each finding of that severity that may be accepted and that no comment accepts."""
+    for item, mine in zip(outcomes, fingerprints(outcomes, baseline.relative), strict=True):
+        for found, key in zip(item.diagnostics, mine, strict=True):
+            if found.suppression is None and _fails(found, fail_on) and found.rule.acceptable:
+                yield Entry(baseline.relative(item.source.file), item.name, found.code, key)
+
+
+def refused(outcomes: Iterable[Outcome], fail_on: Severity = Severity.ERROR) -> tuple[Diagnostic, ...]:
+    """The findings that no baseline accepts: of what was not analysed, and of suppression comments."""
+    return tuple(
+        found
+        for item in outcomes
+        for found in item.diagnostics
+        if found.suppression is None and _fails(found, fail_on) and not found.rule.acceptable
+    )
+
+
+def _fails(found: Diagnostic, fail_on: Severity) -> bool:
+    return ORDER.index(found.severity) >= ORDER.index(fail_on)
+
+
+def _marked(found: Diagnostic, entry: Entry, baseline: Baseline) -> Diagnostic:
+    """A known finding; a comment's suppression says more, and an entry for what cannot be accepted says nothing."""
+    if found.suppression is not None or not found.rule.acceptable:
+        return found
+    return replace(found, suppression=Suppression("baseline", where=f"{baseline.file}:{entry.line}"))
+
+
+def _judged(outcomes: Sequence[Outcome], baseline: Baseline, renamed: dict[str, str]) -> Callable[[Entry], bool]:
+    checked: dict[str, bool] = {}
+    for item in outcomes:
+        here = baseline.relative(item.source.file)
+        name = renamed.get(here, here)
+        checked[name] = checked.get(name, True) and item.verdict is not Verdict.ERROR
+    return lambda entry: checked[entry.file] if entry.file in checked else not baseline.exists(entry)
+
+
+def _renamed(outcomes: Sequence[Outcome], baseline: Baseline) -> dict[str, str]:
+    """Files that the baseline knows by another name, which is gone: new name to old name."""
+    gone = {entry.file for entry in baseline.entries if not baseline.exists(entry)}
+    if not gone:
+        return {}
+    known = {entry.file for entry in baseline.entries}
+    by_file: dict[str, list[Outcome]] = {}
+    for item in outcomes:
+        by_file.setdefault(baseline.relative(item.source.file), []).append(item)
+    found: dict[str, str] = {}
+    for old in sorted(gone):
+        wanted = {entry.fingerprint for entry in baseline.entries if entry.file == old}
+        for new, items in by_file.items():
+            if new in known or new in found:
+                continue
+            if wanted & {key for mine in fingerprints(items, _named({new: old}, baseline)) for key in mine}:
+                found[new] = old
+                break
+    return found
+
+
+def _named(renamed: Mapping[str, str], baseline: Baseline) -> Callable[[str], str]:
+    """How the baseline called a file."""
+    return lambda file: renamed.get(baseline.relative(file), baseline.relative(file))
+
+
+def _held(
+    baseline: Baseline, stale: tuple[Entry, ...], renamed: dict[str, str], outcomes: Sequence[Outcome]
+) -> Iterator[Entry]:
+    """The entries that are not stale, those of renamed files under their new names and fingerprints."""
+    moved: dict[str, tuple[str, str]] = {}
+    if renamed:
+        old = fingerprints(outcomes, _named(renamed, baseline))
+        new = fingerprints(outcomes, baseline.relative)
+        for item, mine, theirs in zip(outcomes, old, new, strict=True):
+            here = baseline.relative(item.source.file)
+            if here in renamed:
+                moved.update((key, (here, other)) for key, other in zip(mine, theirs, strict=True))
+    for entry in baseline.entries:
+        if entry in stale:
+            continue
+        file, fingerprint = moved.get(entry.fingerprint, (entry.file, entry.fingerprint))
+        yield replace(entry, file=file, fingerprint=fingerprint)

@@ -1,0 +1,198 @@
+"""Applies the suppression comments of the checked files: what they allow, and what is wrong with them.
+
+A comment before or inside a statement is about that statement, and so is one behind it on its last line;
+``allow-file`` before the first statement is about all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from analyzer.diagnostics import Diagnostic, Fix, Suppression
+from analyzer.edits import Edit, hunks
+from analyzer.spans import SourceText, Span
+from gate.directives import Allowed, Directive, directives
+from reports.outcome import Outcome
+
+if TYPE_CHECKING:
+    from analyzer.catalog import Catalog
+    from criteria.check import Checked
+
+_PAPER, _EXACT = ("SB3",), ("SB2",)
+
+
+@dataclass
+class _Scope:
+    """A suppression comment and the statements, by their place in the file, that it is about."""
+
+    directive: Directive
+    members: range
+    used: set[str] = field(default_factory=set)
+
+
+def today() -> date:
+    """The day by which suppressions end, the same everywhere."""
+    return datetime.now(UTC).date()
+
+
+def suppressed(outcomes: Iterable[Outcome], today: date, criteria: str = "exact") -> tuple[Outcome, ...]:
+    """The statements with what their comments allow marked, and findings on the comments themselves.
+
+    Statements of one file stand together. A comment holds through its ``until`` day (UTC); afterwards it is an error.
+    """
+    found: list[Outcome] = []
+    for _, group in groupby(outcomes, key=lambda item: item.source.file):
+        items = list(group)
+        found += _of_file(items, today, criteria) if "streambound" in items[0].source.text.lower() else items
+    return tuple(found)
+
+
+def acceptance(checked: Checked, catalog: Catalog) -> Suppression | None:
+    """The comment by which a statement that is not bounded passes a check; None where it does not."""
+    from criteria.check import check_source
+    from reports.outcome import outcome
+
+    if "streambound" not in checked.source.text.lower():
+        return None
+    items = suppressed(map(outcome, check_source(checked.source, catalog)), today())
+    mine = next(item for item in items if item.span == checked.statement.span)
+    return next((found.suppression for found in mine.diagnostics if mine.suppressed and found.suppression), None)
+
+
+def _of_file(items: list[Outcome], today: date, criteria: str) -> list[Outcome]:
+    source = items[0].source
+    scopes: list[_Scope] = []
+    extra: dict[int, list[Diagnostic]] = {}
+    for directive in directives(source):
+        if isinstance(directive, Diagnostic):
+            index = _index(directive.span, items)
+            extra.setdefault(len(items) - 1 if index is None else index, []).append(directive)
+            continue
+        members = _members(directive, items)
+        if isinstance(members, Diagnostic):
+            extra.setdefault(len(items) - 1, []).append(members)
+        else:
+            scopes.append(_Scope(directive, members))
+    allowed = [_allowed(item, i, scopes, today) for i, item in enumerate(items)]
+    for scope in scopes:
+        if wrong := _judged(scope, items, source, today, criteria):
+            extra.setdefault(scope.members[0], []).append(wrong)
+    return [
+        replace(item, diagnostics=(*item.diagnostics, *sorted(extra[i], key=lambda found: found.span)))
+        if i in extra
+        else item
+        for i, item in enumerate(allowed)
+    ]
+
+
+def _members(directive: Directive, statements: Sequence[Outcome]) -> range | Diagnostic:
+    """The statements that a comment is about; a finding where there is none."""
+    file = statements[0].source.file
+    if directive.whole_file:
+        if statements[0].span.start < directive.comment.start:
+            message = "allow-file stands before the first statement of its file"
+            return Diagnostic("SB411", message, file, directive.comment, "move it there, or write allow")
+        return range(len(statements))
+    index = _index(directive.comment, statements)
+    if index is None:
+        message = "no statement follows this suppression"
+        return Diagnostic("SB411", message, file, directive.comment, "write it before the statement, or inside it")
+    return range(index, index + 1)
+
+
+def _index(comment: Span, statements: Sequence[Outcome]) -> int | None:
+    """Which statement a comment belongs to: the one around it, or that ends on its line, or else the next one."""
+    for i, statement in enumerate(statements):
+        if comment.start < statement.span.end:
+            behind = comment.start < statement.span.start and comment.end_line < statement.span.line
+            return i - 1 if i and behind and statements[i - 1].span.end_line == comment.line else i
+    return len(statements) - 1 if statements[-1].span.end_line == comment.line else None
+
+
+def _allowed(item: Outcome, index: int, scopes: Sequence[_Scope], today: date) -> Outcome:
+    """A statement with its findings marked that a comment of its own, or else one of the file, allows."""
+    mine = [scope for scope in scopes if index in scope.members and not _expired(scope.directive, today)]
+    mine.sort(key=lambda scope: scope.directive.whole_file)
+    return replace(item, diagnostics=tuple(_marked(found, mine) for found in item.diagnostics)) if mine else item
+
+
+def _marked(found: Diagnostic, scopes: Sequence[_Scope]) -> Diagnostic:
+    for scope in scopes:
+        for allowed in scope.directive.allowed:
+            if allowed.code == found.code:
+                scope.used.add(found.code)
+                where = f"{found.file}:{allowed.span.line}:{allowed.span.column}"
+                directive = scope.directive
+                return replace(found, suppression=Suppression("comment", directive.reason, directive.until, where))
+    return found
+
+
+def _expired(directive: Directive, today: date) -> bool:
+    return directive.until is not None and directive.until < today
+
+
+def _judged(
+    scope: _Scope, items: Sequence[Outcome], source: SourceText, today: date, criteria: str
+) -> Diagnostic | None:
+    """What is wrong with a comment that was read: it has expired, or allows what is not there."""
+    directive = scope.directive
+    members = [items[i] for i in scope.members]
+    there = {found.code for item in members for found in item.diagnostics}
+    unused = [
+        allowed
+        for i, allowed in enumerate(directive.allowed)
+        if allowed.code in {earlier.code for earlier in directive.allowed[:i]}
+        or (allowed.code not in (there if _expired(directive, today) else scope.used)
+            and all(_looked_for(allowed.code, item, criteria) for item in members))
+    ]  # fmt: skip
+    fixes = (_removal(directive, unused, source),) if unused else ()
+    if _expired(directive, today):
+        message = f"this suppression ended on {directive.until}"
+        help = "decide again: repair the query, or extend until= with a reason that still holds"
+        return Diagnostic("SB412", message, source.file, directive.until_span or directive.comment, help, fixes=fixes)
+    if unused:
+        codes = ", ".join(allowed.code for allowed in unused)
+        message = f"{codes} {'is' if len(unused) == 1 else 'are'} allowed here, and nothing needs it"
+        return Diagnostic("SB413", message, source.file, unused[0].span, "remove it; check --fix does so", fixes=fixes)
+    return None
+
+
+def _looked_for(code: str, item: Outcome, criteria: str) -> bool:
+    """Whether a run could have found a code in a statement; one that it did not look for is not unused."""
+    if code == "SB402":  # depends on which files are checked together
+        return False
+    if code.startswith("SB11"):
+        return all(found.code != "SB001" for found in item.diagnostics)
+    other = _EXACT if criteria == "paper" else _PAPER
+    return item.projection is not None and not code.startswith(other)
+
+
+def _removal(directive: Directive, unused: Sequence[Allowed], source: SourceText) -> Fix:
+    """The comment without the codes that nothing needs; no comment where none is left."""
+    kept = [allowed.code for allowed in directive.allowed if allowed not in unused]
+    if kept:
+        span = source.span(directive.allowed[0].span.start, directive.allowed[-1].span.end)
+        edit = Edit(source.file, span, ", ".join(kept))
+    else:
+        edit = _without(directive.comment, source)
+    changed = tuple(hunks(source, (edit,)))
+    return Fix("remove the unused suppression", "safe", "", ("suppression",), (edit,), changed)
+
+
+def _without(comment: Span, source: SourceText) -> Edit:
+    """A comment removed: with its line where nothing else is on it, else with the blanks before it."""
+    text, start, end = source.text, comment.start, comment.end
+    line = text.rfind("\n", 0, start) + 1
+    newline = text.find("\n", end)
+    rest = text[end : len(text) if newline < 0 else newline]
+    if not text[line:start].strip() and not rest.strip():
+        last = len(text) if newline < 0 else newline + 1
+        return Edit(source.file, source.span(line, last), "")
+    if not rest.strip():
+        start = line + len(text[line:start].rstrip(" \t"))
+    glued = text[start - 1 : start].strip() and rest[:1].strip()
+    return Edit(source.file, source.span(start, end), " " if glued else "")

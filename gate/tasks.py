@@ -1,0 +1,90 @@
+"""Judging files in this process or in several: a task is a file's text and what to do with it."""
+
+from __future__ import annotations
+
+import multiprocessing
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from analyzer.spans import SourceText
+from gate.outcome_json import to_json
+from reports.outcome import outcome
+
+if TYPE_CHECKING:
+    from analyzer.workspace import Sources
+    from criteria.check import Checked
+
+WORTHWHILE = 30_000
+"""Characters of SQL below which more processes cost more time than they save (about a hundred statements)."""
+REPAIR = 10_000
+"""What looking for the repairs of a statement costs, in characters of SQL to judge."""
+_PER_PROCESS = 8
+"""Portions of work per process, so that none waits long for the last one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Judge every statement of a text, or look for repairs of some of them, by their numbers from 0.
+
+    ``criteria`` and ``details`` as in `gate.check_files.Settings`.
+    """
+
+    source: SourceText = field(repr=False)
+    criteria: str
+    details: frozenset[str]
+    repaired: tuple[int, ...] = ()
+
+
+def results(tasks: Sequence[Task], workspace: Sources, jobs: int) -> Iterator[list[Any]]:
+    """For every task, in their order, its statements' outcomes as JSON values.
+
+    They are the same for any number of processes.
+    """
+    work = sum(REPAIR * len(task.repaired) or len(task.source.text) for task in tasks)
+    if jobs <= 1 or len(tasks) < 2 or work < WORTHWHILE:
+        yield from (result(task, workspace) for task in tasks)
+        return
+    import criteria.check  # noqa: F401  # once, before the processes fork
+
+    _keep(workspace)
+    method = "fork" if sys.platform == "linux" else "spawn"
+    context = multiprocessing.get_context(method)
+    with ProcessPoolExecutor(jobs, context, _keep, (workspace,)) as pool:
+        yield from pool.map(_result, tasks, chunksize=max(1, len(tasks) // (jobs * _PER_PROCESS)))
+
+
+_kept: list[Sources] = []
+"""The workspace of a worker process: too large to travel with every task."""
+
+
+def _keep(workspace: Sources) -> None:
+    sys.set_int_max_str_digits(0)
+    _kept[:] = [workspace]
+
+
+def _result(task: Task) -> list[Any]:
+    return result(task, _kept[0])
+
+
+def result(task: Task, workspace: Sources) -> list[Any]:
+    """The outcomes of one task."""
+    from pathlib import Path
+
+    from criteria.check import check_text
+
+    catalog = workspace.catalog(Path(task.source.file))
+    checked = check_text(task.source, catalog, task.repaired or None)
+    return [to_json(outcome(_finished(item, task), task.details)) for item in checked]
+
+
+def _finished(item: Checked, task: Task) -> Checked:
+    from criteria.check import with_repairs
+
+    if task.criteria == "paper":
+        from criteria.paper_verdict import by_the_paper
+
+        return by_the_paper(item)
+    return with_repairs(item) if task.repaired else item

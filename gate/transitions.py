@@ -1,0 +1,153 @@
+"""What became of each statement between two states: paired, compared, and ordered from better to worse.
+
+Order of verdicts: *bounded*, *unknown*, *unbounded*, *unsupported*, *error*: first what is proved, then what may still
+be bounded, what is not, and at last what was not analysed. What somebody accepted counts as bounded does: it passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from analyzer.symbols import symbols_in
+from criteria.vocabulary import Verdict
+from recheck.formula import evaluate
+from reports.fingerprint import words
+from reports.outcome import BoundText, Outcome
+
+WORSE_LAST = (Verdict.BOUNDED, Verdict.UNKNOWN, Verdict.UNBOUNDED, Verdict.UNSUPPORTED, Verdict.ERROR)
+_SAMPLES = (1, 2, 3, 10, 1000)
+
+
+class Change(StrEnum):
+    """What became of a statement; ``grew`` and ``shrank`` are about the bound M."""
+
+    WORSE = "worse"
+    GREW = "grew"
+    NEW = "new"
+    BETTER = "better"
+    SHRANK = "shrank"
+    REMOVED = "removed"
+    SAME = "same"
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """A statement in two states; None where it is not there. ``touched`` is whether its text changed."""
+
+    change: Change
+    old: Outcome | None
+    new: Outcome | None
+    touched: bool = False
+
+
+def transitions(old: Sequence[Outcome], new: Sequence[Outcome], older: Mapping[str, str]) -> tuple[Transition, ...]:
+    """Every statement of both states once: those of the new one in their order, then what was removed.
+
+    ``older`` maps files as they are called now to their old names.
+    """
+    pairs = _pairs(old, new, older)
+    found = [_transition(old[pairs[i]] if i in pairs else None, item) for i, item in enumerate(new)]
+    left = set(range(len(old))) - set(pairs.values())
+    return (*found, *(Transition(Change.REMOVED, old[i], None, True) for i in sorted(left)))
+
+
+def _transition(old: Outcome | None, new: Outcome) -> Transition:
+    if old is None:
+        return Transition(Change.NEW, None, new, True)
+    touched = _words(old) != _words(new)
+    return Transition(compared(old, new), old, new, touched)
+
+
+def compared(old: Outcome, new: Outcome) -> Change:
+    """What became of a statement's verdict, or else of its bound."""
+    before, after = rank(old), rank(new)
+    if before != after:
+        return Change.WORSE if after > before else Change.BETTER
+    if old.verdict is not Verdict.BOUNDED or new.verdict is not Verdict.BOUNDED:
+        return Change.SAME
+    return _bounds(old.bound or BoundText(), new.bound or BoundText())
+
+
+def rank(item: Outcome) -> int:
+    """Where a statement stands in the order; what somebody accepted, where bounded ones do."""
+    return 0 if item.suppressed else WORSE_LAST.index(item.verdict)
+
+
+def _bounds(old: BoundText, new: BoundText) -> Change:
+    """Numbers are compared; formulas at some values: one that is greater for any of them grew."""
+    if old.entries is not None and new.entries is not None:
+        before, after = [old.entries], [new.entries]
+    elif old.formula == new.formula:
+        return Change.SAME
+    elif new.formula is None or old.formula is None:
+        return Change.GREW if new.formula is None else Change.SHRANK
+    else:
+        before, after = _sampled(old.formula, new.formula)
+    if any(b < a for b, a in zip(before, after, strict=True)):
+        return Change.GREW
+    return Change.SHRANK if before != after else Change.SAME
+
+
+def _sampled(old: str, new: str) -> tuple[list[int], list[int]]:
+    """Both formulas where all symbols have one value, and where one of them has another; equal ones mostly agree."""
+    symbols = sorted(symbols_in(old) | symbols_in(new))
+    points = [dict.fromkeys(symbols, value) for value in _SAMPLES]
+    points += [{**dict.fromkeys(symbols, 2), symbol: value} for symbol in symbols for value in _SAMPLES]
+    return [evaluate(old, point) for point in points], [evaluate(new, point) for point in points]
+
+
+# --- which statement is which --------------------------------------------------------------------------------------
+
+
+def _pairs(old: Sequence[Outcome], new: Sequence[Outcome], older: Mapping[str, str]) -> dict[int, int]:
+    """Statements of the new state with those of the old one: by name or text in one file, then anywhere, then by place.
+
+    Equal keys are paired in their order.
+    """
+    pairing = _Pairing(old, new)
+
+    def then(item: Outcome) -> str:
+        return older.get(item.source.file, item.source.file)
+
+    pairing.match(lambda item: (item.source.file, item.name) if item.named else None,
+                  lambda item: (then(item), item.name) if item.named else None)  # fmt: skip
+    pairing.match(lambda item: (item.source.file, _words(item)), lambda item: (then(item), _words(item)))
+    pairing.match(lambda item: item.name if item.named else None, lambda item: item.name if item.named else None)
+    pairing.match(_words, _words)
+    pairing.match(lambda item: item.source.file, then)
+    return pairing.found
+
+
+class _Pairing:
+    """Pairs what is left, round by round."""
+
+    def __init__(self, old: Sequence[Outcome], new: Sequence[Outcome]) -> None:
+        self.old, self.new = dict(enumerate(old)), dict(enumerate(new))
+        self.found: dict[int, int] = {}
+
+    def match(
+        self, old_key: Callable[[Outcome], Hashable | None], new_key: Callable[[Outcome], Hashable | None]
+    ) -> None:
+        """Pair statements of one key, in their order; those whose key is None are left."""
+        waiting: dict[Hashable, list[int]] = {}
+        for i, item in self.old.items():
+            if (key := old_key(item)) is not None:
+                waiting.setdefault(key, []).append(i)
+        for i, item in list(self.new.items()):
+            key = new_key(item)
+            if key is not None and waiting.get(key):
+                self.found[i] = waiting[key].pop(0)
+                del self.new[i]
+                del self.old[self.found[i]]
+
+
+def _words(item: Outcome) -> str:
+    return words(item.source.text[item.span.start : item.span.end])
+
+
+def counted(found: Iterable[Transition]) -> str:
+    """How many of each change, in words: ``1 worse, 839 same``."""
+    changes = [transition.change for transition in found]
+    return ", ".join(f"{changes.count(change)} {change.value}" for change in Change if change in changes) or "no query"

@@ -1,0 +1,136 @@
+"""What every output format prints of a statement: plain values, without the derivation that led to them.
+
+Formats take nothing else, so that a verdict can come from another process or from a cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from analyzer.diagnostics import Diagnostic, Severity
+from analyzer.spans import SourceText, Span
+from criteria.violation import CriterionResult
+from criteria.vocabulary import Tier, Verdict
+
+if TYPE_CHECKING:
+    from criteria.check import Checked
+
+DETAILS = ("certificate", "drawings", "lto_queries")
+"""What costs time and only some formats print."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoundText:
+    """M as a formula, and as a number where the catalog gives one; both None where no formula is known."""
+
+    formula: str | None = None
+    entries: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One statement as it is reported.
+
+    ``named`` is where a comment names it; ``projection`` is ``bag`` or ``set``; ``bound`` is there iff the deciding
+    criterion holds; ``rejected`` says that a repair may help, ``repaired`` that one was looked for, ``why_no_repair``
+    why none was found, ``repairs_cut_short`` why the search ended early; ``paper`` has a sentence on each theorem of
+    the paper that speaks of the query; ``witness`` says what the witness of an unbounded query keeps. ``certificate``,
+    ``drawings`` (SVG by name) and ``lto_queries`` are only there if asked for.
+    """
+
+    name: str
+    source: SourceText
+    span: Span
+    verdict: Verdict
+    diagnostics: tuple[Diagnostic, ...]
+    named: Span | None = None
+    projection: str | None = None
+    criteria: tuple[CriterionResult, ...] = ()
+    lto_queries: int | None = None
+    tier: Tier | None = None
+    bound: BoundText | None = None
+    rejected: bool = False
+    repaired: bool = False
+    why_no_repair: str = ""
+    repairs_cut_short: str = ""
+    paper: tuple[str, ...] = ()
+    witness: Mapping[str, Any] | None = None
+    certificate: Mapping[str, Any] | None = None
+    drawings: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def suppressed(self) -> bool:
+        """Whether it passes a check although it is not bounded: somebody accepted each of its errors."""
+        errors = [found for found in self.diagnostics if found.severity is Severity.ERROR]
+        accepted = bool(errors) and all(found.suppression is not None for found in errors)
+        return accepted and self.verdict is not Verdict.BOUNDED
+
+
+def outcome(checked: Checked, details: frozenset[str] = frozenset()) -> Outcome:
+    """What is reported of a checked statement, with some of `DETAILS`."""
+    from reports.paper_note import paper_note
+
+    statement, decision, repairs = checked.statement, checked.decision, checked.repairs
+    plain = Outcome(
+        statement.name, statement.source, statement.span, checked.verdict, checked.diagnostics, statement.named
+    )
+    if decision is None:
+        return plain
+    return Outcome(
+        statement.name,
+        statement.source,
+        statement.span,
+        checked.verdict,
+        checked.diagnostics,
+        statement.named,
+        projection=decision.query.projection,
+        criteria=decision.criteria,
+        lto_queries=checked.lto_queries if "lto_queries" in details else None,
+        tier=checked.tier,
+        bound=_bound(checked),
+        rejected=checked.rejected,
+        repaired=repairs is not None,
+        why_no_repair=repairs.why_none if repairs is not None else "",
+        repairs_cut_short=repairs.cut_short if repairs is not None else "",
+        paper=tuple(paper_note(decision, result) for result in decision.criteria[1:]),
+        witness=_witness(checked),
+        certificate=_certificate(checked) if "certificate" in details else None,
+        drawings=_drawings(checked) if "drawings" in details else {},
+    )
+
+
+def _bound(checked: Checked) -> BoundText | None:
+    if checked.decision is None or checked.decision.verdict is not Verdict.BOUNDED:
+        return None
+    if checked.bound is None:
+        return BoundText()
+    return BoundText(checked.bound.entries.text, checked.bound.entries.value)
+
+
+def _witness(checked: Checked) -> Mapping[str, Any] | None:
+    """What the witness keeps, for an unbounded query; `streambound witness` writes one of any size."""
+    found = checked.decision.witness if checked.decision is not None else None
+    if found is None or checked.verdict is not Verdict.UNBOUNDED:
+        return None
+    kept, probes = ([str(k.attribute) for k in found.plan.kept], sorted(found.plan.after))
+    return {"attributes": kept, "probe_streams": probes, "replays_a_match": found.plan.replay}
+
+
+def _certificate(checked: Checked) -> Mapping[str, Any] | None:
+    """All that is needed to check the bound again (`criteria.certificate`)."""
+    from criteria.certificate import certificate, to_json
+
+    if checked.bound is None or checked.decision is None:
+        return None
+    found: Mapping[str, Any] = to_json(certificate(checked.bound, checked.decision.query.distinct))
+    return found
+
+
+def _drawings(checked: Checked) -> Mapping[str, str]:
+    """The dependency graph and the sets of streams with their tables, as SVG."""
+    from reports.drawings import DIAGRAMS, draw
+
+    assert checked.decision is not None, "only decided statements are drawn"
+    return {name: draw(name, "svg", checked, checked.decision) for name in DIAGRAMS}

@@ -1,0 +1,49 @@
+"""Part of every job: what goes into a kernel and what comes out of it, as columns."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Rows(NamedTuple):
+    """Rows of one stream in order of time: timestamps, values, and masks where there are NULLs.
+
+    Texts are numbers of ``words``.
+    """
+
+    time: Any
+    columns: dict[str, Any]
+    nulls: dict[str, Any]
+    words: dict[str, list[str]]
+
+
+class Results(NamedTuple):
+    """Results in order of time and value: timestamps, multiplicities, the select list, masks where there are NULLs."""
+
+    time: Any
+    n: Any
+    columns: list[Any]
+    nulls: list[Any]
+
+
+class Times:
+    """The timestamps that a batch closes, those of its rows."""
+
+    def __init__(self, batch: dict[str, Rows]) -> None:
+        self.by_stream = [rows.time for rows in batch.values() if len(rows.time)]
+
+    @property
+    def ends(self) -> tuple[int, int] | None:
+        """The first and the last; None where there is none."""
+        if not self.by_stream:
+            return None
+        return min(int(time[0]) for time in self.by_stream), max(int(time[-1]) for time in self.by_stream)
+
+    @cached_property
+    def all(self) -> Any:
+        """All of them, in order."""
+        time = np.sort(np.concatenate(self.by_stream), kind="stable")
+        return time[np.flatnonzero(np.r_[True, time[1:] != time[:-1]])]

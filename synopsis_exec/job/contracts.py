@@ -1,0 +1,105 @@
+"""Part of every job: rows that break a contract which is only seen beside other rows, and the stop at a bad row."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from synopsis_exec.job.given import RELATIONS, STREAMS
+from synopsis_exec.job.source import JobError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+SHOWN = 200
+"""Characters of a row in a message."""
+
+
+def stop_at(bad: list[dict[str, Any]]) -> None:
+    """Raise JobError for the first bad row of a stream or relation that is to stop the job."""
+    stops = {source.name for source in (*STREAMS, *RELATIONS) if source.stops}
+    found = [row for row in bad if row["stream"] in stops]
+    if found:
+        stream, reason, text = found[0]["stream"], found[0]["reason"], str(found[0]["row"])
+        shown = text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+        others = f", and {len(found) - 1} more in this batch" if found[1:] else ""
+        raise JobError("contract", f"{stream} breaks its contract: {reason}: {shown}{others}", 1)
+
+
+class Rates:
+    """How many useful rows the timestamps have that are still open, for streams with `max_per_timestamp`."""
+
+    def __init__(self, counts: dict[str, dict[str, int]] | None = None) -> None:
+        self.limits = {i: source.per_timestamp for i, source in enumerate(STREAMS) if source.per_timestamp is not None}
+        self.open = {
+            number: {int(ts): n for ts, n in (counts or {}).get(STREAMS[number].name, {}).items()}
+            for number in self.limits
+        }
+
+    def dump(self) -> dict[str, dict[str, int]]:
+        """The counts as JSON can hold them."""
+        return {STREAMS[i].name: {str(ts): n for ts, n in counts.items()} for i, counts in self.open.items()}
+
+    def checked(
+        self, frame: DataFrame, good: Any, closed: int | None, complete: int | None
+    ) -> tuple[Any, list[dict[str, Any]]]:
+        """A batch's good rows without those that are too many, and these as bad rows.
+
+        Timestamps up to `closed` were closed before the batch, those before `complete` are by its end. Only when some
+        have too many rows, the batch is read again for their texts: the least stay, so that a replay chooses the same.
+        """
+        bad: list[dict[str, Any]] = []
+        if good is None or not self.limits:
+            return good, bad
+        for number, limit in self.limits.items():
+            timestamps = self.crowded(good, number, limit)
+            if timestamps:
+                good, excess = self.thinned(frame, good, number, timestamps, closed)
+                bad.extend(excess)
+        for number, before in self.open.items():
+            timestamps, counts = counted(good, number)
+            still = timestamps >= (-1 if complete is None else complete)
+            for ts, n in zip(timestamps[still].tolist(), counts[still].tolist(), strict=True):
+                before[ts] = before.get(ts, 0) + n
+            self.open[number] = {ts: n for ts, n in before.items() if complete is None or ts >= complete}
+        return good, bad
+
+    def crowded(self, good: Any, number: int, limit: int) -> set[int]:
+        """The timestamps of a stream that have too many rows with those of this batch."""
+        timestamps, counts = counted(good, number)
+        crowded = set(timestamps[counts > limit].tolist())
+        before = self.open[number]
+        again = timestamps <= max(before, default=-1)
+        both = zip(timestamps[again].tolist(), counts[again].tolist(), strict=True)
+        return crowded | {ts for ts, n in both if n + before.get(ts, 0) > limit}
+
+    def thinned(
+        self, frame: DataFrame, good: Any, number: int, timestamps: set[int], closed: int | None
+    ) -> tuple[Any, list[dict[str, Any]]]:
+        """The good rows, of some timestamps of a stream only as many as may be, and the others as bad rows."""
+        limit, before, name = self.limits[number], self.open[number], STREAMS[number].name
+        again = (
+            frame.where(f"source = {number} AND reason IS NULL AND useful")
+            .where(f"ts BETWEEN {min(timestamps)} AND {max(timestamps)}")
+            .where("TRUE" if closed is None else f"ts > {closed}")
+            .toArrow()
+            .sort_by([("ts", "ascending"), ("text", "ascending")])
+        )
+        seen: dict[int, int] = {}
+        stays, bad = [], []
+        for ts, text in zip(again.column("ts").to_pylist(), again.column("text").to_pylist(), strict=True):
+            if ts in timestamps:
+                seen[ts] = seen.get(ts, before.get(ts, 0)) + 1
+                if seen[ts] > limit:
+                    bad.append({"stream": name, "reason": f"more than max_per_timestamp = {limit} rows", "row": text})
+            stays.append(ts in timestamps and seen[ts] <= limit)
+        sources, times = good.column("source").to_pylist(), good.column("ts").to_pylist()
+        others = good.filter([s != number or ts not in timestamps for s, ts in zip(sources, times, strict=True)])
+        kept = again.filter(stays).select(others.column_names)
+        return others.from_batches([*others.to_batches(), *kept.to_batches()], others.schema).sort_by("ts"), bad
+
+
+def counted(good: Any, number: int) -> tuple[Any, Any]:
+    """The timestamps of a stream in an Arrow table of rows, and how many rows each has, as numpy arrays."""
+    groups = good.select(["source", "ts"]).group_by(["source", "ts"]).aggregate([([], "count_all")])
+    source, ts, n = (groups.column(name).to_numpy() for name in ("source", "ts", "count_all"))
+    return ts[source == number], n[source == number]

@@ -1,0 +1,56 @@
+"""Which rows some branch of a query can use: the others only advance time, and no `max_per_timestamp` counts them."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+from analyzer.query import Atom, Comparison, NullTest, Op
+from synopsis_exec.plan_ir import Input, Plan
+
+_TESTS = {
+    Op.EQ: operator.eq,
+    Op.NE: operator.ne,
+    Op.LT: operator.lt,
+    Op.LE: operator.le,
+    Op.GT: operator.gt,
+    Op.GE: operator.ge,
+}
+
+
+def useful(item: Input, plan: Plan) -> list[tuple[Atom, ...]]:
+    """Conjunctions of conditions on one row of a stream or relation, one of which a useful row satisfies.
+
+    They are the filters of its occurrences that Spark can evaluate on every row; the kernel makes all checks.
+    """
+    return [
+        tuple(atom for atom in (*source.times, *_needed(source.filters)) if _total(atom))
+        for branch in plan.branches
+        for source in branch.sources
+        if source.table == item.name
+    ]
+
+
+def _needed(filters: tuple[Atom, ...]) -> list[Atom]:
+    """The filters without the IS NOT NULL that a comparison says anyway."""
+    compared = {a for atom in filters if isinstance(atom, Comparison) for a in atom.attributes}
+    return [f for f in filters if not (isinstance(f, NullTest) and not f.is_null and f.attribute in compared)]
+
+
+def _total(atom: Atom) -> bool:
+    """Whether Spark can evaluate a condition on every row: an offset between two columns could exceed their type."""
+    return isinstance(atom, NullTest) or atom.right is None or not atom.offset
+
+
+def is_useful(row: dict[str, Any], options: Sequence[tuple[Atom, ...]]) -> bool:
+    """Whether an encoded row satisfies one of the conjunctions."""
+    return any(all(_holds(atom, row) for atom in atoms) for atoms in options)
+
+
+def _holds(atom: Atom, row: dict[str, Any]) -> bool:
+    if isinstance(atom, NullTest):
+        return (row[atom.attribute.column] is None) == atom.is_null
+    left = row[atom.left.column]
+    right: Any = atom.offset if atom.right is None else row[atom.right.column]
+    return left is not None and right is not None and bool(_TESTS[atom.op](left, right))

@@ -1,0 +1,210 @@
+"""The language server over its protocol: what an editor shows is what `streambound check` prints."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from lsprotocol import types
+from pygls.lsp.client import LanguageClient
+
+import cli
+
+CATALOG = """
+[streams.S]
+timestamp = "ts"
+columns = { a = "bigint", ts = "bigint" }
+[streams.T]
+timestamp = "ts"
+columns = { b = "bigint", ts = "bigint" }
+"""
+BOUNDED = "SELECT S.a FROM S, T WHERE S.ts > T.ts AND T.b BETWEEN 1 AND 3 AND S.a > T.b"
+UNBOUNDED = "SELECT T.b AS `é漢😀`, T.b AS c FROM S, T\r\nWHERE S.ts > T.ts AND S.a > T.b"
+TEXT = f"-- 😀\n{BOUNDED};\n{UNBOUNDED};\nSELECT T.b, count(*) FROM T\n"
+WAIT = 60
+
+
+class Editor:
+    """A client that keeps what the server publishes."""
+
+    def __init__(self, client: LanguageClient, folder: Path) -> None:
+        self.client, self.folder = client, folder
+        self.shown: dict[str, list[types.Diagnostic]] = {}
+        self.news = asyncio.Event()
+
+        @client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
+        def published(params: types.PublishDiagnosticsParams) -> None:
+            self.shown[params.uri] = list(params.diagnostics)
+            self.news.set()
+
+    def uri(self, name: str) -> str:
+        return (self.folder / name).as_uri()
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        while not holds():
+            self.news.clear()
+            await asyncio.wait_for(self.news.wait(), WAIT)
+
+    def open(self, name: str, text: str) -> None:
+        item = types.TextDocumentItem(self.uri(name), "sql", 1, text)
+        self.client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+
+    async def actions(self, name: str, area: types.Range) -> list[Any]:
+        document = types.TextDocumentIdentifier(self.uri(name))
+        context = types.CodeActionContext(diagnostics=[])
+        return list(
+            await self.client.text_document_code_action_async(types.CodeActionParams(document, area, context)) or []
+        )
+
+    async def hover(self, name: str, line: int) -> str:
+        document = types.TextDocumentIdentifier(self.uri(name))
+        found = await self.client.text_document_hover_async(types.HoverParams(document, types.Position(line, 3)))
+        assert found is None or isinstance(found.contents, types.MarkupContent)
+        return "" if found is None else found.contents.value
+
+
+@asynccontextmanager
+async def editor(folder: Path) -> AsyncIterator[Editor]:
+    client = LanguageClient("test", "1")
+    await client.start_io(sys.executable, "-m", "cli", "lsp")
+    found = Editor(client, folder)
+    folders = [types.WorkspaceFolder(folder.as_uri(), "folder")]
+    await client.initialize_async(
+        types.InitializeParams(capabilities=types.ClientCapabilities(), workspace_folders=folders)
+    )
+    client.initialized(types.InitializedParams())
+    try:
+        yield found
+    finally:
+        await client.shutdown_async(None)
+        client.exit(None)
+        await client.stop()
+
+
+def play(folder: Path, scene: Callable[[Editor], Awaitable[None]]) -> None:
+    async def main() -> None:
+        async with editor(folder) as found:
+            await scene(found)
+
+    asyncio.run(main())
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "streams.toml").write_text(CATALOG, encoding="utf-8")
+    (tmp_path / "q.sql").write_bytes(TEXT.encode())
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def printed() -> list[dict[str, Any]]:
+    """What the command line says of the file, finding by finding."""
+    result = CliRunner().invoke(cli.main, ["check", "q.sql", "--format", "json", "--repairs"])
+    return [found for query in json.loads(result.stdout)["queries"] for found in query["diagnostics"]]
+
+
+def offset(text: str, position: types.Position) -> int:
+    """A position, in UTF-16 units, as an offset in code points."""
+    lines = text.split("\n")
+    start = sum(len(line) + 1 for line in lines[: position.line])
+    units = lines[position.line].encode("utf-16-le")[: 2 * position.character]
+    return start + len(units.decode("utf-16-le"))
+
+
+def covered(text: str, area: types.Range) -> str:
+    return text[offset(text, area.start) : offset(text, area.end)]
+
+
+def edited(text: str, edits: list[types.TextEdit]) -> str:
+    for edit in sorted(edits, key=lambda edit: offset(text, edit.range.start), reverse=True):
+        start, end = offset(text, edit.range.start), offset(text, edit.range.end)
+        text = text[:start] + edit.new_text + text[end:]
+    return text
+
+
+def test_findings_verdicts_and_repairs_are_those_of_the_command_line(folder: Path) -> None:
+    expected = printed()
+    assert {found["code"] for found in expected} >= {"SB201", "SB202"}
+
+    async def scene(editor: Editor) -> None:
+        editor.open("q.sql", TEXT)
+        await editor.until(lambda: editor.uri("q.sql") in editor.shown)
+        shown = editor.shown[editor.uri("q.sql")]
+        assert [(d.code, d.message.split("\n")[0]) for d in shown] == [
+            (found["code"], f"{found['name']}: {found['message']}") for found in expected
+        ]
+        for one, other in zip(shown, expected, strict=True):
+            lines = TEXT.split("\n")
+            start = sum(len(line) + 1 for line in lines[: other["line"] - 1]) + other["column"] - 1
+            end = sum(len(line) + 1 for line in lines[: other["end_line"] - 1]) + other["end_column"] - 1
+            assert covered(TEXT, one.range) == TEXT[start:end] != ""
+        assert "unbounded" in await editor.hover("q.sql", 2)
+        assert "**q:1: bounded (constant), at most 3 synopsis entries**" in await editor.hover("q.sql", 1)
+        assert await editor.hover("q.sql", 0) == ""
+        with_fixes = next(i for i, found in enumerate(expected) if found["fixes"])
+        actions = await editor.actions("q.sql", shown[with_fixes].range)
+        fixes = [fix for found in expected for fix in found["fixes"]]
+        assert [action.title.rsplit(" (", 1)[0] for action in actions] == [fix["title"] for fix in fixes]
+        for action, fix in zip(actions, fixes, strict=True):
+            files = {Path(edit["file"]).name for edit in fix["edits"]}
+            assert {Path(uri).name for uri in action.edit.changes} == files
+            repaired = folder / f"repaired{len(list(folder.iterdir()))}"
+            repaired.mkdir()
+            for name in ("q.sql", "streams.toml"):
+                text = (folder / name).read_bytes().decode()
+                text = edited(text, list(action.edit.changes.get(editor.uri(name), [])))
+                (repaired / name).write_bytes(text.encode())
+            arguments = [
+                "check",
+                str(repaired / "q.sql"),
+                "--catalog",
+                str(repaired / "streams.toml"),
+                "--format",
+                "json",
+            ]
+            report = json.loads(CliRunner().invoke(cli.main, arguments).stdout)
+            assert [query["verdict"] for query in report["queries"]] == ["bounded", "bounded", "unsupported"]
+
+    play(folder, scene)
+
+
+def test_findings_follow_the_text_and_the_catalog(folder: Path) -> None:
+    async def scene(editor: Editor) -> None:
+        uri = editor.uri("new.sql")
+        editor.open("new.sql", BOUNDED)
+        await editor.until(lambda: editor.shown.get(uri) == [])
+        document = types.VersionedTextDocumentIdentifier(2, uri)
+        change = types.TextDocumentContentChangeWholeDocument(UNBOUNDED)
+        editor.client.text_document_did_change(types.DidChangeTextDocumentParams(document, [change]))
+        await editor.until(lambda: {d.code for d in editor.shown[uri]} >= {"SB201"})
+        domain = "domain.b = [0, 9]\n"
+        (folder / "streams.toml").write_text(CATALOG + domain, encoding="utf-8")
+        saved = types.DidSaveTextDocumentParams(types.TextDocumentIdentifier(editor.uri("streams.toml")))
+        editor.client.text_document_did_save(saved)
+        await editor.until(lambda: editor.shown[uri] == [])
+        (folder / "streams.toml").write_text(CATALOG + "domain.c = [0, 9]\n", encoding="utf-8")
+        editor.client.text_document_did_save(saved)
+        catalog = editor.uri("streams.toml")
+        await editor.until(lambda: bool(editor.shown.get(catalog)) and bool(editor.shown[uri]))
+        assert editor.shown[catalog][0].range.start.line == CATALOG.count("\n")
+        (folder / "streams.toml").write_text(CATALOG + domain, encoding="utf-8")
+        editor.client.text_document_did_save(saved)
+        await editor.until(lambda: editor.shown[catalog] == [] and editor.shown[uri] == [])
+
+    play(folder, scene)
+
+
+def test_without_pygls_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pygls", None)
+    monkeypatch.delitem(sys.modules, "gate.language_server", raising=False)
+    result = CliRunner().invoke(cli.main, ["lsp"])
+    assert result.exit_code == 2
+    assert "pip install 'streambound[lsp]'" in result.stderr

@@ -1,0 +1,133 @@
+"""Contracts at run time: rows per timestamp, the stop at a bad row, counters that are wide, duplicates as rows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analyzer.catalog import catalog_from_mapping
+from synopsis_exec.codegen import job_text
+from synopsis_exec.plan import make_plan
+from synopsis_exec.recorded import recorded_rows
+from synopsis_exec.simulate import load_kernel
+from synopsis_exec.useful import useful
+from tests.support.product import decided
+from tests.synopsis_exec.test_job_on_spark import kernel, read, run, write
+
+COLUMNS = {"a": "bigint", "ts": "bigint"}
+SQL = "SELECT T.a FROM S, T WHERE S.ts > T.ts AND 0 < T.a AND T.a < 5"
+
+
+def on_spark(test: Any) -> Any:
+    return pytest.mark.spark(pytest.mark.slow(pytest.mark.filterwarnings("ignore")(test)))
+
+
+def declared(**more: Any) -> dict[str, Any]:
+    return {"streams": {name: {"timestamp": "ts", "columns": COLUMNS, **more} for name in ("S", "T")}}
+
+
+def crowded_input(folder: Path) -> None:
+    """Two files of T: four useful rows at 5, of which the second file brings one; three useless ones."""
+    first = [{"a": a, "ts": 5} for a in (4, 2, 3, 9, 9, 9)]
+    for number, rows in enumerate([first, [{"a": 1, "ts": 5}, {"a": 1, "ts": 6}, {"a": 2, "ts": 6}]]):
+        write(folder / "T" / f"{number}.jsonl", *rows, modified=1_600_000_000 + number)
+    for number, ts in enumerate((5, 8)):
+        write(folder / "S" / f"{number}.jsonl", {"a": 0, "ts": ts}, modified=1_600_000_000 + number)
+
+
+@on_spark
+def test_rows_beyond_max_per_timestamp_are_quarantined(spark: Any, tmp_path: Path) -> None:
+    """Only rows that the query can use count; of one batch those with the least texts stay, of several the first."""
+    crowded_input(tmp_path / "in")
+    summary = run(spark, kernel(SQL, declared(max_per_timestamp=2)), tmp_path)
+    assert summary["quarantined"] == {"more than max_per_timestamp = 2 rows": 2}
+    assert [json.loads(row["row"]) for row in read(tmp_path / "quarantine")] == [{"a": 4, "ts": 5}, {"a": 1, "ts": 5}]
+    assert [(row["a"], row["_ts"], row["_mult"]) for row in read(tmp_path / "output")] == [
+        (1, 8, 1), (2, 8, 2), (3, 8, 1)
+    ]  # fmt: skip
+
+
+@on_spark
+def test_explain_leaves_out_the_same_rows(spark: Any, tmp_path: Path) -> None:
+    catalog = declared(max_per_timestamp=3)
+    plan = make_plan(decided(SQL, catalog), catalog_from_mapping(catalog))
+    rows = [{"a": (7 * i) % 9, "ts": i % 4} for i in range(60)]
+    write(tmp_path / "in" / "T.jsonl", *rows)
+    write(tmp_path / "in" / "S.jsonl", {"a": 0, "ts": 9})
+    replayed = recorded_rows(plan.streams[1], tmp_path / "in", useful(plan.streams[1], plan))
+    summary = run(spark, load_kernel(job_text(plan)), tmp_path)
+    assert summary["quarantined"] == dict(replayed.quarantined)
+    kept = [row["a"] for row in replayed.rows if 0 < row["a"] < 5]
+    assert {row["a"]: row["_mult"] for row in read(tmp_path / "output")} == {a: kept.count(a) for a in set(kept)}
+    assert len(kept) == 3 * 4 < sum(0 < row["a"] < 5 for row in rows)
+
+
+@on_spark
+@pytest.mark.parametrize(
+    ("bad", "reason"),
+    [
+        ("{", "not a JSON object: {"),
+        ('{"a": 1}', 'ts is missing: {"a": 1}'),
+        ('{"a": 2, "ts": 0}', 'more than max_per_timestamp = 1 rows: {"a": 2, "ts": 0}'),
+    ],
+)
+def test_a_violation_stops_the_job_where_the_catalog_says_so(spark: Any, tmp_path: Path, bad: str, reason: str) -> None:
+    """Nothing of the batch is kept, so that the corrected rows can be read again; S may still quarantine."""
+    catalog = declared(max_per_timestamp=1)
+    catalog["streams"]["T"]["on_violation"] = "stop"
+    job = kernel(SQL, catalog)
+    write(tmp_path / "in" / "S.jsonl", "{", {"a": 0, "ts": 9})
+    write(tmp_path / "in" / "T.jsonl", {"a": 1, "ts": 0}, bad)
+    with pytest.raises(job.JobError) as caught:
+        run(spark, job, tmp_path)
+    assert str(caught.value) == f"T breaks its contract: {reason}"
+    assert (caught.value.kind, caught.value.status) == ("contract", 1)
+    assert not (tmp_path / "output").exists()
+    write(tmp_path / "in" / "T.jsonl", {"a": 1, "ts": 0})
+    summary = run(spark, job, tmp_path, "--checkpoint", str(tmp_path / "new"))
+    assert summary["quarantined"] == {"not a JSON object": 1}
+    assert [row["a"] for row in read(tmp_path / "output")] == [1]
+
+
+@on_spark
+def test_a_bad_row_of_a_relation_stops_the_job_where_the_catalog_says_so(spark: Any, tmp_path: Path) -> None:
+    catalog = declared()
+    catalog["relations"] = {"R": {"columns": {"a": "bigint"}, "on_violation": "stop"}}
+    job = kernel("SELECT S.a FROM S, R WHERE S.a = R.a", catalog)
+    write(tmp_path / "in" / "S.jsonl", {"a": 1, "ts": 9})
+    write(tmp_path / "in" / "R.jsonl", {"a": 1}, *({"a": "x" * 500} for _ in range(3)))
+    with pytest.raises(job.JobError, match=r"R breaks its contract: a is not a bigint: .*x…, and 2 more in this batch"):
+        run(spark, job, tmp_path)
+
+
+@on_spark
+def test_duplicates_as_rows(spark: Any, tmp_path: Path) -> None:
+    job = kernel("SELECT T.a FROM S, T WHERE S.ts > T.ts AND 0 < T.a AND T.a < 5", declared())
+    job.COPIES = 2
+    write(tmp_path / "in" / "T.jsonl", *({"a": a, "ts": 0} for a in (1, 1, 1, 1, 1, 2)))
+    write(tmp_path / "in" / "S.jsonl", {"a": 0, "ts": 1})
+    summary = run(spark, job, tmp_path, "--multiplicity", "rows")
+    assert read(tmp_path / "output") == [{"a": a, "_ts": 1, "_mult": 1} for a in (1, 1, 1, 1, 1, 2)]
+    assert summary["results"] == 6
+
+
+@pytest.mark.parametrize(("counters", "most"), [("bigint", 2**63 - 1), ("decimal", 10**38 - 1)])
+def test_counts_beyond_their_type_raise_and_never_wrap(counters: str, most: int) -> None:
+    """One S beside `most` pairs of T and U; then one pair more."""
+    catalog: dict[str, Any] = declared()
+    catalog["streams"]["U"] = catalog["streams"]["T"]
+    catalog["counters"] = counters
+    job = kernel("SELECT 1 AS one FROM S, T, U WHERE S.ts > T.ts AND S.ts > U.ts", catalog)
+    for pairs in (most, most + 1):
+        synopsis = job.Synopsis({})
+        state = {name: [[[], pairs if name == "{T, U}" else 0]] for name in synopsis.dump()}
+        assert "{T, U}" in state
+        synopsis.load(state)
+        if pairs > most:
+            with pytest.raises(OverflowError, match=f"more than {most} duplicates"):
+                synopsis.close(9, {"S": [{"a": 0, "ts": 9}]})
+        else:
+            assert synopsis.close(9, {"S": [{"a": 0, "ts": 9}]}) == [({"one": 1}, most)]

@@ -1,0 +1,90 @@
+"""Where people work: the pre-commit hooks, the GitHub action, completion in a shell, the manual pages."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+import cli
+
+ROOT = Path(__file__).parents[1]
+CATALOG = """
+queries = ["*.sql"]
+[streams.S]
+timestamp = "ts"
+columns = { a = "bigint", ts = "bigint" }
+[streams.T]
+timestamp = "ts"
+columns = { b = "bigint", ts = "bigint" }
+"""
+BOUNDED = "SELECT S.a FROM S, T WHERE S.ts > T.ts AND T.b BETWEEN 1 AND 3 AND S.a > T.b"
+UNBOUNDED = "SELECT T.b FROM S, T WHERE S.ts > T.ts AND S.a > T.b"
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "streams.toml").write_text(CATALOG, encoding="utf-8")
+    (tmp_path / "good.sql").write_text(BOUNDED, encoding="utf-8")
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    program = programs / "streambound"
+    script = f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {str(ROOT)!r})\nimport cli\ncli.main()\n"
+    program.write_text(script, encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def hooks() -> dict[str, dict[str, Any]]:
+    return {hook["id"]: hook for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))}
+
+
+@pytest.mark.parametrize(("text", "status"), [(BOUNDED, 0), (UNBOUNDED, 1)])
+@pytest.mark.parametrize("hook", ["streambound", "streambound-catalog"])
+def test_the_hooks_fail_for_what_is_not_bounded(hook: str, text: str, status: int, project: Path) -> None:
+    (project / "new.sql").write_text(text, encoding="utf-8")
+    found = hooks()[hook]
+    files = ["new.sql"] if found.get("pass_filenames", True) else []
+    run = subprocess.run([*shlex.split(found["entry"]), *files], capture_output=True, check=False, text=True)
+    assert run.returncode == status, run.stderr
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts_call_what_completes(shell: str, project: Path) -> None:
+    script = CliRunner().invoke(cli.main, ["completion", shell]).stdout
+    assert f"_STREAMBOUND_COMPLETE={shell}_complete" in script
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"), [("streambound wit", "witness"), ("streambound check --no-c", "--no-cache")]
+)
+def test_commands_and_options_complete(words: str, expected: str, project: Path) -> None:
+    number = str(len(words.split()) - 1)
+    variables = {"_STREAMBOUND_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": number}
+    run = subprocess.run(["streambound"], env={**os.environ, **variables}, capture_output=True, check=True, text=True)
+    assert f"plain,{expected}" in run.stdout.split()
+
+
+def test_there_is_a_manual_page_per_command(tmp_path: Path) -> None:
+    subprocess.run(
+        [sys.executable, str(ROOT / "docs" / "write_manual.py"), str(tmp_path)],
+        env={**os.environ, "PYTHONPATH": str(ROOT)}, check=True,
+    )  # fmt: skip
+    names = {"streambound.1"} | {f"streambound-{command.name}.1" for command in cli.COMMANDS}
+    assert {path.name for path in tmp_path.iterdir()} == names
+    for command in cli.COMMANDS:
+        page = (tmp_path / f"streambound-{command.name}.1").read_text(encoding="utf-8")
+        assert command.summary.rstrip(".").replace("-", "\\-") in page.replace("\\-", "-").replace("-", "\\-")
+        options = [
+            option for parameter in command.load().params for option in parameter.opts if option.startswith("--")
+        ]
+        assert all(option.replace("-", "\\-") in page for option in options)
