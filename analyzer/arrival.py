@@ -5,6 +5,7 @@ These are promises of the source, from which a job knows when no more rows of a 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 KEYS = ("order", "lateness", "idle_after", "punctuation", "partitions")
 _MARK_KEYS = ("column", "value", "like", "since")
 _MARK_FORMS = 'as in { column = "kind", value = "end" } or { column = "note", like = "end of %" }'
+_LIKE = re.compile(r"([^\\]|\\[%_\\])*", re.DOTALL)
 _PARTITION_KEYS = ("column", "values")
 _PARTITION_FORMS = 'as in { column = "shard", values = [0, 1, 2] }'
 
@@ -133,6 +135,8 @@ def _mark(reader: TomlReader, value: object, columns: tuple[Column, ...], time: 
         return Mark(column.name, value=_encoded(reader, body["value"], column, (*path, "value")), since=_name(since))
     if not isinstance(body["like"], str) or column.type.family is not Family.STRING:
         raise reader.fail("like takes a pattern of LIKE, for a column of strings", (*path, "like"), _MARK_FORMS)
+    if not _LIKE.fullmatch(body["like"]):
+        raise reader.fail("a backslash in a pattern must come before %, _ or a backslash", (*path, "like"))
     return Mark(column.name, like=body["like"], since=_name(since))
 
 

@@ -13,7 +13,8 @@ from typing import Any
 from analyzer.arrival import KEYS, STRICT, Arrival, read_arrival
 from analyzer.endpoints import Sink, SourceOptions, read_sink, read_source
 from analyzer.errors import CatalogError
-from analyzer.toml_lines import toml_lines
+from analyzer.spans import Excerpt, SourceText
+from analyzer.toml_lines import toml_spans
 from analyzer.toml_reader import TomlReader, suggest
 from analyzer.types import DataType, Family, parse_type
 from analyzer.values import Value, encode_toml
@@ -50,13 +51,23 @@ class Domain:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A declared column. ``line`` is its 1-based line in the catalog; ``domain_line`` that of its domain."""
+    """A declared column. ``at`` is where the catalog declares it; ``domain_at`` where its domain."""
 
     name: str
     type: DataType
     domain: Domain | None = None
-    line: int = 0
-    domain_line: int = 0
+    at: Excerpt | None = None
+    domain_at: Excerpt | None = None
+
+    @property
+    def line(self) -> int:
+        """The 1-based line that declares it; 0 where that is not known."""
+        return self.at.span.line if self.at else 0
+
+    @property
+    def domain_line(self) -> int:
+        """The 1-based line that declares its domain; 0 where there is none."""
+        return self.domain_at.span.line if self.domain_at else 0
 
 
 class Counters(StrEnum):
@@ -96,8 +107,13 @@ class Table:
     period: tuple[str, str] | None = None
     arrival: Arrival = STRICT
     on_violation: OnViolation = OnViolation.QUARANTINE
-    line: int = 0
+    at: Excerpt | None = None
     file: str = ""
+
+    @property
+    def line(self) -> int:
+        """The 1-based line that declares it; 0 where that is not known."""
+        return self.at.span.line if self.at else 0
 
     def column(self, name: str) -> Column | None:
         """The column of that name (case-insensitive, as in Spark SQL)."""
@@ -167,14 +183,16 @@ def parse_catalog(text: str, file: str = FILE_NAME) -> Catalog:
         raise CatalogError(
             f"not TOML: {_TOML_PLACE.sub('', str(error))}", file=file, line=line, column=column
         ) from error
-    return replace(catalog_from_mapping(document, file, toml_lines(text)), text=text)
+    source = SourceText(file, text)
+    places = {path: source.excerpt(span) for path, span in toml_spans(source).items()}
+    return replace(catalog_from_mapping(document, file, places), text=text)
 
 
 def catalog_from_mapping(
-    document: Mapping[str, Any], file: str = FILE_NAME, lines: Mapping[tuple[str, ...], int] | None = None
+    document: Mapping[str, Any], file: str = FILE_NAME, places: Mapping[tuple[str, ...], Excerpt] | None = None
 ) -> Catalog:
-    """Build a catalog from parsed TOML. ``lines`` maps key paths to lines, for messages."""
-    reader = _Reader(file, lines or {})
+    """Build a catalog from parsed TOML. ``places`` maps key paths to where they are, for messages."""
+    reader = _Reader(file, places or {})
     reader.known_keys(document, _TOP_KEYS, ())
     queries = reader.strings(document.get("queries", []), ("queries",))
     tables = [
@@ -186,7 +204,11 @@ def catalog_from_mapping(
     for table in tables:
         if table.name.lower() in seen:
             raise CatalogError(
-                f"{table.name} is declared twice (names are case-insensitive)", file=file, line=table.line
+                f"{table.name} is declared twice (names are case-insensitive)",
+                file=file,
+                line=table.at.span.line if table.at else None,
+                column=table.at.span.column if table.at else None,
+                excerpt=table.at,
             )
         seen[table.name.lower()] = table.name
     counters = Counters(reader.choice(document, "counters", (), tuple(Counters)))
@@ -220,7 +242,7 @@ class _Reader(TomlReader):
             period=self.period(entry, columns, path),
             arrival=read_arrival(self, entry, columns, time, path) if time else STRICT,
             on_violation=OnViolation(self.choice(entry, "on_violation", path, tuple(OnViolation))),
-            line=self.line(path),
+            at=self.at(path),
             file=self.file,
         )
 
@@ -246,9 +268,9 @@ class _Reader(TomlReader):
         if kind is None:
             raise self.fail(f"{type_name!r} is not a Spark SQL type", where, "for instance bigint, string or timestamp")
         if domain is None:
-            return Column(name, kind, None, self.line(where))
+            return Column(name, kind, None, self.at(where))
         domain_path = (*path, "domain", domain[0])
-        return Column(name, kind, self.domain(domain[1], kind, domain_path), self.line(where), self.line(domain_path))
+        return Column(name, kind, self.domain(domain[1], kind, domain_path), self.at(where), self.at(domain_path))
 
     def domain(self, value: object, kind: DataType, path: tuple[str, ...]) -> Domain:
         """``[low, high]`` and ``{ low, high }`` are ranges; ``{ values }`` and every other list are values."""

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from analyzer.edits import Edit, Hunk
 from analyzer.rules import RULES_BY_CODE, Rule
-from analyzer.spans import Span
+from analyzer.spans import Excerpt, Span
 
 
 class Severity(StrEnum):
@@ -24,11 +24,25 @@ ORDER = (Severity.NOTE, Severity.WARNING, Severity.ERROR)
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """A second place that explains a diagnostic, such as a declaration in the catalog."""
+    """A second place that explains a diagnostic, such as a declaration in the catalog.
+
+    ``text`` is the span's first line, where the place is in another file than the diagnostic.
+    """
 
     file: str
-    line: int
+    span: Span
     message: str
+    text: str = ""
+
+    @classmethod
+    def at(cls, place: Excerpt, message: str) -> Related:
+        """A place in another file."""
+        return cls(place.file, place.span, message, place.text)
+
+    @property
+    def line(self) -> int:
+        """The 1-based line on which it starts."""
+        return self.span.line
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from analyzer.spans import Span
+from analyzer.spans import Excerpt, Span
 
 
 class StreamboundError(Exception):
     """A failure with a message for the user and the exit status that the command line gives it.
 
-    ``remedy`` says what the user can do; ``file``, ``line`` and ``column`` are 1-based where known.
+    ``remedy`` says what the user can do; ``file``, ``line`` and ``column`` are 1-based where known; ``excerpt`` is the
+    line to show, with what is wrong on it.
     """
 
     exit_status = 4
@@ -21,6 +22,7 @@ class StreamboundError(Exception):
         file: str = "",
         line: int | None = None,
         column: int | None = None,
+        excerpt: Excerpt | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -28,6 +30,7 @@ class StreamboundError(Exception):
         self.file = file
         self.line = line
         self.column = column
+        self.excerpt = excerpt
 
     @property
     def where(self) -> str:

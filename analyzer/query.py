@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from analyzer.catalog import Column, Kind
-from analyzer.spans import Span
+from analyzer.spans import Excerpt, Span
 from analyzer.types import DataType
 from analyzer.values import Value
 
@@ -145,7 +145,7 @@ Formula = Comparison | NullTest | OneOf | Truth | And | Or | Not
 class Source:
     """One occurrence of a stream or relation in a branch's FROM.
 
-    ``table`` is its name in the catalog, ``file`` and ``line`` where the catalog declares it.
+    ``table`` is its name in the catalog, ``at`` where the catalog declares it.
     """
 
     alias: str
@@ -156,8 +156,7 @@ class Source:
     span: Span
     max_per_timestamp: int | None = None
     rows: int | None = None
-    line: int = 0
-    file: str = ""
+    at: Excerpt | None = None
 
     def column(self, name: str) -> Column:
         """The column of that exact name."""

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+
+DOCS = "https://github.com/streambound/streambound/blob/main/docs/codes"
+"""Where the pages of the codes are on the web."""
+
+DOCS_VARIABLE = "STREAMBOUND_DOCS"
+"""The environment variable that names another place, such as a mirror."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +20,11 @@ class Rule:
     name: str
     severity: str
     summary: str
+
+    @property
+    def docs(self) -> str:
+        """The address of the page that explains it."""
+        return f"{os.environ.get(DOCS_VARIABLE, DOCS)}/{self.code}.md"
 
     @property
     def acceptable(self) -> bool:

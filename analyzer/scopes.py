@@ -60,8 +60,7 @@ def table_scope(node: exp.Table, table: Table, alias: str, unique: str, position
         positions.of(node),
         table.max_per_timestamp,
         table.rows,
-        table.line,
-        table.file,
+        table.at,
     )
     columns = tuple(
         Visible(
@@ -120,7 +119,7 @@ def _suggest_column(name: str, items: list[Item]) -> str:
 def _declared(scope: Scope, items: list[Item], catalog: Catalog) -> tuple[Related, ...]:
     aliases = {item.alias.lower() for item in items}
     return tuple(
-        Related(catalog.file, source.line, f"{source.table} is declared here")
+        Related.at(source.at, f"{source.table} is declared here")
         for source in scope.sources
-        if source.alias.rpartition("#")[0].lower() in aliases and source.line
+        if source.alias.rpartition("#")[0].lower() in aliases and source.at
     )

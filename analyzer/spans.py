@@ -21,6 +21,15 @@ class Span:
     end_column: int
 
 
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """A span of a file with the text of its first line, so that it can be shown without the file."""
+
+    file: str
+    span: Span
+    text: str
+
+
 @dataclass(frozen=True)
 class SourceText:
     r"""A file's name and text, able to turn offsets into spans.
@@ -47,6 +56,10 @@ class SourceText:
         line, column = self.position(start)
         end_line, end_column = self.position(end)
         return Span(start, end, line, column, end_line, end_column)
+
+    def excerpt(self, span: Span) -> Excerpt:
+        """A span with its line."""
+        return Excerpt(self.file, span, self.line(span.line))
 
     def line(self, number: int) -> str:
         """The text of a 1-based line, without its line ending."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from analyzer.errors import CatalogError
+from analyzer.spans import Excerpt
 
 Path = tuple[str, ...]
 
@@ -25,20 +26,22 @@ def suggest(word: str, candidates: Iterable[str]) -> str:
 
 @dataclass(frozen=True)
 class TomlReader:
-    """Checks values against a schema, blaming the line of a wrong key; ``lines`` maps key paths to lines."""
+    """Checks values against a schema, blaming the place of a wrong key; ``places`` maps key paths to where they are."""
 
     file: str
-    lines: Mapping[Path, int]
+    places: Mapping[Path, Excerpt]
 
-    def line(self, path: Path) -> int:
-        """The 1-based line of a key, or of the nearest table around it."""
-        while path and path not in self.lines:
+    def at(self, path: Path) -> Excerpt | None:
+        """Where a key is, or else the nearest table around it."""
+        while path and path not in self.places:
             path = path[:-1]
-        return self.lines.get(path, 1)
+        return self.places.get(path)
 
     def fail(self, message: str, path: Path, remedy: str = "") -> CatalogError:
         """The error to raise for a key."""
-        return CatalogError(message, file=self.file, line=self.line(path), remedy=remedy)
+        at = self.at(path)
+        line, column = (at.span.line, at.span.column) if at else (1, None)
+        return CatalogError(message, file=self.file, line=line, column=column, remedy=remedy, excerpt=at)
 
     def mapping(self, value: object, path: Path) -> Mapping[str, Any]:
         """A TOML table."""

@@ -29,10 +29,12 @@ class Sources(Protocol):
 class Workspace:
     """The catalogs of one invocation: the named one, else the nearest to the working directory, else to each file.
 
+    ``stdin_name`` is the file that standard input stands for: its name in reports, and whose catalog is meant.
     Raises CatalogError when the named catalog, or the one found, cannot be used.
     """
 
-    def __init__(self, named: Path | None = None) -> None:
+    def __init__(self, named: Path | None = None, stdin_name: Path | None = None) -> None:
+        self._stdin_name = stdin_name
         self._named = named is not None
         self._loaded: dict[Path, Catalog] = {}
         self._default: Catalog | None = None
@@ -48,8 +50,10 @@ class Workspace:
             self._missing = error
 
     def read(self, file: Path) -> SourceText:
-        """The text of a query file, or of standard input for -."""
-        return read_query(file)
+        """The text of a query file, or of standard input for -, under the name that it was given."""
+        found = read_query(file)
+        renamed = str(file) == STDIN and self._stdin_name is not None
+        return SourceText(str(self._stdin_name), found.text) if renamed else found
 
     def catalog(self, file: Path | None = None) -> Catalog:
         """The catalog that a query file is checked against; raises CatalogError when there is none."""

@@ -14,12 +14,14 @@ import click
 from commands.comparing import Comparison, compare_options
 from commands.fixing import FixOptions, fix_options, fixed
 from commands.options import PathArgument, colored, common_options
+from commands.outputs import Output, OutputOption, details, outputs, put
+from commands.watching import watched
+from reports.formats import FORMAT_NAMES
 
 if TYPE_CHECKING:
     from analyzer.workspace import Sources, Workspace
     from reports.outcome import Outcome
 
-_FORMATS = ("text", "json")
 _CRITERIA = ("exact", "paper")
 _SEVERITIES = ("error", "warning", "note")
 _MANY = 50
@@ -28,8 +30,10 @@ _MANY = 50
 
 @click.command("check")
 @click.argument("paths", nargs=-1, type=PathArgument())
-@click.option("--format", "format_name", type=click.Choice(_FORMATS), default="text", show_default=True,
-              help="How to print the verdicts.")  # fmt: skip
+@click.option("--format", "format_name", type=click.Choice(FORMAT_NAMES),
+              help="How to print the verdicts; by default as text, unless -o asks for something.")  # fmt: skip
+@click.option("-o", "--output", "named", type=OutputOption(), multiple=True, metavar="FORMAT[:FILE]",
+              help="A format to print, or to write to FILE; repeatable: -o sarif:out.sarif -o github.")  # fmt: skip
 @click.option("--criteria", type=click.Choice(_CRITERIA), default="exact", show_default=True,
               help="Judge by this project's criteria, or by the paper's theorems alone.")  # fmt: skip
 @click.option("--fail-on", type=click.Choice(_SEVERITIES), default="error", show_default=True,
@@ -40,13 +44,17 @@ _MANY = 50
 @click.option("--cache/--no-cache", "use_cache", default=True, show_default=True,
               help="Reuse what was found for the same text, catalog, options and version; kept in the user's cache "
                    "directory, or in STREAMBOUND_CACHE_DIR.")  # fmt: skip
+@click.option("--stdin-filename", "stdin_name", type=PathArgument(), metavar="FILE",
+              help="The file that standard input (-) stands for: its name in reports, and its catalog.")  # fmt: skip
+@click.option("--watch", is_flag=True, help="Check again whenever a query or the catalog changes, until interrupted.")
 @compare_options
 @fix_options
 @common_options
 def check(
-    paths: tuple[Path, ...], format_name: str, criteria: str, fail_on: str, repairs: bool | None,
-    jobs: int | None, use_cache: bool, baseline_file: Path | None, against: str | None, transitions_only: bool,
-    fix: bool, unsafe: bool, diff: bool, catalog_file: Path | None, color: bool | None, debug: bool,
+    paths: tuple[Path, ...], format_name: str | None, named: tuple[Output, ...], criteria: str, fail_on: str,
+    repairs: bool | None, jobs: int | None, use_cache: bool, stdin_name: Path | None, watch: bool,
+    baseline_file: Path | None, against: str | None, transitions_only: bool, fix: bool, unsafe: bool, diff: bool,
+    catalog_file: Path | None, color: bool | None, debug: bool,
 ) -> None:  # fmt: skip
     """Give the verdict of every query in PATHS: files, directories (all *.sql below), or - for standard input.
 
@@ -62,18 +70,19 @@ def check(
     from gate.cache import Cache, cache_directory
     from gate.check_files import REPAIRED, Settings, check_files
     from gate.suppressions import suppressed, today
-    from reports.formats import FORMATS
 
-    report = next(form for form in FORMATS if form.name == format_name)
+    if watch:
+        watched(click.get_current_context(), paths, catalog_file)
+    asked = outputs(format_name, named)
     most = {None: REPAIRED, True: None, False: 0}[repairs]
-    workspace = Workspace(catalog_file)
+    workspace = Workspace(catalog_file, stdin_name)
     files = query_files(paths) if paths else workspace.registered()
     _note_unused(workspace, files)
     fixes = FixOptions(fix, diff, unsafe)
     fixes.require_sense(files, criteria, repairs)
     comparison = Comparison(baseline_file, against, transitions_only, criteria)
     comparison.require_sense(fixes.wanted)
-    settings = Settings(criteria, None if fixes.wanted else most, report.details, jobs or os.cpu_count() or 1)
+    settings = Settings(criteria, None if fixes.wanted else most, details(asked), jobs or os.cpu_count() or 1)
     cache = Cache(cache_directory() if use_cache else None)
 
     def judge(sources: Sources) -> tuple[Outcome, ...]:
@@ -87,7 +96,7 @@ def check(
     found = fixed(fixes, judge, workspace) if fixes.wanted else judge(workspace)
     found, status = comparison.compare(found, workspace, files, paths, judge_then, Severity(fail_on))
     if not diff:
-        click.echo(report.render(found, colored(color)))
+        put(asked, found, colored(color))
     sys.exit(status)
 
 

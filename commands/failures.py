@@ -6,9 +6,12 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from analyzer.errors import StreamboundError
 
 MOST_DIGITS = 1_000_000
 """Of a number in decimal: a proved bound may have more than the 4,300 that Python writes by default."""
@@ -36,20 +39,36 @@ def guarded(call: Callable[[], Any]) -> Any:
         what = error.filename or "cannot write the output"
         click.echo(f"streambound: error: {what}: {error.strerror or error}", err=True)
         sys.exit(3)
-    except (StreamboundError, JavaError) as error:
+    except StreamboundError as error:
         if debug:
             raise
-        where = f"{error.where}: " if isinstance(error, StreamboundError) and error.where else ""
-        click.echo(f"streambound: error: {where}{error.message}", err=True)
+        _tell(error)
+        sys.exit(error.exit_status)
+    except JavaError as error:
+        if debug:
+            raise
+        click.echo(f"streambound: error: {error.message}", err=True)
         if error.remedy:
             click.echo(f"  help: {error.remedy}", err=True)
-        sys.exit(error.exit_status if isinstance(error, StreamboundError) else 2)
+        sys.exit(2)
     except Exception as error:
         if debug:
             raise
         click.echo(f"streambound: internal error: {type(error).__name__}: {error}", err=True)
         click.echo("  help: please report it with the query, the catalog and the output of --debug", err=True)
         sys.exit(4)
+
+
+def _tell(error: StreamboundError) -> None:
+    """Print an error: where, what, the line of the file with marks, and the way out."""
+    from reports.snippet import snippet
+
+    where = f"{error.where}: " if error.where else ""
+    click.echo(f"streambound: error: {where}{error.message}", err=True)
+    if error.excerpt is not None:
+        click.echo("\n".join(snippet(error.excerpt, "error", color=False)), err=True)
+    if error.remedy:
+        click.echo(f"  help: {error.remedy}", err=True)
 
 
 def discard_output() -> None:

@@ -61,7 +61,7 @@ def write_file(path: Path, text: str) -> None:
     from analyzer.errors import InputError
 
     try:
-        path.write_text(text, encoding="utf-8")
+        path.write_text(text, encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         raise InputError(f"cannot write: {error.strerror}", file=str(path)) from error
 

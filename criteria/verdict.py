@@ -111,7 +111,7 @@ def _diagnostic(query: Query, same: list[Violation], papers: tuple[CriterionResu
         if broken:
             condition += f"; {paper.name.replace('-', ' ').capitalize()} {', '.join(broken)}"
     too = tuple(
-        Related(query.file, other.span.line, f"every value of {other.stream}.{other.attribute} must be remembered, too")
+        Related(query.file, other.span, f"every value of {other.stream}.{other.attribute} must be remembered, too")
         for other in others
         if other.attribute is not None
     )
@@ -124,12 +124,13 @@ def _declaration(query: Query, violation: Violation) -> tuple[Related, ...]:
     for source in (source for branch in query.branches for source in branch.sources):
         if source.alias == violation.stream and violation.attribute is not None:
             column = source.column(violation.attribute)
-            if not column.line:
+            if column.at is None:
                 return ()
             declared = f"{source.table}.{column.name} is declared here as {column.type.name}"
             if column.domain is None:
-                return (Related(source.file, column.line, f"{declared}, without a domain"),)
+                return (Related.at(column.at, f"{declared}, without a domain"),)
             leaves_open = f"this range leaves infinitely many values to a {column.type.name}"
-            domain = (Related(source.file, column.domain_line, leaves_open),) if not column.domain.values else ()
-            return (Related(source.file, column.line, declared), *domain)
+            ranged = column.domain_at is not None and not column.domain.values
+            domain = (Related.at(column.domain_at, leaves_open),) if ranged and column.domain_at else ()
+            return (Related.at(column.at, declared), *domain)
     return ()

@@ -98,15 +98,15 @@ class _Blaming:
         edits = () if transition.touched else self._edits(old, new)
         if not edits:
             file = self.then.older.get(new.source.file, old.source.file)
-            there = Related(file, old.span.line, f"the query at {self.ref}")
+            there = Related(file, old.span, f"the query at {self.ref}", old.source.line(old.span.line))
             help = "repair it, or accept the finding with a reason: see docs/gate.md"
             yield Diagnostic(code, message, new.source.file, new.span, help, related=(there,))
             return
         first, *others = edits
         catalog = self.workspace.catalog(Path(new.source.file))
         related = (
-            Related(new.source.file, new.span.line, f"{new.name}, which nobody touched"),
-            *(Related(edit.file, edit.line, edit.message) for edit in others),
+            Related.at(new.source.excerpt(new.span), f"{new.name}, which nobody touched"),
+            *(Related(edit.file, _line(catalog, edit.line), edit.message) for edit in others),
         )
         help = "take this edit of the catalog back, or repair the query"
         yield Diagnostic(code, f"{message}, because {first.message}", first.file, _line(catalog, first.line), help,

@@ -22,7 +22,7 @@ def _warned(item: Outcome, first: Outcome) -> Outcome:
     at = here.named or here.source.span(here.span.start, here.span.start + 1)
     place = there.named or there.span
     message = f"two statements of this run are called {here.name!r}"
-    related = (Related(there.source.file, place.line, f"{here.name} is the name of this statement too"),)
+    related = (Related.at(there.source.excerpt(place), f"{here.name} is the name of this statement too"),)
     help = "give each a name of its own: -- name: …"
     warning = Diagnostic("SB402", message, here.source.file, at, help, related=related)
     return replace(item, diagnostics=(*item.diagnostics, warning))

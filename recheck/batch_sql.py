@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
 from analyzer.catalog import Catalog
 from analyzer.errors import UsageError
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 Rows = Mapping[str, Sequence[Mapping[str, Any]]]
 """Rows of each table, as JSON objects."""
@@ -19,18 +23,13 @@ _TYPES = {"string": "VARCHAR", "byte": "TINYINT", "short": "SMALLINT", "long": "
 
 
 class BatchSql:
-    """Tables of a catalog in a DuckDB database of their own; every row belongs to a part, a number of bits.
+    """Temporary tables of a catalog in DuckDB; every row belongs to a part, a number of bits.
 
     A query sees the rows whose bits are all sent. Raises UsageError where DuckDB is not installed.
     """
 
     def __init__(self, catalog: Catalog) -> None:
-        try:
-            import duckdb
-        except ImportError as error:
-            remedy = "pip install 'streambound[prove]'"
-            raise UsageError("proving needs DuckDB, which is not installed", remedy=remedy) from error
-        self._database = duckdb.connect(config={"threads": 1})
+        self._database = _engine().cursor()  # a connection of its own: temporary tables and variables are apart
         self._database.execute("SET TimeZone = 'UTC'")
         self._columns = {}
         for table in catalog.tables:
@@ -38,27 +37,39 @@ class BatchSql:
             declared = ", ".join(f"{_quoted(c.name)} {_duckdb_type(c.type.name)}" for c in table.columns)
             self._columns[table.name] = names
             stored, shown = _quoted(f"all {table.name}"), ", ".join(map(_quoted, names))
-            self._database.execute(f"CREATE TABLE {stored} ({declared}, {_PART} BIGINT)")
-            sent = f"{_PART} & getvariable('sent') = {_PART}"
-            self._database.execute(f"CREATE VIEW {_quoted(table.name)} AS SELECT {shown} FROM {stored} WHERE {sent}")
+            self._database.execute(f"CREATE TEMP TABLE {stored} ({declared}, {_PART} BIGINT)")
+            chosen = f"SELECT {shown} FROM {stored} WHERE {_PART} & getvariable('sent') = {_PART}"
+            self._database.execute(f"CREATE TEMP VIEW {_quoted(table.name)} AS {chosen}")
 
     def add(self, rows: Rows, part: int) -> None:
         """Insert rows of a part."""
         for table, mine in rows.items():
             names = self._columns[table]
-            marks = ", ".join("?" * (len(names) + 1))
-            for row in mine:
-                values = [*(row.get(name) for name in names), part]
-                self._database.execute(f"INSERT INTO {_quoted(f'all {table}')} VALUES ({marks})", values)
+            marks = f"({', '.join('?' * (len(names) + 1))})"
+            values = [value for row in mine for value in (*(row.get(name) for name in names), part)]
+            if values:
+                many = ", ".join([marks] * len(mine))
+                self._database.execute(f"INSERT INTO {_quoted(f'all {table}')} VALUES {many}", values)
 
-    def results(self, statement: exp.Expr, sent: int) -> Counter[tuple[Any, ...]]:
-        """The statement's result on the rows of the parts sent, as a multiset."""
+    def results(self, text: str, sent: int) -> Counter[tuple[Any, ...]]:
+        """The result of a statement, in DuckDB's dialect, on the rows of the parts sent, as a multiset."""
         self._database.execute(f"SET VARIABLE sent = {sent}")
-        return Counter(self._database.execute(statement.sql(dialect="duckdb")).fetchall())
+        return Counter(self._database.execute(text).fetchall())
 
     def close(self) -> None:
         """Drop the database."""
         self._database.close()
+
+
+@cache
+def _engine() -> DuckDBPyConnection:
+    """The database in memory, empty but for the temporary tables of its connections."""
+    try:
+        import duckdb
+    except ImportError as error:
+        remedy = "pip install 'streambound[prove]'"
+        raise UsageError("proving needs DuckDB, which is not installed", remedy=remedy) from error
+    return duckdb.connect(config={"threads": 1})
 
 
 def _duckdb_type(name: str) -> str:

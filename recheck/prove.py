@@ -42,7 +42,7 @@ def prove(
     What a probe adds to the output is the difference to the output of the prefix alone; an algorithm has printed that
     before. ``on_prefix`` is called after each prefix.
     """
-    number = len(elements)
+    number, text = len(elements), statement.sql(dialect="duckdb")
     database = BatchSql(catalog)
     try:
         database.add(always, 0)
@@ -50,8 +50,8 @@ def prove(
             database.add(rows, 1 << bit)
         states = set()
         for subset in range(1 << number):
-            before = database.results(statement, subset)
-            added = (database.results(statement, subset | 1 << (number + k)) - before for k in range(len(probes)))
+            before = database.results(text, subset)
+            added = (database.results(text, subset | 1 << (number + k)) - before for k in range(len(probes)))
             states.add(tuple(_frozen(output) for output in added))
             on_prefix()
     finally:

@@ -18,6 +18,7 @@ from recheck.formula import evaluate
 from recheck.names import unknown
 from recheck.sizes import Numbers, oversized
 from recheck.sufficiency import insufficient
+from recheck.widths import too_wide
 
 SAMPLES = 20
 """How many random valuations of its symbols a formula is evaluated on."""
@@ -57,6 +58,7 @@ def _branch_faults(conditions: Conditions, claim: Branch, distinct: bool, sample
         yield from _results_faults(conditions, tuple(table for table in claim.tables if table.results), distinct)
         for table in claim.tables:
             yield from oversized(conditions, table, samples)
+            yield from too_wide(conditions, table, distinct)
     except ContradictionError:
         return  # nothing satisfies the conditions, so nothing is stored
 

@@ -4,25 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, cast
 
-from reports.json_report import json_report
-from reports.outcome import Outcome
-from reports.text_report import text_report
+if TYPE_CHECKING:
+    from reports.outcome import Outcome
+
+    Render = Callable[[tuple[Outcome, ...], bool], str]
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A named way to print checked statements; ``render(outcomes, color)`` returns the whole text.
+    """A named way to print outcomes: the function ``place`` (``module:function``), imported when it is used.
 
-    ``details`` are those of `reports.outcome.DETAILS` that it prints.
+    ``details`` are those of `reports.outcome.DETAILS` that it prints; ``for_people`` says that no program
+    reads it, so that what a terminal cannot show may be replaced.
     """
 
     name: str
-    render: Callable[[tuple[Outcome, ...], bool], str]
+    place: str
+    summary: str
     details: frozenset[str] = frozenset()
+    for_people: bool = False
 
+    def render(self, outcomes: tuple[Outcome, ...], color: bool = False) -> str:
+        """The whole text, without a line end; ``color`` is ignored by all but text."""
+        module, function = self.place.split(":")
+        return cast("Render", getattr(import_module(module), function))(outcomes, color)
+
+
+_ALL = frozenset({"certificate", "lto_queries"})
 
 FORMATS: tuple[Format, ...] = (
-    Format("text", text_report),
-    Format("json", json_report, frozenset({"certificate", "lto_queries"})),
+    Format("text", "reports.text_report:text_report", "for people, with the SQL and carets", for_people=True),
+    Format("json", "reports.json_report:json_report", "all there is, with certificates", _ALL),
+    Format("jsonl", "reports.jsonl_report:jsonl_report", "the same, a query a line", _ALL),
+    Format("sarif", "reports.sarif_report:sarif_report", "SARIF 2.1.0, for code scanning"),
+    Format("github", "reports.github_report:github_report", "annotations and a step summary in GitHub Actions"),
+    Format("gitlab", "reports.gitlab_report:gitlab_report", "a code quality report for GitLab"),
+    Format("junit", "reports.junit_report:junit_report", "JUnit XML: a suite per file, a test per query"),
+    Format("markdown", "reports.markdown_report:markdown_report", "a comment on a pull request"),
+    Format("html", "reports.html_report:html_report", "one page for a browser", frozenset({"drawings"})),
 )
+
+FORMAT_NAMES = tuple(form.name for form in FORMATS)
+
+
+def format_named(name: str) -> Format:
+    """The format of a name; raises StopIteration for a name that none has."""
+    return next(form for form in FORMATS if form.name == name)

@@ -5,28 +5,33 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from analyzer.diagnostics import Diagnostic, Fix, Suppression
+from analyzer.diagnostics import Diagnostic, Fix, Related, Suppression
 from analyzer.edits import Edit
 from criteria.violation import CriterionResult, Violation
-from criteria.vocabulary import Verdict
 from reports.outcome import Outcome
+from reports.totals import counts
 
 SCHEMA_VERSION = 1
 
 
 def json_report(checked: tuple[Outcome, ...], color: bool = False) -> str:
     """All checked statements as one JSON document; ``color`` is ignored."""
-    summary = {verdict.value: sum(item.verdict is verdict for item in checked) for verdict in Verdict}
     document = {
         "schema_version": SCHEMA_VERSION,
-        "queries": [_query(item) for item in checked],
-        "summary": summary,
-        "suppressed": sum(item.suppressed for item in checked),
+        "queries": [query_json(item) for item in checked],
+        **summary_json(checked),
     }
     return json.dumps(document, indent=1, ensure_ascii=False)
 
 
-def _query(item: Outcome) -> dict[str, Any]:
+def summary_json(checked: tuple[Outcome, ...]) -> dict[str, Any]:
+    """How many statements have each verdict, and how many of them are suppressed."""
+    summary = {verdict.value: number for verdict, number in counts(checked).items()}
+    return {"summary": summary, "suppressed": sum(item.suppressed for item in checked)}
+
+
+def query_json(item: Outcome) -> dict[str, Any]:
+    """One statement."""
     bound = item.bound
     return {
         "name": item.name,
@@ -77,9 +82,21 @@ def _diagnostic(diagnostic: Diagnostic) -> dict[str, Any]:
         "end_column": span.end_column,
         "condition": diagnostic.condition,
         "help": diagnostic.help,
-        "related": [{"file": r.file, "line": r.line, "message": r.message} for r in diagnostic.related],
+        "related": [_related(related) for related in diagnostic.related],
         "fixes": [_fix(fix) for fix in diagnostic.fixes],
         "suppression": _suppression(diagnostic.suppression),
+    }
+
+
+def _related(related: Related) -> dict[str, Any]:
+    span = related.span
+    return {
+        "file": related.file,
+        "line": span.line,
+        "column": span.column,
+        "end_line": span.end_line,
+        "end_column": span.end_column,
+        "message": related.message,
     }
 
 

@@ -6,6 +6,7 @@ Formats take nothing else, so that a verdict can come from another process or fr
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -130,7 +131,12 @@ def _certificate(checked: Checked) -> Mapping[str, Any] | None:
 
 def _drawings(checked: Checked) -> Mapping[str, str]:
     """The dependency graph and the sets of streams with their tables, as SVG."""
+    from analyzer.errors import UsageError
     from reports.drawings import DIAGRAMS, draw
 
     assert checked.decision is not None, "only decided statements are drawn"
-    return {name: draw(name, "svg", checked, checked.decision) for name in DIAGRAMS}
+    found = {}
+    for name in DIAGRAMS:
+        with suppress(UsageError):  # too large to draw
+            found[name] = draw(name, "svg", checked, checked.decision)
+    return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from analyzer.spans import SourceText, Span
+from analyzer.spans import Excerpt
 from reports.style import paint
 
 TAB = 4
@@ -14,27 +14,32 @@ _CONTEXT = 40
 _CUT = "…"
 
 
-def snippet(source: SourceText, span: Span, severity: str, color: bool) -> list[str]:
-    """The line a span starts on, numbered, and the carets under it; nothing for a text that could not be read.
+def snippet(
+    place: Excerpt, style: str, color: bool, mark: str = "^", label: str = "", width: int = 0
+) -> tuple[str, ...]:
+    """The line a span starts on, numbered, and the marks under it with a label; nothing where there is no text.
 
-    Wide characters and tabs are accounted for, and a long line is cut around the span.
+    Wide characters and tabs are accounted for, and a long line is cut around the span. ``width`` is the least width of
+    the line's number.
     """
-    if not source.text:
-        return []
-    line = source.line(span.line)
-    end = span.end_column - 1 if span.end_line == span.line else len(line)
-    line, start, end = _cut(line, span.column - 1, max(end, span.column))
+    if not place.text:
+        return ()
+    span = place.span
+    end = span.end_column - 1 if span.end_line == span.line else len(place.text)
+    line, start, end = _cut(place.text, span.column - 1, max(end, span.column))
     before, marked = line[:start], line[start:end]
-    carets = "^" * max(1, _width(marked, _width(before)))
-    number = str(span.line)
+    marks = mark * max(1, _width(marked, _width(before)))
+    number = str(span.line).rjust(width)
     gutter = " " * len(number)
     bar = paint("|", "frame", color)
     more = paint(" …", "dim", color) if span.end_line > span.line else ""
-    return [
-        f"{gutter} {bar}",
-        f"{paint(number, 'frame', color)} {bar} {_expanded(line)}{more}",
-        f"{gutter} {bar} {' ' * _width(before)}{paint(carets, severity, color)}",
-    ]
+    shown = f"{paint(number, 'frame', color)} {bar} {_expanded(line)}{more}"
+    under = f"{gutter} {bar} {' ' * _width(before)}"
+    if not label:
+        return (f"{gutter} {bar}", shown, f"{under}{paint(marks, style, color)}")
+    fits = _width(before) + len(marks) + len(label) < MOST_CHARACTERS
+    labelled = [f"{marks} {label}"] if fits else [marks, label]
+    return (f"{gutter} {bar}", shown, *(f"{under}{paint(text, style, color)}" for text in labelled))
 
 
 def _cut(line: str, start: int, end: int) -> tuple[str, int, int]:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import shlex
 import textwrap
 from collections.abc import Iterator
-from contextlib import suppress
 from decimal import ROUND_CEILING, Context
 from pathlib import Path
 
-from analyzer.diagnostics import Diagnostic, Fix
-from analyzer.spans import SourceText
+from analyzer.diagnostics import Diagnostic, Fix, Related
 from criteria.vocabulary import Tier, Verdict
+from reports.excerpts import excerpt
 from reports.outcome import Outcome
 from reports.snippet import snippet
-from reports.style import paint
+from reports.style import link, links, paint
+from reports.totals import total_text
 
 _STYLE = {Verdict.BOUNDED: "good", Verdict.UNKNOWN: "warning"}
 _TIER = {Tier.CONSTANT: "constant", Tier.RATE_WINDOW: "rate × window"}
@@ -42,30 +42,36 @@ def text_report(checked: tuple[Outcome, ...], color: bool = False) -> str:
 def diagnostic_lines(
     item: Outcome, diagnostic: Diagnostic, color: bool, most_fixes: int | None = _FIXES
 ) -> Iterator[str]:
-    """One finding: headline, place, snippet, condition, help, related places, and the first of its fixes as patches."""
-    severity = diagnostic.severity.value
-    head = paint(f"{severity}[{diagnostic.code} {diagnostic.rule.name}]", severity, color)
+    """One finding: headline, the SQL, the places that explain it, condition, help, and the first fixes as patches."""
+    severity, rule = diagnostic.severity.value, diagnostic.rule
+    head = link(paint(f"{severity}[{rule.code} {rule.name}]", severity, color), rule.docs, color)
     yield f"{head}: {paint(diagnostic.message, 'bold', color)}"
-    gutter = " " * len(str(diagnostic.span.line))
-    arrow, equals = paint("-->", "frame", color), paint("=", "frame", color)
-    yield f"{gutter}{arrow} {diagnostic.file}:{diagnostic.span.line}:{diagnostic.span.column}"
-    yield from snippet(_source(item, diagnostic), diagnostic.span, severity, color)
-    facts = [("condition", diagnostic.condition), ("help", diagnostic.help)]
-    facts += [("note", f"{r.file}:{r.line}: {r.message}") for r in diagnostic.related]
+    here = diagnostic.file, diagnostic.span
+    elsewhere = [related for related in diagnostic.related if (related.file, related.span) != here]
+    spans = (diagnostic.span, *(related.span for related in elsewhere))
+    width = max(len(str(span.line)) for span in spans)
+    gutter = " " * width
+    yield _place(gutter, "-->", diagnostic, color)
+    yield from snippet(excerpt(item, diagnostic), severity, color, width=width)
+    for related in elsewhere:
+        yield _place(gutter, ":::", related, color)
+        yield from snippet(excerpt(item, related), "frame", color, "-", related.message, width)
+    facts = [("condition", diagnostic.condition)]
+    facts += [("note", related.message) for related in diagnostic.related if related not in elsewhere]
+    facts += [("help", diagnostic.help)]
+    equals = paint("=", "frame", color)
+    yield f"{gutter} {paint('|', 'frame', color)}"
     for label, text in facts:
         yield from _labelled(label, text, gutter, equals)
     for fix in diagnostic.fixes[:most_fixes]:
         yield from _labelled("fix", _fix_title(fix), gutter, equals)
         yield from (f"{gutter}        {line}" for line in _patch_lines(fix, color))
+    if not links(color):
+        yield f"{gutter} {equals} docs: {rule.docs}"
 
 
-def _source(item: Outcome, diagnostic: Diagnostic) -> SourceText:
-    """The text that a finding is in: the statement's file, or another one, such as the catalog; empty if unreadable."""
-    if diagnostic.file == item.source.file:
-        return item.source
-    with suppress(OSError, UnicodeDecodeError):
-        return SourceText(diagnostic.file, Path(diagnostic.file).read_bytes().decode("utf-8-sig"))
-    return SourceText(diagnostic.file, "")
+def _place(gutter: str, arrow: str, at: Diagnostic | Related, color: bool) -> str:
+    return f"{gutter}{paint(arrow, 'frame', color)} {at.file}:{at.span.line}:{at.span.column}"
 
 
 def _labelled(label: str, text: str, gutter: str, equals: str) -> Iterator[str]:
@@ -94,6 +100,11 @@ def verdict_line(item: Outcome, color: bool) -> str:
     verdict = paint(item.verdict.value, _STYLE.get(item.verdict, "error"), color)
     accepted = f", {paint('suppressed', 'warning', color)}" if item.suppressed else ""
     return f"{paint(item.name, 'bold', color)}: {verdict}{accepted}{bound_text(item)}"
+
+
+def memory_text(item: Outcome) -> str:
+    """The bound M in words, as a phrase of its own: ``constant, at most 5 synopsis entries``."""
+    return bound_text(item).removeprefix(", ").removeprefix(" (").replace("), ", ", ", 1)
 
 
 def bound_text(item: Outcome) -> str:
@@ -144,11 +155,8 @@ def _argument(item: Outcome) -> str:
 
 
 def _summary(checked: tuple[Outcome, ...], color: bool) -> str:
-    counts = [(verdict, sum(item.verdict is verdict for item in checked)) for verdict in Verdict]
-    parts = [paint(f"{n} {verdict.value}", _STYLE.get(verdict, "error"), color) for verdict, n in counts if n]
-    summary = f"{len(checked)} {'query' if len(checked) == 1 else 'queries'} checked: {', '.join(parts)}"
-    if accepted := sum(item.suppressed for item in checked):
-        summary += f"; {accepted} of them suppressed"
+    painted = {verdict.value: paint(verdict.value, _STYLE.get(verdict, "error"), color) for verdict in Verdict}
+    summary = total_text(checked, painted)
     repaired = sum(item.repaired for item in checked)
     if 0 < repaired < sum(item.rejected for item in checked):
         summary += (

@@ -6,6 +6,7 @@ A row is good or quarantined as in a run, for the same reason; the tests compare
 from __future__ import annotations
 
 import codecs
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from analyzer.errors import InputError, RuntimeLimitError
 from analyzer.query import Atom
 from analyzer.types import Family
 from synopsis_exec import reasons
+from synopsis_exec.arrival_text import mark_columns
 from synopsis_exec.json_values import encode, parse_object
 from synopsis_exec.plan_ir import Input
 from synopsis_exec.useful import is_useful
@@ -41,7 +43,7 @@ def recorded_rows(item: Input, folder: Path, options: Sequence[tuple[Atom, ...]]
     """
     lines = [line for file in input_files(item.name, folder) for line in lines_of(file)]
     found = [(line, read_row(item, line)) for line in lines]
-    rows = [(line, row) for line, row in found if not isinstance(row, str)]
+    rows = [(line, row) for line, row in found if isinstance(row, dict)]
     if item.rows is not None and len(rows) > item.rows:
         raise RuntimeLimitError(reasons.too_many_rows(item.name, len(rows), item.rows))
     excess = _excess(item, rows, options)
@@ -86,8 +88,11 @@ def lines_of(file: Path) -> Iterator[bytes]:
     return (line for line in content.removeprefix(codecs.BOM_UTF8).splitlines() if line.strip(b" "))
 
 
-def read_row(item: Input, line: bytes) -> Row | str:
-    """A line as a row of the columns that are needed, encoded; or the reason why a run quarantines it."""
+def read_row(item: Input, line: bytes) -> Row | str | None:
+    """A line as a row of the columns that are needed, encoded; or the reason why a run quarantines it.
+
+    None for a punctuation, which needs fewer columns than a row.
+    """
     try:
         found = parse_object(line.decode("utf-8"))
     except UnicodeDecodeError:
@@ -95,15 +100,39 @@ def read_row(item: Input, line: bytes) -> Row | str:
     if found is None:
         return reasons.NOT_JSON
     row: Row = {}
-    for column in item.declared:
+    is_mark = _is_mark(item, found)
+    columns = [column for column in item.declared if not is_mark or column.name in mark_columns(item)]
+    for column in columns:
         if column.name not in found:
             return reasons.missing(column)
         try:
             row[column.name] = encode(found[column.name], column.type)
         except ValueError:
             return reasons.not_of_type(column)
-    broken = (reason for column in item.declared for reason in _broken(item, column, row[column.name]))
-    return next(broken, None) or {column.name: row[column.name] for column in item.columns}
+    broken = next((reason for column in columns for reason in _broken(item, column, row[column.name])), None)
+    if broken is None and is_mark:
+        return None
+    return broken or {column.name: row[column.name] for column in item.columns}
+
+
+def _is_mark(item: Input, found: dict[str, Any]) -> bool:
+    """Whether an object is a punctuation."""
+    mark = item.arrival.mark
+    if mark is None:
+        return False
+    kind = next(column.type for column in item.declared if column.name == mark.column)
+    try:
+        value = encode(found.get(mark.column), kind)
+    except ValueError:
+        return False
+    return like(value, mark.like) if mark.like is not None else value is not None and value == mark.value
+
+
+def like(value: str | None, pattern: str) -> bool:
+    """LIKE of Spark SQL: `%` is any text, `_` any character, and a backslash takes the next character as it is."""
+    parts = re.findall(r"\\(.)|(.)", pattern, re.S)
+    texts = (re.escape(plain) if plain else {"%": ".*", "_": "."}.get(sign, re.escape(sign)) for plain, sign in parts)
+    return value is not None and re.fullmatch("".join(texts), value, re.S) is not None
 
 
 def _broken(item: Input, column: Column, value: Any) -> Iterator[str]:
@@ -112,6 +141,8 @@ def _broken(item: Input, column: Column, value: Any) -> Iterator[str]:
     if value is None:
         if column.name == item.timestamp:
             yield reasons.without_time(column)
+        if _of_no_partition(item, column, value):
+            yield reasons.no_partition(column)
         return
     if column.name == item.timestamp and family is Family.INTEGER and value < 0:
         yield reasons.too_early(column)
@@ -125,6 +156,13 @@ def _broken(item: Input, column: Column, value: Any) -> Iterator[str]:
         yield reasons.not_a_number(column)
     if _outside(column, value):
         yield reasons.outside_domain(column)
+    if _of_no_partition(item, column, value):
+        yield reasons.no_partition(column)
+
+
+def _of_no_partition(item: Input, column: Column, value: Any) -> bool:
+    partitions = item.arrival.partitions
+    return partitions is not None and partitions.column == column.name and value not in partitions.values
 
 
 def _outside(column: Column, value: Any) -> bool:

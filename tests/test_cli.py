@@ -71,7 +71,11 @@ def test_an_unbounded_query_fails_with_carets_condition_and_help(project: Path) 
     assert lines[1] == " --> q.sql:1:8"
     assert lines[3] == f"1 | {UNBOUNDED}"
     assert lines[4] == "  |        ^^^"
-    assert lines[5] == "  = condition: bag criterion (i); Theorem 1 C3"
+    assert lines[5] == " ::: streams.toml:7:13"
+    assert lines[7] == '7 | columns = { a = "bigint", ts = "bigint" }'
+    assert lines[8] == "  |             ------------ T.a is declared here as bigint, without a domain"
+    assert lines[9] == "  |"
+    assert lines[10] == "  = condition: bag criterion (i); Theorem 1 C3"
     assert "domain.a = [low, high]" in result.output
 
 
@@ -272,7 +276,12 @@ BAD_INPUT = [
     ("unknown option", ["check", "--nope"], 2, "--nope"),
     ("missing catalog", ["check", "q.sql", "--catalog", "none.toml"], 2, "none.toml"),
     ("catalog that is not TOML", ["check", "q.sql", "--catalog", "broken.toml"], 2, "not TOML"),
-    ("unknown key in the catalog", ["check", "q.sql", "--catalog", "key.toml"], 2, "key.toml:3: unknown key 'colums'"),
+    (
+        "unknown key in the catalog",
+        ["check", "q.sql", "--catalog", "key.toml"],
+        2,
+        "key.toml:3:1: unknown key 'colums'",
+    ),
     ("nothing registered", ["check"], 2, "registers no queries"),
     ("an empty path", ["check", ""], 2, "an empty path names nothing"),
     ("an empty query", ["explain", ""], 2, "an empty argument names no query"),
@@ -317,6 +326,18 @@ def test_bad_input_is_one_clear_message(project: Path, arguments: list[str], sta
     assert result.exit_code == status, result.output
     assert says in result.output
     assert "Traceback" not in result.output
+
+
+def test_an_error_in_the_catalog_shows_its_line(project: Path) -> None:
+    (project / "streams.toml").write_text(CATALOG + 'rows = { "é" = "漢" } # here\n')
+    result = call("check", write(project, BOUNDED))
+    assert result.exit_code == 2
+    assert result.output.splitlines()[:4] == [
+        "streambound: error: streams.toml:8:1: unknown key 'rows' in [streams.T]",
+        "  |",
+        '8 | rows = { "é" = "漢" } # here',
+        "  | ^^^^^^^^^^^^^^^^^^^^^",
+    ]
 
 
 def test_an_internal_error_is_reported_without_a_traceback(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

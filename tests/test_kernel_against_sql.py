@@ -88,15 +88,6 @@ def test_whole_language_prints_what_sql_says_where_it_runs(case: Case) -> None:
     _check(case)
 
 
-@examples(60)
-@given(drawn(lambda choices: _case(choices, CROWDED, hostile=True)))
-def test_hostile_streams_stay_within_the_bound(case: Case) -> None:
-    ran = _run(case)
-    assume(ran is not None)
-    assert ran is not None
-    _check_memory(case, *ran)
-
-
 @pytest.mark.parametrize(
     "where",
     [

@@ -125,7 +125,7 @@ def _branches(query: Query) -> list[Any]:
 
 
 def _columns(columns: tuple[Column, ...]) -> tuple[Column, ...]:
-    return tuple(replace(column, line=0, domain_line=0) for column in columns)
+    return tuple(replace(column, at=None, domain_at=None) for column in columns)
 
 
 def _parts(formula: Formula) -> Iterator[Formula]:

@@ -29,7 +29,7 @@ END = 2**63
 class Heard(NamedTuple):
     """What an input has brought: its largest timestamp, and which times its punctuations have ended.
 
-    ``stalled`` is for how many batches it has promised nothing new.
+    ``stalled`` is for how many batches the gap has stayed before which it has ended all.
     """
 
     largest: int | None = None
@@ -88,7 +88,7 @@ class Closing:
 
     def take(self, observed: dict[str, Any]) -> None:
         """Take in what a batch brought. All its rows count as before all its punctuations, however they are mixed."""
-        before = {key: self.promised_by(*key) for key in self.inputs}
+        before = {key: beginning(self.promised_by(*key)) for key in self.inputs}
         for number, part in self.inputs:
             largest, marks = observed[f"largest_{number}_{part}"], observed.get(f"marks_{number}_{part}") or ()
             heard = self.heard[number, part]
@@ -97,7 +97,7 @@ class Closing:
                 ended=joined([*heard.ended, *((low, high + 1) for low, high in marks)]),
             )
         for key, heard in self.heard.items():
-            advanced = self.promised_by(*key) != before[key]
+            advanced = beginning(self.promised_by(*key)) != before[key]
             self.heard[key] = heard._replace(stalled=0 if advanced else heard.stalled + 1)
 
     def end(self) -> None:
@@ -129,7 +129,7 @@ class Closing:
         return tuple((Range(low, end, open_high=True),) for low, end in joined(ended))
 
     def waits_for(self) -> dict[str, str]:
-        """The inputs that have promised nothing new in the last batch, and hold back what all others have ended."""
+        """The inputs that have not advanced in the last batch, and hold back what all others have ended."""
         least = self.complete()
         found = {}
         for (number, part), heard in self.heard.items():
@@ -137,7 +137,7 @@ class Closing:
             if heard.stalled and until == least:
                 source = STREAMS[number]
                 name = source.name + (f", partition {source.parts[part]}" if source.parts[1:] else "")
-                what = "has ended nothing yet" if until is None else f"has ended nothing since {moment(until)}"
+                what = "promises nothing yet" if until is None else f"promises nothing from {moment(until)} on"
                 found[name] = f"{what}, for {heard.stalled} batch{'es' if heard.stalled > 1 else ''}"
         return found
 

@@ -174,7 +174,7 @@ def tagged(spark: SparkSession, options: argparse.Namespace) -> DataFrame:
             f"CASE WHEN {good} THEN struct({values}) END AS row_{number}",
         ]
         if marks:
-            mark = f"struct({source.since} AS low, {time} AS high)"
+            mark = f"struct(CAST({source.since} AS BIGINT) AS low, CAST({time} AS BIGINT) AS high)"
             columns.append(f"CASE WHEN reason IS NULL AND {source.mark} THEN {mark} END AS mark")
         parts.append(read(spark, source, options, streaming=True).selectExpr(*columns))
     together = parts[0]

@@ -10,6 +10,7 @@ import pytest
 from criteria.bound import bound
 from criteria.certificate import certificate
 from criteria.vocabulary import Tier
+from recheck.validate import faults
 from tests.criteria.test_verdict import SAME
 from tests.support.catalogs import PLAIN, Catalog, streams, with_domain, with_relation
 from tests.support.certificates import plain
@@ -175,6 +176,16 @@ def test_bytes_of_the_longest_values(kind: str) -> None:
     assert limit is not None
     # Exact up to the counters, the sign of a timestamp, and the shorter of the two values.
     assert most <= limit <= most + 6 * (18 + 1 + 20)
+
+
+@pytest.mark.parametrize("kind", EXTREMES)
+def test_an_entry_narrower_than_its_values_is_rejected(kind: str) -> None:
+    decision = decided(f"SELECT T.a, S.a AS sa {OLDER} AND S.ts <= T.ts + 3", streams("S T", a=kind, b="string"))
+    found = bound(decision.derivation.split)
+    assert found is not None
+    document = plain(found, distinct=False)
+    document["branches"][0]["tables"][0]["bytes_per_entry"] -= 1
+    assert any("bytes, not" in fault for fault in faults(decision.derivation.split, document))
 
 
 def test_strings_have_no_bound_unless_they_are_listed() -> None:

@@ -19,13 +19,12 @@ from recheck.batch_sql import BatchSql
 from recheck.prove import Proof, prove
 from reports.witness_report import json_rows
 from tests.support.catalogs import streams
-from tests.support.choices import Choices, drawn
+from tests.support.choices import drawn
 from tests.support.encoding import encode_result
 from tests.support.product import NotAnalysed, decided, parsed
-from tests.support.profiles import MORE, examples
+from tests.support.profiles import examples
 from tests.support.queries import Features, Statement, make_statement
 
-SEEDS = range(500 * MORE)
 Case = tuple[str, dict[str, Any]]
 
 
@@ -44,30 +43,7 @@ def _proof(sql: str, catalog: dict[str, Any], decision: Decision, witness: Witne
     return prove(parsed(sql), catalog_from_mapping(catalog), always, elements, probes)
 
 
-# --- every rejected query ----------------------------------------------------------------------------------------
-
-
-def test_every_rejected_query_has_a_witness_that_sql_confirms() -> None:
-    """Thousands with STREAMBOUND_TEST_FACTOR; *unknown* is rare for sets, and never said of bags."""
-    counts: Counter[str] = Counter()
-    for seed in SEEDS:
-        statement = make_statement(Choices.seeded(seed), Features())
-        decision = _decided(statement)
-        if decision is None:
-            continue
-        kind = "set" if statement.distinct else "bag"
-        counts[kind] += 1
-        if decision.verdict is Verdict.UNKNOWN:
-            counts[f"unknown {kind}"] += 1
-            assert statement.distinct, (seed, statement.sql)
-        if decision.verdict is Verdict.UNBOUNDED:
-            counts[f"unbounded {kind}"] += 1
-            assert decision.witness is not None
-            proof = _proof(statement.sql, statement.catalog, decision, decision.witness)
-            assert proof.holds, (seed, statement.sql)
-    print(dict(counts))
-    assert counts["unbounded bag"] > len(SEEDS) / 20 and counts["unbounded set"] > len(SEEDS) / 25, counts
-    assert counts["unknown set"] <= 0.02 * counts["set"], counts
+# --- plans of random queries --------------------------------------------------------------------------------------
 
 
 def _decided(statement: Statement) -> Decision | None:
@@ -160,7 +136,7 @@ def test_results_are_those_of_sql(statement: Statement) -> None:
     rows = (*witness.prefix(range(witness.size)), *witness.probes[0])
     database = BatchSql(catalog_from_mapping(statement.catalog))
     database.add(json_rows(split, rows), 0)
-    expected = database.results(parsed(statement.sql), 0)
+    expected = database.results(parsed(statement.sql).sql(dialect="duckdb"), 0)
     database.close()
     found = Counter(tuple(map(encode_result, result.values)) for result in results(split, rows))
     expected = Counter({tuple(map(encode_result, values)): n for values, n in expected.items()})

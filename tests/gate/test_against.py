@@ -102,7 +102,8 @@ def test_a_query_that_nobody_touched_is_blamed_on_the_line_of_the_catalog(projec
     line = Path("streams.toml").read_text().splitlines().index("[streams.T]") + 3
     assert f" --> streams.toml:{line}:1" in result.stdout
     assert f'{line} | columns = {{ a = "bigint"' in result.stdout
-    assert "note: queries/of_t.sql:1: of_t, which nobody touched" in result.stdout
+    assert " ::: queries/of_t.sql:1:1" in result.stdout
+    assert "- of_t, which nobody touched" in result.stdout
     assert "S.a is int" not in result.stdout
 
 
@@ -159,7 +160,8 @@ def test_an_edited_query_that_got_worse_is_blamed_itself(project: Path) -> None:
     write("of_t.sql", "SELECT T.a, T.b AS b FROM S, T WHERE S.ts > T.ts")
     result = call("--against", "HEAD")
     assert (result.exit_code, changes(result)) == (1, ["worse: of_t"])
-    assert "note: queries/of_t.sql:1: the query at HEAD" in result.stdout
+    assert " ::: queries/of_t.sql:1:1" in result.stdout
+    assert "- the query at HEAD" in result.stdout
 
 
 @pytest.mark.parametrize("staged", [True, False])

@@ -22,13 +22,13 @@ CASES = [
 @pytest.mark.parametrize(("text", "start", "end", "carets"), [case[1:] for case in CASES], ids=[c[0] for c in CASES])
 def test_carets(text: str, start: int, end: int, carets: str) -> None:
     source = SourceText("q.sql", text)
-    _, _, marks = snippet(source, source.span(start, end), "error", color=False)
+    _, _, marks = snippet(source.excerpt(source.span(start, end)), "error", color=False)
     assert marks == f"  | {carets}"
 
 
 def test_a_mark_over_several_lines_shows_the_first() -> None:
     source = SourceText("q.sql", "SELECT a,\r\n  b")
-    _, line, marks = snippet(source, source.span(7, 14), "error", color=False)
+    _, line, marks = snippet(source.excerpt(source.span(7, 14)), "error", color=False)
     assert line == "1 | SELECT a, …"
     assert marks == "  |        ^^"
 
@@ -45,10 +45,10 @@ def test_a_mark_over_several_lines_shows_the_first() -> None:
 )
 def test_a_long_line_is_cut_around_the_mark(start: int, end: int, line: str, marks: str) -> None:
     source = SourceText("q.sql", "abcd" * 250)
-    _, shown, carets = snippet(source, source.span(start, end), "error", color=False)
+    _, shown, carets = snippet(source.excerpt(source.span(start, end)), "error", color=False)
     assert (shown, carets) == (f"1 | {line}", f"  | {marks}")
 
 
 def test_a_text_that_could_not_be_read_has_no_line() -> None:
     source = SourceText("q.sql", "")
-    assert snippet(source, source.span(0, 0), "error", color=False) == []
+    assert snippet(source.excerpt(source.span(0, 0)), "error", color=False) == ()

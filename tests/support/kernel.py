@@ -1,8 +1,9 @@
 """Runs the kernel of a generated job, timestamp by timestamp, and evaluates the bound M on what it received."""
 
 from __future__ import annotations
+import __future__
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -12,6 +13,7 @@ from analyzer.catalog import catalog_from_mapping
 from analyzer.symbols import symbol, symbols_in
 from criteria.bound import bound
 from criteria.verdict import Decision
+from synopsis_exec.plan_ir import Plan
 from tests.support.encoding import Rows, encode_rows
 
 
@@ -94,4 +96,33 @@ def actual_sizes(catalog: Mapping[str, Any], rows: Rows) -> dict[str, int]:
             if values:
                 known[symbol("min", relation, column)] = min(values)
                 known[symbol("max", relation, column)] = max(values)
+    return known
+
+
+def kernel_alone(plan: Plan) -> dict[str, Any]:
+    """The names that a job's kernel defines, without the parts that are the same for every job."""
+    from synopsis_exec.kernel import branch_texts, kernel_text
+
+    names: dict[str, Any] = {"Counter": Counter, "defaultdict": defaultdict, "MOST": 2**63 - 1}
+    exec(
+        compile(kernel_text(plan, branch_texts(plan)), "kernel", "exec", flags=__future__.annotations.compiler_flag),
+        names,
+    )
+    return names
+
+
+def sizes_of(plan: Plan, relations: Rows, streams: Rows) -> dict[str, int]:
+    """The symbols of M and their values in encoded rows."""
+    known: dict[str, int] = {}
+    for stream in plan.streams:
+        times = Counter(row[str(stream.timestamp)] for row in streams[stream.name])
+        known[symbol("c", stream.name)] = max(times.values(), default=0)
+    for relation in plan.relations:
+        rows = relations[relation.name]
+        known[symbol("rows", relation.name)] = len(rows)
+        for column in relation.declared:
+            values = [row[column.name] for row in rows if isinstance(row[column.name], int)]
+            if values:
+                known[symbol("min", relation.name, column.name)] = min(values)
+                known[symbol("max", relation.name, column.name)] = max(values)
     return known

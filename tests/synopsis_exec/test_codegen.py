@@ -91,6 +91,16 @@ def test_golden_figure_2() -> None:
     assert ours == (CASES_DIR / "codegen_figure2.txt").read_text(encoding="utf-8")
 
 
+def test_no_name_of_a_job_is_defined_twice() -> None:
+    """Its parts are modules here, and one module there."""
+    body = ast.parse(figure2_job()).body
+    names = [node.name for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    names += [t.id for node in body if isinstance(node, ast.Assign) for t in node.targets if isinstance(t, ast.Name)]
+    names += [n.target.id for n in body if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)]
+    assert [name for name in names if names.count(name) > 1] == []
+    assert {"union_propagation", "sort_propagation", "Closing", "Job"} <= set(names)
+
+
 def test_the_same_plan_gives_the_same_text() -> None:
     assert figure2_job() == figure2_job()
 

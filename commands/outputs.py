@@ -1,0 +1,92 @@
+"""Where `check` prints what it found: one or several formats, to files or to standard output."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from commands.options import OutputFile
+from reports.formats import FORMAT_NAMES, Format, format_named
+
+if TYPE_CHECKING:
+    from reports.outcome import Outcome
+
+STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
+"""The file that GitHub Actions shows as the summary of a step."""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A format and the file it goes to; None is standard output."""
+
+    form: Format
+    file: Path | None = None
+
+
+class OutputOption(click.ParamType[Output]):
+    """``FORMAT``, or ``FORMAT:FILE`` with a file in a directory that exists."""
+
+    name = "FORMAT[:FILE]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The output; fails for an unknown format and for a file that cannot be there."""
+        if isinstance(value, Output):
+            return value
+        name, colon, file = value.partition(":")
+        if name not in FORMAT_NAMES:
+            self.fail(f"no format is called {name!r}; there are: {', '.join(FORMAT_NAMES)}", param, ctx)
+        return Output(format_named(name), OutputFile().convert(file, param, ctx) if colon else None)
+
+
+def outputs(format_name: str | None, named: tuple[Output, ...]) -> tuple[Output, ...]:
+    """What --format and -o ask for; text where neither asks for anything. Two outputs share no place."""
+    asked = (Output(format_named(format_name)), *named) if format_name else named or (Output(format_named("text")),)
+    places = [output.file and output.file.absolute() for output in asked]
+    for place in places:
+        if places.count(place) > 1:
+            where = "standard output" if place is None else str(place)
+            raise click.UsageError(f"two formats go to {where}: give one of them a file, as in -o sarif:out.sarif")
+    return asked
+
+
+def details(asked: tuple[Output, ...]) -> frozenset[str]:
+    """What the formats print that costs time."""
+    return frozenset().union(*(output.form.details for output in asked))
+
+
+def put(asked: tuple[Output, ...], found: tuple[Outcome, ...], color: bool) -> None:
+    """Write every output; where none goes to standard output, the totals go to standard error."""
+    from commands.statement import write_file
+    from reports.totals import total_text
+
+    for output in asked:
+        text = output.form.render(found, color and output.file is None) + "\n"
+        if output.file is not None:
+            write_file(output.file, text)
+        elif output.form.for_people:
+            click.echo(text, nl=False)
+        else:
+            _binary(text)
+        if output.form.name == "github":
+            _step_summary(found)
+    if all(output.file for output in asked):
+        click.echo(f"streambound: {total_text(found)}", err=True)
+
+
+def _binary(text: str) -> None:
+    """Print for a program, in UTF-8 whatever the terminal's encoding."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
+    sys.stdout.buffer.flush()
+
+
+def _step_summary(found: tuple[Outcome, ...]) -> None:
+    """Append the findings to the summary of the step, in GitHub Actions."""
+    if file := os.environ.get(STEP_SUMMARY):
+        with Path(file).open("a", encoding="utf-8", errors="backslashreplace") as summary:
+            summary.write(format_named("markdown").render(found) + "\n")

@@ -1,0 +1,88 @@
+"""Does an entry take no more bytes than it is claimed to? It is saved as the JSON ``[[value, …], counter], ``."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+
+from analyzer.query import Attribute
+from analyzer.types import DataType, Family
+from analyzer.values import Value
+from recheck.claims import Stored, Table
+from recheck.conditions import Conditions
+
+_BITS = {"tinyint": 8, "byte": 8, "smallint": 16, "short": 16, "int": 32, "integer": 32}
+_LONGEST = {Family.BOOLEAN: 1, Family.FLOAT: 24, Family.DATE: 7, Family.TIMESTAMP: 18}
+"""``1``, ``-1.7976931348623157e+308``, the days from 0001 to 9999, and their microseconds."""
+_DIGITS = 38
+_COUNTER = 19
+
+
+def too_wide(conditions: Conditions, table: Table, distinct: bool) -> Iterator[str]:
+    """The reason why an entry may take more bytes than it is claimed to."""
+    if table.bytes_per_entry is None:
+        return
+    times = [conditions.branch.column(conditions.time(age.stream)).type for age in table.ages]
+    widths = [*(_stored(conditions, stored) for stored in table.stored), *map(_of_type, times)]
+    known = [width for width in widths if width is not None]
+    if len(known) < len(widths):
+        yield f"an entry of table {table.name} may hold a text of any length"
+        return
+    needed = len("[[], ], ") + sum(known) + len(", ") * max(0, len(known) - 1) + (1 if distinct else _COUNTER)
+    if table.bytes_per_entry < needed:
+        yield f"an entry of table {table.name} may take {needed} bytes, not {table.bytes_per_entry}"
+
+
+def _stored(conditions: Conditions, stored: Stored) -> int | None:
+    """The longest value that a table may hold of an attribute; None where it is a text of any length."""
+    attribute = stored.attribute
+    if attribute in conditions.null:
+        return len("null")
+    if stored.cuts:
+        return max(_of_cut(conditions, attribute, cut.value, cut.included) for cut in stored.cuts)
+    width = _value(conditions, attribute)
+    if width is None:
+        return None
+    limits = (*stored.low, *stored.high)
+    widths = [width, *(len(str(limit.constant)) for limit in limits if limit.constant is not None)]
+    widths += [_DIGITS + 1 for limit in limits if limit.relations]
+    return max([*widths, 0 if attribute in conditions.present else len("null")])
+
+
+def _of_cut(conditions: Conditions, attribute: Attribute, text: str, included: bool) -> int:
+    """The value that stands for those from a cut on: the cut's own, or for a text the next one."""
+    if conditions.kind(attribute) == "text":
+        return len(json.dumps(text if included else f"{text}\0"))
+    return len(json.dumps(float(Fraction(text)))) if included else 1
+
+
+def _value(conditions: Conditions, attribute: Attribute) -> int | None:
+    listed = [_moved(conditions, attribute, other) for other in conditions.attributes if conditions.listed(other)]
+    options = [values for values in listed if values is not None]
+    if options:
+        return max(len(json.dumps(v)) if isinstance(v, int | str) else 24 for v in set.intersection(*options))
+    zero, follows = conditions.zero(attribute), conditions.follows
+    if conditions.whole(attribute):
+        above, below = follows.bound(attribute, zero), follows.bound(zero, attribute)
+        if above is not None and below is not None:
+            return max(len(str(int(above[0]))), len(str(int(-below[0]))))
+    return _of_type(conditions.branch.column(attribute).type)
+
+
+def _moved(conditions: Conditions, attribute: Attribute, other: Attribute) -> set[Value] | None:
+    """The values that another attribute's list leaves this one; None where they are not equal."""
+    offset = conditions.equal(attribute, other)
+    if offset is None:
+        return None
+    return {value if isinstance(value, str) or not offset else value + offset for value in conditions.values(other)}
+
+
+def _of_type(kind: DataType) -> int | None:
+    if kind.family is Family.INTEGER:
+        return len(str(-(2 ** (_BITS.get(kind.name, 64) - 1))))
+    if kind.family is Family.DECIMAL and kind.scale is not None:
+        digits = re.search(r"\d+", kind.name)
+        return len("-") + int(digits.group() if digits else _DIGITS)
+    return _LONGEST.get(kind.family)

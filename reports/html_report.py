@@ -1,0 +1,138 @@
+"""One self-contained HTML page: every verdict with its source, marks, repairs and drawings, to search and to filter.
+
+The page asks no network for anything, which its content security policy enforces. Everything can be read without its
+script but for the drawings, which are put into the page when a query is opened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+
+from analyzer.diagnostics import Diagnostic, Fix
+from analyzer.version import __version__
+from criteria.vocabulary import Verdict
+from reports.excerpts import excerpt
+from reports.html_source import excerpt_html, source_html
+from reports.outcome import Outcome
+from reports.places import repository_path
+from reports.text_report import memory_text
+from reports.totals import counts, total_text
+
+_ASSETS = Path(__file__).resolve().parent / "html"
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+_ORDER = (Verdict.UNBOUNDED, Verdict.ERROR, Verdict.UNKNOWN, Verdict.UNSUPPORTED, Verdict.BOUNDED)
+_DRAWINGS = {"graph": "Which stream waits for which", "tables": "What is remembered, and when"}
+
+
+def html_report(outcomes: tuple[Outcome, ...], color: bool = False) -> str:
+    """The page; ``color`` is ignored."""
+    style, script = ((_ASSETS / name).read_text(encoding="utf-8") for name in ("report.css", "report.js"))
+    return "\n".join(
+        (
+            '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            f"<title>streambound: {escape(total_text(outcomes))}</title>\n<style>\n{style}</style>\n</head>\n<body>",
+            *_header(outcomes),
+            '<main>\n<p id="shown" role="status"></p>',
+            *(line for number, item in enumerate(outcomes, start=1) for line in _query(number, item)),
+            '<p class="empty" hidden>No query fits the search.</p>',
+            *(['<p class="empty">There was nothing to check.</p>'] if not outcomes else []),
+            f"</main>\n<script>\n{script}</script>\n</body>\n</html>",
+        )
+    )
+
+
+def _header(outcomes: tuple[Outcome, ...]) -> Iterator[str]:
+    numbers = counts(outcomes)
+    present = [verdict for verdict in _ORDER if numbers[verdict]]
+    yield "<header><div>\n<h1>Queries in bounded memory</h1>"
+    yield f'<p class="about">{escape(total_text(outcomes))} by streambound {__version__}</p>'
+    parts = (f'<i class="{v.value}" style="flex: {numbers[v]}; background: var(--tone)"></i>' for v in present)
+    yield f'<div class="bar" aria-hidden="true">{"".join(parts)}</div>'
+    yield '<div class="tools">'
+    for verdict in present:
+        yield (
+            f'<button type="button" class="{verdict.value}" data-verdict="{verdict.value}" aria-pressed="false">'
+            f'<span class="dot"></span>{verdict.value} <b>{numbers[verdict]}</b></button>'
+        )
+    yield '<input type="search" placeholder="Search names, files, SQL and findings" aria-label="Search">'
+    yield "</div>\n</div></header>"
+
+
+def _query(number: int, item: Outcome) -> Iterator[str]:
+    verdict = item.verdict.value
+    accepted = "<small>accepted</small>" if item.suppressed else ""
+    place = f"{repository_path(item.source.file)}:{item.span.line}"
+    yield f'<details class="query {verdict}" id="q{number}" data-is="{verdict}">\n<summary>'
+    yield f'<span class="verdict"><span class="dot"></span>{verdict}</span>'
+    yield f'<span class="name"><span class="title">{_text(item.name)}</span><small>{_text(place)}</small>'
+    yield f"{accepted}</span>"
+    yield f'<span class="bound">{_text(memory_text(item))}</span>'
+    if item.diagnostics:
+        yield f'<span class="claim">{_text(item.diagnostics[0].message)}</span>'
+    yield '</summary>\n<div class="body">'
+    yield source_html(item)
+    for diagnostic in item.diagnostics:
+        yield from _finding(item, diagnostic)
+    yield from _facts(item)
+    for name, svg in item.drawings.items():
+        yield f"<h2>{escape(_DRAWINGS.get(name, name))}</h2>\n<template data-drawing>{svg}</template>"
+    yield "</div>\n</details>"
+
+
+def _finding(item: Outcome, found: Diagnostic) -> Iterator[str]:
+    severity, rule = found.severity.value, found.rule
+    name = f"{severity} {rule.code} {rule.name}"
+    place = f"{repository_path(found.file)}:{found.span.line}:{found.span.column}"
+    yield f'<div class="finding {severity}">'
+    yield f'<p class="head"><a href="{escape(rule.docs)}" rel="noreferrer">{escape(name)}</a></p>'
+    yield f'<p>{_text(found.message)}</p>\n<p class="soft">{_text(place)}</p>'
+    if found.file != item.source.file:
+        yield excerpt_html(excerpt(item, found))
+    if suppression := found.suppression:
+        until = f" until {suppression.until}" if suppression.until else ""
+        yield f'<p class="soft">Accepted{until}: {_text(suppression.reason or suppression.kind)}</p>'
+    for related in found.related:
+        at = f"{repository_path(related.file)}:{related.line}"
+        yield f'<p class="soft">{_text(related.message)}: {_text(at)}</p>'
+        if related.file != item.source.file:
+            yield excerpt_html(excerpt(item, related))
+    if found.help:
+        yield f"<p>{_text(found.help)}</p>"
+    for fix in found.fixes:
+        yield from _fix(fix)
+    yield "</div>"
+
+
+def _fix(fix: Fix) -> Iterator[str]:
+    kind = "safe" if fix.kind == "safe" else "changes results"
+    yield f"<details><summary>Repair: {_text(fix.title)} ({kind})</summary>"
+    if fix.note:
+        yield f'<p class="soft">{_text(fix.note)}</p>'
+    lines = []
+    for hunk in fix.hunks:
+        lines.append(f'<span class="where">{_text(f"{repository_path(hunk.file)}:{hunk.line}")}</span>')
+        lines += [f'<span class="cut">- {_text(line)}</span>' for line in hunk.removed]
+        lines += [f'<span class="add">+ {_text(line)}</span>' for line in hunk.added]
+    yield f"<pre>{''.join(lines)}</pre>\n</details>"
+
+
+def _facts(item: Outcome) -> Iterator[str]:
+    rows = [("memory", memory_text(item)), ("results", item.projection or "")]
+    rows += [("bound M", item.bound.formula or "")] if item.bound else []
+    rows += [
+        (result.name, "holds" if result.holds else f"violated: {'; '.join(v.message for v in result.violations)}")
+        for result in item.criteria
+    ]
+    rows += [("no repair", item.why_no_repair)]
+    found = [f"<tr><th>{_text(label)}</th><td>{_text(value)}</td></tr>" for label, value in rows if value]
+    if found:
+        yield f"<h2>Facts</h2>\n<table>{''.join(found)}</table>"
+
+
+def _text(text: str) -> str:
+    """Text for HTML, without characters that UTF-8 cannot hold."""
+    return escape(text.encode("utf-8", "replace").decode("utf-8"))

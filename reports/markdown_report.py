@@ -1,0 +1,117 @@
+"""Markdown for a comment on a pull request, and for the summary of a step in GitHub Actions.
+
+A comment holds 65,536 characters, so the last findings are counted and not shown where they do not fit.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from analyzer.diagnostics import Diagnostic, Fix
+from criteria.vocabulary import Verdict
+from reports.excerpts import excerpt
+from reports.outcome import Outcome
+from reports.places import repository_path
+from reports.snippet import snippet
+from reports.text_report import bound_text
+from reports.totals import counts
+
+MOST_CHARACTERS = 60_000
+MARKER = "<!-- streambound -->"
+"""The first line, by which a job finds the comment that it wrote before."""
+
+_SIGNS = {Verdict.BOUNDED: "✅", Verdict.UNKNOWN: "⚠️"}
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$&@])")
+_TICKS = re.compile("`+")
+
+
+def markdown_report(outcomes: tuple[Outcome, ...], color: bool = False) -> str:
+    """The totals, a table of the queries that are not bounded, and every finding; ``color`` is ignored."""
+    head = [MARKER, f"### {_headline(outcomes)}", "", *_table(outcomes)]
+    parts = [("\n".join(_finding(item, found))) for item in outcomes for found in item.diagnostics]
+    shown, size = [], sum(map(len, head))
+    for part in parts:
+        size += len(part) + 1
+        if size > MOST_CHARACTERS:
+            break
+        shown.append(part)
+    more = len(parts) - len(shown)
+    return "\n".join((*head, *shown, *([f"\n… and {more} more findings"] if more else [])))
+
+
+def _headline(outcomes: tuple[Outcome, ...]) -> str:
+    failing = sum(item.verdict is not Verdict.BOUNDED and not item.suppressed for item in outcomes)
+    queries = "query" if len(outcomes) == 1 else "queries"
+    if failing:
+        return f"❌ streambound: {failing} of {len(outcomes)} {queries} {'is' if failing == 1 else 'are'} not bounded"
+    return (
+        f"✅ streambound: {len(outcomes)} {queries} passed" if outcomes else "streambound: there was nothing to check"
+    )
+
+
+def _table(outcomes: tuple[Outcome, ...]) -> Iterator[str]:
+    numbers = {verdict: number for verdict, number in counts(outcomes).items() if number}
+    if not numbers:
+        return
+    yield "| verdict | queries |"
+    yield "| --- | ---: |"
+    yield from (f"| {_SIGNS.get(verdict, '❌')} {verdict.value} | {number} |" for verdict, number in numbers.items())
+    if accepted := sum(item.suppressed for item in outcomes):
+        yield f"| of these suppressed | {accepted} |"
+
+
+def _finding(item: Outcome, found: Diagnostic) -> Iterator[str]:
+    place = f"{repository_path(found.file)}:{found.span.line}:{found.span.column}"
+    yield ""
+    yield f"#### {_escaped(item.name)}: {item.verdict.value}{_escaped(bound_text(item))}"
+    yield ""
+    name = f"[{found.code} {found.rule.name}]({found.rule.docs})"
+    yield f"**{found.severity.value}** {name} at {_code(place)}: {_escaped(found.message)}"
+    if found.suppression:
+        until = f" until {found.suppression.until}" if found.suppression.until else ""
+        yield f"\nAccepted{until}: {_escaped(found.suppression.reason or found.suppression.kind)}"
+    yield from _block("sql", list(snippet(excerpt(item, found), "error", False)[1:]))
+    for related in found.related:
+        yield f"- {_code(f'{repository_path(related.file)}:{related.line}')}: {_escaped(related.message)}"
+    if found.help:
+        yield f"\n{_escaped(found.help)}"
+    for fix in found.fixes:
+        yield from _fix(fix)
+
+
+def _fix(fix: Fix) -> Iterator[str]:
+    kind = "safe" if fix.kind == "safe" else "changes results"
+    yield f"\n<details><summary>{_html(f'{fix.title} ({kind})')}</summary>"
+    if fix.note:
+        yield f"\n{_escaped(fix.note)}"
+    lines = []
+    for hunk in fix.hunks:
+        lines += [f"@@ {repository_path(hunk.file)}:{hunk.line} @@"]
+        lines += [f"-{line}" for line in hunk.removed] + [f"+{line}" for line in hunk.added]
+    yield from _block("diff", lines)
+    yield "</details>"
+
+
+def _block(language: str, lines: list[str]) -> Iterator[str]:
+    """A fenced block, with a fence longer than any in it."""
+    if not lines:
+        return
+    longest = max((len(run) for line in lines for run in _TICKS.findall(line)), default=0)
+    fence = "`" * max(3, longest + 1)
+    yield from ("", f"{fence}{language}", *lines, fence, "")
+
+
+def _code(text: str) -> str:
+    longest = max(map(len, _TICKS.findall(text)), default=0)
+    ticks = "`" * (longest + 1)
+    pad = " " if longest else ""
+    return f"{ticks}{pad}{' '.join(text.split())}{pad}{ticks}"
+
+
+def _escaped(text: str) -> str:
+    return _SPECIAL.sub(r"\\\1", " ".join(text.split())) if text[:1] != " " else " " + _escaped(text[1:])
+
+
+def _html(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,0 +1,180 @@
+"""SARIF 2.1.0 (OASIS, with errata 01): what code scanning services read.
+
+Columns are code points (``columnKind``), from 1, ends exclusive, as everywhere here. URIs are relative to the
+repository's root, `%SRCROOT%`, which the reader knows.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import partial
+from typing import Any
+
+from analyzer.diagnostics import Diagnostic, Fix, Related, Suppression
+from analyzer.edits import Edit
+from analyzer.errors import InputError
+from analyzer.rules import RULES, Rule
+from analyzer.spans import SourceText, Span
+from analyzer.version import __version__
+from reports.code_page import code_page
+from reports.fingerprint import VERSION, fingerprints
+from reports.outcome import Outcome
+from reports.places import repository_path, uri
+from reports.totals import counts
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+_ROOT = "%SRCROOT%"
+_PAGE_LINK = re.compile(r"\]\((SB\d+)\.md\)")
+_DOC_LINK = re.compile(r"\]\(\.\./([^)]+)\)")
+_INDEX = {rule.code: index for index, rule in enumerate(RULES)}
+_KINDS = {"comment": "inSource"}
+
+
+def sarif_report(outcomes: tuple[Outcome, ...], color: bool = False) -> str:
+    """A log of one run; ``color`` is ignored."""
+    log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(outcomes)]}
+    return json.dumps(log, indent=1, ensure_ascii=False)
+
+
+def _run(outcomes: tuple[Outcome, ...]) -> dict[str, Any]:
+    sources = {item.source.file: item.source for item in outcomes}
+    artifacts = {file: index for index, file in enumerate(sources)}
+    prints = fingerprints(outcomes, repository_path)
+    results = [
+        _result(item, diagnostic, mark, artifacts)
+        for item, marks in zip(outcomes, prints, strict=True)
+        for diagnostic, mark in zip(item.diagnostics, marks, strict=True)
+    ]
+    unread = any(found.code == "SB401" for item in outcomes for found in item.diagnostics)
+    return {
+        "tool": {"driver": _driver()},
+        "columnKind": "unicodeCodePoints",
+        "originalUriBaseIds": {_ROOT: {"description": {"text": "The root of the repository."}}},
+        "invocations": [{"executionSuccessful": not unread}],
+        "artifacts": [_artifact(source) for source in sources.values()],
+        "results": results,
+        "properties": {"queries": {verdict.value: number for verdict, number in counts(outcomes).items()}},
+    }
+
+
+def _driver() -> dict[str, Any]:
+    return {
+        "name": "streambound",
+        "semanticVersion": __version__,
+        "informationUri": RULES[0].docs.rpartition("/")[0],
+        "rules": [_rule(rule) for rule in RULES],
+    }
+
+
+def _rule(rule: Rule) -> dict[str, Any]:
+    return {
+        "id": rule.code,
+        "name": rule.name,
+        "shortDescription": {"text": rule.summary},
+        "fullDescription": {"text": rule.summary},
+        "helpUri": rule.docs,
+        "help": {"text": f"{rule.summary} See {rule.docs}", "markdown": _page(rule)},
+        "defaultConfiguration": {"level": rule.severity},
+    }
+
+
+def _page(rule: Rule) -> str:
+    """The page of a code with links that lead somewhere wherever it is shown."""
+    try:
+        page = code_page(rule)
+    except (InputError, OSError):
+        return rule.summary
+    base = rule.docs.rpartition("/")[0]
+    return _DOC_LINK.sub(rf"]({base.rpartition('/')[0]}/\1)", _PAGE_LINK.sub(rf"]({base}/\1.md)", page))
+
+
+def _artifact(source: SourceText) -> dict[str, Any]:
+    return {"location": _location(source.file), "sourceLanguage": "sql", "roles": ["analysisTarget"]}
+
+
+def _location(file: str, index: int | None = None) -> dict[str, Any]:
+    place = uri(file)
+    found: dict[str, Any] = {"uri": place}
+    if not place.startswith("file:"):
+        found["uriBaseId"] = _ROOT
+    if index is not None:
+        found["index"] = index
+    return found
+
+
+def _result(item: Outcome, diagnostic: Diagnostic, mark: str, artifacts: dict[str, int]) -> dict[str, Any]:
+    physical = partial(_physical, artifacts=artifacts)
+    text = f"{diagnostic.message}. {diagnostic.help}" if diagnostic.help else diagnostic.message
+    found = {
+        "ruleId": diagnostic.code,
+        "ruleIndex": _INDEX[diagnostic.code],
+        "level": diagnostic.severity.value,
+        "message": {"text": text},
+        "locations": [
+            {
+                "physicalLocation": physical(diagnostic.file, diagnostic.span, _text(item, diagnostic)),
+                "logicalLocations": [
+                    {"name": item.name, "fullyQualifiedName": f"{repository_path(item.source.file)}::{item.name}"}
+                ],
+            }
+        ],
+        "relatedLocations": [
+            _related(number, r, physical(r.file, r.span)) for number, r in enumerate(diagnostic.related, 1)
+        ],
+        "partialFingerprints": {"primaryLocationLineHash": mark, VERSION: mark},
+        "suppressions": [_suppression(diagnostic.suppression)] if diagnostic.suppression else [],
+        "properties": {"query": item.name, "verdict": item.verdict.value, "condition": diagnostic.condition},
+    }
+    return found | ({"fixes": [_fix(fix) for fix in diagnostic.fixes]} if diagnostic.fixes else {})
+
+
+def _text(item: Outcome, diagnostic: Diagnostic) -> str:
+    span = diagnostic.span
+    return item.source.text[span.start : span.end] if diagnostic.file == item.source.file else ""
+
+
+def _physical(file: str, span: Span, text: str = "", *, artifacts: dict[str, int]) -> dict[str, Any]:
+    region = _region(span) | ({"snippet": {"text": text}} if text else {})
+    return {"artifactLocation": _location(file, artifacts.get(file)), "region": region}
+
+
+def _region(span: Span) -> dict[str, Any]:
+    return {
+        "startLine": span.line,
+        "startColumn": span.column,
+        "endLine": span.end_line,
+        "endColumn": span.end_column,
+    }
+
+
+def _related(number: int, related: Related, place: dict[str, Any]) -> dict[str, Any]:
+    return {"id": number, "physicalLocation": place, "message": {"text": related.message}}
+
+
+def _suppression(suppression: Suppression) -> dict[str, Any]:
+    until = f" (until {suppression.until})" if suppression.until else ""
+    return {
+        "kind": _KINDS.get(suppression.kind, "external"),
+        "status": "accepted",
+        "justification": f"{suppression.reason or suppression.kind}{until}",
+    }
+
+
+def _fix(fix: Fix) -> dict[str, Any]:
+    kind = "safe" if fix.kind == "safe" else "changes results"
+    remarks = "; ".join((kind, fix.note) if fix.note else (kind,))
+    changes: dict[str, list[Edit]] = {}
+    for edit in fix.edits:
+        changes.setdefault(edit.file, []).append(edit)
+    return {
+        "description": {"text": f"{fix.title} ({remarks})"},
+        "artifactChanges": [
+            {"artifactLocation": _location(file), "replacements": [_replacement(edit) for edit in edits]}
+            for file, edits in changes.items()
+        ],
+    }
+
+
+def _replacement(edit: Edit) -> dict[str, Any]:
+    return {"deletedRegion": _region(edit.span), "insertedContent": {"text": edit.replacement}}

@@ -1,0 +1,23 @@
+"""What a run comes to: how many queries have each verdict, and the sentences that say so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+
+from criteria.vocabulary import Verdict
+from reports.outcome import Outcome
+
+
+def counts(outcomes: Iterable[Outcome]) -> dict[Verdict, int]:
+    """The number of queries of each verdict; they sum to the number of queries."""
+    verdicts = [item.verdict for item in outcomes]
+    return {verdict: verdicts.count(verdict) for verdict in Verdict}
+
+
+def total_text(outcomes: tuple[Outcome, ...], words: Mapping[str, str] = MappingProxyType({})) -> str:
+    """``3 queries checked: 1 bounded, 2 unbounded; 1 of them suppressed``; ``words`` may paint the verdicts."""
+    parts = ", ".join(f"{n} {words.get(verdict.value, verdict.value)}" for verdict, n in counts(outcomes).items() if n)
+    queries = f"{len(outcomes)} {'query' if len(outcomes) == 1 else 'queries'} checked"
+    accepted = sum(item.suppressed for item in outcomes)
+    return queries + (f": {parts}" if parts else "") + (f"; {accepted} of them suppressed" if accepted else "")

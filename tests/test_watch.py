@@ -1,0 +1,82 @@
+"""`check --watch`, and standard input that stands for a file."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import cli
+
+ROOT = Path(__file__).parents[1]
+CATALOG = """
+queries = ["*.sql"]
+[streams.S]
+timestamp = "ts"
+columns = { a = "bigint", ts = "bigint" }
+"""
+WAIT = 120
+
+
+def test_a_change_is_checked_and_a_broken_catalog_waits_for_the_next_one(tmp_path: Path) -> None:
+    (tmp_path / "streams.toml").write_text(CATALOG, encoding="utf-8")
+    (tmp_path / "q.sql").write_text("SELECT a FROM S", encoding="utf-8")
+    command = [sys.executable, "-u", "-m", "cli", "check", "--watch"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as process:
+        lines: queue.Queue[str] = queue.Queue()
+        assert process.stdout is not None
+        reader = threading.Thread(target=lambda out=process.stdout: [lines.put(line) for line in out], daemon=True)
+        reader.start()
+
+        def until(holds: Callable[[str], bool]) -> None:
+            while not holds(lines.get(timeout=WAIT)):
+                pass
+
+        until(lambda line: "1 query checked: 1 bounded" in line)
+        until(lambda line: "watching" in line)
+        (tmp_path / "q2.sql").write_text("SELECT nonsense FROM S", encoding="utf-8")
+        until(lambda line: "2 queries checked: 1 bounded, 1 error" in line)
+        until(lambda line: "watching" in line)
+        (tmp_path / "streams.toml").write_text("streams = 1", encoding="utf-8")
+        until(lambda line: "streambound: error: streams.toml" in line)
+        until(lambda line: "watching" in line)
+        (tmp_path / "streams.toml").write_text(CATALOG.replace(" a =", " nonsense ="), encoding="utf-8")
+        until(lambda line: "2 queries checked: 1 bounded, 1 error" in line)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(WAIT) == 130
+        reader.join(WAIT)
+
+
+@pytest.mark.parametrize("more", [["-"], ["--fix"]])
+def test_watching_needs_files_that_others_change(
+    more: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "streams.toml").write_text(CATALOG, encoding="utf-8")
+    assert CliRunner().invoke(cli.main, ["check", "--watch", *more]).exit_code == 2
+
+
+def test_standard_input_stands_for_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    inside = tmp_path / "team"
+    inside.mkdir()
+    (inside / "streams.toml").write_text(CATALOG, encoding="utf-8")
+    command = ["check", "-", "--stdin-filename", "team/orders.sql", "--format", "json"]
+    result = CliRunner().invoke(cli.main, command, input="SELECT a FROM S; SELECT b FROM S")
+    report = json.loads(result.stdout)
+    assert [query["name"] for query in report["queries"]] == ["orders:1", "orders:2"]
+    assert {query["file"] for query in report["queries"]} == {"team/orders.sql"}
+    assert [query["verdict"] for query in report["queries"]] == ["bounded", "error"]
+    assert result.exit_code == 1
