@@ -13,6 +13,7 @@ from typing import Any
 from analyzer.arrival import KEYS, STRICT, Arrival, read_arrival
 from analyzer.endpoints import Sink, SourceOptions, read_sink, read_source
 from analyzer.errors import CatalogError
+from analyzer.settings import NO_SETTINGS, CheckSettings, read_settings
 from analyzer.spans import Excerpt, SourceText
 from analyzer.toml_lines import toml_spans
 from analyzer.toml_reader import TomlReader, suggest
@@ -20,7 +21,7 @@ from analyzer.types import DataType, Family, parse_type
 from analyzer.values import Value, encode_toml
 
 FILE_NAME = "streams.toml"
-_TOP_KEYS = ("queries", "counters", "streams", "relations", "sinks")
+_TOP_KEYS = ("queries", "check", "counters", "streams", "relations", "sinks")
 _STREAM_KEYS = ("timestamp", "columns", "max_per_timestamp", "domain", "on_violation", "source", *KEYS)
 _RELATION_KEYS = ("columns", "rows", "domain", "on_violation", "source", "period")
 _DOMAIN_KEYS = ("values", "low", "high")
@@ -126,7 +127,7 @@ class Catalog:
     """All declared streams and relations; ``queries`` are the globs that a bare ``check`` gates.
 
     ``counters`` and ``sinks`` are for jobs: the type of `_mult`, and where the results of which query go. ``text`` is
-    the file's, where it was read from one: repairs of the catalog are edits of it.
+    the file's, where it was read from one: repairs of the catalog are edits of it. ``settings`` are those of `[check]`.
     """
 
     file: str
@@ -134,6 +135,7 @@ class Catalog:
     queries: tuple[str, ...] = ()
     counters: Counters = Counters.BIGINT
     sinks: tuple[Sink, ...] = ()
+    settings: CheckSettings = NO_SETTINGS
     text: str = field(default="", repr=False, compare=False)
 
     def table(self, name: str) -> Table | None:
@@ -219,6 +221,7 @@ def catalog_from_mapping(
         queries,
         counters,
         tuple(read_sink(reader, query, body, ("sinks", query)) for query, body in sinks.items()),
+        read_settings(reader, document.get("check", {})),
     )
 
 

@@ -92,6 +92,7 @@ class Diagnostic:
     related: tuple[Related, ...] = ()
     fixes: tuple[Fix, ...] = ()
     suppression: Suppression | None = None
+    level: Severity | None = None
 
     @property
     def rule(self) -> Rule:
@@ -100,5 +101,5 @@ class Diagnostic:
 
     @property
     def severity(self) -> Severity:
-        """The rule's severity."""
-        return Severity(self.rule.severity)
+        """The rule's severity, unless the catalog sets another one."""
+        return self.level or Severity(self.rule.severity)

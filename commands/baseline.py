@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from commands.configured import configured, workspace_of
 from commands.options import PathArgument, common_options
 from commands.stale import say_stale
 
@@ -39,16 +40,15 @@ def baseline() -> None:
 
 
 def _options(command: _F) -> _F:
-    options = (
-        click.argument("paths", nargs=-1, type=PathArgument()),
-        click.option("--baseline", "file", type=PathArgument(), metavar="FILE", default="streambound-baseline.json",
-                     show_default=True, help="The baseline; what it names is relative to where it is."),
+    """Add PATHS, --baseline and what every command on queries has."""
+    baseline_file = click.option(
+        "--baseline", "baseline_file", type=PathArgument(), metavar="FILE", default="streambound-baseline.json",
+        show_default=True, help="The baseline; what it names is relative to where it is.",
     )  # fmt: skip
-    for option in reversed(options):
-        command = option(common_options(command)) if option is options[-1] else option(command)
-    return command
+    return click.argument("paths", nargs=-1, type=PathArgument())(baseline_file(common_options(command)))
 
 
+@configured
 @baseline.command("create")
 @_options
 @click.option("--criteria", type=click.Choice(("exact", "paper")), default="exact", show_default=True,
@@ -56,8 +56,8 @@ def _options(command: _F) -> _F:
 @click.option("--fail-on", type=click.Choice(("error", "warning", "note")), default="error", show_default=True,
               help="Record findings of this severity or above.")  # fmt: skip
 def create(
-    paths: tuple[Path, ...], file: Path, criteria: str, fail_on: str, catalog_file: Path | None, color: bool | None,
-    debug: bool,
+    paths: tuple[Path, ...], baseline_file: Path, criteria: str, fail_on: str, catalog_file: Path | None,
+    color: bool | None, debug: bool,
 ) -> None:  # fmt: skip
     """Record the findings of PATHS, or of what the catalog registers, in a new baseline.
 
@@ -71,6 +71,7 @@ def create(
     from gate.exit_status import UNREADABLE
     from gate.ratchet import entries, refused
 
+    file = baseline_file
     if file.exists():
         remedy = "streambound baseline update removes what is stale; remove the file to begin again"
         raise UsageError(f"{file} exists, and a baseline only shrinks", remedy=remedy)
@@ -88,9 +89,12 @@ def create(
     sys.exit(3 if any(one.code in UNREADABLE for one in left) else 1 if left else 0)
 
 
+@configured
 @baseline.command("update")
 @_options
-def update(paths: tuple[Path, ...], file: Path, catalog_file: Path | None, color: bool | None, debug: bool) -> None:
+def update(
+    paths: tuple[Path, ...], baseline_file: Path, catalog_file: Path | None, color: bool | None, debug: bool
+) -> None:
     """Remove the entries that nothing needs any more; findings that are not in the baseline are never added.
 
     With PATHS only the entries of those files are looked at, and those of files that are gone. Entries of a file with
@@ -99,6 +103,7 @@ def update(paths: tuple[Path, ...], file: Path, catalog_file: Path | None, color
     from gate.baseline import baseline_text
     from gate.writing import write_texts
 
+    file = baseline_file
     known, found = _compared(paths, file, catalog_file)
     text = baseline_text(known.criteria, found.held)
     if text != known.text:
@@ -109,13 +114,17 @@ def update(paths: tuple[Path, ...], file: Path, catalog_file: Path | None, color
     click.echo(f"{file}: {_count(len(found.held), 'finding')} left, {removed} removed")
 
 
+@configured
 @baseline.command("check")
 @_options
-def check(paths: tuple[Path, ...], file: Path, catalog_file: Path | None, color: bool | None, debug: bool) -> None:
+def check(
+    paths: tuple[Path, ...], baseline_file: Path, catalog_file: Path | None, color: bool | None, debug: bool
+) -> None:
     """Compare: exit with 1 for a finding that is not in the baseline, or for an entry that is stale."""
     from analyzer.diagnostics import Severity
     from gate.exit_status import exit_status
 
+    file = baseline_file
     _, found = _compared(paths, file, catalog_file)
     new = [
         one
@@ -139,12 +148,12 @@ def _compared(paths: tuple[Path, ...], file: Path, catalog_file: Path | None) ->
 
 
 def _outcomes(paths: tuple[Path, ...], criteria: str, catalog_file: Path | None) -> tuple[Outcome, ...]:
-    from analyzer.workspace import Workspace, query_files
+    from analyzer.workspace import query_files
     from gate.cache import Cache, cache_directory
     from gate.check_files import Settings, check_files
     from gate.suppressions import suppressed, today
 
-    workspace = Workspace(catalog_file)
+    workspace = workspace_of(catalog_file)
     files = query_files(paths) if paths else workspace.registered()
     settings = Settings(criteria, 0, jobs=os.cpu_count() or 1)
     return suppressed(check_files(files, workspace, settings, cache=Cache(cache_directory())), today(), criteria)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from commands.comparing import Comparison, compare_options
+from commands.configured import configured, given, workspace_of
 from commands.fixing import FixOptions, fix_options, fixed
 from commands.options import PathArgument, colored, common_options
 from commands.outputs import Output, OutputOption, details, outputs, put
@@ -28,6 +29,7 @@ _MANY = 50
 """Files that take long enough for a progress bar."""
 
 
+@configured
 @click.command("check")
 @click.argument("paths", nargs=-1, type=PathArgument())
 @click.option("--format", "format_name", type=click.Choice(FORMAT_NAMES),
@@ -58,7 +60,8 @@ def check(
 ) -> None:  # fmt: skip
     """Give the verdict of every query in PATHS: files, directories (all *.sql below), or - for standard input.
 
-    Without PATHS it checks what the catalog registers: queries = ["queries/*.sql"].
+    Without PATHS it checks what the catalog registers: queries = ["queries/*.sql"]. The catalog's table [check] sets
+    defaults of these options, also per directory; streambound config show says which, and where.
 
     \b
     A query is bounded when its memory has a constant bound, unbounded when it provably has none, unknown
@@ -66,22 +69,23 @@ def check(
     Everything but bounded is a finding.
     """
     from analyzer.diagnostics import Severity
-    from analyzer.workspace import Workspace, query_files
+    from analyzer.workspace import query_files
     from gate.cache import Cache, cache_directory
     from gate.check_files import REPAIRED, Settings, check_files
+    from gate.levels import threshold
     from gate.suppressions import suppressed, today
 
     if watch:
         watched(click.get_current_context(), paths, catalog_file)
     asked = outputs(format_name, named)
     most = {None: REPAIRED, True: None, False: 0}[repairs]
-    workspace = Workspace(catalog_file, stdin_name)
+    workspace = workspace_of(catalog_file, stdin_name)
     files = query_files(paths) if paths else workspace.registered()
     _note_unused(workspace, files)
     fixes = FixOptions(fix, diff, unsafe)
-    fixes.require_sense(files, criteria, repairs)
+    fixes.require_sense(files, criteria, repairs if given("repairs") else None)
     comparison = Comparison(baseline_file, against, transitions_only, criteria)
-    comparison.require_sense(fixes.wanted)
+    comparison.require_sense(fixes.wanted, given("transitions_only"))
     settings = Settings(criteria, None if fixes.wanted else most, details(asked), jobs or os.cpu_count() or 1)
     cache = Cache(cache_directory() if use_cache else None)
 
@@ -94,7 +98,8 @@ def check(
         return suppressed(check_files(then, sources, plain, cache=cache), today(), criteria)
 
     found = fixed(fixes, judge, workspace) if fixes.wanted else judge(workspace)
-    found, status = comparison.compare(found, workspace, files, paths, judge_then, Severity(fail_on))
+    least = threshold(None if given("fail_on") else workspace.default, Severity(fail_on))
+    found, status = comparison.compare(found, workspace, files, paths, judge_then, least)
     if not diff:
         put(asked, found, colored(color))
     sys.exit(status)

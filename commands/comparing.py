@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -53,11 +53,11 @@ class Comparison:
     transitions_only: bool
     criteria: str
 
-    def require_sense(self, fixing: bool) -> None:
+    def require_sense(self, fixing: bool, transitions_given: bool) -> None:
         """Raise UsageError where the options contradict each other, CatalogError for what is no baseline."""
         from analyzer.errors import UsageError
 
-        if self.transitions_only and self.against is None:
+        if transitions_given and self.against is None:
             raise UsageError("--transitions-only needs another state", remedy="add --against REF, as in origin/main")
         if self.against is not None and fixing:
             raise UsageError("--against compares the files as they are", remedy="run --fix first, then --against")
@@ -65,11 +65,13 @@ class Comparison:
 
     def compare(
         self, found: tuple[Outcome, ...], workspace: Workspace, files: Sequence[Path], paths: Sequence[Path],
-        judge: Judge, fail_on: Severity,
+        judge: Judge, fail_on: Callable[[str], Severity],
     ) -> tuple[tuple[Outcome, ...], int]:  # fmt: skip
         """The findings, those known marked and those on what changed added, and the exit status."""
         from gate.exit_status import exit_status
+        from gate.levels import leveled
 
+        found = leveled(found, workspace.default)
         known, stale = self._baseline(), False
         if known is not None:
             from gate.ratchet import ratchet
@@ -82,6 +84,7 @@ class Comparison:
         from gate.against import against
 
         since = against(self.against, found, workspace, files, paths, judge, self.criteria)
+        since = replace(since, outcomes=leveled(since.outcomes, workspace.default))
         _say(self.against, since)
         status = since.exit_status(fail_on) if self.transitions_only else exit_status(since.outcomes, fail_on)
         return since.outcomes, status or int(stale)

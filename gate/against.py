@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from analyzer.catalog import Catalog
-from analyzer.diagnostics import Diagnostic, Related, Severity
+from analyzer.diagnostics import ORDER, Diagnostic, Related, Severity
 from analyzer.errors import CatalogError
 from analyzer.spans import SourceText, Span
 from analyzer.workspace import Sources, Workspace
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Judge = Callable[[tuple[Path, ...], Sources], tuple[Outcome, ...]]
+_CODES = ("SB421", "SB422")
 _RESTORED = (Change.SAME, Change.BETTER, Change.SHRANK)
 
 
@@ -35,7 +36,7 @@ class Against:
     transitions: tuple[Transition, ...]
     broken: tuple[CatalogError, ...] = ()
 
-    def exit_status(self, fail_on: Severity) -> int:
+    def exit_status(self, fail_on: Callable[[str], Severity]) -> int:
         """As of a check, but only what got worse and new statements that do not pass fail."""
         if any(found.code in UNREADABLE for item in self.outcomes for found in item.diagnostics):
             return 3
@@ -43,11 +44,11 @@ class Against:
         return int(any(_failed(transition, item, fail_on) for transition, item in changed))
 
 
-def _failed(transition: Transition, item: Outcome, fail_on: Severity) -> bool:
+def _failed(transition: Transition, item: Outcome, fail_on: Callable[[str], Severity]) -> bool:
     if transition.change is Change.NEW:
         return fails(item, fail_on)
-    grown = transition.change is Change.GREW and fail_on is not Severity.ERROR
-    return transition.change is Change.WORSE or grown
+    least = ORDER.index(fail_on(item.source.file))
+    return any(ORDER.index(one.severity) >= least for one in item.diagnostics if one.code in _CODES)
 
 
 def against(

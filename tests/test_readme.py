@@ -10,6 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 import cli
+from analyzer.arrival import Arrival, Mark, Partitions
+from analyzer.catalog import parse_catalog
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -34,10 +36,18 @@ def test_there_are_transcripts() -> None:
     assert len(BLOCKS) >= 2
 
 
+def test_the_keys_of_order_are_accepted() -> None:
+    """The stream of "Order", whose timestamp and columns are declared elsewhere."""
+    _, order = re.findall(r"```toml\n(.*?)```", README, flags=re.S)
+    declared = 'timestamp = "at"\ncolumns = { shard = "int", kind = "string", at = "timestamp" }\n'
+    (stream,) = parse_catalog(order + declared).tables
+    assert stream.arrival == Arrival(10_000_000, 300_000_000, Mark("kind", value="end"), Partitions("shard", (0, 1)))
+
+
 def test_the_tour_is_accepted_and_its_variant_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The catalog and query of "Five minutes", and what it says of the query without the relation."""
     monkeypatch.chdir(tmp_path)
-    (catalog,) = re.findall(r"```toml\n(.*?)```", README, flags=re.S)
+    catalog, _ = re.findall(r"```toml\n(.*?)```", README, flags=re.S)
     (sql,) = re.findall(r"```sql\n(.*?)```", README, flags=re.S)
     (tmp_path / "queries").mkdir()
     (tmp_path / "streams.toml").write_text(catalog)

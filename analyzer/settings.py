@@ -1,0 +1,149 @@
+"""How a gate checks: the catalog's table `[check]`, named as the options of `check` are, with overrides per directory.
+
+```toml
+[check]
+fail-on = "warning"
+baseline = "streambound-baseline.json"
+severity = { SB208 = "warning", SB402 = "off" }
+
+[[check.overrides]]
+files = ["queries/legacy/**"]
+fail-on = "error"
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from analyzer.rules import RULES_BY_CODE
+from analyzer.toml_reader import Path, TomlReader, suggest
+
+LEVELS = ("error", "warning", "note")
+OFF = "off"
+_TABLE = ("check",)
+_OVERRIDES, _FILES, _SEVERITY = "overrides", "files", "severity"
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A setting: its name, what it may be (some words, or a type), its default, and whether overrides may set it."""
+
+    name: str
+    kind: tuple[str, ...] | type
+    default: Any = None
+    per_file: bool = False
+
+
+KEYS: tuple[Key, ...] = (
+    Key("fail-on", LEVELS, "error", per_file=True),
+    Key("criteria", ("exact", "paper"), "exact"),
+    Key("repairs", bool),
+    Key("baseline", str),
+    Key("transitions-only", bool, False),
+    Key("jobs", int),
+    Key("cache", bool, True),
+)
+"""Each is also an option of `check`; severities are in a table of their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A value and the line of the catalog that sets it."""
+
+    value: Any
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """Other settings for the files that fit one of some patterns, relative to the catalog."""
+
+    files: tuple[str, ...]
+    values: Mapping[str, Setting]
+    severity: Mapping[str, Setting]
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class CheckSettings:
+    """What the catalog sets: values by key, severities by code, and overrides, of which the last that fits counts."""
+
+    values: Mapping[str, Setting] = field(default_factory=dict)
+    severity: Mapping[str, Setting] = field(default_factory=dict)
+    overrides: tuple[Override, ...] = ()
+
+
+NO_SETTINGS = CheckSettings()
+"""What a catalog without `[check]` sets."""
+
+
+def read_settings(reader: TomlReader, value: object) -> CheckSettings:
+    """The table `[check]`; raises CatalogError at the key that is wrong."""
+    body = reader.mapping(value, _TABLE)
+    reader.known_keys(body, (*(key.name for key in KEYS), _SEVERITY, _OVERRIDES), _TABLE)
+    overrides = body.get(_OVERRIDES, [])
+    if not isinstance(overrides, list):
+        raise reader.fail("check.overrides must be tables: [[check.overrides]]", (*_TABLE, _OVERRIDES))
+    return CheckSettings(
+        dict(_values(reader, body, _TABLE)),
+        dict(_severities(reader, body, _TABLE)),
+        tuple(_override(reader, item, (*_TABLE, _OVERRIDES, str(number))) for number, item in enumerate(overrides)),
+    )
+
+
+def _override(reader: TomlReader, value: object, path: Path) -> Override:
+    body = reader.mapping(value, path)
+    allowed = tuple(key.name for key in KEYS if key.per_file)
+    for key in (key.name for key in KEYS if not key.per_file):
+        if key in body:
+            message = f"{key} is for the whole run, not for some files"
+            raise reader.fail(message, (*path, key), f"set it under [check]; here {', '.join(allowed)} and {_SEVERITY}")
+    reader.known_keys(body, (_FILES, *allowed, _SEVERITY), path)
+    files = reader.strings(body.get(_FILES, []), (*path, _FILES))
+    if not files:
+        raise reader.fail("an override names no files", path, 'add files = ["queries/legacy/**"]')
+    return Override(
+        files, dict(_values(reader, body, path)), dict(_severities(reader, body, path)), _line(reader, path)
+    )
+
+
+def _values(reader: TomlReader, body: Mapping[str, Any], path: Path) -> Iterator[tuple[str, Setting]]:
+    for key in KEYS:
+        if key.name in body:
+            where = (*path, key.name)
+            yield key.name, Setting(_value(reader, key, body[key.name], where), _line(reader, where))
+
+
+def _line(reader: TomlReader, path: Path) -> int:
+    at = reader.at(path)
+    return at.span.line if at else 1
+
+
+def _value(reader: TomlReader, key: Key, value: object, path: Path) -> Any:
+    if isinstance(key.kind, tuple):
+        return reader.choice({key.name: value}, key.name, path[:-1], key.kind)
+    if key.kind is bool and not isinstance(value, bool):
+        raise reader.fail(f"{key.name} must be true or false", path)
+    if key.kind is int and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+        raise reader.fail(f"{key.name} must be an integer of at least 1", path)
+    if key.kind is str and not (isinstance(value, str) and value):
+        raise reader.fail(f"{key.name} must be a text", path)
+    return value
+
+
+def _severities(reader: TomlReader, body: Mapping[str, Any], path: Path) -> Iterator[tuple[str, Setting]]:
+    """What warnings and notes count as; an error stays one: it is accepted case by case, with a reason."""
+    path = (*path, _SEVERITY)
+    for code, value in reader.mapping(body.get(_SEVERITY, {}), path).items():
+        where, rule = (*path, code), RULES_BY_CODE.get(code)
+        if rule is None:
+            raise reader.fail(f"unknown code {code!r}", where, suggest(code, RULES_BY_CODE) or "docs/codes lists them")
+        if rule.severity == "error":
+            remedy = "accept a finding with a comment that has a reason, or with a baseline: see docs/gate.md"
+            raise reader.fail(f"{code} is an error, and stays one", where, remedy)
+        if value not in (*LEVELS, OFF):
+            raise reader.fail(f"a severity is one of {', '.join((*LEVELS, OFF))}", where)
+        yield code, Setting(value, _line(reader, where))

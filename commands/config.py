@@ -1,0 +1,107 @@
+"""`streambound config show`: the settings of a check, and where each comes from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from commands.check import check
+from commands.configured import OPTIONS, configured, given, workspace_of
+from commands.options import PathArgument, common_options
+
+if TYPE_CHECKING:
+    from analyzer.catalog import Catalog
+
+Row = tuple[str, Any, str]
+"""A setting, its value (None where nothing is set), and its origin."""
+
+
+@click.group("config")
+def config() -> None:
+    """Show how checks are configured: the catalog, its table [check], and the command line."""
+
+
+@click.command("show")
+@click.argument("file", required=False, type=PathArgument())
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object per setting: name, value, origin.")
+@common_options
+def show(
+    file: Path | None, as_json: bool, catalog_file: Path | None, color: bool | None, debug: bool, **options: object
+) -> None:
+    """Show each setting of a check with its value and its origin.
+
+    The origin is the command line, an override of the catalog for FILE, a line of the catalog, or a default. The
+    options of check may be given, to see what they would override.
+
+    \b
+    streambound config show                          what a bare check does
+    streambound config show queries/legacy/q.sql     with the overrides that this file fits
+    """
+    from analyzer.workspace import relative
+
+    catalog = workspace_of(catalog_file).default
+    rows = list(_rows(catalog, None if file is None else str(relative(file.absolute()))))
+    if as_json:
+        for name, value, origin in rows:
+            click.echo(json.dumps({"name": name, "value": value, "origin": origin}, ensure_ascii=False))
+        return
+    texts = [f"{name} = {_toml(value)}" if value is not None else f"# {name} is not set" for name, value, _ in rows]
+    width = max(map(len, texts))
+    for text, (_, _, origin) in zip(texts, rows, strict=True):
+        click.echo(f"{text:{width}}  # {origin}")
+
+
+show.params += [option for option in check.params if option.name in OPTIONS.values()]
+config.add_command(configured(show))
+
+
+def _rows(catalog: Catalog | None, file: str | None) -> Iterator[Row]:
+    from analyzer.settings import KEYS
+    from analyzer.toml_lines import toml_lines
+    from gate.levels import severities
+
+    if catalog is None:
+        yield "catalog", None, "the nearest streams.toml of each query file; its [check] is not read"
+    else:
+        origin = "command line" if given("catalog_file") else "found from the working directory upwards"
+        yield "catalog", catalog.file, origin
+        line = toml_lines(catalog.text).get(("queries",))
+        yield "queries", list(catalog.queries), f"{catalog.file}:{line}" if line else "default"
+    for key in KEYS:
+        yield _row(key.name, key.default, catalog, file)
+    severity = severities(catalog, file or catalog.file) if catalog is not None else {}
+    for code in sorted(severity):
+        setting, pattern = severity[code]
+        yield f"severity.{code}", setting.value, _origin(catalog, setting.line, pattern)
+
+
+def _row(name: str, default: Any, catalog: Catalog | None, file: str | None) -> Row:
+    from gate.levels import overrides
+
+    parameter = OPTIONS[name]
+    value = click.get_current_context().params[parameter]
+    value = str(value) if isinstance(value, Path) else value
+    if given(parameter):
+        return name, value, "command line"
+    if catalog is not None and file is not None:
+        for pattern, override in reversed(list(overrides(catalog, file))):
+            if name in override.values:
+                setting = override.values[name]
+                return name, setting.value, _origin(catalog, setting.line, pattern)
+    if catalog is not None and name in catalog.settings.values:
+        return name, value, _origin(catalog, catalog.settings.values[name].line, "")
+    return name, default if value is None else value, "default"
+
+
+def _origin(catalog: Catalog | None, line: int, pattern: str) -> str:
+    place = f"{catalog.file if catalog else ''}:{line}"
+    return f"{place}, override for {pattern}" if pattern else place
+
+
+def _toml(value: Any) -> str:
+    """A value as TOML: a text, a truth value, a number or a list of texts."""
+    return json.dumps(value, ensure_ascii=False)

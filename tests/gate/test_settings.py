@@ -1,0 +1,218 @@
+"""`[check]` in the catalog: what it sets, for which files, where `config show` says it comes from, what is wrong."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import cli
+from analyzer.catalog import parse_catalog
+from analyzer.errors import CatalogError
+from analyzer.rules import RULES
+from analyzer.settings import KEYS
+from commands.check import check
+from commands.configured import OPTIONS
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+STREAMS = """
+[streams.S]
+timestamp = "ts"
+columns = { a = "bigint", b = "bigint", ts = "bigint" }
+[streams.T]
+timestamp = "ts"
+columns = { a = "bigint", b = "bigint", ts = "bigint" }
+"""
+WARNED = "SELECT 1 AS one FROM S WHERE S.a < 1 AND S.a > 1"
+UNBOUNDED = "SELECT T.a FROM S, T WHERE S.ts > T.ts"
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "queries" / "legacy" / "deep").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    configure("")
+    return tmp_path
+
+
+def configure(settings: str) -> None:
+    Path("streams.toml").write_text(f'queries = ["queries/**/*.sql"]\n{settings}\n{STREAMS}')
+
+
+def write(name: str, sql: str) -> None:
+    Path("queries", name).write_text(sql)
+
+
+def call(*arguments: str) -> Result:
+    return CliRunner().invoke(cli.main, list(arguments))
+
+
+def shown(*arguments: str) -> dict[str, tuple[object, str]]:
+    lines = call("config", "show", "--json", *arguments).stdout.splitlines()
+    rows = [json.loads(line) for line in lines]
+    return {row["name"]: (row["value"], row["origin"]) for row in rows}
+
+
+def test_every_setting_is_an_option_of_check() -> None:
+    options = {parameter.name for parameter in check.params}
+    assert {key.name for key in KEYS} == set(OPTIONS)
+    assert set(OPTIONS.values()) <= options
+
+
+def test_fail_on_comes_from_the_catalog_unless_it_is_given(project: Path) -> None:
+    write("q.sql", WARNED)
+    assert call("check").exit_code == 0
+    configure('[check]\nfail-on = "warning"')
+    assert call("check").exit_code == 1
+    assert call("check", "--fail-on", "error").exit_code == 0
+
+
+def test_overrides_are_for_the_files_that_fit(project: Path) -> None:
+    for name in ("q.sql", "legacy/q.sql", "legacy/deep/q.sql"):
+        write(name, WARNED)
+    configure('[check]\nfail-on = "warning"\n[[check.overrides]]\nfiles = ["queries/legacy/*.sql"]\nfail-on = "error"')
+    status = {
+        name: call("check", f"queries/{name}").exit_code for name in ("q.sql", "legacy/q.sql", "legacy/deep/q.sql")
+    }
+    assert status == {"q.sql": 1, "legacy/q.sql": 0, "legacy/deep/q.sql": 1}
+    configure(
+        '[[check.overrides]]\nfiles = ["queries/**"]\nfail-on = "warning"\n'
+        '[[check.overrides]]\nfiles = ["nothing/*", "**/deep/*"]\nfail-on = "error"'
+    )
+    status = {name: call("check", f"queries/{name}").exit_code for name in status}
+    assert status == {"q.sql": 1, "legacy/q.sql": 1, "legacy/deep/q.sql": 0}, "the last that fits counts"
+    assert call("check", "queries/q.sql", "--fail-on", "error").exit_code == 0
+    assert call("check").exit_code == 1
+
+
+def test_overrides_fit_from_any_directory(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write("legacy/q.sql", WARNED)
+    configure('[check]\nfail-on = "warning"\n[[check.overrides]]\nfiles = ["queries/legacy/*"]\nfail-on = "error"')
+    monkeypatch.chdir("queries")
+    assert call("check", "legacy").exit_code == 0
+    assert call("check", str(project / "queries")).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("severity", "status", "printed"),
+    [("error", 1, "error[SB150"), ("warning", 0, "warning[SB150"), ("note", 0, "note[SB150"), ("off", 0, None)],
+)
+def test_severities_of_warnings_can_be_set(project: Path, severity: str, status: int, printed: str | None) -> None:
+    write("q.sql", WARNED)
+    configure(f'[check]\nseverity = {{ SB150 = "{severity}" }}')
+    result = call("check")
+    assert result.exit_code == status
+    assert (printed or "q: bounded") in result.stdout
+    assert ("SB150" in result.stdout) is (severity != "off")
+    configure(f'[check.severity]\nSB150 = "{severity}"\n[[check.overrides]]\nfiles = ["**"]\nseverity.SB150 = "note"')
+    assert "note[SB150" in call("check").stdout
+
+
+def test_a_baseline_and_flags_can_be_set(project: Path) -> None:
+    write("q.sql", UNBOUNDED)
+    configure('[check]\nbaseline = "known.json"\nrepairs = false\ntransitions-only = true\ncache = false\njobs = 1')
+    assert call("check").exit_code == 2
+    assert call("baseline", "create").exit_code == 0
+    assert Path("known.json").is_file()
+    result = call("check")
+    assert (result.exit_code, "= fix:" in result.stdout) == (0, False)
+    assert call("baseline", "check").exit_code == 0
+    assert call("check", "--diff", "--unsafe").stdout.startswith("---"), "what is asked for goes before repairs = false"
+
+
+def test_config_show_says_where_each_value_comes_from(project: Path) -> None:
+    assert shown()["fail-on"] == ("error", "default")
+    configure(
+        '[check]\nfail-on = "warning"\nseverity = { SB402 = "off" }\n\n'
+        '[[check.overrides]]\nfiles = ["queries/legacy/**"]\nfail-on = "note"\nseverity.SB208 = "error"'
+    )
+    everywhere = {
+        "catalog": ("streams.toml", "found from the working directory upwards"),
+        "queries": (["queries/**/*.sql"], "streams.toml:1"),
+        "fail-on": ("warning", "streams.toml:3"),
+        "criteria": ("exact", "default"),
+        "repairs": (None, "default"),
+        "baseline": (None, "default"),
+        "transitions-only": (False, "default"),
+        "jobs": (None, "default"),
+        "cache": (True, "default"),
+        "severity.SB402": ("off", "streams.toml:4"),
+    }
+    assert shown() == everywhere
+    override = "override for queries/legacy/**"
+    assert shown("queries/legacy/q.sql") == {
+        **everywhere,
+        "fail-on": ("note", f"streams.toml:8, {override}"),
+        "severity.SB208": ("error", f"streams.toml:9, {override}"),
+    }
+    given = shown("queries/legacy/q.sql", "--fail-on", "error", "--catalog", "streams.toml", "--baseline", "b.json")
+    assert given["fail-on"] == ("error", "command line")
+    assert given["catalog"] == ("streams.toml", "command line")
+    assert given["baseline"] == ("b.json", "command line")
+
+
+def test_what_config_show_prints_is_toml_with_the_origin_beside_it(project: Path) -> None:
+    configure('[check]\nfail-on = "warning"\nbaseline = "b.json"')
+    text = call("config", "show").stdout
+    assert tomllib.loads(text)["baseline"] == "b.json"
+    assert re.search(r'^fail-on = "warning" +# streams.toml:3$', text, flags=re.M)
+    assert re.search(r"^# jobs is not set +# default$", text, flags=re.M)
+
+
+def test_without_a_catalog_there_are_defaults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert shown()["catalog"][0] is None
+    assert shown("--fail-on", "note")["fail-on"] == ("note", "command line")
+
+
+@pytest.mark.parametrize(
+    ("settings", "line", "message"),
+    [
+        ("check = 3", 2, "check must be a table"),
+        ("[check]\nfail_on = 'error'", 3, "unknown key 'fail_on' in [check]"),
+        ("[check]\nfail-on = 'fatal'", 3, 'fail-on must be "error" or "warning" or "note"'),
+        ("[check]\ncriteria = 3", 3, "criteria must be"),
+        ("[check]\nrepairs = 1", 3, "repairs must be true or false"),
+        ("[check]\njobs = 0", 3, "jobs must be an integer of at least 1"),
+        ("[check]\njobs = true", 3, "jobs must be an integer of at least 1"),
+        ("[check]\nbaseline = ''", 3, "baseline must be a text"),
+        ("[check]\nseverity = { SB999 = 'off' }", 3, "unknown code 'SB999'"),
+        ("[check.severity]\nSB208 = 'error'\nSB201 = 'off'", 4, "SB201 is an error, and stays one"),
+        ("[check.severity]\nSB208 = 'fatal'", 3, "a severity is one of error, warning, note, off"),
+        ("[check]\noverrides = 3", 3, "check.overrides must be tables"),
+        ("[check]\noverrides = [\n  3,\n]", 4, "check.overrides.0 must be a table"),
+        ("[[check.overrides]]\nfail-on = 'error'", 2, "an override names no files"),
+        ("[[check.overrides]]\nfiles = ['a']\n[[check.overrides]]\nfiles = 'a'", 5, "must be a list of strings"),
+        ("[[check.overrides]]\nfiles = ['a']\njobs = 3", 4, "jobs is for the whole run, not for some files"),
+        ("[[check.overrides]]\nfiles = ['a']\nfile = 3", 4, "unknown key 'file'"),
+        ("[[check.overrides]]\nfiles = ['a']\nseverity.SB001 = 'off'", 4, "SB001 is an error, and stays one"),
+    ],
+)
+def test_what_is_wrong_is_blamed_on_its_line(project: Path, settings: str, line: int, message: str) -> None:
+    configure(settings)
+    result = call("check")
+    assert result.exit_code == 2
+    assert f"streambound: error: streams.toml:{line}:" in result.stderr
+    assert message in result.stderr
+
+
+def test_no_error_can_be_lowered() -> None:
+    for rule in RULES:
+        text = f"[check.severity]\n{rule.code} = 'off'"
+        if rule.severity != "error":
+            assert parse_catalog(text).settings.severity[rule.code].value == "off"
+            continue
+        with pytest.raises(CatalogError, match="stays one"):
+            parse_catalog(text)
+
+
+def test_the_documents_example_is_a_catalog() -> None:
+    text = (ROOT / "docs" / "gate.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```toml\n(.*?)```", text, flags=re.S)
+    settings = parse_catalog(example).settings
+    assert settings.values["fail-on"].value == "warning"
+    assert settings.overrides[0].files == ("queries/legacy/**",)
