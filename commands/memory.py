@@ -110,8 +110,8 @@ def memory(
 
 
 def _check_shares(shares: tuple[tuple[str, float], ...], streams: list[str], adversarial: bool) -> None:
-    from analyzer.catalog import suggest
     from analyzer.errors import UsageError
+    from analyzer.toml_reader import suggest
 
     if shares and adversarial:
         raise UsageError("--share goes with --random: the adversary sends as many tuples as there may be")

@@ -13,6 +13,8 @@ from typing import Any
 _JOB, _NATIVE, _INK, _FAINT = "#0072B2", "#D55E00", "#24292f", "#d0d7de"
 _MIB = 1024 * 1024
 
+_ENDS = {"stopped": "stopped, its time was up", "out of memory": "out of memory", "failed": "failed"}
+
 Points = Sequence[tuple[float, float]]
 _STYLE: Any = {
     "font.family": "sans-serif",
@@ -58,13 +60,13 @@ def _state(axes: Any, found: Any, native: Any) -> None:
     """Entries and state rows, on a logarithmic scale, and M as a dashed line."""
     from matplotlib.ticker import FuncFormatter
 
+    right = max(sample.tuples for sample in (*found.samples, *native))
     _line(axes, [(sample.tuples, max(sample.peak, 1)) for sample in found.samples], _JOB)
     axes.axhline(max(found.limit, 1), color=_INK, lw=1.2, ls=(0, (5, 4)), zorder=3)
     if native:
         points = [(sample.tuples, max(sample.state_rows, 1)) for sample in native]
         _line(axes, points, _NATIVE, found.native.ended)
-        _label(axes, points, "rows kept by Spark's own join", _NATIVE)
-    right = max(sample.tuples for sample in (*found.samples, *native))
+        _native_label(axes, points, "rows kept by Spark's own join", found.native, right)
     least = min([found.limit, *(sample.peak for sample in found.samples), *(sample.state_rows for sample in native)])
     most = max([found.limit, found.peak, *(sample.state_rows for sample in native)])
     axes.set_yscale("log")
@@ -78,27 +80,24 @@ def _state(axes: Any, found: Any, native: Any) -> None:
 
 def _heap(axes: Any, found: Any, native: Any) -> None:
     """Java's heap after a collection."""
+    right = max(sample.tuples for sample in (*found.samples, *native))
     points = [(sample.tuples, sample.heap / _MIB) for sample in found.samples]
     _line(axes, points, _JOB)
     axes.set_ylim(0, max(sample.heap for sample in (*found.samples, *native)) / _MIB * 1.3)
     if native:
         others = [(sample.tuples, sample.heap / _MIB) for sample in native]
         _line(axes, others, _NATIVE, found.native.ended)
-        _label(axes, others, "Spark's own join", _NATIVE)
-    right = max(sample.tuples for sample in (*found.samples, *native))
+        _native_label(axes, others, "Spark's own join", found.native, right)
     _label(axes, [(right, min(heap for _, heap in points))], "the job", _JOB, below=True)
     axes.set_ylabel("Java heap in use after a collection, MiB")
     axes.set_title(f"What that takes (maximum heap {found.heap})", loc="left", fontsize=11.5)
 
 
 def _line(axes: Any, points: Points, colour: str, ended: str = "done") -> None:
-    """A line; with a cross at its end, and the reason, where it did not get through the input."""
+    """A line; with a cross at its end where it did not get through the input."""
     axes.plot(*zip(*points, strict=True), color=colour, lw=2.4, marker="o", ms=3 if len(points) < 60 else 0)
     if ended != "done":
         axes.plot(*points[-1], marker="X", ms=10, color=colour, clip_on=False)
-        axes.annotate(
-            ended, points[-1], xytext=(9, 0), textcoords="offset points", color=colour, va="center", fontsize=10
-        )
 
 
 def _label(axes: Any, points: Points, text: str, colour: str, below: bool = False) -> None:
@@ -108,6 +107,18 @@ def _label(axes: Any, points: Points, text: str, colour: str, below: bool = Fals
     axes.annotate(
         text, (right, max(*near, 1)), xytext=(0, -8 if below else 8), textcoords="offset points", color=colour,
         ha="right", va="top" if below else "bottom", fontweight="bold" if colour != _INK else "normal", fontsize=10,
+    )  # fmt: skip
+
+
+def _native_label(axes: Any, points: Points, text: str, native: Any, most: float) -> None:
+    """The name of the join's line, and how it ended: beside a line that ends early, else above it."""
+    text = text if native.ended == "done" else f"{text}:\n{_ENDS.get(native.ended, native.ended)}"
+    if points[-1][0] > 0.6 * most:
+        _label(axes, points, text, _NATIVE)
+        return
+    axes.annotate(
+        text, points[-1], xytext=(11, 0), textcoords="offset points", color=_NATIVE, ha="left", va="center",
+        fontweight="bold", fontsize=10,
     )  # fmt: skip
 
 

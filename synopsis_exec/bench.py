@@ -84,7 +84,7 @@ class Bench:
         used = []
         for item in items:
             row = read_row(inputs[item[0]], item[2])
-            if not isinstance(row, str):
+            if isinstance(row, dict):
                 good[item[0]].append(row)
                 used.append(item)
         with self._place() as place:
@@ -104,7 +104,9 @@ class Bench:
         names = {"input": "in", "output": "out.jsonl", "quarantine": "bad.jsonl", "checkpoint": "checkpoint"}
         options = [part for option, name in names.items() for part in (f"--{option}", str(place / name))]
         summary = run_here(self.folder / "job.py", options, self.folder / "spark.log")[-1]
-        self._write_used(place, without(items, place / "bad.jsonl"))
+        inputs = {item.name: item for item in self.plan.inputs}
+        rows = [item for item in items if read_row(inputs[item[0]], item[2]) is not None]  # no punctuations
+        self._write_used(place, without(rows, place / "bad.jsonl"))
         return batches, summary
 
     def _write_used(self, place: Path, items: Sequence[Item]) -> None:

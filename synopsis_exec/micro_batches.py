@@ -49,7 +49,7 @@ def in_order(stream: Input, lines: Sequence[bytes]) -> list[bytes]:
     stamped, now = [], 0
     for line in lines:
         row = read_row(stream, line)
-        now = now if isinstance(row, str) else row[str(stream.timestamp)]
+        now = row[str(stream.timestamp)] if isinstance(row, dict) else now
         stamped.append((now, line))
     return [line for _, line in sorted(stamped, key=lambda pair: pair[0])]
 

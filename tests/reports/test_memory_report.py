@@ -94,10 +94,9 @@ def test_what_a_drawing_says() -> None:
     assert {
         "proved bound M = 12",
         "entries of the job: at most 6",
-        "rows kept by Spark's own join",
-        "out of memory",
+        "rows kept by Spark's own join:\nout of memory",
     } == texts
-    assert {text.get_text() for text in heap.texts} == {"the job", "Spark's own join", "out of memory"}
+    assert {text.get_text() for text in heap.texts} == {"the job", "Spark's own join:\nout of memory"}
     dashed = [line for line in state.lines if line.get_linestyle() == "--"]
     assert [list(line.get_ydata()) for line in dashed] == [[12, 12]]
     assert state.get_xlabel() == "tuples read" and "MiB" in heap.get_ylabel()
