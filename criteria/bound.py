@@ -10,10 +10,13 @@ from dataclasses import dataclass, field
 
 from analyzer.boundedness import Facts
 from analyzer.query import Attribute, Branch, Kind, Query
+from criteria.cases import Case, cases, synopses
+from criteria.components import expiring, fixed_for_best
 from criteria.count import (
     Count,
     Span,
     ages,
+    best,
     every,
     fewest,
     first_timestamp,
@@ -25,7 +28,6 @@ from criteria.count import (
     width_of_lag,
 )
 from criteria.limits import lower_text, upper_text
-from criteria.set import harmful_references
 from criteria.size import Size, total
 from criteria.synopsis import MOST_TABLES, Age, Stored, Synopsis, Table
 from criteria.vocabulary import Tier
@@ -51,11 +53,25 @@ class TableBound:
 
 @dataclass(frozen=True, slots=True)
 class BranchBound:
-    """The tables of one branch of a split query, the results of a set among them (last)."""
+    """The tables of one case of a branch of a split query, the results of a set among them (last).
 
-    branch: Branch = field(repr=False)
-    facts: Facts = field(repr=False, compare=False)
+    ``number`` is the place of that branch, from 0.
+    """
+
+    number: int
+    case: Case = field(repr=False)
+    synopsis: Synopsis = field(repr=False, compare=False)
     tables: tuple[TableBound, ...]
+
+    @property
+    def facts(self) -> Facts:
+        """What is known of the case."""
+        return self.synopsis.facts
+
+    @property
+    def branch(self) -> Branch:
+        """The branch, with the case's conditions."""
+        return self.case.branch
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,19 +98,40 @@ def bound(split: Query) -> Bound | None:
     None where no formula is known yet: sets that keep extrema, more than `MOST_TABLES` tables, and tables whose size
     depends on what a finite stream will bring.
     """
+    parts = [(number, part) for number, branch in enumerate(split.branches) for part in _parts(branch, split.distinct)]
     found = []
-    for number, branch in enumerate(split.branches, start=1):
-        prefix = f"{number}:" if len(split.branches) > 1 else ""
-        bounded = _branch_bound(branch, split.distinct, prefix)
+    for place, (number, part) in enumerate(parts, start=1):
+        prefix = f"{place}:" if len(parts) > 1 else ""
+        bounded = _branch_bound(number, part, split.distinct, prefix)
         if bounded is None:
             return None
         found.append(bounded)
     return Bound(tuple(found), total(table.size for branch in found for table in branch.tables))
 
 
-def _branch_bound(branch: Branch, distinct: bool, prefix: str) -> BranchBound | None:
-    synopsis = Synopsis(Facts.of(branch))
-    if (distinct and harmful_references(synopsis.facts)) or synopsis.realisable is None:
+def _parts(branch: Branch, distinct: bool) -> tuple[Case, ...]:
+    """The cases of a branch that have tables of their own; most often one."""
+    return cases(branch) if distinct else (Case(branch),)
+
+
+def _branch_bound(number: int, case: Case, distinct: bool, prefix: str) -> BranchBound | None:
+    facts = Facts.of(case.branch)
+    found = next((kept for s in synopses(facts, distinct) if (kept := _table_bounds(s, prefix)) is not None), None)
+    if found is None:
+        return None
+    synopsis, tables = found
+    if distinct:
+        layout = results_layout(synopsis)
+        count = results_count(synopsis.facts, layout)
+        if count is None:
+            return None
+        tables.append(TableBound(prefix + "results", layout, count, results=True))
+    return BranchBound(number, case, synopsis, tuple(tables))
+
+
+def _table_bounds(synopsis: Synopsis, prefix: str) -> tuple[Synopsis, list[TableBound]] | None:
+    """The tables with their bounds; None where one has none."""
+    if synopsis.realisable is None:
         return None
     tables = []
     for table in synopsis.tables:
@@ -102,13 +139,7 @@ def _branch_bound(branch: Branch, distinct: bool, prefix: str) -> BranchBound | 
         if count is None:
             return None
         tables.append(TableBound(prefix + table.name, table, count))
-    if distinct:
-        layout = results_layout(synopsis)
-        count = results_count(synopsis.facts, layout)
-        if count is None:
-            return None
-        tables.append(TableBound(prefix + "results", layout, count, results=True))
-    return BranchBound(branch, synopsis.facts, tuple(tables))
+    return synopsis, tables
 
 
 def table_size(synopsis: Synopsis, table: Table) -> Size | None:
@@ -119,8 +150,17 @@ def table_size(synopsis: Synopsis, table: Table) -> Size | None:
 
 def table_count(facts: Facts, table: Table) -> Count | None:
     """Why one table has at most so many entries; None when that is unknown."""
-    streams = [_stream_count(facts, table, stream) for stream in _by_age(table)]
-    return _all([*streams, *(_relation_count(facts, table, relation) for relation in table.relations)])
+    if not table.extrema:
+        return _keys(facts, table, ())
+    fixed = fixed_for_best(facts, table)
+    return None if fixed is None else _all([_keys(facts, table, fixed), best(table, fixed)])
+
+
+def _keys(facts: Facts, table: Table, fixed: tuple[str, ...]) -> Count | None:
+    """The keys of a table, or where some sources are ``fixed`` the keys and the tuples of these."""
+    streams = [(_tuple_count if s in fixed else _stream_count)(facts, table, s) for s in _by_age(table)]
+    relations = [(_row_count if r in fixed else _relation_count)(facts, table, r) for r in table.relations]
+    return _all([*streams, *relations])
 
 
 def _by_age(table: Table) -> list[str]:
@@ -142,9 +182,21 @@ def _stream_count(facts: Facts, table: Table, stream: str) -> Count | None:
     values = _all([stored_count(facts, stored, inside) for stored in mine])
     kept, present = _told_apart(facts, table, stream), _present(facts, table, stream)
     options = [] if values is None else [every([values, ages(stream, kept)] if kept else [values])]
-    if present is not None and (values is None or stream in _expiring(table)):
+    if present is not None and (values is None or stream in expiring(table)):
         options.append(tuples(facts, stream, present, attributes))
     return fewest(options) if options else None
+
+
+def _tuple_count(facts: Facts, table: Table, stream: str) -> Count | None:
+    """The tuples of a stream that a table can hold."""
+    present = _present(facts, table, stream)
+    mine = tuple(stored.attribute for stored in table.key if stored.attribute.source == stream)
+    return None if present is None else tuples(facts, stream, present, mine)
+
+
+def _row_count(facts: Facts, table: Table, relation: str) -> Count:
+    """The rows of a relation."""
+    return rows(facts, relation, tuple(s.attribute for s in table.key if s.attribute.source == relation))
 
 
 def _told_apart(facts: Facts, table: Table, stream: str) -> Span | None:
@@ -185,11 +237,6 @@ def _says_enough(facts: Facts, kept: Age, age: Age) -> bool:
     return most is not None and (kept.saturates or 0) - most >= (old or 0)
 
 
-def _expiring(table: Table) -> set[str]:
-    """The streams whose timestamps are kept exactly, until they are too old."""
-    return {age.stream for age in table.ages if age.expires is not None}
-
-
 def _narrowest(spans: list[Span]) -> Span:
     return min(spans, key=lambda span: span.timestamps)
 
@@ -200,7 +247,7 @@ def _relation_count(facts: Facts, table: Table, relation: str) -> Count | None:
     if not mine:
         return every([])
     values = [fewest(found) for stored in mine if (found := value_counts(facts, stored))]
-    all_rows = rows(facts, relation, tuple(stored.attribute for stored in mine))
+    all_rows = _row_count(facts, table, relation)
     return fewest([every(values), all_rows]) if len(values) == len(mine) else all_rows
 
 

@@ -1,8 +1,8 @@
 """The certificate of a bounded query: everything that is needed to check its bound again, as plain JSON.
 
 Per branch of the split query: its SQL, and its tables. Per table: the streams and relations joined in it, what it
-stores of them, how long, why it has at most so many entries (`criteria.count`), and how many bytes they take in the
-job's state.
+stores of them, how long, of which attributes it keeps extrema, why it has at most so many entries (`criteria.count`),
+and how many bytes they take in the job's state.
 `recheck` validates it against the query; it shares no code with this package.
 """
 
@@ -15,12 +15,13 @@ from fractions import Fraction
 from typing import Any
 
 from analyzer.boundedness import Limit
-from analyzer.query import Attribute
+from analyzer.query import Attribute, Comparison
 from analyzer.render import render_branch
 from criteria.bound import Bound, BranchBound, TableBound
 from criteria.count import Count
 from criteria.cuts import Cut
 from criteria.entry_bytes import entry_bytes
+from criteria.extremum import Extremum
 from criteria.size import Size, product, total
 from criteria.synopsis import Age, Stored
 
@@ -49,6 +50,7 @@ class TableCertificate:
     stored: tuple[Stored, ...]
     ages: tuple[Age, ...]
     deadline: int | None
+    extrema: tuple[Extremum, ...]
     count: Count
     entries: Amount
     bytes_per_entry: int | None
@@ -57,8 +59,10 @@ class TableCertificate:
 
 @dataclass(frozen=True, slots=True)
 class BranchCertificate:
-    """One branch of the split query."""
+    """One branch of the split query: its place, from 0, and the conditions of the case of it that has these tables."""
 
+    branch: int
+    conditions: tuple[Comparison, ...]
     sql: str
     tables: tuple[TableCertificate, ...]
 
@@ -85,7 +89,7 @@ def certificate(bound: Bound, distinct: bool) -> Certificate:
 def _branch(branch: BranchBound, distinct: bool) -> BranchCertificate:
     sizes = _byte_sizes(branch, distinct)
     tables = tuple(_table(branch, t, size, distinct) for t, size in zip(branch.tables, sizes, strict=True))
-    return BranchCertificate(render_branch(branch.branch, distinct), tables)
+    return BranchCertificate(branch.number, branch.case.conditions, render_branch(branch.branch, distinct), tables)
 
 
 def _table(branch: BranchBound, table: TableBound, in_bytes: Size | None, distinct: bool) -> TableCertificate:
@@ -98,6 +102,7 @@ def _table(branch: BranchBound, table: TableBound, in_bytes: Size | None, distin
         layout.key,
         layout.ages,
         layout.deadline,
+        layout.extrema,
         table.count,
         _amount(table.size),
         entry_bytes(branch.facts, layout, distinct),
@@ -130,6 +135,8 @@ def to_json(value: Any) -> Any:
         case Count():
             members = {field.name: to_json(getattr(value, field.name)) for field in fields(value)}
             return {name: member for name, member in members.items() if member not in (None, [])}
+        case Comparison(left, op, right, offset):
+            return {"left": to_json(left), "op": op.value, "right": to_json(right), "offset": to_json(offset)}
         case Attribute(source, column):
             return {"source": source, "column": column}
         case Stored(cuts=()):
@@ -142,7 +149,7 @@ def to_json(value: Any) -> Any:
         case Enum():
             return value.value
         case Fraction():
-            return int(value)
+            return int(value) if value.denominator == 1 else str(value)
         case tuple():
             return [to_json(part) for part in value]
     if is_dataclass(value):

@@ -13,7 +13,7 @@ from analyzer.symbols import symbol
 from analyzer.values import Value
 from criteria.limits import width
 from criteria.size import Size, least, product, total
-from criteria.synopsis import Stored
+from criteria.synopsis import Stored, Table
 
 
 class Rule(StrEnum):
@@ -37,6 +37,8 @@ class Rule(StrEnum):
     """A stream's tuples of so many timestamps, in the table at a time, determine the attributes."""
     AGES = "ages"
     """So many timestamps of a stream are told apart."""
+    BEST = "best"
+    """Of the partial matches that agree in all else that is counted, one has the best extrema."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,8 @@ class Count:
 
     ``source`` is the relation of `rows`, the stream of `tuples` and `ages`; ``timestamps`` how many of its timestamps
     count, for one timestamp of the stream ``beside`` if there is one. ``low`` and ``high`` are the limits of `range`;
-    ``listed`` is the attribute whose list counts.
+    ``listed`` is the attribute whose list counts. In `best` the attributes are those of the extrema, and the tuples of
+    the sources ``fixed`` are counted beside it, by `rows` or `tuples`.
     """
 
     rule: Rule
@@ -58,6 +61,7 @@ class Count:
     high: tuple[Limit, ...] = ()
     listed: Attribute | None = None
     of: tuple[Count, ...] = ()
+    fixed: tuple[str, ...] = ()
 
 
 def every(counts: Iterable[Count]) -> Count:
@@ -117,6 +121,12 @@ def width_of_lag(facts: Facts, x: str, y: str) -> int | None:
     """How many timestamps of ``x`` go with one of ``y``; None when any number does."""
     most, least = facts.lag(x, y), facts.lag(y, x)
     return None if most is None or least is None else most + least + 1
+
+
+def best(table: Table, fixed: tuple[str, ...]) -> Count:
+    """The one partial match with the best extrema, where the tuples of some sources are given."""
+    attributes = tuple(dict.fromkeys(attribute for extremum in table.extrema for attribute, _ in extremum.of))
+    return Count(Rule.BEST, Size.number(1), attributes, fixed=fixed)
 
 
 # --- values of one attribute ------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from analyzer.query import Attribute
 from analyzer.types import DataType, Family
 from analyzer.values import Value, parse_date, parse_timestamp
 from criteria.cuts import representatives
+from criteria.extremum import Extremum
 from criteria.synopsis import Stored, Table
 
 COUNTER = len(str(2**63 - 1))
@@ -30,11 +31,22 @@ def entry_bytes(facts: Facts, table: Table, distinct: bool) -> int | None:
     """
     widths = [_stored_width(facts, stored) for stored in table.key]
     widths += [_type_width(facts.branch.column(facts.time(age.stream)).type) for age in table.ages]
+    widths += [_extremum_width(facts, extremum) for extremum in table.extrema]
     known = [width for width in widths if width is not None]
     if len(known) < len(widths):
         return None
     values = sum(known) + _SEPARATOR * max(0, len(known) - 1)
     return len("[[], ], ") + values + (1 if distinct else COUNTER)
+
+
+def _extremum_width(facts: Facts, extremum: Extremum) -> int | None:
+    """The longest sum of a value and an offset; a sum with a fraction is as long as any number of a dense type."""
+    widths = [_value_width(facts, attribute) for attribute, _ in extremum.of]
+    known = [width for width in widths if width is not None]
+    if len(known) < len(widths):
+        return None
+    offsets = [len(str(int(abs(offset)))) for _, offset in extremum.of if offset]
+    return max([*known, *offsets]) + bool(offsets)
 
 
 def _stored_width(facts: Facts, stored: Stored) -> int | None:

@@ -11,7 +11,7 @@ with a relation need not be remembered for that comparison.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
@@ -21,6 +21,8 @@ from analyzer.boundedness import Facts, Join, Limit
 from analyzer.closure import Sort
 from analyzer.query import Attribute, Comparison, Kind, Op
 from criteria.cuts import Cut, cuts
+from criteria.extremum import Extremum, extrema
+from criteria.order_search import Reference
 
 MOST_TABLES = 1024
 """Sets of streams beyond which no plan is made: unrelated streams make exponentially many."""
@@ -59,7 +61,8 @@ class Age:
 class Table:
     """The table of one realisable set: its streams and relations, its key, the timestamps it keeps.
 
-    ``deadline`` is the last timestamp at which a missing finite stream can still complete an entry.
+    Of the partial matches that agree in these a set query keeps those with the best ``extrema`` only. ``deadline`` is
+    the last timestamp at which a missing finite stream can still complete an entry.
     """
 
     streams: tuple[str, ...]
@@ -67,6 +70,13 @@ class Table:
     key: tuple[Stored, ...]
     ages: tuple[Age, ...]
     deadline: int | None
+    extrema: tuple[Extremum, ...] = ()
+
+    @property
+    def exact(self) -> frozenset[Attribute]:
+        """The attributes whose values an entry holds as they are."""
+        kept = [stored for stored in self.key if not stored.low and not stored.high and not stored.cuts]
+        return frozenset(a for stored in kept for a in (stored.attribute, *(other for other, _ in stored.equal)))
 
     @property
     def name(self) -> str:
@@ -88,9 +98,13 @@ class Transition:
 
 @dataclass(frozen=True)
 class Synopsis:
-    """The tables and transitions of one branch whose facts are given."""
+    """The tables and transitions of one branch whose facts are given.
+
+    ``references`` are the joins for which a set query keeps extrema; a bag has none, and keeps values.
+    """
 
     facts: Facts
+    references: tuple[Reference, ...] = ()
 
     @cached_property
     def streams(self) -> tuple[str, ...]:
@@ -206,7 +220,8 @@ class Synopsis:
         ends = [
             self.facts.finite_streams[s] for s in self.streams if s not in inside and s in self.facts.finite_streams
         ]
-        return Table(streams, relations, tuple(self._key(inside)), ages, min(ends, default=None))
+        table = Table(streams, relations, tuple(self._key(inside)), ages, min(ends, default=None))
+        return replace(table, extrema=extrema(self.facts, self.references, inside, table.exact))
 
     def _key(self, inside: frozenset[str]) -> Iterator[Stored]:
         classes: dict[Attribute, list[Attribute]] = {}
@@ -214,11 +229,21 @@ class Synopsis:
             if attribute.source in inside and (attribute in self._projected or not partners <= inside):
                 classes.setdefault(self.facts.alike(attribute)[0], []).append(attribute)
         for members in classes.values():
+            if not any(self._told_apart(member, inside) for member in members):
+                continue
             members.sort(key=self._carrier)
             kept, rest = members[0], members[1:]
             low, high = self._clip(members, inside)
             equal = tuple((other, self.facts.difference(other, kept)) for other in rest)
             yield Stored(kept, low, high, equal, self._cuts(members, inside))
+
+    def _told_apart(self, attribute: Attribute, inside: frozenset[str]) -> bool:
+        """Whether more than an extremum of an attribute matters outside."""
+        return self._exact(attribute, inside) or bool(self._open_joins(attribute, inside))
+
+    @cached_property
+    def _as_extremum(self) -> frozenset[Reference]:
+        return frozenset(self.references)
 
     def _carrier(self, attribute: Attribute) -> tuple[bool, float, str, str]:
         """Which of some equal attributes is kept, whatever the order of FROM: the least of a relation or of the stream
@@ -249,8 +274,9 @@ class Synopsis:
         return {a: frozenset(found.get(a, ())) for a in (*known, *others)}
 
     def _open_joins(self, attribute: Attribute, inside: frozenset[str]) -> list[Join]:
-        joins = self.facts.joins_on.get(attribute, ())
-        return [join for join in joins if join.partner(attribute).source not in inside]
+        """The joins with sources outside that an extremum does not decide."""
+        joins = (j for j in self.facts.joins_on.get(attribute, ()) if j.partner(attribute).source not in inside)
+        return [j for j in joins if Reference(j.attribute, j.other, attribute) not in self._as_extremum]
 
     def _clip(self, members: list[Attribute], inside: frozenset[str]) -> tuple[tuple[Limit, ...], tuple[Limit, ...]]:
         """The limits outside which the future cannot tell values of the first member apart (see `Stored`).

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, TypeVar
 
-from analyzer.query import Attribute
+from analyzer.query import Attribute, Comparison, Op
 
 VERSION = 1
 T = TypeVar("T")
@@ -55,6 +56,15 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True)
+class Extremum:
+    """The best of a sum's values: the least sum limits attributes outside from above, or the greatest from below."""
+
+    greatest: bool
+    of: tuple[tuple[Attribute, Fraction], ...]
+    limits: tuple[tuple[Attribute, Fraction, bool], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Age:
     """A stream whose timestamp is in a key: until it is too old, or not told apart from a certain age on."""
 
@@ -77,6 +87,7 @@ class Count:
     high: tuple[Limit, ...]
     listed: Attribute | None
     of: tuple[Count, ...]
+    fixed: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +101,7 @@ class Table:
     stored: tuple[Stored, ...]
     ages: tuple[Age, ...]
     deadline: int | None
+    extrema: tuple[Extremum, ...]
     count: Count
     entries: Amount
     bytes_per_entry: int | None
@@ -103,8 +115,10 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """One branch."""
+    """One branch of the split query, or a case of it: the branch's place, and the case's conditions."""
 
+    branch: int
+    conditions: tuple[Comparison, ...]
     sql: str
     tables: tuple[Table, ...]
 
@@ -162,8 +176,8 @@ class _Reader:
     def each(self, name: str, build: Callable[[_Reader], T]) -> tuple[T, ...]:
         return tuple(build(_Reader(part, f"{name!r} of {self.where}")) for part in self.typed(name, list, []))
 
-    def texts(self, name: str) -> tuple[str, ...]:
-        parts = self.typed(name, list)
+    def texts(self, name: str, default: Any = ...) -> tuple[str, ...]:
+        parts = self.typed(name, list, default)
         if not all(isinstance(part, str) for part in parts):
             raise RejectedError(f"{name!r} of {self.where} is {parts!r}")
         return tuple(parts)
@@ -174,7 +188,12 @@ def _amount(reader: _Reader) -> Amount:
 
 
 def _branch(reader: _Reader) -> Branch:
-    return Branch(reader.text("sql"), reader.each("tables", _table))
+    return Branch(
+        reader.integer("branch"),
+        reader.each("conditions", _comparison),
+        reader.text("sql"),
+        reader.each("tables", _table),
+    )
 
 
 def _table(reader: _Reader) -> Table:
@@ -186,6 +205,7 @@ def _table(reader: _Reader) -> Table:
         reader.each("stored", _stored),
         reader.each("ages", _age),
         reader.optional("deadline", int),
+        reader.each("extrema", _extremum),
         reader.one("count", _count),
         reader.one("entries", _amount),
         reader.optional("bytes_per_entry", int),
@@ -210,6 +230,42 @@ def _attribute(reader: _Reader) -> Attribute:
     return Attribute(reader.text("source"), reader.text("column"))
 
 
+def _extremum(reader: _Reader) -> Extremum:
+    of, limits = reader.typed("of", list), reader.typed("limits", list)
+    if not all(isinstance(part, list) and len(part) == 2 for part in of):
+        raise RejectedError(f"'of' of {reader.where} is {of!r}")
+    if not all(isinstance(part, list) and len(part) == 3 and isinstance(part[2], bool) for part in limits):
+        raise RejectedError(f"'limits' of {reader.where} is {limits!r}")
+    sums = tuple((_attribute(_Reader(a, reader.where)), _number(n)) for a, n in of)
+    found = tuple((_attribute(_Reader(a, reader.where)), _number(n), strict) for a, n, strict in limits)
+    return Extremum(reader.typed("greatest", bool), sums, found)
+
+
+def _comparison(reader: _Reader) -> Comparison:
+    op, offset = reader.text("op"), reader.get("offset")
+    if op not in [known.value for known in Op]:
+        raise RejectedError(f"'op' of {reader.where} is {op!r}")
+    right = reader.maybe("right", _attribute)
+    return Comparison(
+        reader.one("left", _attribute), Op(op), right, offset if isinstance(offset, str) else _whole(offset)
+    )
+
+
+def _whole(value: Any) -> int | Fraction:
+    number = _number(value)
+    return int(number) if number.denominator == 1 else number
+
+
+def _number(value: Any) -> Fraction:
+    """A number; one that is no integer is a text like ``1/2``."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return Fraction(value)
+    try:
+        return Fraction(value if isinstance(value, str) else "")
+    except (ValueError, ZeroDivisionError):
+        raise RejectedError(f"{value!r} is not a number") from None
+
+
 def _limit(reader: _Reader) -> Limit:
     return Limit(
         reader.optional("constant", int), reader.each("relations", lambda r: (_attribute(r), r.integer("offset")))
@@ -232,4 +288,5 @@ def _count(reader: _Reader) -> Count:
         reader.each("high", _limit),
         reader.maybe("listed", _attribute),
         reader.each("of", _count),
+        reader.texts("fixed", []),
     )

@@ -194,6 +194,29 @@ class Conditions:
         numbers = dict.fromkeys(self._numbers(attribute))
         return [n for n in numbers if (not above or (n, 0) <= above) and (not below or (-n, 0) <= below)]
 
+    # --- which sources are linked ----------------------------------------------------------------------------------
+
+    @cached_property
+    def links(self) -> frozenset[frozenset[str]]:
+        """The pairs of sources with a condition between them, even unstated, that does not follow through others."""
+        unequal = (atom for atom in self.comparisons if atom.op is Op.NE and atom.right is not None)
+        found = {frozenset(attribute.source for attribute in atom.attributes) for atom in unequal}
+        pairs = ((x, y) for x in self.attributes for y in self.attributes if x.source != y.source)
+        return frozenset(found.union(frozenset((x.source, y.source)) for x, y in pairs if self._related(x, y)))
+
+    def _related(self, x: Attribute, y: Attribute) -> bool:
+        """Whether ``x − y`` is bounded, for values other than through something at no fixed distance from either."""
+        whole, follows = self.follows.bound(x, y), self.follows
+        if whole is None or self.branch.is_time(x):
+            return whole is not None
+        for z in (self.zero(x), *self.attributes):
+            first = follows.bound(x, z)
+            second = None if first is None else follows.bound(z, y)
+            apart = follows.fixed(x, z) is None and follows.fixed(z, y) is None
+            if first and second and apart and (first[0] + second[0], min(first[1], second[1])) <= whole:
+                return False
+        return True
+
     # --- what else follows -----------------------------------------------------------------------------------------
 
     def equal(self, x: Attribute, y: Attribute) -> Fraction | int | None:

@@ -14,9 +14,11 @@ def unknown(conditions: Conditions, table: Table) -> Iterator[str]:
     sources = {*conditions.streams, *conditions.relations}
     aliases = [*table.streams, *table.relations, *(age.stream for age in table.ages)]
     attributes = [a for stored in table.stored for a in (stored.attribute, *(other for other, _ in stored.equal))]
+    attributes += [own for extremum in table.extrema for own, _ in extremum.of]
+    attributes += [other for extremum in table.extrema for other, _, _ in extremum.limits]
     limits = [limit for stored in table.stored for limit in (*stored.low, *stored.high)]
     for count in counts_of(table.count):
-        aliases += [alias for alias in (count.source, count.beside) if alias is not None]
+        aliases += [alias for alias in (count.source, count.beside, *count.fixed) if alias is not None]
         attributes += [*count.attributes, *([] if count.listed is None else [count.listed])]
         limits += [*count.low, *count.high]
     yield from (f"table {table.name} speaks of {alias}" for alias in dict.fromkeys(aliases) if alias not in sources)

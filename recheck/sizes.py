@@ -8,7 +8,8 @@ from math import prod
 
 from analyzer.query import Attribute
 from analyzer.symbols import symbol
-from recheck.claims import Age, Count, Cut, Limit, RejectedError, Table
+from recheck.best import without_best
+from recheck.claims import Age, Count, Cut, Extremum, Limit, RejectedError, Table
 from recheck.conditions import Conditions
 from recheck.formula import evaluate
 from recheck.names import counts_of
@@ -23,6 +24,7 @@ def oversized(conditions: Conditions, table: Table, samples: list[Numbers]) -> I
         covered = checker.covered(table.count)
         checker.in_order(table.count)
         wanted = {stored.attribute for stored in table.stored} | {conditions.time(age.stream) for age in table.ages}
+        wanted |= {attribute for extremum in table.extrema for attribute in _kept(extremum)}
         missing = sorted(map(str, wanted - covered))
         if missing:
             yield f"table {table.name}: nothing bounds the number of values of {', '.join(missing)}"
@@ -34,6 +36,11 @@ def oversized(conditions: Conditions, table: Table, samples: list[Numbers]) -> I
                 return
     except RejectedError as error:
         yield f"table {table.name}: {error}"
+
+
+def _kept(extremum: Extremum) -> list[Attribute]:
+    """What stands for the columns of extrema: the attributes in them, of nothing, so that only `best` counts them."""
+    return [Attribute("", str(attribute)) for attribute, _ in extremum.of]
 
 
 def _where(numbers: Numbers) -> str:
@@ -55,15 +62,20 @@ class _Checker:
 
     # --- which columns a count is about, and whether its reason holds ----------------------------------------------
 
-    def covered(self, count: Count) -> frozenset[Attribute]:
-        """The columns whose combinations of values are counted; raises RejectedError when the reason does not hold."""
+    def covered(self, count: Count, beside: tuple[Count, ...] = ()) -> frozenset[Attribute]:
+        """The columns whose combinations of values are counted; raises RejectedError when the reason does not hold.
+
+        ``beside`` are the other factors of its product.
+        """
         match count.rule:
             case "product":
-                return frozenset().union(*(self.covered(part) for part in count.of))
+                return frozenset().union(*(self.covered(part, count.of) for part in count.of))
             case "least" if count.of:
                 return frozenset.intersection(*(self.covered(part) for part in count.of))
             case "ages":
                 return frozenset([self._age(count)])
+            case "best":
+                return self._best(count, beside)
             case "tuples":
                 return self._of_one_source(count, self.table.streams) | {self.conditions.time(self._lasting(count))}
             case "rows":
@@ -93,6 +105,20 @@ class _Checker:
         if needed is None or count.timestamps < needed:
             raise RejectedError(f"{needed} timestamps of {count.source} are told apart, not {count.timestamps}")
         return self.conditions.time(ages[0].stream)
+
+    def _best(self, count: Count, beside: tuple[Count, ...]) -> frozenset[Attribute]:
+        """The extrema of the one best match, where the tuples of the fixed sources are counted one by one."""
+        counted = {
+            part.source
+            for part in beside
+            if part.rule in ("rows", "tuples") and all(a.source == part.source for a in part.attributes)
+        }
+        uncounted = sorted(set(count.fixed) - counted)
+        if uncounted:
+            raise RejectedError(f"the tuples of {', '.join(uncounted)} are not counted")
+        for several in without_best(self.conditions, self.table, frozenset(count.fixed)):
+            raise RejectedError(several)
+        return frozenset(attribute for extremum in self.table.extrema for attribute in _kept(extremum))
 
     def _width_beside(self, count: Count) -> int | None:
         """How many timestamps of a stream go with one of another in the key."""
@@ -200,6 +226,8 @@ class _Checker:
                 return min(self.most(part, numbers) for part in count.of)
             case "ages":
                 return count.timestamps or 0
+            case "best":
+                return 1
             case "tuples":
                 return numbers[symbol("c", self._table_of(count.source))] * (count.timestamps or 0)
             case "rows":

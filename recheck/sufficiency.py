@@ -3,6 +3,7 @@
 Let two partial matches of a table's streams have the same key, and let one of them be completed by some tuples. Those
 tuples complete the other one as well, if every condition between inside and outside follows from: what holds inside,
 what holds outside, what the key decides, and the order of arrival (all that is inside came before all that is not).
+Where the table keeps extrema, it is enough that those of the other one are at least as good.
 """
 
 from __future__ import annotations
@@ -11,14 +12,14 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from analyzer.query import Attribute, Comparison, Op
-from recheck.claims import Age, Limit, Stored, Table
+from recheck.claims import Age, Extremum, Limit, Stored, Table
 from recheck.conditions import Conditions
-from recheck.distances import ContradictionError, Distances, Edge, Node
+from recheck.distances import Bound, ContradictionError, Distances, Edge, Node
 
 
 def insufficient(conditions: Conditions, table: Table) -> Iterator[str]:
     """The reasons why a table's key or its ages are wrong."""
-    faults = [*_wrong_keys(conditions, table), *_wrong_ages(conditions, table)]
+    faults = [*_wrong_keys(conditions, table), *_wrong_ages(conditions, table), *_wrong_extrema(conditions, table)]
     yield from faults
     if not faults:
         known = Known(conditions, table)
@@ -38,6 +39,20 @@ def _wrong_keys(conditions: Conditions, table: Table) -> Iterator[str]:
                 yield f"table {table.name} takes {other} for {stored.attribute} + {offset}, which it need not be"
         if stored.cuts and (stored.low or stored.high or conditions.whole(stored.attribute)):
             yield f"table {table.name} clips {stored.attribute} and cuts it, or cuts integers"
+
+
+def _wrong_extrema(conditions: Conditions, table: Table) -> Iterator[str]:
+    """Limits that a completing tuple need not satisfy."""
+    for extremum in table.extrema:
+        for own, offset in extremum.of:
+            for other, more, strict in extremum.limits:
+                lesser, greater, c = (other, own, offset + more) if extremum.greatest else (own, other, -offset - more)
+                if own.source not in table.sources or other.source in table.sources:
+                    yield f"table {table.name} limits {other} by {own}, which are not one inside and one outside of it"
+                elif not {own, other} <= conditions.present or not conditions.follows.implies(
+                    lesser, greater, c, strict
+                ):
+                    yield f"table {table.name} limits {other} by {own} more than the query does"
 
 
 def _wrong_ages(conditions: Conditions, table: Table) -> Iterator[str]:
@@ -89,6 +104,8 @@ class Known:
             return True
         if mine in self.ages:
             return self._old_enough(self.ages[mine], int(bound[0]), younger=mine == y)
+        if any(self._limited(extremum, mine, other, mine == y, bound) for extremum in self.table.extrema):
+            return True
         stored = self.stored.get(mine)
         if stored is None:
             return False
@@ -98,6 +115,18 @@ class Known:
             return False
         clipped = self._clipped_below if mine == x else self._clipped_above
         return clipped(stored, other, int(bound[0]))
+
+    def _limited(self, extremum: Extremum, mine: Attribute, other: Attribute, greater: bool, bound: Bound) -> bool:
+        """Whether a limit at least as weak as the other match's says so, ``mine`` being a part of its sums."""
+        if extremum.greatest != greater:
+            return False
+        for own, offset in extremum.of:
+            apart = self.conditions.equal(own, mine)
+            for limited, more, strict in extremum.limits if apart is not None else ():
+                c = (offset + more if greater else -offset - more) + (apart if greater else -apart)  # type: ignore[operator]
+                if limited == other and (c, -int(strict)) <= bound:
+                    return True
+        return False
 
     def _cut(self, stored: Stored, other: Attribute, included: bool) -> bool:
         """Whether a cut, or the conditions, say on which side of every value of ``other`` the stored one lies."""

@@ -10,6 +10,7 @@ from typing import Any
 from analyzer.query import Kind, Query
 from analyzer.render import render_branch
 from analyzer.symbols import symbol
+from recheck.cases import case_of, incomplete
 from recheck.claims import Amount, Branch, Certificate, RejectedError, Table, read
 from recheck.conditions import Conditions
 from recheck.coverage import uncovered
@@ -29,13 +30,14 @@ def faults(split: Query, document: Any) -> tuple[str, ...]:
     """The reasons why a certificate (plain JSON) does not prove the bound of a split query; none when it does."""
     try:
         claimed = read(document)
-        if len(claimed.branches) != len(split.branches):
-            return (f"the query has {len(split.branches)} branches, the certificate {len(claimed.branches)}",)
         samples = _samples(split)
+        found = list(incomplete(split, claimed.branches))
+        if found:
+            return tuple(found)
         found = [
             fault
-            for branch, claim in zip(split.branches, claimed.branches, strict=True)
-            for fault in _branch_faults(Conditions(branch), claim, split.distinct, samples)
+            for claim in claimed.branches
+            for fault in _branch_faults(Conditions(case_of(split, claim)), claim, split.distinct, samples)
         ]
         return tuple(dict.fromkeys((*found, *_total_faults(split, claimed, samples))))
     except RejectedError as error:
@@ -52,6 +54,8 @@ def _branch_faults(conditions: Conditions, claim: Branch, distinct: bool, sample
         return
     try:
         partial = tuple(table for table in claim.tables if not table.results)
+        if not distinct and any(table.extrema for table in claim.tables):
+            yield "a query that counts its results keeps extrema"
         yield from uncovered(conditions, partial)
         for table in partial:
             yield from insufficient(conditions, table)
@@ -70,7 +74,12 @@ def _results_faults(conditions: Conditions, tables: tuple[Table, ...], distinct:
     for table in tables:
         if {*table.streams} != {*conditions.streams} or {*table.relations} != {*conditions.relations}:
             yield "the results are not of all streams and relations"
-        elif table.ages or table.deadline is not None or any(stored.low or stored.high for stored in table.stored):
+        elif (
+            table.extrema
+            or table.ages
+            or table.deadline is not None
+            or any(stored.low or stored.high for stored in table.stored)
+        ):
             yield "a result is forgotten or changed"
         else:
             yield from insufficient(conditions, table)

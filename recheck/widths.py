@@ -10,7 +10,7 @@ from fractions import Fraction
 from analyzer.query import Attribute
 from analyzer.types import DataType, Family
 from analyzer.values import Value
-from recheck.claims import Stored, Table
+from recheck.claims import Extremum, Stored, Table
 from recheck.conditions import Conditions
 
 _BITS = {"tinyint": 8, "byte": 8, "smallint": 16, "short": 16, "int": 32, "integer": 32}
@@ -26,6 +26,7 @@ def too_wide(conditions: Conditions, table: Table, distinct: bool) -> Iterator[s
         return
     times = [conditions.branch.column(conditions.time(age.stream)).type for age in table.ages]
     widths = [*(_stored(conditions, stored) for stored in table.stored), *map(_of_type, times)]
+    widths += [_sum(conditions, extremum) for extremum in table.extrema]
     known = [width for width in widths if width is not None]
     if len(known) < len(widths):
         yield f"an entry of table {table.name} may hold a text of any length"
@@ -49,6 +50,16 @@ def _stored(conditions: Conditions, stored: Stored) -> int | None:
     widths = [width, *(len(str(limit.constant)) for limit in limits if limit.constant is not None)]
     widths += [_DIGITS + 1 for limit in limits if limit.relations]
     return max([*widths, 0 if attribute in conditions.present else len("null")])
+
+
+def _sum(conditions: Conditions, extremum: Extremum) -> int | None:
+    """The longest of some sums; an integer gets a digit more at most where a shorter one is added to it."""
+    widths = [_value(conditions, attribute) for attribute, _ in extremum.of]
+    known = [width for width in widths if width is not None]
+    if len(known) < len(widths):
+        return None
+    offsets = [len(str(int(abs(offset)))) for _, offset in extremum.of if offset]
+    return max([*known, *offsets]) + bool(offsets)
 
 
 def _of_cut(conditions: Conditions, attribute: Attribute, text: str, included: bool) -> int:

@@ -18,7 +18,7 @@ from reports.outcome import outcome
 from reports.paper_note import paper_note
 from reports.pass_effects import pass_effects
 from reports.phrases import join_text, values_text
-from reports.table_words import TableWords
+from reports.table_words import TableWords, parts
 from reports.text_report import bound_text
 
 MOST_BRANCHES = 6
@@ -51,9 +51,9 @@ class Step:
 
 def derivation(checked: Checked, decision: Decision) -> Step:
     """The derivation tree of a decided statement."""
-    branches = decision.derivation.split.branches
+    branches = parts(checked, decision)
     words = [TableWords.of(checked, decision, number, branch) for number, branch in enumerate(branches, start=1)]
-    shown = [_branch(decision, number, words[number - 1]) for number in _shown(words)]
+    shown = [_branch(decision, number, len(branches), words[number - 1]) for number in _shown(words)]
     more = len(branches) - len(shown)
     rest = (Step(f"and {more} more {'branch' if more == 1 else 'branches'}", style="dim"),) if more else ()
     papers = (_paper(decision, result) for result in decision.criteria[1:])
@@ -83,8 +83,7 @@ def _passes(decision: Decision) -> Step:
     return Step("passes", (*_few(steps, "changes"), *idle))
 
 
-def _branch(decision: Decision, number: int, words: TableWords) -> Step:
-    total = len(decision.derivation.split.branches)
+def _branch(decision: Decision, number: int, total: int, words: TableWords) -> Step:
     name = f"branch {number} of {total}" if total > 1 else "branch"
     sql = (Step(render_branch(words.facts.branch, decision.query.distinct)),) if total > 1 else ()
     return Step(name, (*sql, _facts(words), _criterion(decision, words), _tables(words)))
@@ -108,7 +107,7 @@ def _stream(words: TableWords, alias: str) -> Step:
         waits = f"{alias}: no stream may come later, so its tuples are forgotten after a bounded time"
     else:
         waits = f"{alias}: remembered, because {listed(later, 'or')} may come later"
-    return Step(waits, _few([*_projections(words, alias), *_joins(facts, alias)], "facts"))
+    return Step(waits, _few([*_projections(words, alias), *_joins(words, alias)], "facts"))
 
 
 def _projections(words: TableWords, alias: str) -> Iterator[Step]:
@@ -122,7 +121,8 @@ def _projections(words: TableWords, alias: str) -> Iterator[Step]:
             yield Step(text, style="" if known else "error")
 
 
-def _joins(facts: Facts, alias: str) -> Iterator[Step]:
+def _joins(words: TableWords, alias: str) -> Iterator[Step]:
+    facts, extreme = words.facts, bool(words.synopsis.references)
     found: dict[str, tuple[Attribute, list[bool]]] = {}
     for own, join in facts.joins_of(alias, facts.later[alias]):
         text = _join(facts, join)
@@ -131,6 +131,8 @@ def _joins(facts: Facts, alias: str) -> Iterator[Step]:
         text = key.rsplit("|", 1)[0]
         if all(harmless):
             yield Step(f"joined: {text}, harmless ({_why_harmless(facts, own)})")
+        elif extreme:
+            yield Step(f"joined: {text}, harmful, but of {own} an extreme value is enough")
         else:
             yield Step(f"joined: {text}, harmful: it depends on unboundedly many {own}", style="error")
 

@@ -19,7 +19,7 @@ from criteria.synopsis import MOST_TABLES, Transition
 from criteria.verdict import Decision
 from criteria.wording import listed
 from preprocess.derive_lto import derive_lto
-from reports.table_words import TableWords
+from reports.table_words import TableWords, parts
 
 MOST_LTO = 20
 """LTO queries that the stage `lto` prints before it stops."""
@@ -92,7 +92,7 @@ def show_bound(checked: Checked, decision: Decision) -> str:
 
 def show_tables(checked: Checked, decision: Decision) -> str:
     """The sets of streams: what each table keeps, how much, and which arrivals lead to it."""
-    branches = decision.derivation.split.branches
+    branches = parts(checked, decision)
     texts = []
     for number, branch in enumerate(branches, start=1):
         title = [f"-- branch {number} of {len(branches)}"] if len(branches) > 1 else []

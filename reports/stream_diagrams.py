@@ -15,7 +15,7 @@ from criteria.verdict import Decision
 from criteria.wording import listed
 from reports.diagram import Diagram, Edge, Node, Panel
 from reports.phrases import join_text
-from reports.table_words import TableWords
+from reports.table_words import TableWords, parts
 
 MOST_TABLES_DRAWN = 100
 MOST_PANELS = 20
@@ -42,7 +42,7 @@ def tables_diagram(checked: Checked, decision: Decision) -> Diagram:
 
     Raises UsageError for a branch with more than `MOST_TABLES_DRAWN` sets.
     """
-    branches = decision.derivation.split.branches
+    branches = parts(checked, decision)
     panels = _panels(branches, lambda number, branch: _tables_panel(TableWords.of(checked, decision, number, branch)))
     return Diagram(f"Tables of {decision.query.name}", _TABLES_LEGEND, panels)
 

@@ -22,9 +22,10 @@ from reports.phrases import age_text, stored_text, values_text
 
 @dataclass(frozen=True)
 class TableWords:
-    """The tables of one branch of a split query; ``sizes`` is what the bound M says of them, by ``prefix`` and name.
+    """The tables of one branch of a split query, or of a case of it.
 
-    ``proved`` says that there is a witness: what violates a clause is not only not known to be bounded.
+    ``sizes`` is what the bound M says of them, by ``prefix`` and name; ``proved`` says that there is a witness: what
+    violates a clause is not only not known to be bounded.
     """
 
     synopsis: Synopsis
@@ -40,9 +41,10 @@ class TableWords:
         distinct = decision.query.distinct
         violations = () if decision.verdict is Verdict.BOUNDED else branch_violations(branch, distinct)
         sizes = {} if checked.bound is None else {table.table: table.size for table in checked.bound.tables}
-        prefix = f"{number}:" if len(decision.derivation.split.branches) > 1 else ""
+        prefix = f"{number}:" if len(parts(checked, decision)) > 1 else ""
         proved = decision.verdict is Verdict.UNBOUNDED
-        return cls(Synopsis(Facts.of(branch)), distinct, violations, proved, sizes, prefix)
+        synopsis = Synopsis(Facts.of(branch)) if checked.bound is None else checked.bound.branches[number - 1].synopsis
+        return cls(synopsis, distinct, violations, proved, sizes, prefix)
 
     @property
     def facts(self) -> Facts:
@@ -53,9 +55,10 @@ class TableWords:
         """What a table keeps, a line per part of its key, and its size."""
         keys = [self._key_line(table, stored) for stored in table.key]
         ages = [age_text(self.facts, age) for age in table.ages]
+        extrema = [f"the {extremum.name}" for extremum in table.extrema]
         single = "whether there is one" if self.distinct else "one counter"
         until = [] if table.deadline is None else [f"until {self._moment(table.deadline)}"]
-        return (*(keys + ages or [single]), *until, self.size(table))
+        return (*(keys + ages + extrema or [single]), *until, self.size(table))
 
     def _key_line(self, table: Table, stored: Stored) -> str:
         reference = next((r for r in self._extrema(table) if r.own == stored.attribute), None)
@@ -129,6 +132,13 @@ class TableWords:
     def _projected(self) -> tuple[Attribute, ...]:
         values = (output.value for output in self.facts.branch.outputs)
         return tuple(dict.fromkeys(value for value in values if isinstance(value, Attribute)))
+
+
+def parts(checked: Checked, decision: Decision) -> tuple[Branch, ...]:
+    """The branches that have tables of their own: those of the split query, or cases of them."""
+    if checked.bound is not None:
+        return tuple(part.branch for part in checked.bound.branches)
+    return decision.derivation.split.branches
 
 
 def _attribute(violation: Violation) -> Attribute | None:

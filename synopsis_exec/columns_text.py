@@ -18,11 +18,17 @@ _OWNER, _PARAMETER = "self.", "synopsis."
 
 
 def columns_text(plan: Plan, branches: list[BranchText]) -> str:
-    """The function `branches`, for the kernel with the same names."""
-    body = laid_out(listing([_branch(branch) for branch in branches]), 1, before="return ")
+    """The function `branches`, for the kernel with the same names; `IN_COLUMNS` says whether it can be used."""
+    body = ['    raise NotImplementedError("extrema are kept row by row")']
+    if plan.in_columns:
+        body = laid_out(listing([_branch(branch) for branch in branches]), 1, before="return ")
     head = ["def branches(synopsis: Synopsis) -> tuple[Branch, ...]:", '    """What `Synopsis` does, as data."""']
     texts = [str(place) for place, column in enumerate(plan.columns) if column.type.family is Family.STRING]
-    constants = [f"DISTINCT = {plan.distinct}", f"TEXTS: frozenset[str] = {_names(texts)}"]
+    constants = [
+        f"IN_COLUMNS = {plan.in_columns}",
+        f"DISTINCT = {plan.distinct}",
+        f"TEXTS: frozenset[str] = {_names(texts)}",
+    ]
     return "\n".join([*constants, "", "", *head, *body]) + "\n"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from analyzer.query import Attribute
 from analyzer.symbols import symbol, symbols_in
 from criteria.synopsis import Table
+from synopsis_exec.best import keep_best_method
 from synopsis_exec.emit import WIDTH, Lines, Names, literal, spaced, tuple_text
 from synopsis_exec.loops import Participant, Term, join_loops
 from synopsis_exec.plan_ir import Plan
@@ -87,6 +88,10 @@ def kernel_text(plan: Plan, branches: list[BranchText]) -> str:
             lines.add(*(f"self._close{branch.suffix}(now, rows, results)" for branch in branches))
         lines.add(*(_AFTER_CLOSE_SET if plan.distinct else _AFTER_CLOSE).splitlines())
         lines.lines.extend(methods.lines)
+        for branch in branches:
+            for table in branch.branch.tables:
+                if table.extrema:
+                    keep_best_method(lines, branch, table)
         _tables(lines, plan, branches)
         lines.add(*_REST.splitlines())
         _load(lines, plan, branches)
@@ -128,7 +133,7 @@ def _init(lines: Lines, plan: Plan, branches: list[BranchText]) -> None:
                 columns = ", ".join(_key_names(branch, table)) or "no columns"
                 title = plan.table_name(branch.branch.number, table)
                 lines.add(f"self.{name}: Counter[tuple] = Counter()  # {title}: {columns}")
-                for index in _indexes(branch, f"self.{name}"):
+                for index in branch.indexes_of(f"self.{name}"):
                     lines.add(f"{index[1]} = grouped(self.{name}, {', '.join(map(str, index[0]))})")
         if plan.distinct:
             lines.add("self.written: dict[tuple, int] = {}  # results already returned")
@@ -136,11 +141,8 @@ def _init(lines: Lines, plan: Plan, branches: list[BranchText]) -> None:
 
 def _key_names(branch: BranchText, table: Table) -> list[str]:
     names = [str(stored.attribute) for stored in table.key]
-    return names + [str(branch.branch.facts.time(age.stream)) for age in table.ages]
-
-
-def _indexes(branch: BranchText, owner: str) -> list[tuple[tuple[int, ...], str]]:
-    return [(columns, name) for (mine, columns), name in branch.indexes.items() if mine == owner]
+    names += [str(branch.branch.facts.time(age.stream)) for age in table.ages]
+    return names + [extremum.name for extremum in table.extrema]
 
 
 def _wanted(plan: Plan, branches: list[BranchText]) -> list[str]:
@@ -180,7 +182,7 @@ def _relations(lines: Lines, branch: BranchText) -> None:
             rows_text(lines, f"self.{name}", source, columns, f"relations[{literal(source.table)}]", [])
         else:
             _joined(lines, branch, group, f"self.{name}")
-        for columns_, index in _indexes(branch, f"self.{name}"):
+        for columns_, index in branch.indexes_of(f"self.{name}"):
             lines.add(f"{index} = grouped(self.{name}, {', '.join(map(str, columns_))})")
 
 
@@ -235,7 +237,7 @@ def _branch_method(lines: Lines, branch: BranchText) -> None:
                 tests,
                 branch,
             )
-            for columns, index in _indexes(branch, name):
+            for columns, index in branch.indexes_of(name):
                 lines.add(f"{index} = grouped({name}, {', '.join(map(str, columns))})")
         lines.lines.extend(transitions.lines)
         for table in branch.branch.tables:
@@ -265,9 +267,12 @@ def _transitions(lines: Lines, branch: BranchText) -> None:
 def _keep(lines: Lines, branch: BranchText, table: Table) -> None:
     """Add what is new to a table, then forget what no future tuple can complete."""
     name, new = f"self.{branch.tables[table.streams]}", branch.new(table.streams)
-    indexes = _indexes(branch, name)
+    indexes = branch.indexes_of(name)
     lines.add("")
-    if branch.plan.distinct:
+    if table.extrema:
+        lines.add(f"self.{branch.keepers[table.streams]}(list({new}))")
+        indexes = ()
+    elif branch.plan.distinct:
         lines.add(f"{name} |= {new}")
     else:
         lines.add(f"{name}.update({new})")
@@ -275,6 +280,7 @@ def _keep(lines: Lines, branch: BranchText, table: Table) -> None:
         lines.add(f"for key in {new}:")
         group = tuple_text([f"key[{column}]" for column in columns])
         lines.add(f"    {index}[{group}][key] = {name}[key]")
+    indexes = branch.indexes_of(name)
     _expire(lines, branch, table, name, indexes)
     if table.deadline is not None:
         lines.add(f"if now >= {table.deadline}:  # nothing can complete these any more")
@@ -282,7 +288,7 @@ def _keep(lines: Lines, branch: BranchText, table: Table) -> None:
 
 
 def _expire(
-    lines: Lines, branch: BranchText, table: Table, name: str, indexes: list[tuple[tuple[int, ...], str]]
+    lines: Lines, branch: BranchText, table: Table, name: str, indexes: tuple[tuple[tuple[int, ...], str], ...]
 ) -> None:
     first = len(table.key)
     regroup = [f"    {index} = grouped({name}, {', '.join(map(str, columns))})" for columns, index in indexes]
@@ -302,11 +308,15 @@ def _expire(
         key = tuple_text(
             [
                 f"max(key[{column}], now - {same[column]})" if column in same else f"key[{column}]"
-                for column in range(first + len(table.ages))
+                for column in range(first + len(table.ages) + len(table.extrema))
             ]
         )
         lines.add(f"if any({tests} for key in {name}):  # old enough for every window")
         with lines.indented():
+            if table.extrema:
+                lines.add(f"aged = [{key} for key in {name}]", f"{name}.clear()")
+                lines.add(*(f"{index}.clear()" for _, index in indexes), f"self.{branch.keepers[table.streams]}(aged)")
+                return
             lines.add("aged: Counter[tuple] = Counter()", f"for key, n in {name}.items():")
             lines.add(f"    aged[{key}] {'= 1' if branch.plan.distinct else '+= n'}", f"{name} = aged")
             lines.add(*(line.strip() for line in regroup))
@@ -354,5 +364,5 @@ def _load(lines: Lines, plan: Plan, branches: list[BranchText]) -> None:
             lines.add(f"{member} = {kind}({text})" if kind else f"{member} = {text}")
         for branch in branches:
             for name in branch.tables.values():
-                for columns, index in _indexes(branch, f"self.{name}"):
+                for columns, index in branch.indexes_of(f"self.{name}"):
                     lines.add(f"{index} = grouped(self.{name}, {', '.join(map(str, columns))})")

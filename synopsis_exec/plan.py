@@ -13,7 +13,6 @@ from analyzer.query import Attribute, Branch, Comparison, Output, Query
 from analyzer.render import render
 from analyzer.types import DataType, Family
 from criteria.bound import bound, table_size
-from criteria.set import harmful_references
 from criteria.synopsis import MOST_TABLES, Synopsis, Transition
 from criteria.verdict import Decision
 from criteria.vocabulary import Verdict
@@ -36,7 +35,7 @@ def make_plan(decision: Decision, catalog: Catalog) -> Plan:
     sizes = bound(split)
     if sizes is None:
         raise _unknown_bound(split)
-    planned = (_branch_plan(split, number) for number in range(1, len(split.branches) + 1))
+    planned = (_branch_plan(split, number, part.synopsis) for number, part in enumerate(sizes.branches, start=1))
     branches = tuple(plan for plan in planned if plan is not None)
     used = dict.fromkeys(source.table for branch in decision.query.branches for source in branch.sources)
     tables = [table for name in used if (table := catalog.table(name)) is not None]
@@ -58,7 +57,7 @@ def make_plan(decision: Decision, catalog: Catalog) -> Plan:
         columns=_columns(decision.query),
         inputs=inputs,
         branches=branches,
-        several=len(split.branches) > 1,
+        several=len(sizes.branches) > 1,
         bound=sizes,
         counters=catalog.counters,
         sink=sink,
@@ -124,9 +123,6 @@ def _type_of(branch: Branch, output: Output) -> DataType:
 def _unknown_bound(split: Query) -> NotExecutableError:
     for branch in split.branches:
         synopsis = Synopsis(Facts.of(branch))
-        if split.distinct and harmful_references(synopsis.facts):
-            what = "it keeps the greatest or least value per key, which no job can do yet"
-            return _refused(split, what, "bound the attributes of the inequality on both sides")
         if synopsis.realisable is None:
             what = f"it would need more than {MOST_TABLES} tables, one per set of streams that may come first"
             return _refused(split, what, "relate the streams' timestamps, or join fewer streams")
@@ -137,11 +133,9 @@ def _unknown_bound(split: Query) -> NotExecutableError:
     return _refused(split, "no bound on its memory is known", "bound the projected attributes")
 
 
-def _branch_plan(split: Query, number: int) -> BranchPlan | None:
-    """The plan of the branch with that number; None when no timestamp can satisfy it."""
-    branch = split.branches[number - 1]
-    facts = Facts.of(branch)
-    synopsis = Synopsis(facts)
+def _branch_plan(split: Query, number: int, synopsis: Synopsis) -> BranchPlan | None:
+    """The plan of a case of a branch, the one with that number; None when no timestamp can satisfy it."""
+    facts, branch = synopsis.facts, synopsis.facts.branch
     if len(synopsis.transitions) > MOST_TRANSITIONS:
         what = f"its partial matches can grow in {len(synopsis.transitions)} ways, more than {MOST_TRANSITIONS}"
         raise _refused(split, what, "relate the streams' timestamps, or join fewer streams")

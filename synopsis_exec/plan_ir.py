@@ -124,6 +124,11 @@ class Plan:
     sink: Sink | None = None
 
     @property
+    def in_columns(self) -> bool:
+        """Whether the kernel of whole columns can close timestamps: it keeps no extrema."""
+        return not any(table.extrema for branch in self.branches for table in branch.tables)
+
+    @property
     def streams(self) -> tuple[Input, ...]:
         """The streams that the job reads."""
         return tuple(item for item in self.inputs if item.kind is not Kind.RELATION)

@@ -61,6 +61,7 @@ def _table(plan: Plan, branch: BranchPlan, table: Table) -> str:
     keys = [_stored(stored) for stored in table.key]
     keys += [str(branch.facts.time(age.stream)) for age in table.ages]
     per = f" per {', '.join(keys)}" if keys else ""
+    per += "".join(f"{' and' if place else ', with'} the {e.name}" for place, e in enumerate(table.extrema))
     ages = [f"for {_duration(plan, a.expires)} after {a.stream}'s" for a in table.ages if a.expires is not None]
     until = f", until {table.deadline}" if table.deadline is not None else ""
     return f"{what} {tuples}{per}{', ' + ' and '.join(ages) if ages else ''}{until}"

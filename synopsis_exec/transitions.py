@@ -6,14 +6,15 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from analyzer.catalog import Kind
-from analyzer.query import Attribute
+from analyzer.query import Attribute, Comparison, Op
 from analyzer.symbols import symbol, symbols_in
 from criteria.bound import lower_text, upper_text
 from criteria.cuts import representatives
-from criteria.synopsis import Stored
+from criteria.extremum import Extremum
+from criteria.synopsis import Stored, Table
 from synopsis_exec.emit import Names, literal
 from synopsis_exec.filters import Extreme
-from synopsis_exec.loops import Participant, Term, join_loops
+from synopsis_exec.loops import Participant, Term, join_loops, plus
 from synopsis_exec.plan_ir import BranchPlan, Plan, PlanSource, PlanTransition
 
 _LOCALS = ("self", "now", "row", "rows", "results", "relations", "key", "n", "grouped", "min", "max", "floor")
@@ -40,15 +41,32 @@ class BranchText:
         self.indexes: dict[tuple[str, tuple[int, ...]], str] = {}
         self.limits: dict[str, str] = {}
         self.places: dict[tuple[float | int | str, ...], str] = {}
+        self.keepers = {
+            t.streams: "_" + members.new(f"keep_{'_'.join(t.streams)}{self.suffix}") for t in self._extremal()
+        }
+        self.best = {t.streams: self._best_index(t) for t in self._extremal() if t.key or t.ages}
         self.transitions = [(t, self._transition(t)) for t in self.branch.transitions]
 
     def _streams(self) -> list[PlanSource]:
         return [source for source in self.branch.sources if source.kind is not Kind.RELATION]
 
+    def _extremal(self) -> list[Table]:
+        return [table for table in self.branch.tables if table.extrema]
+
+    def _best_index(self, table: Table) -> str:
+        """The name of a table with extrema, grouped by all other columns."""
+        attributes = [stored.attribute for stored in table.key]
+        attributes += [self.branch.facts.time(age.stream) for age in table.ages]
+        return self.index(f"self.{self.tables[table.streams]}", attributes)(tuple(range(len(attributes))))
+
+    def indexes_of(self, owner: str) -> tuple[tuple[tuple[int, ...], str], ...]:
+        """The names under which a mapping is grouped, with the columns that it is grouped by."""
+        return tuple((columns, name) for (mine, columns), name in self.indexes.items() if mine == owner)
+
     def variable(self, attribute: Attribute) -> str:
         """The variable of an attribute's value."""
         if attribute not in self.variables:
-            self.variables[attribute] = self.locals.new(f"{attribute.source}_{attribute.column}")
+            self.variables[attribute] = self.locals.new(f"{attribute.source}_{attribute.column}".strip("_"))
         return self.variables[attribute]
 
     def count(self, members: tuple[str, ...]) -> str:
@@ -91,7 +109,32 @@ class BranchText:
         if transition.before:
             participants.insert(len(transition.arriving), self._remembered(transition))
         body = self._result if transition.output else self._addition(transition)
-        return join_loops(participants, transition.checks, body, counted=not self.plan.distinct)
+        return join_loops(participants, self._checks(transition), body, counted=not self.plan.distinct)
+
+    def _checks(self, transition: PlanTransition) -> tuple[Comparison, ...]:
+        """The joins to check, those with attributes of which the table holds an extremum as comparisons with it."""
+        if not transition.before or not (table := self.branch.table(transition.before)).extrema:
+            return transition.checks
+        return tuple(dict.fromkeys(self._by_extremum(table, check) for check in transition.checks))
+
+    def _by_extremum(self, table: Table, check: Comparison) -> Comparison:
+        """``x < b`` where the table has the greatest ``b``  ->  ``x < greatest_b``."""
+        own, other = (check.left, check.right) if check.left.source in table.streams else (check.right, check.left)
+        if own is None or other is None or own.source not in table.streams or own in table.exact:
+            return check
+        for extremum in table.extrema:
+            limit = extremum.limit(other)
+            if limit is not None and extremum.greatest == (own == check.right) and self._part(extremum, own):
+                return _limit_check(other, self.best_value(extremum), extremum.greatest, *limit, check.op)
+        return check
+
+    def _part(self, extremum: Extremum, own: Attribute) -> bool:
+        return any(attribute in self.branch.facts.alike(own) for attribute, _ in extremum.of)
+
+    @staticmethod
+    def best_value(extremum: Extremum) -> Attribute:
+        """What stands for the value of an extremum among the attributes."""
+        return Attribute("", extremum.name)
 
     def _arriving(self, alias: str) -> Participant:
         source = self.branch.source(alias)
@@ -142,6 +185,10 @@ class BranchText:
                 conditions.append(f"{age} <= {check.greatest}")
         pattern = [self.variable(stored.attribute) for stored in table.key]
         pattern += [self.age(age.stream) for age in table.ages]
+        for extremum in table.extrema:
+            variable = self.variable(self.best_value(extremum))
+            values[self.best_value(extremum)] = Term(variable)
+            pattern.append(variable)
         attributes = [stored.attribute for stored in table.key]
         count, index = self.before(table.streams), self.index(name, attributes)
         return Participant(name, tuple(pattern), count, values, index, tuple(conditions))
@@ -153,15 +200,45 @@ class BranchText:
 
     def _addition(self, transition: PlanTransition) -> Callable[[dict[Attribute, Term], list[str]], list[str]]:
         table = self.branch.table(transition.target)
-        old = self.branch.table(transition.before).ages if transition.before else ()
-        ages = {age.stream: self.age(age.stream) for age in old}
+        before = self.branch.table(transition.before) if transition.before else None
+        ages = {age.stream: self.age(age.stream) for age in before.ages} if before else {}
 
         def body(values: dict[Attribute, Term], counts: list[str]) -> list[str]:
             key = [self._clipped(stored, str(values[stored.attribute])) for stored in table.key]
             key += [ages.get(age.stream, "now") for age in table.ages]
+            key += [self._extreme_value(extremum, before, values) for extremum in table.extrema]
             return [self._counted(self.new(transition.target), key, counts)]
 
         return body
+
+    def _extreme_value(self, extremum: Extremum, before: Table | None, values: dict[Attribute, Term]) -> str:
+        """The value of an extremum for a partial match: by the values at hand, and by what was remembered of others."""
+        terms = dict.fromkeys(self._extreme_term(extremum, part, before, values) for part in extremum.of)
+        if len(terms) == 1:
+            return next(iter(terms))
+        return f"{'min' if extremum.greatest else 'max'}({', '.join(terms)})"
+
+    def _extreme_term(
+        self, extremum: Extremum, part: tuple[Attribute, Fraction], before: Table | None, values: dict[Attribute, Term]
+    ) -> str:
+        attribute, offset = part
+        known = (a for a in self.branch.facts.alike(attribute) if before is None or self._at_hand(a, before))
+        found = next((a for a in known if a in values), None)
+        if found is not None:
+            term = values[found]
+            apart = self.branch.facts.difference(attribute, found)
+            return plus(term.variable, exact(term.offset + apart + offset))
+        limited, target, strict = extremum.limits[0]
+        for old in before.extrema if before else ():
+            limit = old.limit(limited)
+            if limit is not None and limit[1] == strict and old.greatest == extremum.greatest:
+                return plus(self.variable(self.best_value(old)), exact(limit[0] - target))
+        raise AssertionError(f"nothing is remembered of {attribute}")
+
+    @staticmethod
+    def _at_hand(attribute: Attribute, before: Table) -> bool:
+        """Whether the value of an attribute is known as it is: its tuple arrives, or the table holds it."""
+        return attribute.source not in (*before.streams, *before.relations) or attribute in before.exact
 
     def _result(self, values: dict[Attribute, Term], counts: list[str]) -> list[str]:
         row = [
@@ -223,6 +300,17 @@ class BranchText:
         return f"self.{self.limits[text]}"
 
 
-def exact(offset: Fraction) -> int | Fraction:
+def _limit_check(
+    other: Attribute, extreme: Attribute, greatest: bool, offset: Fraction, strict: bool, op: Op
+) -> Comparison:
+    """``x <= extreme + offset`` (``>=``), strict where that says the same: ``x <= b - 1  ->  x < b``."""
+    step = -1 if greatest else 1
+    if op is Op.LT and not strict and offset.denominator == 1:
+        strict, offset = True, offset - step
+    plain, sharp = (Op.LE, Op.LT) if greatest else (Op.GE, Op.GT)
+    return Comparison(other, sharp if strict else plain, extreme, exact(offset))
+
+
+def exact(offset: Fraction | int) -> int | Fraction:
     """The offset as an integer, where it is one."""
-    return int(offset) if offset.denominator == 1 else offset
+    return int(offset) if Fraction(offset).denominator == 1 else offset

@@ -15,6 +15,7 @@ from criteria.verdict import Decision
 from criteria.vocabulary import Verdict
 from tests.support.catalogs import PLAIN, with_relation
 from tests.support.choices import Choices, drawn
+from tests.support.extremal_queries import make_extremal_query
 from tests.support.kernel import Run, formula_value, run_kernel
 from tests.support.oracle import Oracle
 from tests.support.product import decided
@@ -42,9 +43,9 @@ def _case(choices: Choices, features: Features, hostile: bool = False) -> Case:
 
 
 def _run(case: Case) -> tuple[Decision, Run] | None:
-    """The kernel's run; None for a query that is not a bounded bag, or that the executor says it does not run."""
+    """The kernel's run; None for a query that is not bounded, or that the executor says it does not run."""
     decision = decided(case.sql, case.catalog)
-    if decision.verdict is not Verdict.BOUNDED or decision.query.distinct:
+    if decision.verdict is not Verdict.BOUNDED:
         return None
     try:
         return decision, run_kernel(decision, case.catalog, case.rows)
@@ -109,6 +110,47 @@ def test_an_inequality_inside_an_or(where: str) -> None:
         printed += bool(_check_output(case, ran[1]))
     assert printed
 
+
+# --- sets that keep extrema -----------------------------------------------------------------------------------------
+
+
+def _extremal_case(choices: Choices) -> Case:
+    query = make_extremal_query(choices)
+    make = adversarial_rows if choices.chance(50) else small_rows
+    return Case(query.sql, query.catalog, make(choices, query.catalog, 7))
+
+
+def _keeps_extrema(decision: Decision) -> bool:
+    found = bound(decision.derivation.split) if decision.verdict is Verdict.BOUNDED else None
+    return found is not None and any(table.layout.extrema for table in found.tables)
+
+
+@examples(120)
+@given(drawn(_extremal_case))
+def test_sets_print_what_sql_says_and_always_have_a_bound(case: Case) -> None:
+    decision = decided(case.sql, case.catalog)
+    assume(decision.verdict is Verdict.BOUNDED)
+    assert bound(decision.derivation.split) is not None
+    _check(case)
+
+
+def test_a_fixed_sample_of_sets_mostly_keeps_extrema_and_prints() -> None:
+    counts: Counter[str] = Counter()
+    for seed in SAMPLE:
+        case = _extremal_case(Choices.seeded(seed))
+        if _keeps_extrema(decided(case.sql, case.catalog)):
+            ran = _run(case)
+            assert ran is not None
+            counts["extrema"] += 1
+            counts["printed something"] += bool(_check_output(case, ran[1]))
+            limit = _check_memory(case, *ran)
+            counts["at least half of the limit"] += limit is not None and 2 * ran[1].peak >= limit
+    assert counts["extrema"] > 0.35 * len(SAMPLE), counts
+    assert counts["printed something"] > 0.5 * counts["extrema"], counts
+    assert counts["at least half of the limit"] > 0.5 * counts["extrema"], counts
+
+
+# --- equalities and inequalities ------------------------------------------------------------------------------------
 
 RELATED = with_relation(PLAIN)
 CONDITIONS = (

@@ -28,6 +28,7 @@ def branches(synopsis: Synopsis) -> tuple[Branch, ...]:
 
 COLUMNS: tuple[str, ...] = ()
 DISTINCT = False
+IN_COLUMNS = True
 TEXTS: frozenset[str] = frozenset()
 QUERY = ""
 FINGERPRINT = ""

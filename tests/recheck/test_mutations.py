@@ -19,7 +19,7 @@ from tests.support.mutations import Mutation, mutations
 from tests.support.product import decided
 from tests.support.profiles import MORE
 from tests.support.queries import Features, make_statement
-from tests.support.small_queries import Constraint, SmallQuery, make_small_query, small_query
+from tests.support.small_queries import Constraint, SmallQuery, as_set, make_small_query, small_query
 from tests.support.twins import stores_too_little
 
 HARMLESS = (
@@ -30,7 +30,7 @@ HARMLESS = (
 """Changes that make a table larger than it needs to be, or leave out what follows anyway."""
 ALWAYS_WRONG = (
     "drop a branch", "drop a table", "end earlier", "another offset", "a shorter range", "a lower number",
-    "fewer timestamps", "leave out a factor",
+    "fewer timestamps", "leave out a factor", "another limit",
 )  # fmt: skip
 AT_A_TIME = 6
 """Mutations tried of one certificate: a sample, since each is checked as a whole."""
@@ -40,9 +40,9 @@ def _bounded(decision: Decision) -> Bound | None:
     return bound(decision.derivation.split) if decision.verdict is Verdict.BOUNDED else None
 
 
-def _small(seed: int) -> tuple[SmallQuery, Decision, Bound] | None:
+def _small(seed: int, distinct: bool = False) -> tuple[SmallQuery, Decision, Bound] | None:
     choices = Choices.seeded(seed)
-    query = make_small_query(choices)
+    query = as_set(make_small_query(choices)) if distinct else make_small_query(choices)
     if choices.chance(25):
         query = _waiting(query, choices.integer(2, 4))
     decision = decided(query.sql, query.catalog)
@@ -91,16 +91,36 @@ def _sum(seen: Counter[str], what: str) -> int:
     return sum(n for name, n in seen.items() if name.endswith(what))
 
 
-def test_the_issued_layouts_have_no_twins() -> None:
-    checked = 0
+def test_nothing_that_matters_where_extrema_are_kept_is_missed() -> None:
+    seen: Counter[str] = Counter()
+    for seed in range(500 * MORE):
+        case = _small(seed, distinct=True)
+        if case is None or not any(table.layout.extrema for table in case[2].tables):
+            continue
+        query, decision, found = case
+        for mutation in _some(found, seed):
+            matters, reasons = _matters(query, mutation), rejections(decision, mutation.bound)
+            assert reasons or not matters, (query.sql, mutation.name, mutation.layout)
+            seen[f"{mutation.name}: {'wrong' if matters else 'too strict' if reasons else 'harmless'}"] += 1
+    assert _sum(seen, "wrong") > 200, seen
+    assert _sum(seen, "too strict") < 0.05 * seen.total(), seen
+    for name in ("forget an extremum", "the other extremum", "another limit"):
+        assert seen[f"{name}: wrong"] > 10, (name, seen)
+
+
+@pytest.mark.parametrize("distinct", [False, True])
+def test_the_issued_layouts_have_no_twins(distinct: bool) -> None:
+    checked = extrema = 0
     for seed in range(400, 600 * MORE):
-        case = _small(seed)
+        case = _small(seed, distinct)
         if case is not None:
             query, _, found = case
             for table in found.tables:
                 assert not stores_too_little(query, table.layout), (query.sql, table.layout)
                 checked += 1
+                extrema += bool(table.layout.extrema)
     assert checked > 100
+    assert (extrema > 25) == distinct
 
 
 def test_the_twins_find_what_is_missing() -> None:

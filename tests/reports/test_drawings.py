@@ -91,8 +91,8 @@ def test_tables_show_relations_and_declared_values() -> None:
 def test_a_set_shows_its_extreme_value_and_its_results() -> None:
     sql = "SELECT DISTINCT S.b FROM S, T WHERE S.ts > T.ts AND S.a < T.a AND S.b BETWEEN 1 AND 3"
     assert boxes("tables", sql)[1:] == [
-        ("table", "{T}", "the greatest T.a", "bounded"),
-        ("results", "results", "1 <= S.b <= 3", "bounded"),
+        ("table", "{T}", "the greatest T.a", "at most 1"),
+        ("results", "results", "1 <= S.b <= 3", "at most 3"),
     ]
 
 

@@ -9,6 +9,7 @@ from analyzer.boundedness import Facts, Limit
 from analyzer.closure import Sort
 from criteria.bound import Bound, TableBound, results_count, table_count
 from criteria.count import Count, Rule, every, fewest
+from criteria.extremum import Extremum
 from criteria.size import Size, total
 from criteria.synopsis import Age, Stored, Table
 
@@ -37,6 +38,8 @@ def mutations(found: Bound) -> Iterator[Mutation]:
                 if count is not None:
                     changed = replace(table, layout=layout, count=count)
                     yield Mutation(name, _swapped(found, number, place, changed), layout)
+            for name, layout in _limits(table.layout):
+                yield Mutation(name, _swapped(found, number, place, replace(table, layout=layout)))
             for name, count in _counts(table.count):
                 yield Mutation(name, _swapped(found, number, place, replace(table, count=count)))
 
@@ -74,6 +77,10 @@ def _layouts(facts: Facts, table: Table) -> Iterator[tuple[str, Table]]:
         key = tuple(stored for stored in table.key if stored.attribute.source != relation)
         kept = tuple(other for other in table.relations if other != relation)
         yield "join a relation later", replace(table, relations=kept, key=key)
+    for place, extremum in enumerate(table.extrema):
+        yield "forget an extremum", replace(table, extrema=(*table.extrema[:place], *table.extrema[place + 1 :]))
+        for name, other in _extrema(extremum):
+            yield name, replace(table, extrema=(*table.extrema[:place], other, *table.extrema[place + 1 :]))
     if table.deadline is not None:
         yield "end earlier", replace(table, deadline=table.deadline - 1)
         yield "end later", replace(table, deadline=table.deadline + 1)
@@ -123,6 +130,27 @@ def _ages(age: Age) -> Iterator[tuple[str, Age]]:
             yield f"{what} {when}", replace(age, saturates=age.saturates + step)
     if age.expires is not None and age.saturates is not None:
         yield "never expire", replace(age, expires=None)
+
+
+def _extrema(extremum: Extremum) -> Iterator[tuple[str, Extremum]]:
+    yield "the other extremum", replace(extremum, greatest=not extremum.greatest)
+    if len(extremum.of) > 1:
+        for place in range(len(extremum.of)):
+            yield "forget a part of an extremum", replace(extremum, of=extremum.of[:place] + extremum.of[place + 1 :])
+
+
+def _limits(table: Table) -> Iterator[tuple[str, Table]]:
+    """Tables that say of an attribute outside more than holds, or less than is needed."""
+    for place, extremum in enumerate(table.extrema):
+        for number, (attribute, offset, strict) in enumerate(extremum.limits):
+            others = extremum.limits[:number] + extremum.limits[number + 1 :]
+            changed = [(attribute, offset + step, strict) for step in (-1, 1)]
+            for limits in (others, *((*others, limit) for limit in changed)):
+                other = replace(extremum, limits=limits)
+                yield (
+                    "another limit",
+                    replace(table, extrema=(*table.extrema[:place], other, *table.extrema[place + 1 :])),
+                )
 
 
 # --- counts -----------------------------------------------------------------------------------------------------------

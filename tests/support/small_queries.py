@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from math import inf
 from typing import Any
@@ -63,6 +63,11 @@ def make_small_query(choices: Choices) -> SmallQuery:
         "streams": {s: {"timestamp": TIME, "columns": dict.fromkeys((*columns, TIME), "bigint")} for s in streams}
     }
     return small_query(streams, columns, atoms, outputs, catalog)
+
+
+def as_set(query: SmallQuery) -> SmallQuery:
+    """The query that asks for each result once."""
+    return replace(query, sql=query.sql.replace("SELECT", "SELECT DISTINCT", 1))
 
 
 def small_query(

@@ -1,8 +1,9 @@
 """Whether a table stores too little, worked out from a small query's constraints alone.
 
 It does if there are *twins*: two partial matches with the same key, one of which some later tuples complete while they
-do not complete the other, or complete it to another result. That is a system of difference constraints over the tuples
-of the one, of the other, and the later ones. It also stores too little if an entry is dropped that can be completed.
+do not complete the other, or complete it to another result. Where the table keeps extrema, the other one has them as
+good. That is a system of difference constraints over the tuples of the one, of the other, and the later ones. It also
+stores too little if an entry is dropped that can be completed.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
+from criteria.extremum import Extremum
 from criteria.synopsis import Age, Stored, Table
 from tests.support.small_queries import TIME, ZERO, Constraint, SmallQuery, closed
 
@@ -62,7 +64,11 @@ def _twins(query: SmallQuery, table: Table, inside: frozenset[str]) -> bool:
     twin = {v: f"{v}'" for v in mine} | {ZERO: ZERO}
     base = [*query.constraints, *_in_order(query, inside), *_in_order(query, inside, "'")]
     base += [Constraint(twin[x], twin[y], int(c)) for x in twin for y, c in matrix[x].items() if y in twin and c < 1e18]
-    keys = product(*(_same_value(stored) for stored in table.key), *(_same_age(query, inside, a) for a in table.ages))
+    keys = product(
+        *(_same_value(stored) for stored in table.key),
+        *(_same_age(query, inside, age) for age in table.ages),
+        *(_as_good(extremum) for extremum in table.extrema),
+    )
     variables = [*query.variables, *(twin[v] for v in mine)]
     different = list(_different(query, inside, twin))
     for cases in keys:
@@ -93,6 +99,14 @@ def _same_age(query: SmallQuery, inside: frozenset[str], age: Age) -> list[Case]
         outside = _outside(query, inside)
         found.append(tuple(Constraint(t, later, -age.saturates) for t in (time, f"{time}'") for later in outside))
     return found
+
+
+def _as_good(extremum: Extremum) -> list[Case]:
+    """The ways in which the twin's extremum is as good: all its sums are, compared with one sum of the other."""
+    parts = [(str(attribute), int(offset)) for attribute, offset in extremum.of]
+    if extremum.greatest:
+        return [tuple(Constraint(x, f"{y}'", m - n) for y, m in parts) for x, n in parts]
+    return [tuple(Constraint(f"{y}'", x, n - m) for y, m in parts) for x, n in parts]
 
 
 def _different(query: SmallQuery, inside: frozenset[str], twin: dict[str, str]) -> Iterator[Constraint]:

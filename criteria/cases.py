@@ -1,0 +1,117 @@
+"""Cases of a set query's branch in each of which one extremum per component is enough (theory §4, set criterion (3)).
+
+In ``T.b < S.a AND S.a < T.c AND T.b <= 0 AND 0 <= T.c`` no value of ``S.a`` depends on both attributes of ``T``: where
+``S.a <= 0`` the second condition holds anyway, where ``S.a > 0`` the first one does. Kept together, the best pairs
+would be unboundedly many; so each case has tables of its own:
+
+    P AND l <= g  ->  P AND l <= g AND l <= k  |  P AND l <= g AND l > k        where P says that k <= g
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from analyzer.boundedness import Facts
+from analyzer.closure import Sort
+from analyzer.query import Attribute, Branch, Comparison, Op, conjunction
+from criteria.components import fixed_for_best
+from criteria.extremum import limiting
+from criteria.order_search import Reference
+from criteria.set import harmful_references
+from criteria.synopsis import Synopsis
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A branch with the conditions of a case; its cases together are the branch."""
+
+    branch: Branch
+    conditions: tuple[Comparison, ...] = ()
+
+
+def cases(branch: Branch) -> tuple[Case, ...]:
+    """The cases; the branch alone where it needs none, or where none help."""
+    whole = Case(branch)
+    return tuple(_split(whole) or (whole,))
+
+
+def _split(case: Case) -> list[Case] | None:
+    """The satisfiable cases of a case, none of which needs another split; None where no cut leads there."""
+    facts = Facts.of(case.branch)
+    if not facts.closure.satisfiable:
+        return []
+    if _settled(facts):
+        return [case]
+    references = harmful_references(facts)
+    for cut in dict.fromkeys(cut for reference in references for cut in _cuts(facts, reference)):
+        sides = [_with(case, cut), _with(case, replace(cut, op=Op.GT))]
+        if all(_fewer(side, len(references)) for side in sides):
+            found = [_split(side) for side in sides]
+            if all(part is not None for part in found):
+                return [part for parts in found if parts for part in parts]
+    return None
+
+
+def synopses(facts: Facts, distinct: bool) -> Iterator[Synopsis]:
+    """The ways to remember what a branch needs, the one with the fewest entries first.
+
+    A set query keeps extrema wherever it can; where that makes several best matches, only where it must.
+    """
+    if not distinct:
+        yield Synopsis(facts)
+        return
+    every, harmful = limiting(facts), harmful_references(facts)
+    yield Synopsis(facts, every)
+    if set(every) != set(harmful):
+        yield Synopsis(facts, harmful)
+
+
+def _settled(facts: Facts) -> bool:
+    """Whether every table can keep one extremum per component."""
+    return any(_has_best(synopsis) for synopsis in synopses(facts, distinct=True))
+
+
+def _has_best(synopsis: Synopsis) -> bool:
+    kept = () if synopsis.realisable is None else synopsis.tables
+    return all(not table.extrema or fixed_for_best(synopsis.facts, table) is not None for table in kept)
+
+
+def _with(case: Case, condition: Comparison) -> Case:
+    where = conjunction((case.branch.where, condition))
+    return Case(replace(case.branch, where=where), (*case.conditions, condition))
+
+
+def _fewer(case: Case, number: int) -> bool:
+    facts = Facts.of(case.branch)
+    return not facts.closure.satisfiable or len(harmful_references(facts)) < number
+
+
+def _cuts(facts: Facts, reference: Reference) -> Iterator[Comparison]:
+    """Where the lesser side is small enough, or the greater side great enough, for the join to hold in any case."""
+    matrix, node = facts.closure.node(reference.lesser)
+    value, _ = matrix.limit(node, facts.closure.nodes[reference.greater][1]) or (Fraction(0), False)
+    for other, offset in _ends(facts, reference.greater, lower=True):
+        yield _at_most(facts, reference.lesser, other, offset + value)
+    for other, offset in _ends(facts, reference.lesser, lower=False):
+        yield _at_most(facts, reference.greater, other, offset - value - (matrix.dense is False))
+
+
+def _ends(facts: Facts, attribute: Attribute, lower: bool) -> Iterator[tuple[Attribute | None, Fraction]]:
+    """The constants and the relations' attributes that bound an attribute, each with an offset."""
+    if facts.closure.sort(attribute) is not Sort.DISCRETE:
+        constant = facts.closure.interval(attribute)[0 if lower else 1]
+        limits: tuple[tuple[Attribute, Fraction], ...] = ()
+    else:
+        limit = facts.limits(attribute)[0 if lower else 1]
+        constant, limits = limit.constant, limit.relations
+    if constant is not None:
+        yield None, constant
+    yield from limits
+
+
+def _at_most(facts: Facts, attribute: Attribute, other: Attribute | None, offset: Fraction) -> Comparison:
+    if facts.closure.sort(attribute) is Sort.STRING:
+        return Comparison(attribute, Op.LE, None, facts.closure.strings[int(offset)])
+    return Comparison(attribute, Op.LE, other, int(offset) if offset.denominator == 1 else offset)
