@@ -12,6 +12,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "baseline", "commands.baseline:baseline", "Accept the findings that are there; let them only become fewer."
     ),
+    Command("catalog", "commands.catalog:catalog", "Import a catalog from Flink, Spark or Avro."),
     Command("config", "commands.config:config", "Show each setting of a check and where it comes from."),
     Command("recheck", "commands.recheck:recheck_", "Validate the certificates of a JSON report."),
     Command("explain", "commands.explain:explain", "Show how a verdict came about, or explain a code."),

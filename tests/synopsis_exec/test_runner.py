@@ -13,7 +13,10 @@ from synopsis_exec import runner
 from synopsis_exec.java import JavaError
 from tests.synopsis_exec.test_codegen import FIGURE2, figure2_job
 
-SUMMARY = '{"summary": "q", "rows": {"S": 2}, "quarantined": {"late": 1}, "results": 3, "peak": 4, "limit": 5}'
+SUMMARY = (
+    '{"summary": "q", "rows": {"S": 2}, "quarantined": {"late": 1}, "results": 3, "peak": 4, "limit": 5, '
+    '"waited_for": {}}'
+)
 Run = Callable[..., runner.RunSummary]
 
 
