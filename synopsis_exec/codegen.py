@@ -10,20 +10,21 @@ from pathlib import Path
 
 from analyzer.catalog import Counters
 from analyzer.version import __version__
-from synopsis_exec.certificate_text import certificate_text
+from synopsis_exec.certificate_text import certificate_text, layout_sha256
 from synopsis_exec.columns_text import columns_text
 from synopsis_exec.emit import Lines, literal
 from synopsis_exec.kernel import branch_texts, kernel_text
 from synopsis_exec.plan_ir import Plan
 from synopsis_exec.plan_text import tables_in_words
 from synopsis_exec.punctuation_text import punctuation_imports, punctuation_text
+from synopsis_exec.sink_text import sink_text
 from synopsis_exec.source_text import decoded_type, source_text, time_type
 from synopsis_exec.stale import code_sha256
 
 _FIRST_PARTS = ("source", "shape")
 _PARTS = (
     *("batch", "exact", "frame", "log", "matches", "words", "columnar"),
-    *("reading", "checking", "output", "contracts", "closing", "folding", "running"),
+    *("reading", "checking", "output", "files", "saved", "sinks", "contracts", "closing", "folding", "running"),
 )
 """The modules of `synopsis_exec.job` that every job has, in order; what a query gives comes after the first two."""
 _OURS = ("synopsis_exec", "punctuation")
@@ -119,7 +120,8 @@ def _constants(plan: Plan) -> str:
     lines = Lines()
     lines.add(f"QUERY = {literal(plan.name)}")
     lines.add('CERTIFICATE = r"""', *certificate_text(plan).split("\n"), '"""')
-    lines.add(f"FINGERPRINT = {literal(f'{plan.query_sha256[:32]}-{plan.catalog_sha256[:32]}')}")
+    saved = {"query": plan.query_sha256, "catalog": plan.contract_sha256, "tables": layout_sha256(plan)}
+    lines.call("SAVED = {", [f'"{name}": "{value}"' for name, value in saved.items()], "}", spread=True)
     types = [f"{literal(column.name)}: {literal(decoded_type(column.type))}" for column in plan.columns]
     lines.call("TYPES = {", types, "}")
     lines.add(f"TIME_TYPE = {literal(time_type(plan))}")
@@ -139,4 +141,5 @@ def _sources(plan: Plan) -> str:
             for item in items:
                 source_text(lines, item, plan)
         lines.add(")")
+    sink_text(lines, plan)
     return lines.text

@@ -14,9 +14,6 @@ from synopsis_exec.plan_ir import Input, Plan
 from synopsis_exec.row_sql import cell, condition, encoded, is_large, quoted
 from synopsis_exec.useful import useful
 
-_LINES = ("json", "text", "kafka")
-"""Formats whose rows are a JSON object a line."""
-
 
 def source_text(lines: Lines, item: Input, plan: Plan) -> None:
     """Append ``Source(…),`` for one stream or relation."""
@@ -34,6 +31,8 @@ def source_text(lines: Lines, item: Input, plan: Plan) -> None:
         lines.add(f"format={literal(source.format if source else None)},")
         lines.add(f"path={literal(source.path if source else '')},")
         _mapping(lines, "options", dict(source.options) if source else {})
+        if source and source.payload:
+            lines.add(f"payload={literal(source.payload)},")
         if typed := _typed(item):
             lines.add(f"typed={literal(typed)},")
         if item.rows is not None:
@@ -57,21 +56,22 @@ def _schema(columns: Iterable[Column], ddl: Callable[[DataType], str]) -> str:
 
 def _typed(item: Input) -> str:
     """The schema of a format that has types of its own, or goes by position; empty for lines of JSON."""
-    if item.source is None or item.source.format in _LINES:
+    if item.source is None or item.source.payload:
         return ""
     if item.source.format == "csv":
         return _schema(item.declared, _text_type)
     readable = (c for c in item.declared if c.type.family is not Family.OTHER or c in item.columns)
-    return _schema(readable, _own_type)
+    return _schema(readable, own_type)
 
 
-def _own_type(kind: DataType) -> str:
+def own_type(kind: DataType) -> str:
+    """A type as Spark writes it; texts of limited length are strings."""
     return "STRING" if kind.family is Family.STRING else kind.name.upper()
 
 
 def _text_type(kind: DataType) -> str:
     """The type that text is parsed as; of nested and other types only that something is there matters."""
-    return "STRING" if kind.family is Family.OTHER else _own_type(kind)
+    return "STRING" if kind.family is Family.OTHER else own_type(kind)
 
 
 def _json_type(kind: DataType) -> str:
@@ -161,5 +161,4 @@ def decoded_type(kind: DataType) -> str:
 
 def time_type(plan: Plan) -> str:
     """How `_ts` is written: as the first stream's timestamps."""
-    first = plan.streams[0]
-    return decoded_type(next(c.type for c in first.columns if c.name == first.timestamp))
+    return decoded_type(plan.time_type)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -11,9 +10,12 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from synopsis_exec.job.closing import Closing
 from synopsis_exec.job.contracts import Rates, stop_at
-from synopsis_exec.job.given import FINGERPRINT, QUERY, RELATIONS, STREAMS, Synopsis
-from synopsis_exec.job.output import copy_parts, json_lines, write_result, written_atomically
-from synopsis_exec.job.reading import relation_rows, widen
+from synopsis_exec.job.files import Files, LocalFiles, SharedFiles, copy_parts, is_uri
+from synopsis_exec.job.given import BAD, QUERY, RELATIONS, STREAMS, Synopsis
+from synopsis_exec.job.output import json_lines, write_result, written_atomically
+from synopsis_exec.job.reading import identity, relation_rows, widen
+from synopsis_exec.job.saved import Checkpoint
+from synopsis_exec.job.sinks import Sinks
 from synopsis_exec.job.source import JobError
 
 if TYPE_CHECKING:
@@ -26,17 +28,19 @@ SLICE = 10_000
 class Job:
     """Closes timestamps batch by batch and keeps everything that a restart needs in the checkpoint directory.
 
-    State after batch n is in `state/n.json`; results and quarantined rows of batch n in a file of their own, so that a
-    replayed batch writes the same files again and repeats nothing.
+    Results and quarantined rows of a batch are in a file of their own; then they are handed to the sinks, and last the
+    state is saved. So a batch that Spark replays writes the same files again and repeats nothing.
     """
 
     def __init__(
         self, spark: SparkSession, options: argparse.Namespace, report: Callable[[dict[str, Any]], None]
     ) -> None:
         self.options, self.report = options, report
-        self.folder = Path(options.checkpoint)
+        self.files: Files = (
+            SharedFiles(spark, options.checkpoint) if is_uri(options.checkpoint) else LocalFiles(options.checkpoint)
+        )
+        self.checkpoint, self.sinks = Checkpoint(self.files), Sinks(spark, options)
         self.failure: Exception | None = None
-        self.check_fingerprint()
         self.relations: dict[str, list[dict[str, Any]]] = {}
         self.relation_sizes: dict[str, int] = {}
         self.bad_relation_rows: list[dict[str, Any]] = []
@@ -46,16 +50,10 @@ class Job:
             self.relation_sizes[relation.name] = len(good) + len(bad)
             self.bad_relation_rows.extend(bad)
         stop_at(self.bad_relation_rows)
-        self.restart(None)
-
-    def check_fingerprint(self) -> None:
-        """Refuse a checkpoint that another query has written."""
-        file = self.folder / "fingerprint"
-        if file.is_file() and file.read_text(encoding="utf-8") != FINGERPRINT:
-            message = f"the checkpoint {self.folder} belongs to another query or catalog; use a new directory"
-            raise JobError("state", message, 2)
-        with written_atomically(file) as opened:
-            opened.write(FINGERPRINT)
+        rows = [[name, row] for name, found in self.relations.items() for row in found]
+        if self.checkpoint.claim([identity(source, options) for source in (*STREAMS, *RELATIONS)], rows):
+            self.sinks.check_new()
+        self.restart(self.checkpoint.committed())
 
     def restart(self, batch: int | None) -> None:
         """Take over the state after a batch; a fresh state for None."""
@@ -70,18 +68,13 @@ class Job:
         self.results = self.peak = self.peak_of_batch = self.closed_timestamps = 0
         if batch is None:
             return
-        file = self.folder / "state" / f"{batch}.json"
-        try:
-            state = json.loads(file.read_text(encoding="utf-8"))
-            self.synopsis.load(state["tables"])
-            self.pending = {int(ts): rows for ts, rows in state["pending"].items()}
-            self.closing = Closing(state["closing"])
-            self.rates = Rates(state["rates"])
-            self.rows, self.rejected = Counter(state["rows"]), Counter(state["rejected"])
-            self.results, self.peak = state["results"], state["peak"]
-        except (OSError, ValueError, KeyError) as error:
-            message = f"the checkpoint is damaged: {file} cannot be read ({type(error).__name__})"
-            raise JobError("state", message, 3) from error
+        state = self.checkpoint.load(batch)
+        self.synopsis.load(state["tables"])
+        self.pending = {int(ts): rows for ts, rows in state["pending"].items()}
+        self.closing = Closing(state["closing"])
+        self.rates = Rates(state["rates"])
+        self.rows, self.rejected = Counter(state["rows"]), Counter(state["rejected"])
+        self.results, self.peak = state["results"], state["peak"]
 
     def save(self, batch: int) -> None:
         """Write the state after a batch; the one before it stays, for a replay."""
@@ -95,14 +88,8 @@ class Job:
             "results": self.results,
             "peak": self.peak,
         }
-        with written_atomically(self.folder / "state" / f"{batch}.json") as file:
-            json.dump(state, file)
-        (self.folder / "state" / f"{batch - 2}.json").unlink(missing_ok=True)
+        self.checkpoint.save(batch, state)
         self.batch = batch
-
-    def last_saved(self) -> int | None:
-        """The last batch whose state is in the checkpoint."""
-        return max((int(file.stem) for file in (self.folder / "state").glob("[0-9]*.json")), default=None)
 
     # --- batches -----------------------------------------------------------------------------------------------
 
@@ -128,15 +115,14 @@ class Job:
         bad += excess
         stop_at(bad)
         self.peak_of_batch = self.synopsis.entries()
-        with written_atomically(self.folder / "results" / f"{batch:09d}.jsonl") as file:
+        with self.files.written(part("results", batch)) as file:
             for start in range(0, good.num_rows if good is not None else 0, SLICE):
                 newest = self.keep(good.slice(start, SLICE))
                 if complete is not None:
                     self.close(file, min(newest, complete))
             if complete is not None:
                 self.close(file, complete)
-        with written_atomically(self.folder / "quarantine" / f"{batch:09d}.jsonl") as file:
-            file.write(json_lines(bad))
+        self.hand_over(batch, self.results - results, [*self.bad_relation_rows, *bad] if batch == 0 else bad)
         self.save(batch)
         self.report(
             {
@@ -210,20 +196,39 @@ class Job:
                 message = f"the synopsis has {entries} entries at timestamp {now}, more than its bound M = {self.limit}"
                 raise JobError("limit", message, 1)
 
+    def hand_over(self, batch: int, results: int, bad: list[dict[str, Any]]) -> None:
+        """Write a batch's bad rows, give them and the results to the sinks, and forget those of the batch before."""
+        with self.files.written(part("quarantine", batch)) as file:
+            file.write(json_lines(bad))
+        self.sinks.results(self.files.where(part("results", batch)), batch, results)
+        self.sinks.bad_rows(self.files.where(part("quarantine", batch)), batch, len(bad))
+        if not self.options.output:
+            self.files.remove(part("results", batch - 1))
+        if BAD is not None and not self.options.quarantine:
+            self.files.remove(part("quarantine", batch - 1))
+
     def finish(self) -> dict[str, Any]:
-        """The input has ended: close what is left, write the output and the quarantine, return the summary."""
-        last = self.last_saved()
-        if self.batch != last:
-            self.restart(last)
-        waited_for = self.closing.waits_for() if self.pending else {}
-        self.closing.end()
-        with written_atomically(Path(self.options.output)) as file:
-            copy_parts(self.folder / "results", last, file)
-            self.close(file, self.closing.complete())
+        """The input has ended: close what is left as a batch of its own, write the output and the quarantine.
+
+        State is not saved: where more input comes after all, the next batch has the same number and replaces this one.
+        """
+        last = -1 if self.batch is None else self.batch
+        before, waited_for = self.results, self.closing.waits_for() if self.pending else {}
+        if self.options.trigger == "end":
+            self.closing.end()
+            with self.files.written(part("results", last + 1)) as file:
+                self.close(file, self.closing.complete())
+            if self.files.read("finished") != str(last + 1):
+                self.hand_over(last + 1, self.results - before, self.bad_relation_rows if last < 0 else [])
+            last += 1
+            with self.files.written("finished") as file:
+                file.write(str(last))
+        if self.options.output:
+            with written_atomically(Path(self.options.output)) as file:
+                copy_parts(self.files, "results", last, file)
         if self.options.quarantine:
             with written_atomically(Path(self.options.quarantine)) as file:
-                file.write(json_lines(self.bad_relation_rows))
-                copy_parts(self.folder / "quarantine", last, file)
+                copy_parts(self.files, "quarantine", last, file)
         return {
             "summary": QUERY,
             "rows": {**{source.name: self.rows[source.name] for source in STREAMS}, **self.relation_sizes},
@@ -233,3 +238,8 @@ class Job:
             "limit": self.limit,
             "waited_for": waited_for,
         }
+
+
+def part(folder: str, batch: int) -> str:
+    """The file of a batch's results or quarantined rows."""
+    return f"{folder}/{batch:09d}.jsonl"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from synopsis_exec.job.shape import Branch
-from synopsis_exec.job.source import Source
+from synopsis_exec.job.source import Source, Target
 
 
 class Synopsis:
@@ -31,7 +31,11 @@ DISTINCT = False
 IN_COLUMNS = True
 TEXTS: frozenset[str] = frozenset()
 QUERY = ""
-FINGERPRINT = ""
+SAVED: dict[str, str] = {}
+RESULT = ""
+SINK: Target | None = None
+BAD: Target | None = None
+CALL = ""
 TYPES: dict[str, str] = {}
 TIME_TYPE = "integer"
 STREAMS: tuple[Source, ...] = ()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, date, datetime, timedelta
@@ -76,11 +75,3 @@ def written_atomically(path: Path) -> Iterator[TextIO]:
         with suppress(OSError):
             temporary.unlink()
         raise JobError("output", f"cannot write {path}: {error.strerror or error}", 3) from error
-
-
-def copy_parts(folder: Path, last: int | None, target: TextIO) -> None:
-    """Append the files of all batches up to the last one, in order."""
-    for part in sorted(folder.glob("[0-9]*.jsonl")):
-        if last is not None and int(part.stem) <= last:
-            with part.open(encoding="utf-8") as opened:
-                shutil.copyfileobj(opened, target)
