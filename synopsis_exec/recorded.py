@@ -41,7 +41,7 @@ def recorded_rows(item: Input, folder: Path, options: Sequence[tuple[Atom, ...]]
     Raises InputError for a file that is missing or cannot be read, and RuntimeLimitError for more rows than the catalog
     declares of a relation.
     """
-    lines = [line for file in input_files(item.name, folder) for line in _lines(file)]
+    lines = [line for file in input_files(item.name, folder) for line in lines_of(file)]
     found = [(line, read_row(item, line)) for line in lines]
     rows = [(line, row) for line, row in found if isinstance(row, dict)]
     if item.rows is not None and len(rows) > item.rows:
@@ -79,7 +79,7 @@ def input_files(name: str, folder: Path) -> list[Path]:
     return files
 
 
-def _lines(file: Path) -> Iterator[bytes]:
+def lines_of(file: Path) -> Iterator[bytes]:
     """The lines that are not blank, without a byte order mark."""
     try:
         content = file.read_bytes()

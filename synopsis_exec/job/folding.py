@@ -150,25 +150,27 @@ class Job:
             seen.append(F.count(F.when(mine, 1)).alias(f"rows_{number}"))
         seen += self.closing.observed()
         # The text of a row is made for bad rows alone, so before the rows are counted: Spark makes what it counts.
-        text = "CASE WHEN reason IS NOT NULL THEN text END AS text"
-        used = [name for name in frame.columns if name in ("part", "mark")]
+        text = "CASE WHEN bad THEN text END AS text"
+        marks = [name for name in frame.columns if name == "mark"]
         fetched = (
-            frame.withColumn("reason", F.expr(f"coalesce(reason, {self.closing.late()})"))
-            .selectExpr("source", "ts", "reason", "useful", text, *used, *SLOTS)
+            frame.withColumn("bad", F.expr(f"reason IS NOT NULL OR {self.closing.late()}"))
+            .selectExpr("source", "part", "ts", "reason", "bad", "useful", text, *marks, *SLOTS)
             .observe(observation, *seen)
-            .where("reason IS NOT NULL OR useful")
-            .drop("useful", *used)
+            .where("bad OR useful")
+            .drop("useful", *marks)
             .toArrow()
         )
         for number, source in enumerate(STREAMS):
             self.rows[source.name] += observation.get[f"rows_{number}"]
-        self.closing.take(observation.get)
-        rejected = fetched.filter(fetched.column("reason").is_valid()).select(["source", "reason", "text"]).to_pylist()
+        rejected = fetched.filter(fetched.column("bad")).select(["source", "part", "ts", "reason", "text"]).to_pylist()
         bad = []
         for row in rejected:
-            self.rejected[row["reason"]] += 1
-            bad.append({"stream": STREAMS[row["source"]].name, "reason": row["reason"], "row": row["text"]})
-        return together([fetched.filter(fetched.column("reason").is_null()) if bad else fetched]), bad
+            reason = row["reason"] or self.closing.late_reason(row["source"], row["part"], row["ts"])
+            self.rejected[reason] += 1
+            bad.append({"stream": STREAMS[row["source"]].name, "reason": reason, "row": row["text"]})
+        self.closing.take(observation.get)
+        good = fetched.filter(~fetched.column("bad").to_numpy()) if bad else fetched
+        return together([good]), bad
 
     def close(self, file: TextIO, until: int | None) -> None:
         """Close the timestamps before one, or all of them, in order, and write their results."""

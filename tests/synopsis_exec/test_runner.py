@@ -23,7 +23,7 @@ Run = Callable[..., runner.RunSummary]
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     """Run a text as if it were a job, with Java and pyspark taken for granted."""
-    monkeypatch.setattr(runner, "_check_spark", lambda: None)
+    monkeypatch.setattr(runner, "check_spark", lambda: None)
 
     def call(text: str, **more: Any) -> runner.RunSummary:
         return runner.run_query(text, None, tmp_path / "out.jsonl", tmp_path / "bad.jsonl", **more)
