@@ -151,24 +151,24 @@ class Job:
             seen.append(F.count(F.when(mine, 1)).alias(f"rows_{number}"))
         seen += self.closing.observed()
         fetched = (
-            frame.withColumn("reason", F.expr(f"coalesce(reason, {self.closing.late()})"))
-            .withColumn("bad", F.expr("reason IS NOT NULL"))
+            frame.withColumn("bad", F.expr(f"reason IS NOT NULL OR {self.closing.late()}"))
             .observe(observation, *seen)
             .where("bad OR useful")
             .withColumn("good", F.expr("NOT bad"))
             .withColumn("text", F.expr("CASE WHEN bad THEN text END"))
-            .drop("useful", "part", "mark")
+            .drop("useful", "mark")
             .toArrow()
         )
         for number, source in enumerate(STREAMS):
             self.rows[source.name] += observation.get[f"rows_{number}"]
-        self.closing.take(observation.get)
-        rejected = fetched.filter(fetched.column("bad")).select(["source", "reason", "text"]).to_pylist()
+        rejected = fetched.filter(fetched.column("bad")).select(["source", "part", "ts", "reason", "text"]).to_pylist()
         bad = []
         for row in rejected:
-            self.rejected[row["reason"]] += 1
-            bad.append({"stream": STREAMS[row["source"]].name, "reason": row["reason"], "row": row["text"]})
-        names = [name for name in fetched.column_names if name not in ("text", "reason", "bad", "good")]
+            reason = row["reason"] or self.closing.late_reason(row["source"], row["part"], row["ts"])
+            self.rejected[reason] += 1
+            bad.append({"stream": STREAMS[row["source"]].name, "reason": reason, "row": row["text"]})
+        self.closing.take(observation.get)
+        names = [name for name in fetched.column_names if name not in ("part", "text", "reason", "bad", "good")]
         good = fetched.filter(fetched.column("good")).select(names)
         return good.sort_by("ts") if good.num_rows else None, bad
 

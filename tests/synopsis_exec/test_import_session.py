@@ -29,9 +29,10 @@ def test_tables_of_a_session(spark: Any, tmp_path: Path) -> None:
     finally:
         for view in ("flat", "flow"):
             spark.catalog.dropTempView(view)
-    flat, flow = parse_catalog(toml_text(tables, "a session")).tables
-    assert (flat.kind, [c.type.name for c in flat.columns]) == (
-        Kind.RELATION,
-        ["bigint", "decimal(9,2)", "array<bigint>"],
-    )
-    assert (flow.kind, flow.timestamp, flow.arrival.lateness) == (Kind.STREAM, "at", 3_000_000)
+    catalog = parse_catalog(toml_text(tables, "a session"))
+    relation, flowing = catalog.table("flat"), catalog.table("flow")
+    assert relation is not None and flowing is not None
+    types = [column.type.name for column in relation.columns]
+    assert (relation.kind, types) == (Kind.RELATION, ["bigint", "decimal(9,2)", "array<bigint>"])
+    assert (flowing.kind, flowing.timestamp) == (Kind.STREAM, "at")
+    assert flowing.arrival.lateness == 3_000_000
