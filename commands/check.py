@@ -79,7 +79,7 @@ def check(
 
     if watch:
         watched(click.get_current_context(), paths, catalog_file)
-    asked = outputs(format_name, named)
+    asked = outputs(format_name, () if given("format_name") and not given("named") else named)
     most = {None: REPAIRED, True: None, False: 0}[repairs]
     workspace = workspace_of(catalog_file, stdin_name)
     files = query_files(paths, allow_empty) if paths else workspace.registered(allow_empty)

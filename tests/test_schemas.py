@@ -35,7 +35,9 @@ queries = ["q/*.sql"]
 counters = "decimal"
 [check]
 fail-on = "warning"
+formats = ["text", "json:out.json"]
 criteria = "exact"
+allow-empty = false
 repairs = true
 baseline = "b.json"
 transitions-only = false
