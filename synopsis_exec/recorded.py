@@ -109,7 +109,9 @@ def read_row(item: Input, line: bytes) -> Row | str | None:
             row[column.name] = encode(found[column.name], column.type)
         except ValueError:
             return reasons.not_of_type(column)
-    broken = next((reason for column in columns for reason in _broken(item, column, row[column.name])), None)
+    told_by = item.arrival.mark.column if is_mark and item.arrival.mark else None
+    checked = [column for column in columns if column.name != told_by]
+    broken = next((reason for column in checked for reason in _broken(item, column, row[column.name])), None)
     if broken is None and is_mark:
         return None
     return broken or {column.name: row[column.name] for column in item.columns}

@@ -81,7 +81,8 @@ def _json_type(kind: DataType) -> str:
 
 def _contract(item: Input) -> dict[str, str]:
     """Reason -> condition: what makes a well-formed row unusable, whichever columns the query uses."""
-    needed = mark_columns(item) or tuple(column.name for column in item.declared)
+    told_by = item.arrival.mark.column if item.arrival.mark else None  # whose value of a punctuation is none of a row
+    needed = {column.name for column in item.declared} if told_by is None else {*mark_columns(item)} - {told_by}
     return {
         reason: broken if column.name in needed else f"NOT {mark(item)} AND ({broken})"
         for column in item.declared
