@@ -12,11 +12,14 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "baseline", "commands.baseline:baseline", "Accept the findings that are there; let them only become fewer."
     ),
+    Command("catalog", "commands.catalog:catalog", "Import a catalog from Flink, Spark or Avro."),
     Command("config", "commands.config:config", "Show each setting of a check and where it comes from."),
     Command("recheck", "commands.recheck:recheck_", "Validate the certificates of a JSON report."),
     Command("explain", "commands.explain:explain", "Show how a verdict came about, or explain a code."),
     Command("compile", "commands.compile:compile_", "Write the Spark job of a bounded query."),
     Command("run", "commands.run:run", "Run a bounded query on Spark over recorded streams."),
+    Command("verify", "commands.verify:verify", "Compare the job of a bounded query with batch SQL."),
+    Command("memory", "commands.memory:memory", "Measure whether memory stays constant."),
     Command("witness", "commands.witness:witness", "Show streams that an unbounded query cannot forget."),
     Command("lsp", "commands.lsp:lsp", "Serve editors: findings, verdicts and repairs as you type."),
     Command("completion", "commands.completion:completion", "Complete commands and options in a shell."),
@@ -40,6 +43,8 @@ def main() -> None:
     streambound explain q.sql              show how a verdict came about
     streambound compile q.sql -o job.py    write the Spark job of a bounded query
     streambound run q.sql --input DIR      run it over recorded streams
+    streambound verify q.sql               compare the job's results with batch SQL
+    streambound memory q.sql               measure whether its memory stays constant
     streambound witness q.sql              show streams that an unbounded query cannot forget
     streambound demo                       see all of it on the paper's example and on real flights
 

@@ -57,6 +57,20 @@ def unclosed(text: str) -> Stretch | None:
     return next((stretch for stretch in stretches(text) if not stretch.closed), None)
 
 
+def is_blank(text: str) -> bool:
+    r"""Whether a text holds nothing but blanks, comments and semicolons.
+
+    >>> is_blank("-- SELECT 1\n;"), is_blank("SELECT 1")
+    (True, False)
+    """
+    at, left = 0, []
+    for stretch in stretches(text):
+        comment = stretch.closed and stretch.kind in (Kind.LINE_COMMENT, Kind.BLOCK_COMMENT)
+        left += [text[at : stretch.start], "" if comment else "x"]
+        at = stretch.end
+    return not "".join((*left, text[at:])).replace(";", "").strip()
+
+
 def _stretch(text: str, opening: re.Match[str]) -> Stretch:
     start, inside, mark = opening.start(), opening.end(), opening.group()
     if mark == "--":

@@ -39,7 +39,9 @@ class Key:
 
 KEYS: tuple[Key, ...] = (
     Key("fail-on", LEVELS, "error", per_file=True),
+    Key("formats", list),
     Key("criteria", ("exact", "paper"), "exact"),
+    Key("allow-empty", bool, False),
     Key("repairs", bool),
     Key("baseline", str),
     Key("transitions-only", bool, False),
@@ -125,6 +127,8 @@ def _line(reader: TomlReader, path: Path) -> int:
 def _value(reader: TomlReader, key: Key, value: object, path: Path) -> Any:
     if isinstance(key.kind, tuple):
         return reader.choice({key.name: value}, key.name, path[:-1], key.kind)
+    if key.kind is list:
+        return list(reader.strings(value, path))
     if key.kind is bool and not isinstance(value, bool):
         raise reader.fail(f"{key.name} must be true or false", path)
     if key.kind is int and (isinstance(value, bool) or not isinstance(value, int) or value < 1):

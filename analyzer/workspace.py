@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
@@ -88,46 +89,61 @@ class Workspace:
                     found.setdefault(relative(nearest), file)
         return found
 
-    def registered(self) -> list[Path]:
-        """The files that the catalog's ``queries`` globs name; raises UsageError when there are none."""
+    def registered(self, allow_empty: bool = False) -> list[Path]:
+        """The files that the catalog's ``queries`` globs name; raises UsageError for none, unless that is allowed."""
         catalog = self.catalog()
-        if not catalog.queries:
+        if not catalog.queries and not allow_empty:
             remedy = 'name files or directories, or add queries = ["queries/*.sql"] to the catalog'
             raise UsageError(f"nothing to check: {catalog.file} registers no queries", remedy=remedy)
         files: dict[Path, None] = {}
         for pattern in catalog.queries:
             matches = sorted(Path(catalog.file).parent.glob(pattern))
-            if not matches:
+            if not matches and not allow_empty:
                 raise UsageError(f"queries = [{pattern!r}] in {catalog.file} matches no file")
             files.update(dict.fromkeys(matches))
         return list(files)
 
 
-def query_files(paths: tuple[Path, ...]) -> list[Path]:
+def query_files(paths: tuple[Path, ...], allow_empty: bool = False) -> list[Path]:
     """The files that some paths name, each once: files, every .sql below a directory, - for standard input.
 
-    Raises UsageError for a directory without a .sql file; whether a file can be read is for its reader to say.
+    Raises UsageError for a directory without a .sql file unless that is allowed, and InputError for one that cannot be
+    listed; whether a file can be read is for its reader to say.
     """
-    found: dict[Path, None] = {}
+    found: dict[str, Path] = {}
     for path in paths:
-        if path.is_dir():
-            inside = sorted(path.rglob("*.sql"))
-            if not inside:
-                raise UsageError(f"no .sql file in {path} or below it", remedy="nothing was checked, so nothing passed")
-            found.update(dict.fromkeys(inside))
-        else:
-            found[path] = None
-    return list(found)
+        inside = _below(path) if path.is_dir() else [path]
+        if not inside and not allow_empty:
+            remedy = "nothing was checked, so nothing passed; --allow-empty lets it"
+            raise UsageError(f"no .sql file in {path} or below it", remedy=remedy)
+        for file in inside:
+            found.setdefault(str(file) if str(file) == STDIN else os.path.normpath(Path.cwd() / file), file)
+    return list(found.values())
+
+
+def _below(directory: Path) -> list[Path]:
+    """Every .sql file below a directory, in order; raises InputError for a directory that cannot be listed."""
+
+    def unreadable(error: OSError) -> None:
+        raise InputError(f"cannot list the directory: {error.strerror}", file=str(error.filename)) from error
+
+    listed = os.walk(directory, onerror=unreadable)
+    return sorted(Path(folder, name) for folder, _, names in listed for name in names if name.lower().endswith(".sql"))
 
 
 def read_query(path: Path) -> SourceText:
     """The text of a query file, or of standard input for -; raises InputError when it is not UTF-8 text."""
     if str(path) != STDIN:
         return read_sql(path)
+    if sys.stdin is None:
+        raise InputError("there is no standard input")
     try:
-        return SourceText("<stdin>", sys.stdin.buffer.read().decode("utf-8-sig"))
+        text = sys.stdin.buffer.read().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError("standard input is not UTF-8 text") from error
+    if "\0" in text:
+        raise InputError("standard input is binary")
+    return SourceText("<stdin>", text)
 
 
 def relative(path: Path) -> Path:

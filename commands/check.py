@@ -46,6 +46,8 @@ _MANY = 50
 @click.option("--cache/--no-cache", "use_cache", default=True, show_default=True,
               help="Reuse what was found for the same text, catalog, options and version; kept in the user's cache "
                    "directory, or in STREAMBOUND_CACHE_DIR.")  # fmt: skip
+@click.option("--allow-empty", is_flag=True,
+              help="Let directories without .sql files, and files without a statement, pass.")  # fmt: skip
 @click.option("--stdin-filename", "stdin_name", type=PathArgument(), metavar="FILE",
               help="The file that standard input (-) stands for: its name in reports, and its catalog.")  # fmt: skip
 @click.option("--watch", is_flag=True, help="Check again whenever a query or the catalog changes, until interrupted.")
@@ -54,9 +56,9 @@ _MANY = 50
 @common_options
 def check(
     paths: tuple[Path, ...], format_name: str | None, named: tuple[Output, ...], criteria: str, fail_on: str,
-    repairs: bool | None, jobs: int | None, use_cache: bool, stdin_name: Path | None, watch: bool,
-    baseline_file: Path | None, against: str | None, transitions_only: bool, fix: bool, unsafe: bool, diff: bool,
-    catalog_file: Path | None, color: bool | None, debug: bool,
+    repairs: bool | None, jobs: int | None, use_cache: bool, allow_empty: bool, stdin_name: Path | None,
+    watch: bool, baseline_file: Path | None, against: str | None, transitions_only: bool, fix: bool, unsafe: bool,
+    diff: bool, catalog_file: Path | None, color: bool | None, debug: bool,
 ) -> None:  # fmt: skip
     """Give the verdict of every query in PATHS: files, directories (all *.sql below), or - for standard input.
 
@@ -77,16 +79,18 @@ def check(
 
     if watch:
         watched(click.get_current_context(), paths, catalog_file)
-    asked = outputs(format_name, named)
+    asked = outputs(format_name, () if given("format_name") and not given("named") else named)
     most = {None: REPAIRED, True: None, False: 0}[repairs]
     workspace = workspace_of(catalog_file, stdin_name)
-    files = query_files(paths) if paths else workspace.registered()
+    files = query_files(paths, allow_empty) if paths else workspace.registered(allow_empty)
     _note_unused(workspace, files)
     fixes = FixOptions(fix, diff, unsafe)
     fixes.require_sense(files, criteria, repairs if given("repairs") else None)
     comparison = Comparison(baseline_file, against, transitions_only, criteria)
     comparison.require_sense(fixes.wanted, given("transitions_only"))
-    settings = Settings(criteria, None if fixes.wanted else most, details(asked), jobs or os.cpu_count() or 1)
+    settings = Settings(
+        criteria, None if fixes.wanted else most, details(asked), jobs or os.cpu_count() or 1, allow_empty
+    )
     cache = Cache(cache_directory() if use_cache else None)
 
     def judge(sources: Sources) -> tuple[Outcome, ...]:

@@ -79,6 +79,11 @@ class Comparison:
             beside = ratchet(found, known)
             found, stale = beside.outcomes, bool(beside.stale)
             say_stale(known.file, beside.stale)
+            plain, recorded = judge, known
+
+            def judge(then: tuple[Path, ...], sources: Any) -> tuple[Outcome, ...]:
+                return ratchet(plain(then, sources), recorded).outcomes
+
         if self.against is None:
             return found, exit_status(found, fail_on) or int(stale)
         from gate.against import against

@@ -85,6 +85,7 @@ def _row(name: str, default: Any, catalog: Catalog | None, file: str | None) -> 
     parameter = OPTIONS[name]
     value = click.get_current_context().params[parameter]
     value = str(value) if isinstance(value, Path) else value
+    value = [_output(one) for one in value] or None if isinstance(value, tuple) else value
     if given(parameter):
         return name, value, "command line"
     if catalog is not None and file is not None:
@@ -95,6 +96,11 @@ def _row(name: str, default: Any, catalog: Catalog | None, file: str | None) -> 
     if catalog is not None and name in catalog.settings.values:
         return name, value, _origin(catalog, catalog.settings.values[name].line, "")
     return name, default if value is None else value, "default"
+
+
+def _output(one: Any) -> str:
+    """A format and its file, as -o takes them."""
+    return f"{one.form.name}:{one.file}" if one.file is not None else str(one.form.name)
 
 
 def _origin(catalog: Catalog | None, line: int, pattern: str) -> str:

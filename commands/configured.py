@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 OPTIONS = {
     "fail-on": "fail_on",
+    "formats": "named",
     "criteria": "criteria",
+    "allow-empty": "allow_empty",
     "repairs": "repairs",
     "baseline": "baseline_file",
     "transitions-only": "transitions_only",

@@ -22,7 +22,6 @@ def guarded(call: Callable[[], Any]) -> Any:
     import logging
 
     from analyzer.errors import StreamboundError
-    from synopsis_exec.java import JavaError
 
     logging.getLogger("sqlglot").setLevel(logging.ERROR)  # what it warns of is reported as unsupported
     debug = "--debug" in sys.argv[1:]
@@ -44,19 +43,24 @@ def guarded(call: Callable[[], Any]) -> Any:
             raise
         _tell(error)
         sys.exit(error.exit_status)
-    except JavaError as error:
-        if debug:
-            raise
-        click.echo(f"streambound: error: {error.message}", err=True)
-        if error.remedy:
-            click.echo(f"  help: {error.remedy}", err=True)
-        sys.exit(2)
     except Exception as error:
         if debug:
             raise
-        click.echo(f"streambound: internal error: {type(error).__name__}: {error}", err=True)
-        click.echo("  help: please report it with the query, the catalog and the output of --debug", err=True)
-        sys.exit(4)
+        sys.exit(_unexpected(error))
+
+
+def _unexpected(error: Exception) -> int:
+    """Print what no command foresaw, and Java's absence, which is known only where something runs; the exit status."""
+    from synopsis_exec.java import JavaError  # takes as long to import as a tenth of a check
+
+    if isinstance(error, JavaError):
+        click.echo(f"streambound: error: {error.message}", err=True)
+        if error.remedy:
+            click.echo(f"  help: {error.remedy}", err=True)
+        return 2
+    click.echo(f"streambound: internal error: {type(error).__name__}: {error}", err=True)
+    click.echo("  help: please report it with the query, the catalog and the output of --debug", err=True)
+    return 4
 
 
 def _tell(error: StreamboundError) -> None:

@@ -31,10 +31,11 @@ def _fits_table(source: Source, rows: Sequence[Row]) -> bool:
         most = max(Counter(row.values[source.timestamp] for row in rows).values(), default=0)
         if most > source.max_per_timestamp:
             return False
-    return all(_fits_column(column, row.values[column.name]) for row in rows for column in source.columns)
+    return all(fits_column(column, row.values[column.name]) for row in rows for column in source.columns)
 
 
-def _fits_column(column: Column, value: Value | None) -> bool:
+def fits_column(column: Column, value: Value | None) -> bool:
+    """Whether a value is in its column's type and domain."""
     if value is None:
         return True
     low, high = value_range(column.type)

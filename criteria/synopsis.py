@@ -223,6 +223,14 @@ class Synopsis:
         table = Table(streams, relations, tuple(self._key(inside)), ages, min(ends, default=None))
         return replace(table, extrema=extrema(self.facts, self.references, inside, table.exact))
 
+    def part(self, streams: tuple[str, ...], relations: tuple[str, ...]) -> Table:
+        """The table of matches of some streams and relations alone, whichever the others, older or newer, are.
+
+        A value is clipped as in a table: whether a join is harmless does not depend on which side is newer.
+        """
+        inside = frozenset((*streams, *relations))
+        return Table(streams, relations, tuple(self._key(inside)), (), None)
+
     def _key(self, inside: frozenset[str]) -> Iterator[Stored]:
         classes: dict[Attribute, list[Attribute]] = {}
         for attribute, partners in self._wanted.items():

@@ -39,7 +39,7 @@ def cache_directory() -> Path:
 
 def digest(*parts: object) -> str:
     """A key: the digest of some values, told apart whatever they hold."""
-    return hashlib.sha256(json.dumps([program(), *parts], sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([program(), *parts], sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @cache
@@ -49,7 +49,7 @@ def program() -> str:
     files = sorted(file for package in _PACKAGES for file in (root / package).rglob("*.py"))
     stamps = [f"{file.name}:{stat.st_size}:{stat.st_mtime_ns}" for file in files for stat in (file.stat(),)]
     about = [__version__, sys.version, _parser_version(), *stamps]
-    return hashlib.sha256("\n".join(about).encode()).hexdigest()
+    return hashlib.sha256("\n".join(about).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _parser_version() -> str:
@@ -89,7 +89,7 @@ class Cache:
     def add(self, key: str, value: Any) -> None:
         """Remember a value; `close` writes it."""
         if self._file is not None:
-            self._new[key] = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+            self._new[key] = json.dumps(value, separators=(",", ":"))
 
     def close(self) -> None:
         """Write what is new, and remove what nobody has used for long."""

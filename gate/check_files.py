@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from analyzer.diagnostics import Diagnostic
 from analyzer.errors import InputError
+from analyzer.lexical import is_blank
 from analyzer.spans import SourceText
 from criteria.vocabulary import Verdict
 from gate.cache import Cache, digest
@@ -34,12 +35,14 @@ class Settings:
 
     ``criteria`` is ``exact`` or ``paper``; ``repairs`` the most rejected statements that get repairs, None for all of
     them; ``details`` are those of `reports.outcome.DETAILS` that will be printed. ``jobs`` is how many processes work.
+    With ``allow_empty`` a file without a statement is passed over; else it is an error.
     """
 
     criteria: str = "exact"
     repairs: int | None = REPAIRED
     details: frozenset[str] = frozenset()
     jobs: int = 1
+    allow_empty: bool = False
 
 
 def check_files(
@@ -53,7 +56,10 @@ def check_files(
 
     ``progress`` is told each file that is done.
     """
-    return check_sources([_read(file, workspace) for file in files], workspace, settings, progress, cache)
+    sources = [_read(file, workspace) for file in files]
+    if settings.allow_empty:
+        sources = [source for source in sources if not (isinstance(source, SourceText) and is_blank(source.text))]
+    return check_sources(sources, workspace, settings, progress, cache)
 
 
 def check_sources(

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice, product
-from math import inf, nextafter
+from math import inf, nextafter, prod
+from random import Random
 from typing import Any
 
 from analyzer.boundedness import Facts
@@ -30,6 +31,7 @@ MOST_VALUES = 512
 """Values of one attribute that are tried."""
 MOST_SOLUTIONS = 4096
 """Solutions per table."""
+RANDOM_SOLUTIONS = 1024
 MOST_TIMESTAMPS = 512
 
 
@@ -47,10 +49,10 @@ def floods(plan: Plan, rate: int = RATE, timestamps: int = MOST_TIMESTAMPS) -> I
     The tuples go round, so that every one meets every other; or the first ones come at every timestamp, so that their
     values meet at every distance.
     """
-    relations, pools = _pools(plan)
+    relations, tuples = pools(plan)
     rates = {stream.name: stream.max_per_timestamp or rate for stream in plan.streams}
     for repeat in (False, True):
-        streams = {s.name: _sent(plan, s, pools[s.name], rates[s.name], timestamps, repeat) for s in plan.streams}
+        streams = {s.name: _sent(plan, s, tuples[s.name], rates[s.name], timestamps, repeat) for s in plan.streams}
         yield Flood(relations, streams)
 
 
@@ -58,7 +60,7 @@ def _sent(plan: Plan, stream: Input, pool: list[Row], rate: int, timestamps: int
     """A stream's rows: at each timestamp the next ones of its pool, or always the first."""
     if not pool:
         return []
-    first = _first_timestamp(plan)
+    first = first_timestamp(plan)
     rows = []
     for step in range(timestamps):
         for place in range(min(rate, len(pool)) if repeat else rate):
@@ -67,7 +69,7 @@ def _sent(plan: Plan, stream: Input, pool: list[Row], rate: int, timestamps: int
     return rows
 
 
-def _first_timestamp(plan: Plan) -> int:
+def first_timestamp(plan: Plan) -> int:
     """When the streams start: with time itself, or so that finite streams are not over yet."""
     facts = [branch.facts for branch in plan.branches]
     starts = [int(f.closure.interval(f.time(s))[0] or 0) for f in facts for s in f.later]
@@ -80,14 +82,17 @@ def _first_timestamp(plan: Plan) -> int:
 # --- rows -------------------------------------------------------------------------------------------------------------
 
 
-def _pools(plan: Plan) -> tuple[dict[str, list[Row]], dict[str, list[Row]]]:
-    """The rows of each relation, and the different tuples of each stream, from the solutions of all branches."""
+def pools(plan: Plan, random: Random | None = None) -> tuple[dict[str, list[Row]], dict[str, list[Row]]]:
+    """The rows of each relation, and the different tuples of each stream, from the solutions of all branches.
+
+    With ``random``, from as many random solutions as `RANDOM_SOLUTIONS` says.
+    """
     relations: dict[str, dict[tuple[Any, ...], Row]] = {item.name: {} for item in plan.relations}
     streams: dict[str, dict[tuple[Any, ...], Row]] = {item.name: {} for item in plan.streams}
     most = {name: _most_rows(plan, name) for name in relations}
     inputs = {item.name: item for item in plan.inputs}
     for branch in plan.branches:
-        for solution in _solutions(branch):
+        for solution in _solutions(branch, random):
             rows = [(s.table, _row(inputs[s.table], s.alias, solution)) for s in branch.sources]
             fits = all(
                 tuple(row.values()) in relations[name] or len(relations[name]) < most[name]
@@ -112,15 +117,24 @@ def _row(declared: Input, alias: str, solution: Solution) -> Row:
 # --- solutions --------------------------------------------------------------------------------------------------------
 
 
-def _solutions(branch: BranchPlan) -> Iterator[Solution]:
+def _solutions(branch: BranchPlan, random: Random | None) -> Iterator[Solution]:
     """Values of all attributes that satisfy the conditions on values, for every combination that a table can hold."""
     facts = branch.facts
     for key in [*(table.key for table in branch.tables), *_others(branch)]:
         axes = [[(stored.attribute, value) for value in _candidates(facts, stored)] for stored in key]
-        for combination in islice(product(*axes), MOST_SOLUTIONS):
+        for combination in _combinations(axes, random):
             solution = _completed(facts, dict(combination))
             if solution is not None:
                 yield solution
+
+
+def _combinations(axes: list[list[tuple[Attribute, Any]]], random: Random | None) -> Iterator[tuple[Any, ...]]:
+    """Every combination, as far as the budget goes; or random ones."""
+    if random is None or prod(map(len, axes)) <= RANDOM_SOLUTIONS:
+        yield from islice(product(*axes), MOST_SOLUTIONS)
+        return
+    for _ in range(RANDOM_SOLUTIONS):
+        yield tuple(random.choice(axis) for axis in axes)
 
 
 def _others(branch: BranchPlan) -> list[tuple[Stored, ...]]:

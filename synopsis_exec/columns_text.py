@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from analyzer.query import Attribute, Comparison, Constant, NullTest, Op
 from analyzer.types import Family
@@ -18,17 +18,11 @@ _OWNER, _PARAMETER = "self.", "synopsis."
 
 
 def columns_text(plan: Plan, branches: list[BranchText]) -> str:
-    """The function `branches`, for the kernel with the same names; `IN_COLUMNS` says whether it can be used."""
-    body = ['    raise NotImplementedError("extrema are kept row by row")']
-    if plan.in_columns:
-        body = laid_out(listing([_branch(branch) for branch in branches]), 1, before="return ")
+    """The function `branches`, for the kernel with the same names."""
+    body = laid_out(listing([branch_node(branch) for branch in branches]), 1, before="return ")
     head = ["def branches(synopsis: Synopsis) -> tuple[Branch, ...]:", '    """What `Synopsis` does, as data."""']
     texts = [str(place) for place, column in enumerate(plan.columns) if column.type.family is Family.STRING]
-    constants = [
-        f"IN_COLUMNS = {plan.in_columns}",
-        f"DISTINCT = {plan.distinct}",
-        f"TEXTS: frozenset[str] = {_names(texts)}",
-    ]
+    constants = [f"DISTINCT = {plan.distinct}", f"TEXTS: frozenset[str] = {_names(texts)}"]
     return "\n".join([*constants, "", "", *head, *body]) + "\n"
 
 
@@ -36,10 +30,11 @@ def _names(names: list[str]) -> str:
     return f"frozenset({literal(tuple(names))})" if names else "frozenset()"
 
 
-def _branch(branch: BranchText) -> Node:
+def branch_node(branch: BranchText) -> Node:
+    """A branch as data."""
     plan = branch.branch
     streams = list(branch.arrived)
-    transitions: list[Tree] = [_transition(branch, streams, transition) for transition in plan.transitions]
+    transitions: list[Tree] = [transition_node(branch, transition) for transition in plan.transitions]
     parts: dict[str, Tree] = {
         "arriving": listing([_arriving(branch, plan.source(alias)) for alias in streams]),
         "known": listing([_known(branch, group) for group in plan.groups]),
@@ -150,11 +145,14 @@ class _Open:
         return any(check.op is Op.EQ for check in met), bool(met)
 
 
-def _transition(branch: BranchText, streams: list[str], transition: PlanTransition) -> Node:
-    plan = branch.branch
+def transition_node(branch: BranchText, transition: PlanTransition, newer: tuple[str, ...] | None = None) -> Node:
+    """A transition as data; ``newer`` are the streams of a table whose entries arrive instead of rows."""
+    plan, streams = branch.branch, list(branch.arrived)
     waiting = [_stream(branch, streams, alias) for alias in transition.arriving]
+    if newer is not None:
+        waiting.append(replace(_remembered(branch, newer), what="arriving"))
     if transition.before:
-        waiting.append(_remembered(branch, transition))
+        waiting.append(_remembered(branch, transition.before))
     waiting += [_relations(branch, group) for group in transition.groups]
     state = _Open(list(transition.checks))
     joins: list[Tree] = []
@@ -189,8 +187,8 @@ def _relations(branch: BranchText, group: tuple[str, ...]) -> _Participant:
     return _Participant("known", branch.branch.groups.index(group), values)
 
 
-def _remembered(branch: BranchText, transition: PlanTransition) -> _Participant:
-    table = branch.branch.table(transition.before)
+def _remembered(branch: BranchText, before: tuple[str, ...]) -> _Participant:
+    table = branch.branch.table(before)
     values: Values = {}
     for stored in table.key:
         variable = branch.variable(stored.attribute)

@@ -8,6 +8,7 @@ from hashlib import sha256
 from analyzer.arrival import STRICT
 from analyzer.boundedness import Facts
 from analyzer.catalog import Catalog, Column, Kind, Table
+from analyzer.endpoints import Sink
 from analyzer.errors import NotExecutableError
 from analyzer.query import Attribute, Branch, Comparison, Output, Query
 from analyzer.render import render
@@ -44,16 +45,16 @@ def make_plan(decision: Decision, catalog: Catalog) -> Plan:
     _check_inputs(decision.query, inputs)
     sql = render(decision.query, pretty=True)
     sink = catalog.sink(decision.query.name)
-    declarations = [
-        *(_declaration(table) for table in sorted(tables, key=lambda t: t.name)),
-        catalog.counters,
-        str(sink),
-    ]
+    _check_sink(decision.query, sink)
+    tables.sort(key=lambda table: table.name)
+    contracts = "\n".join(map(_contract, tables))
+    rest = [contracts, *(f"{table.on_violation} {table.source}" for table in tables), catalog.counters, str(sink)]
     return Plan(
         name=decision.query.name,
         sql=sql,
         query_sha256=sha256(sql.encode()).hexdigest(),
-        catalog_sha256=sha256("\n".join(declarations).encode()).hexdigest(),
+        catalog_sha256=sha256("\n".join(rest).encode()).hexdigest(),
+        contract_sha256=sha256(contracts.encode()).hexdigest(),
         distinct=decision.query.distinct,
         columns=_columns(decision.query),
         inputs=inputs,
@@ -110,6 +111,15 @@ def _check_times(query: Query) -> None:
             "one of its branches reads no stream, only relations" if len(query.branches) > 1 else "it reads no stream"
         )
         raise _refused(query, f"{what}: its rows have no application time", "run it as a batch query")
+
+
+def _check_sink(query: Query, sink: Sink | None) -> None:
+    """Files of a sink are in directories `batch=N`, which readers take for a column."""
+    if sink is not None and sink.target is not None and sink.target.path:
+        taken = next((o.name for o in query.branches[0].outputs if o.name.lower() == "batch"), None)
+        if taken is not None:
+            what = f"its sink's files have a column {taken} of their own, the number of the batch"
+            raise _refused(query, what, "give the column another name with AS")
 
 
 def _refused(query: Query, what: str, remedy: str) -> NotExecutableError:
@@ -259,9 +269,8 @@ def _check_inputs(query: Query, inputs: tuple[Input, ...]) -> None:
         raise _refused(query, what, "register the branches as queries of their own")
 
 
-def _declaration(table: Table) -> str:
-    """What a table's declaration means to the job, as text to hash."""
+def _contract(table: Table) -> str:
+    """What a table's declaration says of its rows, as text to hash."""
     columns = ", ".join(f"{c.name} {c.type.name} {c.domain}" for c in table.columns)
     arrival = f" {table.arrival}" if table.arrival != STRICT else ""
-    rest = f"{table.timestamp} {table.max_per_timestamp} {table.rows} {table.on_violation} {table.source}{arrival}"
-    return f"{table.kind} {table.name}({columns}) {rest}"
+    return f"{table.kind} {table.name}({columns}) {table.timestamp} {table.max_per_timestamp} {table.rows}{arrival}"

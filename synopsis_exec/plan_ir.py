@@ -9,7 +9,7 @@ from analyzer.boundedness import Facts
 from analyzer.catalog import Column, Counters, Kind, OnViolation
 from analyzer.endpoints import Sink, SourceOptions
 from analyzer.query import Atom, Branch, Comparison, Output
-from analyzer.types import Family
+from analyzer.types import DataType, Family
 from criteria.bound import Bound
 from criteria.synopsis import Table as SynopsisTable
 from synopsis_exec.filters import Extreme, Member
@@ -106,14 +106,16 @@ class BranchPlan:
 class Plan:
     """Everything the generated job does.
 
-    ``catalog_sha256`` covers the declarations that the query uses; ``several`` says that the query was split into
-    more than one branch, so that tables are named with their branch's number.
+    ``catalog_sha256`` covers the declarations that the query uses, ``contract_sha256`` what of them a saved state
+    depends on: not where rows come from or go, or what becomes of bad ones. ``several`` says that the query was split
+    into more than one branch, so that tables are named with their branch's number.
     """
 
     name: str
     sql: str
     query_sha256: str
     catalog_sha256: str
+    contract_sha256: str
     distinct: bool
     columns: tuple[Column, ...]
     inputs: tuple[Input, ...]
@@ -141,8 +143,13 @@ class Plan:
     @property
     def time_family(self) -> Family:
         """Whether application time is an integer or a timestamp."""
+        return self.time_type.family
+
+    @property
+    def time_type(self) -> DataType:
+        """The type of `_ts`: that of the first stream's timestamps."""
         first = self.streams[0]
-        return next(column.type.family for column in first.columns if column.name == first.timestamp)
+        return next(column.type for column in first.columns if column.name == first.timestamp)
 
     def table_name(self, number: int, table: SynopsisTable) -> str:
         """A table's name, with its branch's 1-based number where there are several branches."""

@@ -10,6 +10,7 @@ from analyzer.types import Family
 from analyzer.values import decode
 from criteria.synopsis import Stored, Table
 from synopsis_exec.filters import Extreme, Member
+from synopsis_exec.kernel_choice import kernel_in_words
 from synopsis_exec.plan_ir import BranchPlan, Plan, PlanSource, PlanTransition
 
 _RESULTS = "results: those already returned"
@@ -24,6 +25,7 @@ def plan_text(plan: Plan) -> str:
         lines.extend(f"  {line}" for line in _branch(plan, branch))
     if plan.distinct and plan.several:
         lines.extend(["all branches", f"  keep {_RESULTS}"])
+    lines.append(f"kernel: {kernel_in_words(plan)}")
     return "\n".join(lines)
 
 

@@ -41,7 +41,7 @@ def recorded_rows(item: Input, folder: Path, options: Sequence[tuple[Atom, ...]]
     Raises InputError for a file that is missing or cannot be read, and RuntimeLimitError for more rows than the catalog
     declares of a relation.
     """
-    lines = [line for file in input_files(item.name, folder) for line in _lines(file)]
+    lines = [line for file in input_files(item.name, folder) for line in lines_of(file)]
     found = [(line, read_row(item, line)) for line in lines]
     rows = [(line, row) for line, row in found if isinstance(row, dict)]
     if item.rows is not None and len(rows) > item.rows:
@@ -79,7 +79,7 @@ def input_files(name: str, folder: Path) -> list[Path]:
     return files
 
 
-def _lines(file: Path) -> Iterator[bytes]:
+def lines_of(file: Path) -> Iterator[bytes]:
     """The lines that are not blank, without a byte order mark."""
     try:
         content = file.read_bytes()
@@ -109,7 +109,9 @@ def read_row(item: Input, line: bytes) -> Row | str | None:
             row[column.name] = encode(found[column.name], column.type)
         except ValueError:
             return reasons.not_of_type(column)
-    broken = next((reason for column in columns for reason in _broken(item, column, row[column.name])), None)
+    told_by = item.arrival.mark.column if is_mark and item.arrival.mark else None
+    checked = [column for column in columns if column.name != told_by]
+    broken = next((reason for column in checked for reason in _broken(item, column, row[column.name])), None)
     if broken is None and is_mark:
         return None
     return broken or {column.name: row[column.name] for column in item.columns}

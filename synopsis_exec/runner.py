@@ -75,7 +75,7 @@ def run_query(
     "rows": how duplicates are written. Raises InputError for unusable
     input, RuntimeLimitError for more entries than M or an overflow, and StreamboundError for what Spark reports.
     """
-    _check_spark()
+    check_spark()
     if input_dir is not None:
         check_input(job_text, input_dir)
     for file in (output, quarantine):
@@ -96,7 +96,7 @@ def run_query(
     status, reports = _watch(command, log, on_batch)
     last = reports[-1] if reports else {}
     if status != 0 or "summary" not in last:
-        raise _failure(last, status, log)
+        raise failure(last, status, log)
     _remove(folder)
     return RunSummary(
         last["summary"],
@@ -151,7 +151,7 @@ def _check_writable(file: Path) -> None:
         raise UsageError(f"cannot write in the directory {file.parent}", file=str(file))
 
 
-def _check_spark() -> None:
+def check_spark() -> None:
     """Whether pyspark is installed and there is a Java for it; raises UsageError with the remedy."""
     from importlib.util import find_spec
 
@@ -176,7 +176,7 @@ def _watch(command: list[str], log: Path, on_batch: Callable[[Report], None] | N
     ):
         try:
             for line in process.stdout or ():
-                report = _report(line)
+                report = report_of(line)
                 if report is None:
                     errors.write(line)
                     continue
@@ -188,7 +188,8 @@ def _watch(command: list[str], log: Path, on_batch: Callable[[Report], None] | N
             process.terminate()
 
 
-def _report(line: str) -> Report | None:
+def report_of(line: str) -> Report | None:
+    """A line that a job prints as one of its reports; None for anything else."""
     try:
         found = json.loads(line)
     except ValueError:
@@ -196,7 +197,8 @@ def _report(line: str) -> Report | None:
     return found if isinstance(found, dict) and found.keys() & {"batch", "summary", "error"} else None
 
 
-def _failure(last: Report, status: int, log: Path) -> StreamboundError:
+def failure(last: Report, status: int, log: Path) -> StreamboundError:
+    """What to raise after a job that ended with a status and a last report."""
     if "error" in last:
         kind = str(last["error"])
         return _ERRORS.get(kind, StreamboundError)(str(last["message"]), remedy=_REMEDIES.get(kind, ""))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 from analyzer.catalog import Column, OnViolation
@@ -14,9 +15,6 @@ from synopsis_exec.plan_ir import Input, Plan
 from synopsis_exec.row_sql import cell, condition, encoded, is_large, quoted
 from synopsis_exec.useful import useful
 
-_LINES = ("json", "text", "kafka")
-"""Formats whose rows are a JSON object a line."""
-
 
 def source_text(lines: Lines, item: Input, plan: Plan) -> None:
     """Append ``Source(…),`` for one stream or relation."""
@@ -27,6 +25,7 @@ def source_text(lines: Lines, item: Input, plan: Plan) -> None:
         _mapping(lines, "missing", {c.name: reasons.not_of_type(c) for c in item.declared})
         _mapping(lines, "values", {c.name: encoded(c) for c in item.columns})
         lines.add(f"large={literal(tuple(c.name for c in item.columns if is_large(c.type)))},")
+        _mapping(lines, "slots", _slots(item))
         lines.add(f"time={literal(item.timestamp)},")
         _mapping(lines, "invalid", _contract(item))
         lines.add(f"useful={literal(_useful(item, plan))},")
@@ -34,6 +33,8 @@ def source_text(lines: Lines, item: Input, plan: Plan) -> None:
         lines.add(f"format={literal(source.format if source else None)},")
         lines.add(f"path={literal(source.path if source else '')},")
         _mapping(lines, "options", dict(source.options) if source else {})
+        if source and source.payload:
+            lines.add(f"payload={literal(source.payload)},")
         if typed := _typed(item):
             lines.add(f"typed={literal(typed)},")
         if item.rows is not None:
@@ -44,6 +45,19 @@ def source_text(lines: Lines, item: Input, plan: Plan) -> None:
             lines.add("stops=True,")
         arrival_text(lines, item)
     lines.add("),")
+
+
+def _slots(item: Input) -> dict[str, str]:
+    """Column -> the kind of its values, and a number among the stream's columns of that kind."""
+    seen: Counter[str] = Counter()
+    slots = {}
+    for column in item.columns:
+        if item.timestamp is not None and column.name != item.timestamp:
+            texts = column.type.family is Family.STRING or is_large(column.type)
+            kind = "text" if texts else "float" if column.type.family is Family.FLOAT else "integer"
+            slots[column.name] = f"{kind}_{seen[kind]}"
+            seen[kind] += 1
+    return slots
 
 
 def _mapping(lines: Lines, name: str, entries: dict[str, str]) -> None:
@@ -57,21 +71,22 @@ def _schema(columns: Iterable[Column], ddl: Callable[[DataType], str]) -> str:
 
 def _typed(item: Input) -> str:
     """The schema of a format that has types of its own, or goes by position; empty for lines of JSON."""
-    if item.source is None or item.source.format in _LINES:
+    if item.source is None or item.source.payload:
         return ""
     if item.source.format == "csv":
         return _schema(item.declared, _text_type)
     readable = (c for c in item.declared if c.type.family is not Family.OTHER or c in item.columns)
-    return _schema(readable, _own_type)
+    return _schema(readable, own_type)
 
 
-def _own_type(kind: DataType) -> str:
+def own_type(kind: DataType) -> str:
+    """A type as Spark writes it; texts of limited length are strings."""
     return "STRING" if kind.family is Family.STRING else kind.name.upper()
 
 
 def _text_type(kind: DataType) -> str:
     """The type that text is parsed as; of nested and other types only that something is there matters."""
-    return "STRING" if kind.family is Family.OTHER else _own_type(kind)
+    return "STRING" if kind.family is Family.OTHER else own_type(kind)
 
 
 def _json_type(kind: DataType) -> str:
@@ -81,7 +96,8 @@ def _json_type(kind: DataType) -> str:
 
 def _contract(item: Input) -> dict[str, str]:
     """Reason -> condition: what makes a well-formed row unusable, whichever columns the query uses."""
-    needed = mark_columns(item) or tuple(column.name for column in item.declared)
+    told_by = item.arrival.mark.column if item.arrival.mark else None  # whose value of a punctuation is none of a row
+    needed = {column.name for column in item.declared} if told_by is None else {*mark_columns(item)} - {told_by}
     return {
         reason: broken if column.name in needed else f"NOT {mark(item)} AND ({broken})"
         for column in item.declared
@@ -161,5 +177,4 @@ def decoded_type(kind: DataType) -> str:
 
 def time_type(plan: Plan) -> str:
     """How `_ts` is written: as the first stream's timestamps."""
-    first = plan.streams[0]
-    return decoded_type(next(c.type for c in first.columns if c.name == first.timestamp))
+    return decoded_type(plan.time_type)

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from pathlib import Path
 
-from synopsis_exec.job.given import RELATIONS, STREAMS
-from synopsis_exec.job.reading import input_files, source_path
+from synopsis_exec.job.given import CALL, QUERY, RELATIONS, SINK, STREAMS
+from synopsis_exec.job.reading import FILES, input_files, located
 from synopsis_exec.job.source import JobError, Source
-
-FILES = ("csv", "json", "orc", "parquet", "text")
-"""Formats that are nothing without a path: Spark reads no rows from nowhere."""
 
 
 def check_arguments(options: argparse.Namespace) -> None:
     """Raise JobError for results that cannot be written and input that is not there."""
+    if not re.fullmatch(r"end|available|\d+ (second|minute|hour)s?", options.trigger):
+        message = f"--trigger is end, available or a time such as '10 seconds', not {options.trigger!r}"
+        raise JobError("usage", message, 2)
+    sink = SINK is not None or CALL
+    if options.trigger not in ("end", "available"):
+        if not sink:
+            raise JobError("usage", f"a job without end needs a sink: declare [sinks.{QUERY}] in the catalog", 2)
+        if options.output or options.quarantine:
+            raise JobError("usage", "--output and --quarantine are written when the input ends, and it never does", 2)
+    elif not options.output and not sink:
+        options.output = "out.jsonl"
     for file in (options.output, options.quarantine):
         if file:
             check_result(Path(file))
@@ -41,7 +50,7 @@ def check_source(source: Source, options: argparse.Namespace) -> None:
     if source.format is None:
         message = f"{source.name} has no source in the catalog; run the job with --input DIR"
         raise JobError("input", message, 3)
-    path = source_path(source, options)
+    path = located(source.path, options)
     if not path and source.format in FILES and "path" not in source.options:
         raise JobError("input", f"{source.name} cannot be read: its source in the catalog has no path", 3)
     if path and not there(path):

@@ -17,7 +17,6 @@ from punctuation.sort import sort_propagation
 from punctuation.union import union_propagation
 from synopsis_exec.job.given import STREAMS, TIME_TYPE
 from synopsis_exec.job.output import json_value
-from synopsis_exec.job.reading import reasons
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -55,24 +54,18 @@ class Closing:
     # --- batches ----------------------------------------------------------------------------------------------------
 
     def late(self) -> str:
-        """Why a row of the next batch is late, in Spark SQL over `source`, `part` and `ts`; NULL when it is not."""
+        """Whether a row of the next batch is late, in Spark SQL over `ts`."""
         complete = self.complete()
-        if complete is None:
-            return "CAST(NULL AS STRING)"
-        whose = " ".join(f"WHEN source = {n} AND part = {p} THEN {self.late_reason(n, p)}" for n, p in self.inputs)
-        return f"CASE WHEN ts < {complete} THEN CASE {whose} END END"
+        return "FALSE" if complete is None else f"coalesce(ts < {complete}, FALSE)"
 
-    def late_reason(self, number: int, part: int) -> str:
-        """Which promise of its input a late row breaks, in Spark SQL over `ts`."""
+    def late_reason(self, number: int, part: int, ts: int) -> str:
+        """Which promise of its input a late row breaks."""
         source, heard = STREAMS[number], self.heard[number, part]
-        why = "late: its timestamp is closed already" if source.lateness == 0 else "late: by more than the lateness"
-        tests = {why: "FALSE"}
-        if heard.largest is not None and source.lateness is not None:
-            tests[why] = f"ts < {heard.largest - source.lateness}"
-        ended = [f"ts < {end}" + (f" AND ts >= {low}" if low is not None else "") for low, end in heard.ended]
-        tests["late: a punctuation has ended its timestamp"] = " OR ".join(ended) or "FALSE"
-        tests["late: its stream was idle for longer than idle_after"] = "TRUE"
-        return reasons({reason: condition for reason, condition in tests.items() if condition != "FALSE"})
+        if heard.largest is not None and source.lateness is not None and ts < heard.largest - source.lateness:
+            return "late: by more than the lateness" if source.lateness else "late: its timestamp is closed already"
+        if any((low is None or low <= ts) and ts < end for low, end in heard.ended):
+            return "late: a punctuation has ended its timestamp"
+        return "late: its stream was idle for longer than idle_after"
 
     def observed(self) -> list[Column]:
         """What to observe of a batch with the columns `source`, `part`, `ts` and `mark`."""

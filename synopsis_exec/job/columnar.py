@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from synopsis_exec.job.batch import Results, Rows, Times
-from synopsis_exec.job.exact import LARGEST
+from synopsis_exec.job.exact import greatest, narrowed
 from synopsis_exec.job.frame import Frame, coded, groups, stacked, summed
-from synopsis_exec.job.given import COLUMNS, DISTINCT, TEXTS, Synopsis, branches
+from synopsis_exec.job.given import COLUMNS, DISTINCT, MOST, TEXTS, Synopsis, branches
 from synopsis_exec.job.log import Changes, age
 from synopsis_exec.job.matches import Matches
 from synopsis_exec.job.shape import Branch, Table
@@ -22,7 +22,8 @@ OUTPUT = tuple(map(str, range(len(COLUMNS))))
 class Columnar:
     """Closes many timestamps at once.
 
-    ``peak`` is the most entries after any timestamp of the last batch, and ``peak_at`` that timestamp.
+    ``history`` are the timestamps of the last batch at which the number of entries changes, and its first, and how
+    many entries there are from then on.
     """
 
     def __init__(self, relations: dict[str, list[dict[str, Any]]]) -> None:
@@ -44,8 +45,7 @@ class Columnar:
             for branch in self.branches
         ]
         self.written = frame_of(state.get("results", []), OUTPUT, TEXTS)
-        self.peak = self.entries()
-        self.peak_at: int | None = None
+        self.history: tuple[Any, Any] = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
 
     def dump(self) -> dict[str, Any]:
         """The tables as JSON can hold them."""
@@ -85,17 +85,16 @@ class Columnar:
                 self.tables[number][place] = words.decoded(left, branch.texts)
         entries += self.written.size
         results, more = self.new_results(found, words)
-        self.note_peak(entries, changes + more)
+        self.note(entries, changes + more)
         return results
 
-    def note_peak(self, entries: int, changes: Changes) -> None:
-        """Find the most entries after a timestamp: those before the batch and all changes up to then."""
+    def note(self, entries: int, changes: Changes) -> None:
+        """Add the changes up to each timestamp to the entries before the batch."""
         time = np.concatenate([when for when, _ in changes])
         order = np.argsort(time, kind="stable")
         time, counts = time[order], entries + np.cumsum(np.concatenate([by for _, by in changes])[order])
         last = np.flatnonzero(np.r_[time[1:] != time[:-1], True])
-        self.peak = int(counts[last].max())
-        self.peak_at = int(time[last][counts[last].argmax()])
+        self.history = time[last], counts[last]
 
     def words(self, batch: dict[str, Rows]) -> Words:
         """All texts of a batch, of the relations, of the query and of what is remembered."""
@@ -132,11 +131,11 @@ def results_of(frame: Frame | None) -> Results:
         none = np.zeros(0, dtype=np.int64)
         return Results(none, none, [none for _ in OUTPUT], [None for _ in OUTPUT])
     n = np.ones(frame.size, dtype=np.int64) if frame.n is None else frame.n
-    if n.dtype == object and (over := n > LARGEST).any():
+    if greatest(n) > MOST and (over := n > MOST).any():
         now = frame.time[np.flatnonzero(over)[0]]
-        raise OverflowError(f"a result at timestamp {now} has more than {LARGEST} duplicates")
+        raise OverflowError(f"a result at timestamp {now} has more than {MOST} duplicates")
     columns, nulls = [frame.columns[name] for name in OUTPUT], [frame.nulls.get(name) for name in OUTPUT]
-    return Results(frame.time, n.astype(np.int64), columns, nulls)
+    return Results(frame.time, narrowed(n), columns, nulls)
 
 
 def names_of(table: Table) -> tuple[str, ...]:

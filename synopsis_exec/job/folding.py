@@ -3,40 +3,46 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from synopsis_exec.job.arrow import SLOTS, batch_of, no_rows, slices, table_of, together
+from synopsis_exec.job.batch import Results, Times
 from synopsis_exec.job.closing import Closing
 from synopsis_exec.job.contracts import Rates, stop_at
-from synopsis_exec.job.given import FINGERPRINT, QUERY, RELATIONS, STREAMS, Synopsis
-from synopsis_exec.job.output import copy_parts, json_lines, write_result, written_atomically
-from synopsis_exec.job.reading import relation_rows, widen
+from synopsis_exec.job.files import Files, LocalFiles, SharedFiles, copy_parts, is_uri
+from synopsis_exec.job.given import BAD, QUERY, RELATIONS, STREAMS, Kernel
+from synopsis_exec.job.output import json_lines, result_rows, write_result, written_atomically
+from synopsis_exec.job.reading import identity, relation_rows
+from synopsis_exec.job.saved import Checkpoint
+from synopsis_exec.job.sinks import Sinks
 from synopsis_exec.job.source import JobError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-SLICE = 10_000
-"""How many rows of a batch are Python objects at a time; the others stay in Arrow's memory."""
+SLICE = 1 << 20
+"""How many rows a kernel folds at a time, so that its memory does not grow with the batch."""
 
 
 class Job:
     """Closes timestamps batch by batch and keeps everything that a restart needs in the checkpoint directory.
 
-    State after batch n is in `state/n.json`; results and quarantined rows of batch n in a file of their own, so that a
-    replayed batch writes the same files again and repeats nothing.
+    Results and quarantined rows of a batch are in a file of their own; then they are handed to the sinks, and last the
+    state is saved. So a batch that Spark replays writes the same files again and repeats nothing.
     """
 
     def __init__(
         self, spark: SparkSession, options: argparse.Namespace, report: Callable[[dict[str, Any]], None]
     ) -> None:
         self.options, self.report = options, report
-        self.folder = Path(options.checkpoint)
+        self.files: Files = (
+            SharedFiles(spark, options.checkpoint) if is_uri(options.checkpoint) else LocalFiles(options.checkpoint)
+        )
+        self.checkpoint, self.sinks = Checkpoint(self.files), Sinks(spark, options)
         self.failure: Exception | None = None
-        self.check_fingerprint()
         self.relations: dict[str, list[dict[str, Any]]] = {}
         self.relation_sizes: dict[str, int] = {}
         self.bad_relation_rows: list[dict[str, Any]] = []
@@ -46,48 +52,37 @@ class Job:
             self.relation_sizes[relation.name] = len(good) + len(bad)
             self.bad_relation_rows.extend(bad)
         stop_at(self.bad_relation_rows)
-        self.restart(None)
-
-    def check_fingerprint(self) -> None:
-        """Refuse a checkpoint that another query has written."""
-        file = self.folder / "fingerprint"
-        if file.is_file() and file.read_text(encoding="utf-8") != FINGERPRINT:
-            message = f"the checkpoint {self.folder} belongs to another query or catalog; use a new directory"
-            raise JobError("state", message, 2)
-        with written_atomically(file) as opened:
-            opened.write(FINGERPRINT)
+        rows = [[name, row] for name, found in self.relations.items() for row in found]
+        if self.checkpoint.claim([identity(source, options) for source in (*STREAMS, *RELATIONS)], rows):
+            self.sinks.check_new()
+        self.restart(self.checkpoint.committed())
 
     def restart(self, batch: int | None) -> None:
         """Take over the state after a batch; a fresh state for None."""
-        self.synopsis = Synopsis(self.relations)
+        self.synopsis = Kernel(self.relations)
         self.rates = Rates()
         self.limit = self.options.limit if self.options.limit is not None else self.synopsis.limit
         self.batch = batch
-        self.pending: dict[int, dict[str, list[dict[str, Any]]]] = {}
+        self.pending = no_rows()
         self.closing = Closing()
         self.rows: Counter[str] = Counter()
         self.rejected: Counter[str] = Counter(row["reason"] for row in self.bad_relation_rows)
         self.results = self.peak = self.peak_of_batch = self.closed_timestamps = 0
         if batch is None:
             return
-        file = self.folder / "state" / f"{batch}.json"
-        try:
-            state = json.loads(file.read_text(encoding="utf-8"))
-            self.synopsis.load(state["tables"])
-            self.pending = {int(ts): rows for ts, rows in state["pending"].items()}
-            self.closing = Closing(state["closing"])
-            self.rates = Rates(state["rates"])
-            self.rows, self.rejected = Counter(state["rows"]), Counter(state["rejected"])
-            self.results, self.peak = state["results"], state["peak"]
-        except (OSError, ValueError, KeyError) as error:
-            message = f"the checkpoint is damaged: {file} cannot be read ({type(error).__name__})"
-            raise JobError("state", message, 3) from error
+        state = self.checkpoint.load(batch)
+        self.synopsis.load(state["tables"])
+        self.pending = table_of(state["pending"])
+        self.closing = Closing(state["closing"])
+        self.rates = Rates(state["rates"])
+        self.rows, self.rejected = Counter(state["rows"]), Counter(state["rejected"])
+        self.results, self.peak = state["results"], state["peak"]
 
     def save(self, batch: int) -> None:
         """Write the state after a batch; the one before it stays, for a replay."""
         state = {
             "tables": self.synopsis.dump(),
-            "pending": self.pending,
+            "pending": self.pending.to_pydict(),
             "closing": self.closing.dump(),
             "rates": self.rates.dump(),
             "rows": self.rows,
@@ -95,14 +90,8 @@ class Job:
             "results": self.results,
             "peak": self.peak,
         }
-        with written_atomically(self.folder / "state" / f"{batch}.json") as file:
-            json.dump(state, file)
-        (self.folder / "state" / f"{batch - 2}.json").unlink(missing_ok=True)
+        self.checkpoint.save(batch, state)
         self.batch = batch
-
-    def last_saved(self) -> int | None:
-        """The last batch whose state is in the checkpoint."""
-        return max((int(file.stem) for file in (self.folder / "state").glob("[0-9]*.json")), default=None)
 
     # --- batches -----------------------------------------------------------------------------------------------
 
@@ -128,15 +117,11 @@ class Job:
         bad += excess
         stop_at(bad)
         self.peak_of_batch = self.synopsis.entries()
-        with written_atomically(self.folder / "results" / f"{batch:09d}.jsonl") as file:
-            for start in range(0, good.num_rows if good is not None else 0, SLICE):
-                newest = self.keep(good.slice(start, SLICE))
-                if complete is not None:
-                    self.close(file, min(newest, complete))
+        with self.files.written(part("results", batch)) as file:
+            self.pending = together([self.pending, good])
             if complete is not None:
                 self.close(file, complete)
-        with written_atomically(self.folder / "quarantine" / f"{batch:09d}.jsonl") as file:
-            file.write(json_lines(bad))
+        self.hand_over(batch, self.results - results, [*self.bad_relation_rows, *bad] if batch == 0 else bad)
         self.save(batch)
         self.report(
             {
@@ -148,8 +133,8 @@ class Job:
                 "limit": self.limit,
                 "results": self.results - results,
                 "quarantined": len(bad),
-                "pending": len(self.pending),
-                "waits_for": self.closing.waits_for() if self.pending else {},
+                "pending": len(self.pending.column("ts").unique()),
+                "waits_for": self.closing.waits_for() if self.pending.num_rows else {},
             }
         )
 
@@ -164,66 +149,92 @@ class Job:
             mine = F.col("source") == number
             seen.append(F.count(F.when(mine, 1)).alias(f"rows_{number}"))
         seen += self.closing.observed()
+        # The text of a row is made for bad rows alone, so before the rows are counted: Spark makes what it counts.
+        text = "CASE WHEN bad THEN text END AS text"
+        marks = [name for name in frame.columns if name == "mark"]
         fetched = (
-            frame.withColumn("reason", F.expr(f"coalesce(reason, {self.closing.late()})"))
-            .withColumn("bad", F.expr("reason IS NOT NULL"))
+            frame.withColumn("bad", F.expr(f"reason IS NOT NULL OR {self.closing.late()}"))
+            .selectExpr("source", "part", "ts", "reason", "bad", "useful", text, *marks, *SLOTS)
             .observe(observation, *seen)
             .where("bad OR useful")
-            .withColumn("good", F.expr("NOT bad"))
-            .withColumn("text", F.expr("CASE WHEN bad THEN text END"))
-            .drop("useful", "part", "mark")
+            .drop("useful", *marks)
             .toArrow()
         )
         for number, source in enumerate(STREAMS):
             self.rows[source.name] += observation.get[f"rows_{number}"]
-        self.closing.take(observation.get)
-        rejected = fetched.filter(fetched.column("bad")).select(["source", "reason", "text"]).to_pylist()
+        rejected = fetched.filter(fetched.column("bad")).select(["source", "part", "ts", "reason", "text"]).to_pylist()
         bad = []
         for row in rejected:
-            self.rejected[row["reason"]] += 1
-            bad.append({"stream": STREAMS[row["source"]].name, "reason": row["reason"], "row": row["text"]})
-        names = [name for name in fetched.column_names if name not in ("text", "reason", "bad", "good")]
-        good = fetched.filter(fetched.column("good")).select(names)
-        return good.sort_by("ts") if good.num_rows else None, bad
-
-    def keep(self, part: Any) -> int:
-        """Put some rows with the others of their timestamps; return the largest timestamp among them."""
-        times = part.column("ts").to_pylist()
-        for number, source in enumerate(STREAMS):
-            for now, row in zip(times, part.column(f"row_{number}").to_pylist(), strict=True):
-                if row is not None:
-                    widen(source, row)
-                    self.pending.setdefault(now, {}).setdefault(source.name, []).append(row)
-        newest: int = times[-1]
-        return newest
+            reason = row["reason"] or self.closing.late_reason(row["source"], row["part"], row["ts"])
+            self.rejected[reason] += 1
+            bad.append({"stream": STREAMS[row["source"]].name, "reason": reason, "row": row["text"]})
+        self.closing.take(observation.get)
+        good = fetched.filter(~fetched.column("bad").to_numpy()) if bad else fetched
+        return together([good]), bad
 
     def close(self, file: TextIO, until: int | None) -> None:
         """Close the timestamps before one, or all of them, in order, and write their results."""
-        for now in sorted(ts for ts in self.pending if until is None or ts < until):
-            for row, n in self.synopsis.close(now, self.pending.pop(now)):
-                self.results += write_result(file, row, now, n, self.options.multiplicity)
-            entries = self.synopsis.entries()
-            self.closed_timestamps += 1
-            self.peak_of_batch = max(self.peak_of_batch, entries)
-            self.peak = max(self.peak, entries)
-            if self.limit is not None and entries > self.limit:
-                message = f"the synopsis has {entries} entries at timestamp {now}, more than its bound M = {self.limit}"
-                raise JobError("limit", message, 1)
+        closing = self.pending
+        if until is not None:
+            early = closing.column("ts").to_numpy() < until
+            closing, self.pending = closing.filter(early), closing.filter(~early)
+        else:
+            self.pending = no_rows()
+        for rows in slices(closing, SLICE):
+            batch = batch_of(rows)
+            self.write(file, self.synopsis.fold(batch))
+            self.closed_timestamps += len(Times(batch).all)
+            self.check_entries()
+
+    def write(self, file: TextIO, results: Results) -> None:
+        """Write the results of some timestamps."""
+        for now, row, n in result_rows(results):
+            self.results += write_result(file, row, now, n, self.options.multiplicity)
+
+    def check_entries(self) -> None:
+        """Stop the job when there were more entries than the bound says."""
+        times, sizes = self.synopsis.history
+        self.peak_of_batch = max(self.peak_of_batch, int(sizes.max()))
+        self.peak = max(self.peak, self.peak_of_batch)
+        above = sizes > self.limit if self.limit is not None else sizes < 0
+        if above.any():
+            now, entries = int(times[above.argmax()]), int(sizes[above.argmax()])
+            message = f"the synopsis has {entries} entries at timestamp {now}, more than its bound M = {self.limit}"
+            raise JobError("limit", message, 1)
+
+    def hand_over(self, batch: int, results: int, bad: list[dict[str, Any]]) -> None:
+        """Write a batch's bad rows, give them and the results to the sinks, and forget those of the batch before."""
+        with self.files.written(part("quarantine", batch)) as file:
+            file.write(json_lines(bad))
+        self.sinks.results(self.files.where(part("results", batch)), batch, results)
+        self.sinks.bad_rows(self.files.where(part("quarantine", batch)), batch, len(bad))
+        if not self.options.output:
+            self.files.remove(part("results", batch - 1))
+        if BAD is not None and not self.options.quarantine:
+            self.files.remove(part("quarantine", batch - 1))
 
     def finish(self) -> dict[str, Any]:
-        """The input has ended: close what is left, write the output and the quarantine, return the summary."""
-        last = self.last_saved()
-        if self.batch != last:
-            self.restart(last)
-        waited_for = self.closing.waits_for() if self.pending else {}
-        self.closing.end()
-        with written_atomically(Path(self.options.output)) as file:
-            copy_parts(self.folder / "results", last, file)
-            self.close(file, self.closing.complete())
+        """The input has ended: close what is left as a batch of its own, write the output and the quarantine.
+
+        State is not saved: where more input comes after all, the next batch has the same number and replaces this one.
+        """
+        last = -1 if self.batch is None else self.batch
+        before, waited_for = self.results, self.closing.waits_for() if self.pending.num_rows else {}
+        if self.options.trigger == "end":
+            self.closing.end()
+            with self.files.written(part("results", last + 1)) as file:
+                self.close(file, self.closing.complete())
+            if self.files.read("finished") != str(last + 1):
+                self.hand_over(last + 1, self.results - before, self.bad_relation_rows if last < 0 else [])
+            last += 1
+            with self.files.written("finished") as file:
+                file.write(str(last))
+        if self.options.output:
+            with written_atomically(Path(self.options.output)) as file:
+                copy_parts(self.files, "results", last, file)
         if self.options.quarantine:
             with written_atomically(Path(self.options.quarantine)) as file:
-                file.write(json_lines(self.bad_relation_rows))
-                copy_parts(self.folder / "quarantine", last, file)
+                copy_parts(self.files, "quarantine", last, file)
         return {
             "summary": QUERY,
             "rows": {**{source.name: self.rows[source.name] for source in STREAMS}, **self.relation_sizes},
@@ -233,3 +244,8 @@ class Job:
             "limit": self.limit,
             "waited_for": waited_for,
         }
+
+
+def part(folder: str, batch: int) -> str:
+    """The file of a batch's results or quarantined rows."""
+    return f"{folder}/{batch:09d}.jsonl"

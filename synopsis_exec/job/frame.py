@@ -142,6 +142,8 @@ class Index(NamedTuple):
     levels: list[Level]
     codes: Any
     """The codes of the sorted rows."""
+    starts: Any
+    """Where each code begins, and the end; None where there are too many codes for an array."""
 
 
 def indexed(columns: list[Any], length: int) -> Index:
@@ -155,7 +157,9 @@ def indexed(columns: list[Any], length: int) -> Index:
             size = len(numbered)
         levels.append(Level(found, numbered))
     order = np.argsort(small(codes), kind="stable")
-    return Index(order, levels, codes[order])
+    codes = codes[order]
+    starts = np.searchsorted(codes, np.arange(size + 1)) if size <= max(DENSE, 4 * length) else None
+    return Index(order, levels, codes, starts)
 
 
 def small(codes: Any) -> Any:
@@ -173,13 +177,22 @@ def matched(index: Index, columns: list[Any], length: int) -> tuple[Any, Any]:
         codes = codes * len(level.values) + place
         if level.codes is not None:
             codes = _looked_up(level.codes, codes, found)
-    low, high = np.searchsorted(index.codes, codes), np.searchsorted(index.codes, codes, side="right")
+    if index.starts is not None:
+        low, high = index.starts[codes], index.starts[codes + 1]
+    else:
+        low, high = np.searchsorted(index.codes, codes), np.searchsorted(index.codes, codes, side="right")
     return np.where(found, low, 0), np.where(found, high, 0)
 
 
 def _looked_up(ordered: Any, values: Any, found: Any) -> Any:
     """The places of values among distinct ones; those that are not there are taken off ``found``."""
-    place = np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)
+    width = int(ordered[-1]) - int(ordered[0]) + 1 if ordered.dtype == values.dtype == np.int64 else 0
+    if 0 < width <= max(DENSE, 4 * len(ordered)):
+        places = np.zeros(width, dtype=np.int64)
+        places[ordered - ordered[0]] = np.arange(len(ordered))
+        place = places[np.clip(values, ordered[0], ordered[-1]) - ordered[0]]
+    else:
+        place = np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)
     found &= ordered[place] == values
     return place
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from synopsis_exec.job.batch import Results, Rows
 from synopsis_exec.job.shape import Branch
-from synopsis_exec.job.source import Source
+from synopsis_exec.job.source import Source, Target
 
 
 class Synopsis:
@@ -27,11 +28,31 @@ def branches(synopsis: Synopsis) -> tuple[Branch, ...]:
 
 
 COLUMNS: tuple[str, ...] = ()
+
+
+class Kernel:
+    """Stands for the kernel that the job uses: `Columnar` or `RowWise`."""
+
+    limit: int | None
+    history: tuple[Any, Any]
+    fold: Callable[[dict[str, Rows]], Results]
+    entries: Callable[[], int]
+    dump: Callable[[], dict[str, Any]]
+    load: Callable[[dict[str, Any]], None]
+
+    def __init__(self, relations: dict[str, list[dict[str, Any]]]) -> None: ...
+
+
 DISTINCT = False
 IN_COLUMNS = True
 TEXTS: frozenset[str] = frozenset()
+MOST = 2**63 - 1
 QUERY = ""
-FINGERPRINT = ""
+SAVED: dict[str, str] = {}
+RESULT = ""
+SINK: Target | None = None
+BAD: Target | None = None
+CALL = ""
 TYPES: dict[str, str] = {}
 TIME_TYPE = "integer"
 STREAMS: tuple[Source, ...] = ()

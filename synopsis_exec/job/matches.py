@@ -188,10 +188,10 @@ class Matches:
         """Keep the matches of a transition as additions to its target, or as results."""
         if transition.target is None:
             names = tuple(f"{place}" for place in range(len(transition.values)))
-            self.results.append(summed(_valued(frame, transition.values, names), names, self.distinct))
+            self.results.append(summed(valued(frame, transition.values, names), names, self.distinct))
             return
         table = self.branch.tables[transition.target]
-        added = _valued(frame, transition.values, table.columns)
+        added = valued(frame, transition.values, table.columns)
         for place, kept in enumerate(transition.kept):
             added.columns[age(place)] = frame.time if kept is None else frame.columns[age(kept)]
         masks = [
@@ -207,7 +207,7 @@ class Matches:
         self.added[transition.target].append(added)
 
 
-def _valued(frame: Frame, terms: tuple[Term, ...], names: tuple[str, ...]) -> Frame:
+def valued(frame: Frame, terms: tuple[Term, ...], names: tuple[str, ...]) -> Frame:
     """The values of terms as columns with these names."""
     columns, nulls = {}, {}
     for term, name in zip(terms, names, strict=True):

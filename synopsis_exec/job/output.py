@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, date, datetime, timedelta
@@ -12,7 +11,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, TextIO
 
-from synopsis_exec.job.given import TIME_TYPE, TYPES
+from synopsis_exec.job.batch import Results
+from synopsis_exec.job.given import COLUMNS, TIME_TYPE, TYPES
 from synopsis_exec.job.source import JobError
 
 COPIES = 1000
@@ -22,6 +22,16 @@ COPIES = 1000
 def json_lines(rows: list[dict[str, Any]]) -> str:
     """One JSON object a line."""
     return "".join(json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n" for row in rows)
+
+
+def result_rows(results: Results) -> Iterator[tuple[int, dict[str, Any], int]]:
+    """Results as rows: the timestamp, the select list, the multiplicity."""
+    columns = []
+    for values, null in zip(results.columns, results.nulls, strict=True):
+        found = values.tolist()
+        columns.append(found if null is None else [None if gone else v for v, gone in zip(found, null, strict=True)])
+    for now, n, *row in zip(results.time.tolist(), results.n.tolist(), *columns, strict=True):
+        yield now, dict(zip(COLUMNS, row, strict=True)), n
 
 
 def write_result(file: TextIO, row: dict[str, Any], now: int, n: int, multiplicity: str) -> int:
@@ -76,11 +86,3 @@ def written_atomically(path: Path) -> Iterator[TextIO]:
         with suppress(OSError):
             temporary.unlink()
         raise JobError("output", f"cannot write {path}: {error.strerror or error}", 3) from error
-
-
-def copy_parts(folder: Path, last: int | None, target: TextIO) -> None:
-    """Append the files of all batches up to the last one, in order."""
-    for part in sorted(folder.glob("[0-9]*.jsonl")):
-        if last is not None and int(part.stem) <= last:
-            with part.open(encoding="utf-8") as opened:
-                shutil.copyfileobj(opened, target)

@@ -6,15 +6,22 @@ import argparse
 import json
 import re
 import sys
+from functools import reduce
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from synopsis_exec.job.arrow import SLOTS, slot_type
 from synopsis_exec.job.given import STREAMS
 from synopsis_exec.job.source import JobError, Source
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+FILES = ("avro", "csv", "json", "orc", "parquet", "text")
+"""Formats that are nothing without a path: Spark reads no rows from nowhere."""
+TOPICS = ("assign", "subscribe", "subscribepattern", "topic")
+"""Options that say which records a source has."""
 
 
 def quoted(name: str) -> str:
@@ -24,6 +31,7 @@ def quoted(name: str) -> str:
 
 def read(spark: SparkSession, source: Source, options: argparse.Namespace, streaming: bool) -> DataFrame:
     """The source's rows as `text`, `row` (parsed) and `reason` (why a row is bad; NULL for a good one)."""
+    check_files(spark, source, options)
     try:
         return rows_of(spark.readStream if streaming else spark.read, source, options, streaming)
     except JobError:
@@ -41,19 +49,65 @@ def rows_of(reader: Any, source: Source, options: argparse.Namespace, streaming:
         if files[1:]:
             reader = reader.option("pathGlobFilter", "*.jsonl")
         return parse_json(source, load(reader.format("text"), str(files[0].parent if files[1:] else files[0])))
-    path = source_path(source, options)
+    path = located(source.path, options)
     reader = reader.options(**source.options)
-    if source.format in ("json", "text", "kafka"):
+    if source.payload:
         lines = load(reader.format("text" if source.format == "json" else source.format), path)
-        return parse_json(source, lines.selectExpr("CAST(value AS STRING) AS value"))
+        text = f"CAST({quoted(source.payload)} AS STRING) AS value"
+        return parse_json(source, lines.selectExpr(text), blank=source.format in ("json", "text"))
+    if source.format not in FILES:
+        return own_columns(source, load(reader.format(source.format), path))
     broken = {}
     schema = source.typed
     if source.format == "csv":
         broken = {"not a row of the declared columns": "row._corrupt_record IS NOT NULL"}
         schema += ", _corrupt_record STRING"
+        if source.options.get("header") == "true":
+            reader = reader.option("enforceSchema", source.options.get("enforceSchema", "false"))
     rows = load(reader.format(source.format).schema(schema), path).selectExpr("struct(*) AS row")
     tests = {**broken, **source.invalid}
     return rows.selectExpr("make_valid_utf8(to_json(row)) AS text", "row", f"{reasons(tests)} AS reason")
+
+
+def own_columns(source: Source, rows: DataFrame) -> DataFrame:
+    """The rows of a source that has columns of its own: those declared are cast to their types."""
+    from pyspark.sql.types import StructType
+
+    there = {name.lower() for name in rows.columns}
+    check_columns(source, list(rows.columns))
+    wanted: Any = StructType.fromDDL(source.typed)
+    casts = (f"try_cast({quoted(f.name)} AS {f.dataType.simpleString()}) AS {quoted(f.name)}" for f in wanted.fields)
+    tests = {
+        reason: f"raw.{quoted(name)} IS NOT NULL AND row.{quoted(name)} IS NULL"
+        for name, reason in source.missing.items()
+        if name.lower() in there and name in wanted.names
+    }
+    both = rows.selectExpr("struct(*) AS raw", f"struct({', '.join(casts)}) AS row")
+    text = "make_valid_utf8(to_json(raw)) AS text"
+    return both.selectExpr(text, "row", f"{reasons({**tests, **source.invalid})} AS reason")
+
+
+def check_columns(source: Source, found: list[str]) -> None:
+    """Raise JobError for a declared column that a source does not have."""
+    there = {name.lower() for name in found}
+    absent = next((name for name in source.missing if name.lower() not in there), None)
+    if absent is not None:
+        message = f"{source.name} cannot be read: its source has no column {absent}, only {', '.join(found) or 'none'}"
+        raise JobError("input", message, 3)
+
+
+def check_files(spark: SparkSession, source: Source, options: argparse.Namespace) -> None:
+    """Raise JobError for Parquet, ORC or Avro files without a declared column: Spark would read NULLs."""
+    if options.input or source.format not in ("avro", "orc", "parquet"):
+        return
+    try:
+        there = load(spark.read.options(**source.options).format(source.format), located(source.path, options))
+        names = list(there.columns)
+    except JobError:
+        raise
+    except Exception:  # no file is there yet, or none that can be read: the run itself says so
+        return
+    check_columns(source, names)
 
 
 def in_one_line(error: Exception) -> str:
@@ -63,10 +117,18 @@ def in_one_line(error: Exception) -> str:
     return re.sub(r" SQLSTATE: .*", "", coded.group(1) if coded else text.split("\n")[0])
 
 
-def source_path(source: Source, options: argparse.Namespace) -> str:
-    """Where the catalog says that a source is; relative to `--base` on this machine."""
-    local = source.path and ":" not in source.path
-    return str(Path(options.base or ".") / source.path) if local else source.path
+def located(path: str, options: argparse.Namespace) -> str:
+    """A path of the catalog: a relative one starts at `--base`, one that names its file system is as it is."""
+    return str(Path(options.base or ".") / path) if path and ":" not in path else path
+
+
+def identity(source: Source, options: argparse.Namespace) -> list[str]:
+    """What makes a source another one for a checkpoint."""
+    if options.input:
+        return [source.name, str(Path(options.input).absolute())]
+    path = located(source.path, options)
+    topics = [f"{key}={value}" for key, value in sorted(source.options.items()) if key.lower() in TOPICS]
+    return [source.name, source.format or "", str(Path(path).absolute()) if path and ":" not in path else path, *topics]
 
 
 def load(reader: Any, path: str) -> DataFrame:
@@ -104,13 +166,14 @@ def in_order_of_names(files: list[Path]) -> bool:
     return False
 
 
-def parse_json(source: Source, lines: DataFrame) -> DataFrame:
-    """Parse one JSON object a line.
+def parse_json(source: Source, lines: DataFrame, blank: bool = True) -> DataFrame:
+    """Parse one JSON object a line; blank lines are no rows of a file.
 
     As an array that ends with a NULL of ours, so that text after the object is an error too. Only where a column is
     NULL and does not plainly say so, a second look at the object says whether it is missing or not of its type.
     """
-    tests = {"not UTF-8": "NOT is_valid_utf8(value)", "not a JSON object": "row IS NULL OR size(parsed) <> 2"}
+    tests = {} if blank else {"the record has no value": "value IS NULL"}
+    tests |= {"not UTF-8": "NOT is_valid_utf8(value)", "not a JSON object": "row IS NULL OR size(parsed) <> 2"}
     for column, reason in source.missing.items():
         key, absent = sql_text(column), f"row.{quoted(column)} IS NULL"
         if source.mark_columns and column not in source.mark_columns:
@@ -120,7 +183,7 @@ def parse_json(source: Source, lines: DataFrame) -> DataFrame:
     doubts = [f"row.{quoted(column)} IS NULL AND NOT {plainly_null(column)}" for column in source.missing]
     incomplete = " OR ".join(doubts)
     rows = (
-        lines.where("trim(value) <> ''")
+        lines.where("trim(value) <> ''" if blank else "TRUE")
         .selectExpr("value", f"{from_json(f'STRUCT<{source.schema}>')} AS parsed")
         .selectExpr("value", "parsed", "get(parsed, 0) AS row")
         .selectExpr("*", f"CASE WHEN {incomplete} THEN get({from_json('MAP<STRING,STRING>')}, 0) END AS fields")
@@ -154,33 +217,40 @@ def sql_text(text: str) -> str:
 
 
 def tagged(spark: SparkSession, options: argparse.Namespace) -> DataFrame:
-    """All streams as one: `source` (a number), `text`, `reason`, `ts`, `useful`, and a column of rows per stream.
+    """All streams as one: `source` (a number), `text`, `reason`, `ts`, `useful`, and the columns of values.
 
     `part` is the number of a row's partition. For a punctuation `mark` says from when to when it ends time, and `ts`
-    and row are NULL.
+    and the values are NULL.
     """
     parts = []
     for number, source in enumerate(STREAMS):
-        values = ", ".join(f"{text} AS {quoted(column)}" for column, text in source.values.items())
         time, marks = source.values[source.time or ""], source.mark != "FALSE"
         good = f"reason IS NULL AND NOT {source.mark}" if marks else "reason IS NULL"
+        column_of = {slot: column for column, slot in source.slots.items()}
         columns = [
             f"{number} AS source",
             f"{source.part} AS part",
             "text",
             "reason",
-            f"CASE WHEN {good} THEN {time} END AS ts",
+            f"CASE WHEN {good} THEN CAST({time} AS BIGINT) END AS ts",
             f"({source.useful}){f' AND NOT {source.mark}' if marks else ''} AS useful",
-            f"CASE WHEN {good} THEN struct({values}) END AS row_{number}",
+            *(f"{slot_text(source, slot, column_of.get(slot), good)} AS {slot}" for slot in SLOTS),
         ]
         if marks:
             mark = f"struct(CAST({source.since} AS BIGINT) AS low, CAST({time} AS BIGINT) AS high)"
             columns.append(f"CASE WHEN reason IS NULL AND {source.mark} THEN {mark} END AS mark")
         parts.append(read(spark, source, options, streaming=True).selectExpr(*columns))
-    together = parts[0]
-    for part in parts[1:]:
-        together = together.unionByName(part, allowMissingColumns=True)
-    return together
+    return reduce(lambda together, part: together.unionByName(part, allowMissingColumns=True), parts)
+
+
+def slot_text(source: Source, slot: str, column: str | None, good: str) -> str:
+    """What a good row of a source has in a slot."""
+    kind = slot_type(slot)
+    return (
+        f"CAST(NULL AS {kind})"
+        if column is None
+        else f"CASE WHEN {good} THEN CAST({source.values[column]} AS {kind}) END"
+    )
 
 
 def relation_rows(

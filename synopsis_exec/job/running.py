@@ -13,9 +13,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from synopsis_exec.job.checking import check_arguments
+from synopsis_exec.job.files import is_uri
 from synopsis_exec.job.folding import Job
 from synopsis_exec.job.given import QUERY
 from synopsis_exec.job.reading import in_one_line, tagged
+from synopsis_exec.job.sinks import importable
 from synopsis_exec.job.source import JobError
 
 if TYPE_CHECKING:
@@ -27,13 +29,15 @@ def run(spark: SparkSession, options: argparse.Namespace, report: Callable[[dict
 
     Raises JobError, or OverflowError for more duplicates than `_mult` can hold.
     """
+    check_cluster(spark, options)
     job = Job(spark, options, report)
+    forever = options.trigger not in ("end", "available")
     try:
         query = (
             tagged(spark, options)
             .writeStream.foreachBatch(job.on_batch)
-            .option("checkpointLocation", str(job.folder / "spark"))
-            .trigger(availableNow=True)
+            .option("checkpointLocation", job.files.where("spark"))
+            .trigger(**({"processingTime": options.trigger} if forever else {"availableNow": True}))
             .start()
         )
         query.awaitTermination()
@@ -47,22 +51,35 @@ def run(spark: SparkSession, options: argparse.Namespace, report: Callable[[dict
     return summary
 
 
+def check_cluster(spark: SparkSession, options: argparse.Namespace) -> None:
+    """Raise JobError for a checkpoint that the machines of a cluster do not share."""
+    master = str(spark.sparkContext.master)
+    if not master.startswith("local") and not is_uri(options.checkpoint):
+        message = f"on a cluster ({master}) every machine must reach the checkpoint: give --checkpoint a URI, such as "
+        raise JobError("usage", message + "hdfs://…, s3a://… or, for a mounted disk, file:/…", 2)
+
+
 def session() -> SparkSession:
-    """A Spark session on this machine, in UTC, for small and frequent micro-batches."""
+    """A Spark session in UTC; on this machine alone, one for small and frequent micro-batches.
+
+    `spark-submit` brings its own settings, which are left as they are.
+    """
     from pyspark.sql import SparkSession
 
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    manager = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
-    spark = (
-        SparkSession.builder.appName(f"streambound: {QUERY}")
-        .config("spark.sql.shuffle.partitions", 2)
-        .config("spark.sql.session.timeZone", "UTC")
-        .config("spark.sql.ansi.enabled", True)
-        .config("spark.sql.streaming.checkpointFileManagerClass", manager)
-        .config("spark.ui.enabled", False)
-        .config("spark.ui.showConsoleProgress", False)
-        .getOrCreate()
-    )
+    builder = SparkSession.builder
+    if "PYSPARK_GATEWAY_PORT" not in os.environ:
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        manager = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+        builder = (
+            builder.appName(f"streambound: {QUERY}")
+            .config("spark.sql.shuffle.partitions", 2)
+            .config("spark.sql.streaming.checkpointFileManagerClass", manager)
+            .config("spark.ui.enabled", False)
+            .config("spark.ui.showConsoleProgress", False)
+        )
+    spark = builder.getOrCreate()
+    spark.conf.set("spark.sql.session.timeZone", "UTC")
+    spark.conf.set("spark.sql.ansi.enabled", True)
     spark.sparkContext.setLogLevel("ERROR")
     logging.getLogger("py4j").setLevel(logging.CRITICAL)  # it would log what `main` reports
     return spark
@@ -75,9 +92,22 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
         "--input", metavar="DIR", help="read NAME.jsonl or NAME/*.jsonl here, not the catalog's sources"
     )
     parser.add_argument("--base", metavar="DIR", help="where relative paths of the catalog's sources start")
-    parser.add_argument("--output", metavar="FILE", default="out.jsonl", help="results, in order of _ts")
+    parser.add_argument(
+        "--output",
+        metavar="FILE",
+        help="all results, in order of _ts (default: out.jsonl where the catalog has no sink)",
+    )
     parser.add_argument("--quarantine", metavar="FILE", help="rows that are malformed, late or outside their contract")
-    parser.add_argument("--checkpoint", metavar="DIR", help="state for a restart; without it there is none")
+    parser.add_argument(
+        "--checkpoint", metavar="DIR", help="state for a restart, a directory or a URI; without it there is none"
+    )
+    parser.add_argument(
+        "--trigger",
+        metavar="WHEN",
+        default="end",
+        help="end: read what is there, then close all timestamps; available: leave the last ones open for the next "
+        "run; or run on, with a micro-batch every so often, as in '10 seconds'",
+    )
     parser.add_argument(
         "--limit", type=int, metavar="M", help="stop above this many synopsis entries (default: the bound M)"
     )
@@ -107,6 +137,7 @@ def main(argv: list[str] | None = None) -> int:
     options.checkpoint = options.checkpoint or temporary
     try:
         check_arguments(options)
+        importable(options)
         run(session(), options, report)
     except (JobError, OverflowError) as error:
         kind = error.kind if isinstance(error, JobError) else "overflow"

@@ -100,3 +100,18 @@ class Branch(NamedTuple):
     tables: tuple[Table, ...]
     transitions: tuple[Transition, ...]
     texts: frozenset[str] = frozenset()
+
+
+class Extension(NamedTuple):
+    """How matches within a range of time extend the entries that table ``base`` has at its start.
+
+    ``branch`` finds these matches: its table number i holds those that extend an entry to table ``targets[i]``, as
+    ``completions[i]`` says. ``then`` joins them with the matches of a later range: (i, the number of the later
+    range's extension, the number of its table, the number of ours that the two make together, how).
+    """
+
+    base: int
+    branch: Branch
+    targets: tuple[int, ...]
+    completions: tuple[Transition, ...]
+    then: tuple[tuple[int, int, int, int, Transition], ...]

@@ -17,6 +17,8 @@ class Source(NamedTuple):
     """Column -> its value as the kernel takes it: an integer, floating-point number or string."""
     large: tuple[str, ...]
     """Columns whose integers exceed 64 bits and therefore travel as strings."""
+    slots: dict[str, str]
+    """Column -> the column, shared by the streams, that its values travel in; the timestamp has its own."""
     time: str | None
     """The application-time column of a stream."""
     invalid: dict[str, str]

@@ -221,6 +221,17 @@ def test_what_is_accepted_did_not_get_worse(project: Path) -> None:
     assert (result.exit_code, changes(result)) == (0, [])
 
 
+def test_what_a_baseline_knows_is_accepted_in_both_states(project: Path) -> None:
+    write("old.sql", UNBOUNDED)
+    commit()
+    assert CliRunner().invoke(cli.main, ["baseline", "create"]).exit_code == 0
+    result = call("--against", "HEAD", "--baseline", "streambound-baseline.json")
+    assert (result.exit_code, changes(result)) == (0, [])
+    edit_catalog("domain.a = [0, 9]\n", "")
+    result = call("--against", "HEAD", "--baseline", "streambound-baseline.json", "--transitions-only")
+    assert (result.exit_code, changes(result)) == (1, ["worse: of_t"])
+
+
 def test_paths_and_other_directories(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     edit_catalog("domain.a = [0, 9]\n", "")
     Path("queries/of_s.sql").unlink()

@@ -71,6 +71,13 @@ def test_fail_on_comes_from_the_catalog_unless_it_is_given(project: Path) -> Non
     assert call("check", "--fail-on", "error").exit_code == 0
 
 
+def test_an_empty_file_passes_only_where_the_catalog_or_the_option_allows_it(project: Path) -> None:
+    write("q.sql", "-- nothing")
+    assert call("check").exit_code != 0
+    configure("[check]\nallow-empty = true")
+    assert call("check").exit_code == 0
+
+
 def test_overrides_are_for_the_files_that_fit(project: Path) -> None:
     for name in ("q.sql", "legacy/q.sql", "legacy/deep/q.sql"):
         write(name, WARNED)
@@ -124,6 +131,20 @@ def test_a_baseline_and_flags_can_be_set(project: Path) -> None:
     assert call("check", "--diff", "--unsafe").stdout.startswith("---"), "what is asked for goes before repairs = false"
 
 
+def test_formats_can_be_set_and_what_is_asked_for_goes_before_them(project: Path) -> None:
+    write("q.sql", WARNED)
+    configure('[check]\nformats = ["jsonl", "json:out.json"]')
+    assert json.loads(call("check").stdout.splitlines()[0])["name"] == "q"
+    assert json.loads(Path("out.json").read_text())["summary"]["bounded"] == 1
+    assert shown()["formats"] == (["jsonl", "json:out.json"], "streams.toml:3")
+    assert "1 query checked" in call("check", "--format", "text").stdout
+    assert "1 query checked" in call("check", "-o", "text").stdout
+    assert shown("-o", "text")["formats"] == (["text"], "command line")
+    configure('[check]\nformats = ["nope"]')
+    result = call("check")
+    assert (result.exit_code, "no format is called 'nope'" in result.stderr) == (2, True)
+
+
 def test_config_show_says_where_each_value_comes_from(project: Path) -> None:
     assert shown()["fail-on"] == ("error", "default")
     configure(
@@ -134,7 +155,9 @@ def test_config_show_says_where_each_value_comes_from(project: Path) -> None:
         "catalog": ("streams.toml", "found from the working directory upwards"),
         "queries": (["queries/**/*.sql"], "streams.toml:1"),
         "fail-on": ("warning", "streams.toml:3"),
+        "formats": (None, "default"),
         "criteria": ("exact", "default"),
+        "allow-empty": (False, "default"),
         "repairs": (None, "default"),
         "baseline": (None, "default"),
         "transitions-only": (False, "default"),

@@ -69,7 +69,7 @@ def in_columns(
         state = kernel.dump()
         tables = {name: {tuple(key): n for key, n in entries} for name, entries in state.items()}
         assert sum(map(len, tables.values())) == kernel.entries() == sum(map(len, state.values()))
-        found.append(Closed(list(listed(results)), tables, kernel.peak))
+        found.append(Closed(list(listed(results)), tables, max(kernel.history[1].tolist(), default=0)))
     return found
 
 

@@ -15,7 +15,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 from hypothesis import given
 
@@ -39,7 +38,6 @@ QUERIES = (
 COLUMNS = {"a": "bigint", "b": "bigint", "kind": "bigint", "low": "bigint", "part": "bigint", "ts": "bigint"}
 MARK = {"column": "kind", "value": 1, "since": "low"}
 HORIZON = range(-30, 60)
-DATABASE = duckdb.connect()
 
 Input = tuple[str, int]
 
@@ -242,8 +240,7 @@ class Fed:
         """What the job's own `take_in` does in Spark: late rows apart, observed maxima and punctuations, good rows."""
         observed: dict[str, Any] = {}
         good, bad = [], []
-        places = [(self.numbers[e.source], e.part, e.row["ts"]) for e in batch if e.row is not None]
-        reasons = dict(zip(places, evaluated(running.closing.late(), places), strict=True))
+        complete = running.closing.complete()
         for event in batch:
             number = self.numbers[event.source]
             key = f"{number}_{event.part}"
@@ -252,36 +249,27 @@ class Fed:
                 continue
             assert event.row is not None
             observed[f"largest_{key}"] = max(event.row["ts"], observed.get(f"largest_{key}") or 0)
-            reason = reasons[number, event.part, event.row["ts"]]
-            if reason is None:
+            if complete is None or event.row["ts"] >= complete:
                 good.append((number, event.row))
             else:
+                reason = running.closing.late_reason(number, event.part, event.row["ts"])
                 running.rejected[reason] += 1
                 bad.append({"stream": event.source, "reason": reason, "row": json.dumps(event.row)})
             running.rows[event.source] += 1
         for number, part in running.closing.inputs:
             observed.setdefault(f"largest_{number}_{part}", None)
         running.closing.take(observed)
-        return self.table(good) if good else None, bad
+        return self.table(good), bad
 
     def table(self, good: list[tuple[int, dict[str, Any]]]) -> Any:
-        columns: dict[str, Any] = {"ts": [row["ts"] for _, row in good]}
-        columns["source"] = pa.array([number for number, _ in good], pa.int32())
-        for source, number in self.numbers.items():
-            values = self.job.STREAMS[number].values
-            kind = pa.struct([(column, pa.int64()) for column in values])
-            mine = [{c: row[c] for c in values} if of == number else None for of, row in good]
-            columns[f"row_{self.numbers[source]}"] = pa.array(mine, kind)
-        return pa.table(columns).sort_by("ts")
-
-
-def evaluated(sql: str, places: list[tuple[int, int, int]]) -> list[str | None]:
-    """Spark SQL over rows of `source`, `part` and `ts`, by another engine."""
-    if not places:
-        return []
-    values = ", ".join(f"({n}, {source}, {part}, {ts})" for n, (source, part, ts) in enumerate(places))
-    found = DATABASE.execute(f"SELECT {sql} FROM (VALUES {values}) AS t(n, source, part, ts) ORDER BY n").fetchall()
-    return [reason for (reason,) in found]
+        columns: dict[str, list[Any]] = {name: [] for name in ("source", "ts", *self.job.SLOTS)}
+        for number, row in good:
+            there = {slot: row[column] for column, slot in self.job.STREAMS[number].slots.items()}
+            for name, value in {"source": number, "ts": row["ts"], **there}.items():
+                columns[name].append(value)
+            for name in set(columns) - {"source", "ts", *there}:
+                columns[name].append(None)
+        return pa.table(columns, schema=self.job.no_rows().schema)
 
 
 def results(files: Iterable[Path]) -> dict[int, Counter[tuple[Any, ...]]]:

@@ -15,7 +15,7 @@ from analyzer.errors import NotExecutableError
 from criteria.verdict import Verdict
 from tests.support.catalogs import PLAIN
 from tests.support.choices import Choices, drawn
-from tests.support.columnar import Closed, in_columns, row_by_row
+from tests.support.columnar import Closed, in_columns, listed, row_by_row
 from tests.support.encoding import encode_rows
 from tests.support.kernel import _kernel, job_of
 from tests.support.oracle import Oracle
@@ -196,3 +196,26 @@ def test_values_at_the_ends_of_64_bits_do_not_wrap() -> None:
         if x["ts"] > y["ts"] and x["a"] > y["a"] + 5 and y["a"] >= y["b"] - 7
     )  # fmt: skip
     assert {values: n for batch in closed for _, values, n in batch.results} == wanted
+
+
+def test_what_is_not_a_count_is_closed_row_by_row() -> None:
+    job = kernel_of("SELECT DISTINCT T.a FROM S, T WHERE S.ts > T.ts AND T.b < S.b AND T.a BETWEEN 0 AND 2")
+    assert not job.IN_COLUMNS
+    choices = Choices.seeded(2)
+    rows = {
+        name: [{"a": choices.integer(0, 3), "b": choices.integer(0, 30), "s": None, "ts": now} for now in range(20)]
+        for name in "ST"
+    }
+    expected = row_by_row(job, {}, rows, [9])
+    kernel, found = job.Kernel({}), []
+    for start, stop in ((0, 9), (9, 20)):
+        mine = {name: [row for row in rows[name] if start <= row["ts"] < stop] for name in rows}
+        results = kernel.fold({source.name: rows_of(job, source, mine[source.name]) for source in job.STREAMS})
+        found.append((list(listed(results)), max(kernel.history[1].tolist())))
+    assert found == [(batch.results, batch.peak) for batch in expected]
+    assert sum(len(results) for results, _ in found) >= 2
+
+
+def rows_of(job: Any, source: Any, rows: list[dict[str, Any]]) -> Any:
+    columns = {name: job.integers([row[name] for row in rows]) for name in source.values}
+    return job.Rows(columns[source.time], columns, {}, {})

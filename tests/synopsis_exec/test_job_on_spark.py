@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -241,22 +242,47 @@ def test_a_restart_repeats_nothing_and_loses_nothing(spark: Any, tmp_path: Path,
     assert read(tmp_path / "output") == expected
 
 
-def test_a_checkpoint_of_another_query_is_refused(spark: Any, tmp_path: Path) -> None:
+def test_a_checkpoint_of_another_job_is_refused(spark: Any, tmp_path: Path) -> None:
     batches(tmp_path / "in")
     job = load_kernel(figure2_job())
     run(spark, job, tmp_path)
-    job.FINGERPRINT = "another"
-    with pytest.raises(job.JobError, match="belongs to another query"):
+    saved, said = job.SAVED, "is of another query; give this job a new directory"
+    for part, what in (("query", said), ("catalog", "of another catalog"), ("tables", "that keeps other tables")):
+        job.SAVED = {**saved, part: "another"}
+        with pytest.raises(job.JobError, match=what) as caught:
+            run(spark, job, tmp_path)
+        assert (caught.value.kind, caught.value.status) == ("state", 2)
+    job.SAVED, job.FORMAT = saved, job.FORMAT + 1
+    with pytest.raises(job.JobError, match="saved by a version of streambound that lays it out in another way"):
         run(spark, job, tmp_path)
+    job.FORMAT -= 1
+    with pytest.raises(job.JobError, match="of other sources"):
+        run(spark, job, tmp_path, "--input", str(FIGURE2 / "data"))
+    assert run(spark, job, tmp_path)["results"] > 0
 
 
 def test_a_damaged_checkpoint_is_a_clear_error(spark: Any, tmp_path: Path) -> None:
+    """Nothing runs on a state that is cut, changed or missing, or of another age than Spark's part."""
     batches(tmp_path / "in")
     job = load_kernel(figure2_job())
     run(spark, job, tmp_path)
-    (tmp_path / "checkpoint" / "state" / "2.json").write_text("{")
-    with pytest.raises(job.JobError, match=r"damaged: .*2\.json"):
-        run(spark, job, tmp_path)
+    state = tmp_path / "checkpoint" / "state" / "2.json"
+    damages: list[tuple[str, Callable[[Path], object]]] = [
+        ("state/2.json", lambda file: file.write_text("{")),
+        ("state/2.json", lambda file: file.write_bytes(state.read_bytes()[:-1])),
+        ("state/2.json", lambda file: file.write_text(state.read_text().replace('"peak": 4', '"peak": 5'))),
+        ("state/2.json", lambda file: file.unlink()),
+        ("job.json", lambda file: file.write_text(file.read_text()[:-5])),
+        ("spark/commits", shutil.rmtree),
+    ]
+    for number, (file, damage) in enumerate(damages):
+        checkpoint = shutil.copytree(tmp_path / "checkpoint", tmp_path / f"copy {number}")
+        damage(checkpoint / file)
+        with pytest.raises(job.JobError, match=f"the checkpoint is damaged: .*{file} is missing or was") as caught:
+            run(spark, job, tmp_path, "--checkpoint", str(checkpoint), "--output", str(tmp_path / "never"))
+        assert (caught.value.kind, caught.value.status) == ("state", 3)
+    assert not (tmp_path / "never").exists()
+    assert '"peak": 4' in state.read_text()
 
 
 def test_more_entries_than_the_bound_stop_the_job(spark: Any, tmp_path: Path) -> None:

@@ -13,14 +13,17 @@ from synopsis_exec import runner
 from synopsis_exec.java import JavaError
 from tests.synopsis_exec.test_codegen import FIGURE2, figure2_job
 
-SUMMARY = '{"summary": "q", "rows": {"S": 2}, "quarantined": {"late": 1}, "results": 3, "peak": 4, "limit": 5}'
+SUMMARY = (
+    '{"summary": "q", "rows": {"S": 2}, "quarantined": {"late": 1}, "results": 3, "peak": 4, "limit": 5, '
+    '"waited_for": {}}'
+)
 Run = Callable[..., runner.RunSummary]
 
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     """Run a text as if it were a job, with Java and pyspark taken for granted."""
-    monkeypatch.setattr(runner, "_check_spark", lambda: None)
+    monkeypatch.setattr(runner, "check_spark", lambda: None)
 
     def call(text: str, **more: Any) -> runner.RunSummary:
         return runner.run_query(text, None, tmp_path / "out.jsonl", tmp_path / "bad.jsonl", **more)

@@ -1,0 +1,307 @@
+"""The executor's speed: `python benchmarks/executor.py` compares, in one run, kernel and job with what else there is.
+
+Times are of the processor, of Python, Spark's JVM and their helpers together, because machines are shared; ratios of
+medians taken in one run are what counts. `--write` puts the table in benchmarks/README.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.workloads import W1, WORKLOADS, Workload  # noqa: E402
+from synopsis_exec.codegen import job_text  # noqa: E402
+from synopsis_exec.simulate import load_kernel  # noqa: E402
+
+README = ROOT / "benchmarks" / "README.md"
+START, END = "<!-- executor -->", "<!-- end of executor -->"
+TICK = os.sysconf("SC_CLK_TCK")
+STATE_FORMATS = {
+    "default": "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider",
+    "RocksDB": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+}
+Rows = list[tuple[str, str]]
+
+
+# --- measuring -------------------------------------------------------------------------------------------------------
+
+
+def children(pid: int) -> Iterator[int]:
+    """A process and all that it started."""
+    yield pid
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        for child in (task / "children").read_text().split():
+            yield from children(int(child))
+
+
+def processor_seconds() -> float:
+    """Seconds of processor time of this process and all that it started and that still run."""
+    ticks = 0
+    for pid in children(os.getpid()):
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / TICK
+
+
+def resident_mib() -> float:
+    """Resident memory of this process, without Spark's, in MiB."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+@dataclass
+class Timed:
+    """Seconds of the clock and of the processor."""
+
+    clock: float
+    processor: float
+
+
+def timed(action: Callable[[], object], processor: Callable[[], float]) -> Timed:
+    clock, spent = time.perf_counter(), processor()
+    action()
+    return Timed(time.perf_counter() - clock, processor() - spent)
+
+
+def in_turn(
+    actions: dict[str, Callable[[], object]], rounds: int, processor: Callable[[], float] = processor_seconds
+) -> dict[str, Timed]:
+    """Medians of actions run in turn, so that noise hits all."""
+    found: dict[str, list[Timed]] = {name: [] for name in actions}
+    for _ in range(rounds):
+        for name, action in actions.items():
+            found[name].append(timed(action, processor))
+    return {
+        name: Timed(statistics.median(t.clock for t in times), statistics.median(t.processor for t in times))
+        for name, times in found.items()
+    }
+
+
+def rate(rows: int, seconds: float) -> str:
+    return f"{rows / seconds / 1000:,.0f} k rows/s"
+
+
+# --- the kernel alone ------------------------------------------------------------------------------------------------
+
+
+def columns_of(job: Any, batch: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """A batch as the kernel takes it."""
+    values = {name: {c: v for c, v in columns.items() if c != "ts"} for name, columns in batch.items()}
+    return {name: job.Rows(batch[name]["ts"], columns, {}, {}) for name, columns in values.items()}
+
+
+def kernel_batches(job: Any, workload: Workload, rows: int, size: int) -> list[Any]:
+    return [columns_of(job, batch) for batch in workload.batches(rows, size)]
+
+
+def by_hand(batches: list[Any]) -> int:
+    """W1 as a person would write it with numpy: counts per key, brought up to date before each row of S."""
+    table, results = np.zeros(400, dtype=np.int64), 0
+    for batch in batches:
+        t, s = batch["T"], batch["S"]
+        k, b = t.columns["K"], t.columns["B"]
+        good = (b > 0) & (b < 5) & (k >= 0) & (k < 100)
+        code, times = (k * 4 + b - 1)[good], t.time[good]
+        start = 0
+        for now, key in zip(s.time, s.columns["K"], strict=True):
+            stop = np.searchsorted(times, now)
+            table += np.bincount(code[start:stop], minlength=400)
+            start = stop
+            results += np.count_nonzero(table[key * 4 : key * 4 + 4]) if 0 <= key < 100 else 0
+        table += np.bincount(code[start:], minlength=400)
+    return results
+
+
+def run_kernel(job: Any, batches: list[Any]) -> tuple[int, int, int]:
+    """The numbers of results and of entries at the end, and the most entries."""
+    kernel, results, peak = job.Columnar({}), 0, 0
+    for batch in batches:
+        results += len(kernel.fold(batch).time)
+        peak = max(peak, int(kernel.history[1].max()))
+    return results, kernel.entries(), peak
+
+
+def kernels(rows: int, size: int, rounds: int) -> Rows:
+    """The kernel against a loop by hand, and on every workload."""
+    found: Rows = []
+    job = load_kernel(job_text(W1.plan()))
+    batches = kernel_batches(job, W1, rows, size)
+    assert run_kernel(job, batches)[0] == by_hand(batches), "the two disagree"
+    times = in_turn(
+        {"ours": lambda: run_kernel(job, batches), "hand": lambda: by_hand(batches)}, rounds, time.process_time
+    )
+    found.append(("kernel, W1", rate(rows, times["ours"].processor)))
+    found.append(("numpy by hand, W1", rate(rows, times["hand"].processor)))
+    found.append(("ratio", f"{times['hand'].processor / times['ours'].processor:.2f}"))
+    for workload in WORKLOADS[1:]:
+        job = load_kernel(job_text(workload.plan()))
+        batches = kernel_batches(job, workload, rows // 4, size)
+        seconds = in_turn({"ours": lambda job=job, b=batches: run_kernel(job, b)}, rounds, time.process_time)[
+            "ours"
+        ].processor
+        found.append((f"kernel, {workload.name}", rate(rows // 4, seconds)))
+    return found
+
+
+def entries(sizes: list[int], size: int) -> Rows:
+    """Entries and memory do not depend on how many rows there were."""
+    found: Rows = []
+    for workload in WORKLOADS:
+        job = load_kernel(job_text(workload.plan()))
+        for rows in sizes:
+            kernel, peak = job.Columnar({}), 0
+            for batch in workload.batches(rows, size):
+                columns = {
+                    n: job.Rows(c["ts"], {k: v for k, v in c.items() if k != "ts"}, {}, {}) for n, c in batch.items()
+                }
+                kernel.fold(columns)
+                peak = max(peak, int(kernel.history[1].max()))
+            what = f"{peak} entries at most, {kernel.entries()} at the end, {resident_mib():.0f} MiB"
+            found.append((f"{workload.name}, {rows:,} rows", what))
+    return found
+
+
+# --- the job on Spark ------------------------------------------------------------------------------------------------
+
+
+def stream(spark: Any, workload: Workload, folder: Path) -> dict[str, Any]:
+    """The workload's files as streams, in the batches that the job gets."""
+    found = {}
+    for name, columns in workload.columns.items():
+        schema = ", ".join(f"{column} BIGINT" for column in (*columns, "ts"))
+        reader = spark.readStream.format("parquet").schema(schema).option("maxFilesPerTrigger", 1)
+        found[name] = reader.load(str(folder / name))
+    return found
+
+
+def drain(frame: Any, mode: str = "append") -> None:
+    """Run a streaming frame to the end of its input, into nothing."""
+    with tempfile.TemporaryDirectory() as checkpoint:
+        query = (
+            frame.writeStream.format("noop")
+            .outputMode(mode)
+            .option("checkpointLocation", checkpoint)
+            .trigger(availableNow=True)
+            .start()
+        )
+        query.awaitTermination()
+
+
+def read_only(spark: Any, workload: Workload, folder: Path) -> None:
+    """The floor: Spark reads all streams, and nothing is done with them."""
+    parts = [
+        frame.selectExpr("ts", *(c if c in frame.columns else f"CAST(NULL AS BIGINT) AS {c}" for c in "AKBC"))
+        for frame in stream(spark, workload, folder).values()
+    ]
+    together = parts[0]
+    for part in parts[1:]:
+        together = together.unionAll(part)
+    drain(together)
+
+
+def grouped(spark: Any, workload: Workload, folder: Path) -> None:
+    """Spark's own streaming aggregate of W1's T."""
+    drain(stream(spark, workload, folder)["T"].groupBy("K", "B").count(), "update")
+
+
+def joined(spark: Any, workload: Workload, folder: Path, provider: str) -> None:
+    """Spark's own stream-stream join of W1."""
+    spark.conf.set("spark.sql.streaming.stateStore.providerClass", STATE_FORMATS[provider])
+    spark.conf.set("spark.sql.streaming.join.stateFormatVersion", 4 if provider == "RocksDB" else 2)
+    frames = stream(spark, workload, folder)
+    s, t = frames["S"].alias("S"), frames["T"].alias("T")
+    on = "S.K = T.K AND S.ts > T.ts AND 0 < T.B AND T.B < 5 AND 0 <= S.K AND S.K < 100"
+    from pyspark.sql import functions as F
+
+    drain(s.join(t, F.expr(on)).selectExpr("S.K", "T.B"))
+
+
+def run_job(job: Any, spark: Any, folder: Path) -> dict[str, Any]:
+    """The generated job, with its sink."""
+    with tempfile.TemporaryDirectory() as scratch:
+        output, checkpoint = f"{scratch}/out.jsonl", f"{scratch}/checkpoint"
+        options = job.arguments(["--base", "/", "--output", output, "--checkpoint", checkpoint])
+        summary: dict[str, Any] = job.run(spark, options, lambda event: None)
+    return summary
+
+
+def on_spark(workload: Workload, rows: int, size: int, rounds: int, native: bool) -> Rows:
+    """The job against reading alone and, for W1, against what Spark does by itself."""
+    with tempfile.TemporaryDirectory() as directory:
+        folder = Path(directory)
+        workload.write(folder / "data", rows, size)
+        workload.write(folder / "warm", 2 * size // 10, size // 10)
+        jobs = {part: load_kernel(job_text(workload.plan(str(folder / part).lstrip("/")))) for part in ("data", "warm")}
+        spark = jobs["data"].session()
+        actions: dict[str, Callable[[Path, str], object]] = {
+            "job": lambda data, part: run_job(jobs[part], spark, data),
+            "reading only": lambda data, part: read_only(spark, workload, data),
+        }
+        if workload is W1:
+            actions["groupBy(K, B).count()"] = lambda data, part: grouped(spark, workload, data)
+            for provider in STATE_FORMATS if native else ():
+                actions[f"native join, {provider}"] = lambda data, part, p=provider: joined(spark, workload, data, p)
+        for action in actions.values():
+            action(folder / "warm", "warm")
+        times = in_turn({name: (lambda a=a: a(folder / "data", "data")) for name, a in actions.items()}, rounds)
+    found: Rows = []
+    for name, seconds in times.items():
+        what = f"{rate(rows, seconds.processor)} of processor time, {rate(rows, seconds.clock)} by the clock"
+        found.append((f"{workload.name}, {rows:,} rows: {name}", what))
+        if name != "job":
+            ratio = seconds.processor / times["job"].processor
+            clock = seconds.clock / times["job"].clock
+            found.append(("the job's speed beside it", f"{ratio:.2f} of processor time, {clock:.2f} by the clock"))
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000, 3_000_000])
+    parser.add_argument("--batch", type=int, default=100_000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--native", action="store_true", help="also Spark's native join, which takes long")
+    parser.add_argument("--no-spark", action="store_true", help="the kernels alone")
+    parser.add_argument("--workload", choices=[w.name for w in WORKLOADS], nargs="+", default=["W1", "W2", "W3"])
+    parser.add_argument("--write", action="store_true")
+    options = parser.parse_args()
+    rows = kernels(options.rows[0], options.batch, options.rounds) + entries([100_000, options.rows[-1]], options.batch)
+    show(rows)
+    for workload in (w for w in WORKLOADS if w.name in options.workload and not options.no_spark):
+        for count in options.rows:
+            rows += (more := on_spark(workload, count, options.batch, options.rounds, options.native))
+            show(more)
+    if options.write:
+        write(rows, options)
+
+
+def show(rows: Rows) -> None:
+    for what, figure in rows:
+        print(f"| {what} | {figure} |", flush=True)
+
+
+def write(rows: Rows, options: argparse.Namespace) -> None:
+    """Put the table in the README."""
+    text = README.read_text(encoding="utf-8")
+    how = f"Batches of {options.batch:,} rows, medians of {options.rounds}."
+    table = [how, "", "| what | figure |", "| --- | --- |", *(f"| {what} | {figure} |" for what, figure in rows)]
+    before, after = text.split(START)[0], text.split(END)[1]
+    README.write_text(before + START + "\n" + "\n".join(table) + "\n" + END + after, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    main()

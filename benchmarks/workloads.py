@@ -1,0 +1,106 @@
+"""The executor's workloads: their queries, their catalogs, and rows as columns, the same in every run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from analyzer.catalog import catalog_from_mapping
+from analyzer.lower import lower
+from analyzer.spans import SourceText
+from analyzer.statements import split_statements
+from criteria.verdict import decide
+from synopsis_exec.plan import make_plan
+from synopsis_exec.plan_ir import Plan
+
+FIRST_FILE = 1_600_000_000
+"""The modification time of a first file: Spark reads files in the order of these times."""
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A query over streams; ``shares`` says what part of all rows belongs to each of its streams."""
+
+    name: str
+    sql: str
+    columns: dict[str, tuple[str, ...]]
+    shares: dict[str, float]
+    values: dict[str, tuple[int, int]]
+    rows_per_timestamp: int = 1
+
+    def catalog(self, folder: str = "", files: int = 1) -> dict[str, Any]:
+        """The catalog; with Parquet files in a folder as sources."""
+        streams = {}
+        for name, columns in self.columns.items():
+            options = {"maxFilesPerTrigger": files}
+            streams[name] = {
+                "timestamp": "ts",
+                "columns": {**dict.fromkeys(columns, "bigint"), "ts": "bigint"},
+                **({"source": {"format": "parquet", "path": f"{folder}/{name}", "options": options}} if folder else {}),
+            }
+        return {"streams": streams}
+
+    def plan(self, folder: str = "") -> Plan:
+        """The plan of the query."""
+        catalog = catalog_from_mapping(self.catalog(folder))
+        (statement,) = split_statements(SourceText(f"{self.name}.sql", self.sql))
+        query = lower(statement, catalog).query
+        assert query is not None
+        return make_plan(decide(query), catalog)
+
+    def batches(self, rows: int, size: int) -> Iterator[dict[str, dict[str, Any]]]:
+        """The rows in order of time, so many at a time, by stream and column."""
+        random = np.random.default_rng(7)
+        names, shares = list(self.shares), list(self.shares.values())
+        for start in range(0, rows, size):
+            count = min(size, rows - start)
+            stream = random.choice(len(names), count, p=shares)
+            ts = np.arange(start, start + count) // self.rows_per_timestamp
+            drawn = {c: random.integers(low, high, count, endpoint=True) for c, (low, high) in self.values.items()}
+            yield {
+                name: {**{c: drawn[c][stream == number] for c in self.columns[name]}, "ts": ts[stream == number]}
+                for number, name in enumerate(names)
+            }
+
+    def write(self, folder: Path, rows: int, size: int) -> None:
+        """The rows as Parquet files, one per stream and batch."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        for number, batch in enumerate(self.batches(rows, size)):
+            for name, columns in batch.items():
+                file = folder / name / f"part-{number:05}.parquet"
+                file.parent.mkdir(parents=True, exist_ok=True)
+                pq.write_table(pa.table(columns), file)
+                os.utime(file, (FIRST_FILE + number, FIRST_FILE + number))
+
+
+W1 = Workload(
+    "W1",
+    "SELECT S.K, T.B FROM S, T WHERE S.K = T.K AND S.ts > T.ts AND 0 < T.B AND T.B < 5 AND 0 <= S.K AND S.K < 100",
+    {"S": ("K",), "T": ("K", "B")},
+    {"S": 0.001, "T": 0.999},
+    {"K": (0, 99), "B": (0, 5)},
+)
+W2 = Workload(
+    "W2",
+    "SELECT S.A, T.B FROM S, T, U WHERE S.ts > T.ts AND T.ts > U.ts AND S.A > T.B AND 0 < T.B AND T.B < 5",
+    {"S": ("A",), "T": ("B",), "U": ("C",)},
+    {"S": 0.001, "T": 0.5, "U": 0.499},
+    {"A": (0, 1000), "B": (0, 9), "C": (0, 9)},
+)
+W3 = Workload(
+    "W3",
+    "SELECT S.K FROM S, T, U WHERE S.K = T.K AND T.K = U.K AND S.ts - 60 <= T.ts AND T.ts <= S.ts + 60 "
+    "AND S.ts - 60 <= U.ts AND U.ts <= S.ts + 60 AND T.ts - 60 <= U.ts AND U.ts <= T.ts + 60",
+    {"S": ("K",), "T": ("K",), "U": ("K",)},
+    {"S": 0.2, "T": 0.4, "U": 0.4},
+    {"K": (0, 999)},
+    rows_per_timestamp=10,
+)
+WORKLOADS = (W1, W2, W3)

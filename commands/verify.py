@@ -1,0 +1,65 @@
+"""`streambound verify`: runs a job and the original SQL over the same rows, and compares."""
+
+from __future__ import annotations
+
+from itertools import count
+from pathlib import Path
+
+import click
+
+from commands.options import PathArgument, common_options
+from commands.statement import decision_of
+
+
+@click.command("verify")
+@click.argument("query")
+@click.option("--name", help="Which statement of the file, by its name.")
+@click.option("--input", "input_dir", type=PathArgument(), metavar="DIR",
+              help="Recorded streams, as `run --input` takes them; by default streams are generated that fit the "
+                   "query and the catalog.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="What all that is random follows.")
+@click.option("--runs", type=click.IntRange(1, 1000), default=3, show_default=True,
+              help="How many runs, each with other micro-batches (and other generated streams).")  # fmt: skip
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@common_options
+def verify(
+    query: str, name: str | None, input_dir: Path | None, seed: int, runs: int, form: str,
+    catalog_file: Path | None, color: bool | None, debug: bool,
+) -> None:  # fmt: skip
+    """Compare the job of a bounded QUERY with the SQL itself, run by Spark as one batch query over the same rows.
+
+    Every run cuts the streams into micro-batches at random places and shuffles the rows within each. Results must be
+    equal as multisets at every timestamp. Where they are not, the rows are dropped as long as the difference stays.
+    Rows that the job puts into quarantine are left out on both sides, and counted.
+
+    \b
+    Exit status 1: the results differ, or the query is not bounded.
+    """
+    from analyzer.types import Family
+    from criteria.check import find_statement
+    from recheck.spark_batch import Statement
+    from reports.verify_report import trial_line, verify_json, verify_lines
+    from synopsis_exec.bench import Trial
+    from synopsis_exec.codegen import job_text
+    from synopsis_exec.micro_batches import recorded
+    from synopsis_exec.plan import make_plan
+    from synopsis_exec.verify import verify as compared
+
+    catalog, checked = find_statement(query, name, catalog_file)
+    plan = make_plan(decision_of(checked), catalog)
+    statement = checked.statement
+    text = statement.source.text[statement.span.start : statement.span.end]
+    assert statement.tree is not None, "a bounded statement has been parsed"
+    original = Statement(text, statement.tree, catalog, tuple(column.name for column in plan.columns))
+    rows = recorded(plan, input_dir) if input_dir is not None else None
+    numbers = count(1)
+
+    def note(trial: Trial) -> None:
+        if form == "text":
+            click.echo(trial_line(trial, next(numbers)))
+
+    found = compared(plan, job_text(plan), original, rows, seed, runs, note)
+    moment = plan.time_family is Family.TIMESTAMP
+    click.echo(verify_json(found, moment) if form == "json" else "\n".join(verify_lines(found, moment)))
+    if found.difference is not None:
+        raise SystemExit(1)

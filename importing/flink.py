@@ -1,0 +1,348 @@
+"""Flink's DDL: `CREATE TABLE … (…, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND) WITH (…)`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from analyzer.errors import InputError
+from analyzer.spans import SourceText
+from importing.tables import ImportedColumn, ImportedTable, column
+
+_TOKEN = re.compile(r"\s+|--[^\n]*|/\*.*?\*/|(?P<text>'(?:[^']|'')*'|`(?:[^`]|``)*`|\w+|[^\s\w])", re.S)
+_INTEGERS = {"TINYINT": "tinyint", "SMALLINT": "smallint", "INT": "int", "INTEGER": "int", "BIGINT": "bigint"}
+_PLAIN = {
+    **_INTEGERS, "STRING": "string", "VARCHAR": "string", "CHAR": "string", "BOOLEAN": "boolean", "BINARY": "binary",
+    "VARBINARY": "binary", "BYTES": "binary", "FLOAT": "float", "DOUBLE": "double", "DATE": "date",
+}  # fmt: skip
+_DECIMALS = ("DECIMAL", "DEC", "NUMERIC")
+_UNITS = ("SECOND", "MINUTE", "HOUR", "DAY")
+_KAFKA = {"properties.bootstrap.servers": "kafka.bootstrap.servers", "topic": "subscribe"}
+
+
+class _LeftOutError(Exception):
+    """Why a column or a clause has no counterpart."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    text: str
+    at: int
+
+    @property
+    def word(self) -> str:
+        return self.text.upper()
+
+    @property
+    def name(self) -> str:
+        quote = self.text[0]
+        return self.text[1:-1].replace(quote * 2, quote) if quote in "'`" else self.text
+
+
+def flink_ddl(text: str, name: str, file: str) -> tuple[ImportedTable, ...]:
+    """The tables of a script, in order; other statements are passed over, and said.
+
+    Raises InputError, with line and column, for a CREATE TABLE that cannot be read, and where there is none.
+    """
+    source = SourceText(file, text)
+    found: list[ImportedTable] = []
+    passed: list[str] = []
+    for tokens in _statements(source):
+        words = [token.word for token in tokens[:4]]
+        if words[:1] == ["CREATE"] and "TABLE" in words[1:3]:
+            found.append(_Reader(source, tokens).table())
+        else:
+            passed.append(f"{' '.join(words[:2])} at {file}:{source.position(tokens[0].at)[0]} is passed over")
+    if not found:
+        raise InputError("there is no CREATE TABLE", file=file, line=1, remedy="is it DDL of Flink?")
+    if name and len(found) == 1:
+        found = [replace(found[0], name=name)]
+    return (replace(found[0], notes=(*passed, *found[0].notes)), *found[1:])
+
+
+def _statements(source: SourceText) -> Iterator[list[_Token]]:
+    tokens: list[_Token] = []
+    for match in _TOKEN.finditer(source.text):
+        if match.group("text") is None:
+            continue
+        if match.group("text") == ";":
+            if tokens:
+                yield tokens
+            tokens = []
+        else:
+            tokens.append(_Token(match.group("text"), match.start()))
+    if tokens:
+        yield tokens
+
+
+@dataclass
+class _Reader:
+    """Reads one CREATE TABLE from left to right."""
+
+    source: SourceText
+    tokens: list[_Token]
+    at: int = 0
+    columns: list[ImportedColumn] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    required: list[str] = field(default_factory=list)
+    timestamp: str | None = None
+    lateness: str | None = None
+
+    def table(self) -> ImportedTable:
+        start = self.tokens[0]
+        self.until("TABLE")
+        for word in ("IF", "NOT", "EXISTS"):
+            self.take(word)
+        parts = [self.next("a name").name]
+        while self.take("."):
+            parts.append(self.next("a name").name)
+        if len(parts) > 1:
+            self.notes.append(f"{'.'.join(parts)} is called {parts[-1]}: a catalog has no databases")
+        self.need("(")
+        while not self.take(")"):
+            self.element()
+            if not self.take(","):
+                self.need(")")
+                break
+        options = self.tail()
+        if self.required:
+            joined = ", ".join(self.required)
+            self.notes.append(f"NOT NULL of {joined} is left out: a catalog does not say so")
+        place = f"{self.source.file}:{self.source.position(start.at)[0]}"
+        source = self.where(options)
+        return ImportedTable(
+            parts[-1], tuple(self.columns), place, self.timestamp, self.lateness, None, source, tuple(self.notes)
+        )
+
+    # --- between the parentheses --------------------------------------------------------------------------------
+
+    def element(self) -> None:
+        if self.ahead("WATERMARK", "FOR"):
+            self.watermark()
+        elif self.ahead("PRIMARY", "KEY") or self.ahead("UNIQUE", "(") or self.ahead("CONSTRAINT"):
+            self.notes.append(f"{self.text(self.rest())} is left out: a catalog has no keys")
+        else:
+            self.column()
+
+    def column(self) -> None:
+        name = self.next("a column").name
+        rest = self.rest()
+        words = [token.word for token in rest]
+        if not rest:
+            raise self.fail("a column needs a type")
+        if words[0] == "AS":
+            self.notes.append(f"column {name} is left out: it is computed, {self.text(rest)}")
+            return
+        if "METADATA" in words:
+            self.notes.append(f"column {name} is left out: it is metadata of the connector, no part of a row")
+            return
+        comment = words.index("COMMENT") if "COMMENT" in words else len(words)
+        rest, words = rest[:comment], words[:comment]
+        if words[-2:] == ["NOT", "NULL"]:
+            self.required.append(name)
+            rest = rest[:-2]
+        elif words[-1:] == ["NULL"]:
+            rest = rest[:-1]
+        try:
+            kind = _Type(rest).read()
+        except _LeftOutError as reason:
+            self.notes.append(f"column {name} is left out: {reason}")
+            return
+        found = column(name, kind)
+        if isinstance(found, str):
+            self.notes.append(found)
+            return
+        self.columns.append(found)
+        if kind.startswith("timestamp") and any(token.text in "789" and len(token.text) == 1 for token in rest):
+            self.notes.append(f"{name} has parts of a microsecond in Flink, and microseconds here")
+
+    def watermark(self) -> None:
+        rest = self.rest()[2:]
+        words = [token.word for token in rest]
+        if "AS" not in words or words.index("AS") != 1:
+            self.notes.append(f"WATERMARK FOR {self.text(rest)} is left out: it is not of one column")
+            return
+        name, bound = rest[0].name, rest[2:]
+        self.timestamp = name
+        if [token.name for token in bound] == [name]:
+            return
+        match [token.word for token in bound]:
+            case [_, "-", "INTERVAL", quantity, unit] if bound[0].name == name and unit.rstrip("S") in _UNITS:
+                amount = quantity.strip("'").strip()
+                if re.fullmatch(r"\d+(\.\d+)?", amount):
+                    self.lateness = f"{amount} {unit.lower().rstrip('s')}s"
+                    return
+        self.notes.append(f"the watermark {self.text(bound)} is left out: declare lateness, or order")
+
+    # --- behind them --------------------------------------------------------------------------------------------
+
+    def tail(self) -> dict[str, str]:
+        options: dict[str, str] = {}
+        while self.at < len(self.tokens):
+            if self.take("WITH"):
+                self.need("(")
+                while not self.take(")"):
+                    key = self.next("an option").name
+                    self.need("=")
+                    options[key] = self.next("a value").name
+                    self.take(",")
+            elif self.take("COMMENT"):
+                self.next("a text")
+            else:
+                clause = self.tokens[self.at :]
+                stop = next((i for i, token in enumerate(clause) if token.word == "WITH"), len(clause))
+                self.notes.append(f"{self.text(clause[:stop])} is left out: a catalog has no counterpart")
+                self.at += stop
+        return options
+
+    def where(self, options: dict[str, str]) -> dict[str, Any] | None:
+        """Where the rows come from, for files and for JSON from Kafka; every other option is said to be left out."""
+        left = dict(options)
+        connector = left.get("connector")
+        kind = left.get("format") or left.get("value.format")
+        source: dict[str, Any] | None = None
+        if connector == "filesystem" and "path" in left and kind in ("json", "csv", "parquet", "avro", "orc"):
+            source = {"format": kind, "path": left.pop("path").removeprefix("file://")}
+        elif connector == "kafka" and kind == "json" and _KAFKA.keys() <= left.keys():
+            source = {"format": "kafka", "options": {ours: left.pop(theirs) for theirs, ours in _KAFKA.items()}}
+        if source is not None:
+            for key in ("connector", "format", "value.format"):
+                left.pop(key, None)
+        if left:
+            self.notes.append(f"options left out: {', '.join(sorted(left))}")
+        return source
+
+    # --- tokens -------------------------------------------------------------------------------------------------
+
+    def rest(self) -> list[_Token]:
+        """The tokens up to the comma or parenthesis that ends an element."""
+        start, depth = self.at, 0
+        while self.at < len(self.tokens):
+            text = self.tokens[self.at].text
+            if depth == 0 and text in (",", ")"):
+                break
+            depth += (text in ("(", "<")) - (text in (")", ">"))
+            self.at += 1
+        return self.tokens[start : self.at]
+
+    def text(self, tokens: list[_Token]) -> str:
+        if not tokens:
+            return ""
+        last = tokens[-1]
+        return " ".join(self.source.text[tokens[0].at : last.at + len(last.text)].split())
+
+    def ahead(self, *words: str) -> bool:
+        return [token.word for token in self.tokens[self.at : self.at + len(words)]] == list(words)
+
+    def take(self, word: str) -> bool:
+        found = self.ahead(word)
+        self.at += found
+        return found
+
+    def need(self, word: str) -> None:
+        if not self.take(word):
+            raise self.fail(f"{word} is missing")
+
+    def next(self, what: str) -> _Token:
+        if self.at >= len(self.tokens):
+            raise self.fail(f"{what} is missing")
+        self.at += 1
+        return self.tokens[self.at - 1]
+
+    def until(self, word: str) -> None:
+        while not self.take(word):
+            self.at += 1
+
+    def fail(self, message: str) -> InputError:
+        last = self.tokens[-1]
+        at = self.tokens[self.at].at if self.at < len(self.tokens) else last.at + len(last.text)
+        line, place = self.source.position(at)
+        remedy = "is it a CREATE TABLE of Flink, with its columns in parentheses?"
+        return InputError(message, file=self.source.file, line=line, column=place, remedy=remedy)
+
+
+class _Type:
+    """Reads a type, which may hold others."""
+
+    def __init__(self, tokens: list[_Token]) -> None:
+        self.tokens, self.at = tokens, 0
+
+    def read(self) -> str:
+        """Its name in Spark SQL; raises _LeftOutError where there is none."""
+        found = self.one()
+        if self.at < len(self.tokens):
+            raise _LeftOutError(f"{' '.join(token.text for token in self.tokens)} is not understood")
+        return found
+
+    def one(self) -> str:
+        word = self.word()
+        if word in _PLAIN:
+            self.sizes()
+            if word == "DOUBLE":
+                self.maybe("PRECISION")
+            return self.nullable(_PLAIN[word])
+        if word in _DECIMALS:
+            sizes = [*self.sizes(), "10", "0"] if not self.ahead("(") else [*self.sizes(), "0"]
+            return self.nullable(f"decimal({sizes[0]},{sizes[1]})")
+        if word in ("TIMESTAMP", "TIMESTAMP_LTZ"):
+            return self.nullable(self.timestamp(word))
+        if word in ("ARRAY", "MAP", "ROW"):
+            return self.nullable(self.nested(word))
+        raise _LeftOutError(f"Flink's {word} has no type in Spark SQL")
+
+    def timestamp(self, word: str) -> str:
+        self.sizes()
+        if word == "TIMESTAMP_LTZ":
+            return "timestamp"
+        if self.maybe("WITHOUT"):
+            self.at += 2
+        elif self.maybe("WITH"):
+            if not self.maybe("LOCAL"):
+                raise _LeftOutError("a timestamp with a time zone of its own has no type in Spark SQL")
+            self.at += 2
+            return "timestamp"
+        return "timestamp_ntz"
+
+    def nested(self, word: str) -> str:
+        if not self.maybe("<"):
+            raise _LeftOutError(f"{word} is written in a way that is not understood")
+        parts = []
+        while not self.maybe(">"):
+            name = f"`{self.token().name.replace('`', '``')}`:" if word == "ROW" else ""
+            parts.append(name + self.one())
+            self.maybe(",")
+        return f"{'struct' if word == 'ROW' else word.lower()}<{','.join(parts)}>"
+
+    def nullable(self, kind: str) -> str:
+        if self.maybe("NOT"):
+            self.maybe("NULL")
+        else:
+            self.maybe("NULL")
+        return kind
+
+    def sizes(self) -> list[str]:
+        found: list[str] = []
+        if self.maybe("("):
+            while not self.maybe(")"):
+                token = self.token()
+                found += [token.text] if token.text.isdigit() else []
+        return found
+
+    def word(self) -> str:
+        return self.token().word
+
+    def token(self) -> _Token:
+        if self.at >= len(self.tokens):
+            raise _LeftOutError("its type is cut off")
+        self.at += 1
+        return self.tokens[self.at - 1]
+
+    def ahead(self, word: str) -> bool:
+        return self.at < len(self.tokens) and self.tokens[self.at].word == word
+
+    def maybe(self, word: str) -> bool:
+        found = self.ahead(word)
+        self.at += found
+        return found

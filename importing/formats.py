@@ -1,0 +1,33 @@
+"""The registry of what catalogs are imported from: add one by adding a file and a line here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from importing.avro import avro_schema
+from importing.flink import flink_ddl
+from importing.spark_schema import spark_schema
+from importing.tables import ImportedTable
+
+
+@dataclass(frozen=True, slots=True)
+class ImportFormat:
+    """A format: its name, the suffixes of its files, and how a text is read: ``read(text, name, file)``."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    read: Callable[[str, str, str], tuple[ImportedTable, ...]]
+
+
+FORMATS: tuple[ImportFormat, ...] = (
+    ImportFormat("flink", (".sql", ".ddl"), flink_ddl),
+    ImportFormat("spark", (".json",), spark_schema),
+    ImportFormat("avro", (".avsc",), avro_schema),
+)
+
+
+def format_of(file: Path) -> ImportFormat | None:
+    """The format that a file's suffix says."""
+    return next((form for form in FORMATS if file.suffix.lower() in form.suffixes), None)

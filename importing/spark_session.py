@@ -1,0 +1,36 @@
+"""The tables of a live Spark session: `spark.catalog`. pyspark is imported only here, when it is called."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from analyzer.errors import UsageError
+from importing.spark_schema import table_of
+from importing.tables import ImportedTable
+
+
+def spark_session(names: Sequence[str] = ()) -> tuple[ImportedTable, ...]:
+    """The tables and views of those names, or all of the session's current database.
+
+    A table that Spark reads as a stream is one; any other is a relation, since that is how Spark sees it.
+    Raises UsageError where there is no Spark, or no such table.
+    """
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError as error:
+        raise UsageError("pyspark is not installed", remedy="pip install 'streambound[spark]'") from error
+    spark = SparkSession.builder.getOrCreate()
+    wanted = list(names) or sorted(table.name for table in spark.catalog.listTables())
+    if not wanted:
+        raise UsageError("the session has no tables", remedy="name them, as in database.table")
+    return tuple(_table(spark, name) for name in wanted)
+
+
+def _table(spark: Any, name: str) -> ImportedTable:
+    if not spark.catalog.tableExists(name):
+        raise UsageError(f"the session has no table {name}", remedy="spark.catalog.listTables() lists them")
+    frame = spark.table(name)
+    schema = json.loads(frame.schema.json())
+    return table_of(schema, name.rsplit(".", 1)[-1], f"the Spark table {name}", not frame.isStreaming)

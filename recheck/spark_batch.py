@@ -1,0 +1,222 @@
+"""A statement as one batch query in Spark, and what a run has printed against it, timestamp by timestamp.
+
+Nothing here is shared with the executor: rows are read by Spark's own JSON reader, the statement is run as it is
+written, and once more with a hidden column of timestamps (`recheck.stamped`); both must agree with each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from analyzer.catalog import Catalog, Column, Kind, Table
+from analyzer.errors import StreamboundError
+from analyzer.types import Family
+from recheck.stamped import NUMBER, TIME, stamped
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+MOST_SHOWN = 20
+"""Differing results that are reported of one timestamp."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement as it is written and as a tree, its catalog, and the names of its select list."""
+
+    text: str
+    tree: exp.Expr
+    catalog: Catalog
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A result that batch SQL has ``expected`` times at a timestamp and the run has ``found`` times."""
+
+    values: tuple[str, ...]
+    """As Spark prints them as text; NULL is ``NULL``."""
+    expected: int
+    found: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How many results batch SQL has (with duplicates) and at how many timestamps; the first one that differs.
+
+    ``cells`` are the first differing results of that ``timestamp``, a number as in `recheck.stamped`; it is None before
+    all timestamps, where relations alone give a result.
+    """
+
+    results: int
+    timestamps: int
+    timestamp: int | None = None
+    cells: tuple[Cell, ...] = ()
+
+    @property
+    def equal(self) -> bool:
+        """Whether every timestamp has the same multiset of results."""
+        return not self.cells
+
+
+def batch_session() -> SparkSession:
+    """A session beside the others of this process, in UTC and ANSI mode; starts Spark where it does not run yet."""
+    from pyspark.sql import SparkSession
+
+    first = (
+        SparkSession.builder.appName("streambound: batch SQL")
+        .config("spark.ui.enabled", False)
+        .config("spark.ui.showConsoleProgress", False)
+        .getOrCreate()
+    )
+    first.sparkContext.setLogLevel("OFF")
+    spark = first.newSession()
+    spark.conf.set("spark.sql.session.timeZone", "UTC")
+    spark.conf.set("spark.sql.ansi.enabled", True)
+    spark.conf.set("spark.sql.shuffle.partitions", 2)
+    return spark
+
+
+def compare(spark: SparkSession, statement: Statement, folder: Path, output: Path) -> Comparison:
+    """A run's output, JSON lines with ``_ts`` and ``_mult``, against the statement over the same rows.
+
+    ``folder`` has a directory of JSON lines for each table. Raises StreamboundError for what Spark refuses.
+    """
+    with _refusals():
+        both = _Both.of(spark, statement, folder, output)
+        both.expected.persist()
+        try:
+            _agree(both)
+            size = both.expected.selectExpr(f"coalesce(sum({NUMBER}), 0) AS n", f"count(DISTINCT {TIME}) AS t").first()
+            assert size is not None
+            return Comparison(size.n, size.t, *(_first_difference(both) or ()))
+        finally:
+            both.expected.unpersist()
+
+
+def differs(spark: SparkSession, statement: Statement, folder: Path, output: Path) -> bool:
+    """Whether `compare` would find a difference; cheaper."""
+    with _refusals():
+        both = _Both.of(spark, statement, folder, output)
+        return bool(_differing(both.expected, both.found, [*both.names, TIME]).limit(1).collect())
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except PySparkException as error:
+        message = (str(error).strip() or type(error).__name__).split("\n")[0]
+        raise StreamboundError(f"Spark's batch query fails: {message}") from error
+
+
+@dataclass(frozen=True)
+class _Both:
+    """The statement as it is written, with timestamps, and what the run has printed; columns by position."""
+
+    names: list[str]
+    written: DataFrame
+    expected: DataFrame
+    found: DataFrame
+
+    @staticmethod
+    def of(spark: SparkSession, statement: Statement, folder: Path, output: Path) -> _Both:
+        tables = _show(spark, statement.catalog, folder)
+        names = [f"c{number}" for number in range(len(statement.columns))]
+        written = spark.sql(statement.text)
+        expected = spark.sql(stamped(statement.tree, statement.catalog, names).sql("spark"))
+        kinds = [_declared(field.dataType) for field in written.schema.fields]
+        found = _printed(spark, statement, kinds, output, any(map(_is_moment, tables)))
+        return _Both(names, written.toDF(*names), expected, found.toDF(*names, TIME, NUMBER))
+
+
+def _agree(both: _Both) -> None:
+    """Raise StreamboundError unless the statement as written returns what the one with timestamps returns."""
+    from pyspark.sql import functions as F
+
+    counted = both.written.groupBy(*both.names).agg(F.count("*").alias(NUMBER))
+    if _differing(counted, both.expected.select(*both.names, NUMBER), both.names).limit(1).collect():
+        message = (
+            "the statement and its form with timestamps return different rows in Spark; this is a defect of verify"
+        )
+        raise StreamboundError(message)
+
+
+def _differing(expected: DataFrame, found: DataFrame, keys: Sequence[str]) -> DataFrame:
+    """``keys``, ``expected`` and ``found``: where two counted multisets differ."""
+    from pyspark.sql import functions as F
+
+    left = expected.select(*keys, F.col(NUMBER).alias("expected"), F.lit(0).cast("bigint").alias("found"))
+    right = found.select(*keys, F.lit(0).cast("bigint").alias("expected"), F.col(NUMBER).alias("found"))
+    both = left.unionAll(right).groupBy(*keys).agg(F.sum("expected").alias("expected"), F.sum("found").alias("found"))
+    return both.where("expected <> found")
+
+
+def _first_difference(both: _Both) -> tuple[int | None, tuple[Cell, ...]] | None:
+    names = both.names
+    texts = [f"coalesce(CAST({name} AS STRING), 'NULL') AS {name}" for name in names]
+    rows = (
+        _differing(both.expected, both.found, [*names, TIME])
+        .selectExpr(*texts, TIME, "expected", "found")
+        .orderBy(TIME, *names)
+        .limit(MOST_SHOWN)
+        .collect()
+    )
+    if not rows:
+        return None
+    first = rows[0][TIME]
+    mine = [row for row in rows if row[TIME] == first]
+    return first, tuple(Cell(tuple(row[name] for name in names), row["expected"], row["found"]) for row in mine)
+
+
+# --- rows -------------------------------------------------------------------------------------------------------------
+
+
+def _show(spark: SparkSession, catalog: Catalog, folder: Path) -> list[Table]:
+    """A view of each table whose rows are there, under its name."""
+    tables = [table for table in catalog.tables if (folder / table.name).is_dir()]
+    for table in tables:
+        rows = spark.read.schema(_schema(table.columns)).option("mode", "FAILFAST").json(str(folder / table.name))
+        rows.createOrReplaceTempView(_quoted(table.name))
+    return tables
+
+
+def _schema(columns: Sequence[Column]) -> str:
+    """Columns as declared; of nested and other types only that something is there matters."""
+    return ", ".join(f"{_quoted(column.name)} {_type(column)}" for column in columns)
+
+
+def _type(column: Column) -> str:
+    return "STRING" if column.type.family in (Family.OTHER, Family.STRING) else column.type.name
+
+
+def _printed(spark: SparkSession, statement: Statement, kinds: Sequence[str], output: Path, moment: bool) -> DataFrame:
+    """A run's output: its columns, of the types that Spark gives the statement's, and `_ts` as a number."""
+    names = [_quoted(column) for column in statement.columns]
+    schema = ", ".join(f"{name} {kind}" for name, kind in zip(names, kinds, strict=True))
+    rows = spark.read.schema(f"{schema}, {TIME} STRING, {NUMBER} BIGINT").option("mode", "FAILFAST").json(str(output))
+    time = f"unix_micros(CAST({TIME} AS TIMESTAMP))" if moment else f"CAST({TIME} AS BIGINT)"
+    return rows.selectExpr(*names, f"{time} AS {TIME}", NUMBER)
+
+
+def _declared(kind: Any) -> str:
+    """A type as a schema names it; a column of NULLs alone has none."""
+    name = str(kind.simpleString())
+    return "STRING" if name == "void" else name
+
+
+def _is_moment(table: Table) -> bool:
+    column = table.column(str(table.timestamp)) if table.kind is not Kind.RELATION else None
+    return column is not None and column.type.family is Family.TIMESTAMP
+
+
+def _quoted(name: str) -> str:
+    return exp.to_identifier(name, quoted=True).sql("spark")

@@ -1,0 +1,93 @@
+"""What `memory` prints: a table of the job beside Spark's own join, and the same as data."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
+
+MOST_ROWS = 12
+"""Lines of the table; of more micro-batches some are left out, never the last."""
+_MIB = 1024 * 1024
+_HEADS = ("tuples", "entries", "state rows", "heap MiB", "java MiB", "python MiB", "seconds")
+
+
+def memory_lines(found: Any) -> Iterator[str]:
+    """The job's table, that of Spark's join or why there is none, and the verdict."""
+    rows = ", ".join(f"{name} {number:,}" for name, number in found.rows.items())
+    yield f"{found.query}: {found.tuples:,} tuples of {found.stream} streams ({rows}), heap {found.heap}"
+    if found.quarantined:
+        yield f"quarantined: {found.quarantined:,} rows, although they were made to fit: please report this"
+    yield ""
+    yield "the job:"
+    yield from _table(found.samples)
+    yield ""
+    if found.native is not None:
+        yield from _native_lines(found.native)
+        yield ""
+    yield from textwrap.wrap(verdict(found), 100)
+
+
+def verdict(found: Any) -> str:
+    """Whether the entries stayed within M, and what that is beside Spark's own join."""
+    if found.stopped:
+        return f"NOT CONSTANT: the job was stopped: {found.stopped}"
+    if not found.constant:
+        return f"NOT CONSTANT: {found.peak:,} synopsis entries, more than M = {found.limit:,}"
+    text = f"constant: at most {found.peak:,} synopsis entries at any time, within M = {found.limit:,}"
+    if found.native is not None and found.native.samples:
+        last = found.native.samples[-1]
+        text += f"; Spark's own join kept {last.state_rows:,} rows after {last.tuples:,} tuples"
+    return text
+
+
+def native_ending(native: Any) -> str:
+    """How Spark's own join ended."""
+    last = native.samples[-1].tuples if native.samples else 0
+    return {
+        "done": "it read all that it was given",
+        "stopped": f"stopped after {last:,} tuples, its time being up",
+        "out of memory": f"its Java heap was full after {last:,} tuples",
+        "failed": f"failed after {last:,} tuples: {native.reason}",
+    }.get(native.ended, "")
+
+
+def _native_lines(native: Any) -> Iterator[str]:
+    if native.refused:
+        yield from textwrap.wrap(f"Spark's own stream-stream join does not take this query: {native.refused}", 100)
+        return
+    yield f"Spark's own stream-stream join ({native_ending(native)}):"
+    if native.keyed:
+        yield "  with an equality of constant columns added, since Spark refuses a join without one"
+    yield from _table(native.samples)
+
+
+def _table(samples: Sequence[Any]) -> Iterator[str]:
+    lines = [_HEADS, *(_cells(sample) for sample in _some(samples))]
+    widths = [max(len(line[place]) for line in lines) for place in range(len(_HEADS))]
+    for line in lines:
+        yield "  " + "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
+
+
+def _some(samples: Sequence[Any]) -> list[Any]:
+    """At most `MOST_ROWS` samples, evenly, with the last."""
+    if len(samples) <= MOST_ROWS:
+        return list(samples)
+    return [samples[(place + 1) * len(samples) // MOST_ROWS - 1] for place in range(MOST_ROWS)]
+
+
+def _cells(sample: Any) -> tuple[str, ...]:
+    sizes = (f"{size / _MIB:,.0f}" for size in (sample.heap, sample.java, sample.python))
+    entries = "" if sample.peak is None else f"{sample.peak:,}"
+    return (f"{sample.tuples:,}", entries, f"{sample.state_rows:,}", *sizes, f"{sample.seconds:,.1f}")
+
+
+def memory_json(found: Any) -> str:
+    """The measurement as data; sizes are in bytes."""
+    return json.dumps(
+        {"schema_version": 1, **asdict(found), "peak": found.peak, "constant": found.constant},
+        indent=1,
+        ensure_ascii=False,
+    )

@@ -1,0 +1,109 @@
+"""What `verify` prints: a line per run, and of a difference the results and the rows that show it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+
+def trial_line(trial: Any, number: int) -> str:
+    """One run: its rows and micro-batches, what batch SQL returns, whether the job printed the same."""
+    compared = trial.comparison
+    bad = sum(trial.quarantined.values())
+    return (
+        f"run {number}: {sum(trial.rows.values()):,} rows in {trial.batches} micro-batches"
+        f"{f', {bad:,} of them quarantined' if bad else ''}; {compared.results:,} results at "
+        f"{compared.timestamps:,} timestamps: {'equal' if compared.equal else 'different'}"
+    )
+
+
+def verify_lines(found: Any, moment: bool) -> Iterator[str]:
+    """The end: what was equal, or the difference. ``moment``: timestamps count microseconds since 1970."""
+    runs = f"{len(found.trials)} run{'s' if len(found.trials) > 1 else ''}"
+    reasons: dict[str, int] = {}
+    for trial in found.trials:
+        for reason, number in trial.quarantined.items():
+            reasons[reason] = reasons.get(reason, 0) + number
+    if reasons:
+        yield f"left out, in quarantine: {', '.join(f'{reason} {number:,}' for reason, number in reasons.items())}"
+    if found.difference is None:
+        results = sum(trial.comparison.results for trial in found.trials)
+        yield f"{found.query}: the job prints what batch SQL returns in {runs} ({results:,} results); seed {found.seed}"
+        return
+    yield f"{found.query}: the job and batch SQL differ; seed {found.seed}"
+    yield from _difference_lines(found, moment)
+
+
+def _difference_lines(found: Any, moment: bool) -> Iterator[str]:
+    difference = found.difference
+    yield f"first at _ts = {_time(difference.timestamp, moment)}:"
+    table = [(*found.columns, "batch SQL", "job")]
+    table += [(*cell.values, f"{cell.expected} times", f"{cell.found} times") for cell in difference.cells]
+    yield from _aligned(table)
+    number = sum(len(lines) for lines in difference.rows.values())
+    how = "the job on Spark" if difference.by_job else "the job's kernel, confirmed on Spark"
+    size = "no row can go" if difference.minimal else "fewer may do"
+    yield f"with {number} row{'s' if number != 1 else ''} ({size}: {difference.trials} trials with {how}):"
+    for name, lines in difference.rows.items():
+        yield from (f"  {name} {line}" for line in lines)
+
+
+def _aligned(table: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    widths = [max(len(row[place]) for row in table) for place in range(len(table[0]))]
+    for row in table:
+        yield ("  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))).rstrip()
+
+
+def _time(timestamp: int | None, moment: bool) -> str:
+    if timestamp is None:
+        return "none: relations alone give it"
+    if not moment:
+        return str(timestamp)
+    return str((datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=timestamp)).replace(tzinfo=None))
+
+
+def verify_json(found: Any, moment: bool) -> str:
+    """The same as data."""
+    trials = [
+        {
+            "rows": trial.rows,
+            "batches": trial.batches,
+            "quarantined": trial.quarantined,
+            "results": trial.comparison.results,
+            "timestamps": trial.comparison.timestamps,
+            "equal": trial.comparison.equal,
+        }
+        for trial in found.trials
+    ]
+    return json.dumps(
+        {
+            "schema_version": 1,
+            "query": found.query,
+            "equal": found.difference is None,
+            "seed": found.seed,
+            "runs": trials,
+            "difference": None if found.difference is None else _difference(found, moment),
+        },
+        indent=1,
+        ensure_ascii=False,
+    )
+
+
+def _difference(found: Any, moment: bool) -> dict[str, Any]:
+    difference = found.difference
+    results = [
+        {"values": dict(zip(found.columns, cell.values, strict=True)), "batch_sql": cell.expected, "job": cell.found}
+        for cell in difference.cells
+    ]
+    return {
+        "_ts": _time(difference.timestamp, moment)
+        if moment and difference.timestamp is not None
+        else difference.timestamp,
+        "results": results,
+        "rows": difference.rows,
+        "minimal": difference.minimal,
+        "trials": difference.trials,
+        "by": "job" if difference.by_job else "kernel",
+    }

@@ -1,0 +1,143 @@
+"""Where `verify` runs jobs and batch queries over the same rows: one Spark, and a directory for what comes and goes."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from recheck.spark_batch import Comparison, Statement, batch_session, compare, differs
+from synopsis_exec.here import quiet, run_here
+from synopsis_exec.kernel_output import kernel_output
+from synopsis_exec.micro_batches import write_batches
+from synopsis_exec.plan_ir import Plan
+from synopsis_exec.recorded import read_row
+from synopsis_exec.simulate import load_kernel
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Item = tuple[str, int, bytes]
+"""A row: its stream or relation, its micro-batch, and its line of JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A job over some rows: how many of each stream and relation, in how many micro-batches, which it could not use
+    by reason, and what batch SQL says to its output.
+    """
+
+    rows: dict[str, int]
+    batches: int
+    quarantined: dict[str, int]
+    comparison: Comparison
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A job as a file and as a module, and the statement that it was made from."""
+
+    spark: SparkSession
+    plan: Plan
+    kernel: ModuleType
+    statement: Statement
+    folder: Path
+
+    @staticmethod
+    @contextmanager
+    def open(plan: Plan, job_text: str, statement: Statement) -> Iterator[Bench]:
+        """Start Spark where it does not run yet; the directory goes at the end."""
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        with tempfile.TemporaryDirectory(prefix="streambound-verify-") as directory:
+            folder = Path(directory)
+            (folder / "job.py").write_text(job_text, encoding="utf-8")
+            with quiet(folder / "spark.log"):
+                spark = batch_session()
+            yield Bench(spark, plan, load_kernel(job_text), statement, folder)
+
+    def run(self, items: Sequence[Item]) -> Trial:
+        """Run the job on some rows and compare its output."""
+        with self._place() as place:
+            batches, summary = self._job(place, items)
+            found = compare(self.spark, self.statement, place / "used", place / "out.jsonl")
+        return Trial(summary["rows"], batches, summary["quarantined"], found)
+
+    def job_differs(self, items: Sequence[Item]) -> bool:
+        """Whether the job's output over some rows differs from batch SQL."""
+        with self._place() as place:
+            self._job(place, items)
+            return differs(self.spark, self.statement, place / "used", place / "out.jsonl")
+
+    def kernel_differs(self, items: Sequence[Item]) -> bool:
+        """Whether the output of the job's kernel alone differs from batch SQL; it takes no account of micro-batches."""
+        inputs = {item.name: item for item in self.plan.inputs}
+        good: dict[str, list[dict[str, Any]]] = {name: [] for name in inputs}
+        used = []
+        for item in items:
+            row = read_row(inputs[item[0]], item[2])
+            if isinstance(row, dict):
+                good[item[0]].append(row)
+                used.append(item)
+        with self._place() as place:
+            self._write_used(place, used)
+            (place / "out.jsonl").write_text(kernel_output(self.plan, self.kernel, good), encoding="utf-8")
+            return differs(self.spark, self.statement, place / "used", place / "out.jsonl")
+
+    @contextmanager
+    def _place(self) -> Iterator[Path]:
+        with tempfile.TemporaryDirectory(dir=self.folder) as directory:
+            yield Path(directory)
+
+    def _job(self, place: Path, items: Sequence[Item]) -> tuple[int, Mapping[str, Any]]:
+        """Run the job; write the rows that it could use; the number of micro-batches, and the job's summary."""
+        relations = {item.name: [line for name, _, line in items if name == item.name] for item in self.plan.relations}
+        batches = write_batches(place / "in", relations, {s.name: _pieces(s.name, items) for s in self.plan.streams})
+        names = {"input": "in", "output": "out.jsonl", "quarantine": "bad.jsonl", "checkpoint": "checkpoint"}
+        options = [part for option, name in names.items() for part in (f"--{option}", str(place / name))]
+        summary = run_here(self.folder / "job.py", options, self.folder / "spark.log")[-1]
+        inputs = {item.name: item for item in self.plan.inputs}
+        rows = [item for item in items if read_row(inputs[item[0]], item[2]) is not None]  # no punctuations
+        self._write_used(place, without(rows, place / "bad.jsonl"))
+        return batches, summary
+
+    def _write_used(self, place: Path, items: Sequence[Item]) -> None:
+        for table in self.plan.inputs:
+            write_batches(place / "used", {table.name: [line for name, _, line in items if name == table.name]}, {})
+
+
+def _pieces(stream: str, items: Sequence[Item]) -> list[list[bytes]]:
+    """A stream's lines by micro-batch; one without rows is left out, and a stream without rows has an empty one."""
+    pieces: dict[int, list[bytes]] = {}
+    for name, number, line in items:
+        if name == stream:
+            pieces.setdefault(number, []).append(line)
+    return [pieces[number] for number in sorted(pieces)] or [[]]
+
+
+def without(items: Sequence[Item], quarantine: Path) -> list[Item]:
+    """The rows that are not in a job's quarantine; of equal lines as many are left out as are there."""
+    lines = quarantine.read_text(encoding="utf-8").splitlines() if quarantine.exists() else []
+    found = [json.loads(line) for line in lines]
+    bad = Counter((str(row["stream"]), _comparable(str(row["row"]))) for row in found)
+    kept = []
+    for item in items:
+        key = item[0], _comparable(item[2].decode("utf-8", "replace"))
+        if bad[key] > 0:
+            bad[key] -= 1
+        else:
+            kept.append(item)
+    return kept
+
+
+def _comparable(text: str) -> str:
+    """A line as Java and Python both decode it: they differ in how many signs stand for broken bytes."""
+    return re.sub("\ufffd+", "\ufffd", text)

@@ -1,0 +1,112 @@
+"""What a range of time does to the tables, as data: how matches within it extend the entries of every table."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import replace
+
+from criteria.synopsis import Synopsis, Table
+from synopsis_exec.columns_text import branch_node, transition_node
+from synopsis_exec.layout import Node, Tree, called, listing
+from synopsis_exec.plan_ir import BranchPlan, PlanTransition
+from synopsis_exec.transitions import BranchText
+
+MOST_TABLES = 12
+"""Tables of a branch beyond which ranges are not folded in parallel: the extensions are as many as pairs of tables."""
+
+
+def no_extensions_reason(plan: BranchPlan) -> str | None:
+    """Why what a range does is not written down; None where it is."""
+    if any(table.ages for table in plan.tables):
+        return "timestamps are remembered"
+    if any(table.deadline is not None for table in plan.tables):
+        return "a finite stream ends"
+    if len(plan.tables) > MOST_TABLES:
+        return f"there are more than {MOST_TABLES} tables"
+    return None
+
+
+def extensions_node(branch: BranchText) -> Node:
+    """The extensions of a branch, one per table that another one extends."""
+    parts = [_Extension(branch, base) for base in branch.branch.tables]
+    parts = [part for part in parts if part.targets]
+    return listing([part.node(parts) for part in parts])
+
+
+class _Extension:
+    """The extension of one table: the tables of the matches that extend it, by the streams of the target."""
+
+    def __init__(self, branch: BranchText, base: Table) -> None:
+        self.branch, self.base, self.plan = branch, base, branch.branch
+        self.synopsis = Synopsis(self.plan.facts)
+        self.targets = [t for t in self.plan.tables if set(base.streams) < set(t.streams)]
+        self.tables = {target.streams: self._within(target) for target in self.targets}
+
+    def _within(self, target: Table) -> Table:
+        """The table of what a target has and the base has not."""
+        streams = tuple(stream for stream in target.streams if stream not in self.base.streams)
+        relations = tuple(name for name in target.relations if name not in self.base.relations)
+        return self.synopsis.part(streams, relations)
+
+    def node(self, others: list[_Extension]) -> Node:
+        """The extension as data."""
+        within = copy(self.branch)
+        transitions = tuple(one for t in self.plan.transitions if (one := self._transition(t)) is not None)
+        within.branch = replace(self.plan, tables=tuple(self.tables.values()), transitions=transitions)
+        then: list[Tree] = []
+        for middle in self.targets:
+            for target in self.targets:
+                if set(middle.streams) < set(target.streams):
+                    then.append(self._then(others, middle, target))
+        return called(
+            "Extension",
+            base=str(self.plan.tables.index(self.base)),
+            branch=branch_node(within),
+            targets=listing([str(self.plan.tables.index(target)) for target in self.targets]),
+            completions=listing([self._completion(target) for target in self.targets]),
+            then=listing(then),
+        )
+
+    def _transition(self, transition: PlanTransition) -> PlanTransition | None:
+        """A transition without the base: its checks that concern the base are made later."""
+        base = set(self.base.streams)
+        if transition.output or not base <= set(transition.before):
+            return None
+        missing = {*base, *self.base.relations}
+        return replace(
+            transition,
+            target=self.tables[transition.target].streams,
+            before=tuple(stream for stream in transition.before if stream not in base),
+            checks=tuple(c for c in transition.checks if not {a.source for a in c.attributes} & missing),
+        )
+
+    def _completion(self, target: Table) -> Node:
+        """How matches within the range and an entry of the base make an entry of a target."""
+        return self._join(self.tables[target.streams], self.base, target)
+
+    def _then(self, others: list[_Extension], middle: Table, target: Table) -> Node:
+        """How matches of two ranges, the first to a table in the middle, make those to a target."""
+        place, other = next((i, part) for i, part in enumerate(others) if part.base == middle)
+        older, newer = self.tables[middle.streams], other.tables[target.streams]
+        numbers = [
+            str(self.targets.index(middle)),
+            str(place),
+            str(other.targets.index(target)),
+            str(self.targets.index(target)),
+        ]
+        return listing([*numbers, self._join(newer, older, self.tables[target.streams])])
+
+    def _join(self, newer: Table, older: Table, target: Table) -> Node:
+        """The transition that joins two tables; what arrives are the newer one's entries."""
+        mine, theirs = {*newer.streams, *newer.relations}, {*older.streams, *older.relations}
+        checks = tuple(
+            join
+            for join in self.plan.joins
+            if {a.source for a in join.attributes} & mine
+            and {a.source for a in join.attributes} & theirs
+            and {a.source for a in join.attributes} <= mine | theirs
+        )
+        text = copy(self.branch)
+        text.branch = replace(self.plan, tables=(newer, older, target))
+        transition = PlanTransition(target.streams, (), older.streams, (), checks, (), False)
+        return transition_node(text, transition, newer.streams)

@@ -1,0 +1,175 @@
+"""Endless streams that fit a query and its catalog, in order of time: adversarial ones, and random ones.
+
+Both are made of tuples that satisfy the query's conditions (`adversary.pools`). The adversary sends all of them, as
+many as may share a timestamp; the random feed picks among them and changes some values, so that other tuples come too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+from random import Random
+from typing import Any
+
+from analyzer.catalog import Column
+from analyzer.query import Comparison
+from analyzer.types import Family
+from analyzer.values import MICROSECONDS, parse_timestamp
+from criteria.contract import fits_column
+from synopsis_exec.adversary import RATE, Row, first_timestamp, pools
+from synopsis_exec.plan_ir import Input, Plan
+
+PHASE = 512
+"""Timestamps after which the adversary changes its way: all tuples in turn, or the first ones again and again."""
+_MODERATE_RATE = 4
+_WIDE = 1000
+_START = parse_timestamp("2024-01-01 00:00:00")
+_TEXTS = ("", "a", "b", "text 0001")
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """Rows of the relations, and pairs of a stream's name and its next row, with encoded values, without an end."""
+
+    relations: dict[str, list[Row]]
+    rows: Iterator[tuple[str, Row]]
+
+
+def adversarial_feed(plan: Plan, rate: int = RATE) -> Feed:
+    """The streams of `adversary.floods` without an end, its ways in turn."""
+    relations, tuples = pools(plan)
+    return Feed(relations, _flood(plan, tuples, rate))
+
+
+def _flood(plan: Plan, tuples: Mapping[str, list[Row]], rate: int) -> Iterator[tuple[str, Row]]:
+    first = first_timestamp(plan)
+    for step in count():
+        again = step // PHASE % 2 == 1
+        for stream in plan.streams:
+            pool, most = tuples[stream.name] or [_nulls(stream)], stream.max_per_timestamp or rate
+            for place in range(min(most, len(pool)) if again else most):
+                row = pool[place if again else (step * most + place) % len(pool)]
+                yield stream.name, {**row, str(stream.timestamp): first + step}
+
+
+def _nulls(stream: Input) -> Row:
+    """What a stream sends where no tuple can be part of a result."""
+    return {column.name: None for column in stream.declared if column.name != stream.timestamp}
+
+
+# --- random -----------------------------------------------------------------------------------------------------------
+
+
+def random_feed(
+    plan: Plan, seed: int, shares: Mapping[str, float] | None = None, few: int | None = None, timestamps: int = 1000
+) -> Feed:
+    """Random streams; the same seed gives the same ones.
+
+    ``shares`` are the streams' relative frequencies, 1 where not given; ``few`` keeps to so many different tuples of
+    each stream, so that many of them meet; ``timestamps`` is about how many will be asked for, so that finite
+    streams end halfway.
+    """
+    random = Random(seed)
+    relations, tuples = pools(plan, random)
+    if few is not None:
+        tuples = {name: random.sample(pool, min(few, len(pool))) for name, pool in tuples.items()}
+        relations = {name: random.sample(pool, min(few, len(pool))) for name, pool in relations.items()}
+    return Feed(relations, _random(plan, random, tuples, dict(shares or {}), timestamps))
+
+
+def _random(
+    plan: Plan, random: Random, tuples: Mapping[str, list[Row]], shares: Mapping[str, float], timestamps: int
+) -> Iterator[tuple[str, Row]]:
+    tick = _tick(plan)
+    now = _start(plan, tick * timestamps // 2)
+    most = max(shares.get(stream.name, 1.0) for stream in plan.streams)
+    constants = _constants(plan)
+    while True:
+        for stream in plan.streams:
+            rate = stream.max_per_timestamp or _MODERATE_RATE
+            chance = 0.6 * shares.get(stream.name, 1.0) / most
+            for _ in range(rate):
+                if random.random() < chance:
+                    row = _row(random, stream, tuples[stream.name], constants)
+                    yield stream.name, {**row, str(stream.timestamp): now}
+        now += tick * random.choice((1, 1, 1, 2, 5))
+
+
+def _tick(plan: Plan) -> int:
+    """The distance of timestamps: a fraction of the shortest window, or the clock's natural unit."""
+    unit = MICROSECONDS if plan.time_family is Family.TIMESTAMP else 1
+    branches = [item.branch for item in plan.branches]
+    offsets = [
+        abs(int(atom.offset))
+        for branch in branches
+        for atom in branch.atoms
+        if isinstance(atom, Comparison) and atom.right is not None and branch.is_time(atom.left) and atom.offset
+    ]
+    return max(1, min(offsets, default=4 * unit) // 4)
+
+
+def _start(plan: Plan, before: int) -> int:
+    """When the streams start: not before time does, and some time before a finite stream ends."""
+    ends = [end for item in plan.branches for end in item.facts.finite_streams.values()]
+    if ends:
+        return max(0, min(ends) - before) if plan.time_family is Family.INTEGER else min(ends) - before
+    return _START if plan.time_family is Family.TIMESTAMP else first_timestamp(plan)
+
+
+def _constants(plan: Plan) -> dict[Family, list[Any]]:
+    """What the query compares values with, and their neighbours: where a wrong comparison shows."""
+    found: dict[Family, dict[Any, None]] = {}
+    for branch in (item.branch for item in plan.branches):
+        for atom in branch.atoms:
+            if isinstance(atom, Comparison) and atom.right is None and not branch.is_time(atom.left):
+                mine = found.setdefault(branch.column(atom.left).type.family, {})
+                near = [atom.offset] if isinstance(atom.offset, str) else [atom.offset + step for step in (-1, 0, 1)]
+                mine.update(dict.fromkeys(near))
+    return {family: list(values) for family, values in found.items()}
+
+
+def _row(random: Random, stream: Input, pool: Sequence[Row], constants: Mapping[Family, list[Any]]) -> Row:
+    """A tuple of the pool, some of its values changed."""
+    columns = [column for column in stream.declared if column.name != stream.timestamp]
+    chosen = random.choice(pool) if pool else _nulls(stream)
+    return {
+        column.name: _other(random, column, chosen[column.name], pool, constants.get(column.type.family, ()))
+        if random.random() < 0.2 or not pool
+        else chosen[column.name]
+        for column in columns
+    }
+
+
+def _other(random: Random, column: Column, value: Any, pool: Sequence[Row], constants: Sequence[Any]) -> Any:
+    """Another value of a column: of another tuple, a constant, any, or NULL; the old one where that does not fit."""
+    found = value
+    match random.randrange(8):
+        case 0:
+            found = None
+        case 1 | 2 if pool:
+            found = random.choice(pool)[column.name]
+        case 3 | 4 | 5 if constants:
+            found = random.choice(constants)
+        case 6 if isinstance(value, int | float):
+            found = value + random.choice((-1, 1))
+        case _:
+            found = _any(random, column)
+    return found if fits_column(column, found) else value
+
+
+def _any(random: Random, column: Column) -> Any:
+    if column.domain is not None and column.domain.values:
+        return random.choice(column.domain.values)
+    match column.type.family:
+        case Family.STRING:
+            return random.choice(_TEXTS)
+        case Family.FLOAT:
+            return random.randrange(-_WIDE, _WIDE) / 2
+        case Family.BOOLEAN:
+            return random.randrange(2)
+        case Family.TIMESTAMP:
+            return _START + random.randrange(_WIDE) * MICROSECONDS
+        case Family.OTHER:
+            return 1
+    return random.randrange(_WIDE)

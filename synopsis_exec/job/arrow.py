@@ -1,0 +1,100 @@
+"""Part of every job: rows as they come from Spark, in columns that the streams share, as a kernel takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from synopsis_exec.job.batch import Rows
+from synopsis_exec.job.exact import integers
+from synopsis_exec.job.given import STREAMS
+from synopsis_exec.job.source import Source
+
+SLOTS = sorted({slot for source in STREAMS for slot in source.slots.values()})
+"""The columns that values travel in, each named after the kind of its values."""
+SLOT_TYPES = {"integer": "BIGINT", "float": "DOUBLE", "text": "STRING"}
+
+
+def slot_type(slot: str) -> str:
+    """The Spark SQL type of a slot.
+
+    >>> slot_type("integer_2")
+    'BIGINT'
+    """
+    return SLOT_TYPES[slot.partition("_")[0]]
+
+
+def no_rows() -> Any:
+    """An Arrow table of rows, without any."""
+    import pyarrow as pa
+
+    types = {"BIGINT": pa.int64(), "DOUBLE": pa.float64(), "STRING": pa.string()}
+    slots = [(slot, types[slot_type(slot)]) for slot in SLOTS]
+    return pa.schema([("source", pa.int32()), ("ts", pa.int64()), *slots]).empty_table()
+
+
+def together(tables: list[Any]) -> Any:
+    """Some tables of rows as one."""
+    import pyarrow as pa
+
+    schema = no_rows().schema
+    return pa.concat_tables([table.select(schema.names).cast(schema) for table in tables])
+
+
+def table_of(columns: dict[str, list[Any]]) -> Any:
+    """The rows of a state: what `to_pydict` gave."""
+    import pyarrow as pa
+
+    return pa.table(columns, schema=no_rows().schema)
+
+
+def slices(table: Any, size: int) -> Iterator[Any]:
+    """Rows about so many at a time, in order of time, none of a timestamp's rows apart from the others."""
+    if table.num_rows <= size:
+        yield from [table] if table.num_rows else []
+        return
+    table = table.sort_by("ts")
+    times = table.column("ts").to_numpy()
+    start = 0
+    while start < len(times):
+        stop = int(np.searchsorted(times, times[min(start + size, len(times)) - 1], side="right"))
+        yield table.slice(start, stop - start)
+        start = stop
+
+
+def batch_of(table: Any) -> dict[str, Rows]:
+    """The rows of an Arrow table by stream, in order of time."""
+    sources, times = table.column("source").to_numpy(), table.column("ts").to_numpy()
+    batch = {}
+    for number, source in enumerate(STREAMS):
+        rows = np.flatnonzero(sources == number)
+        time = times[rows]
+        if len(rows) and not (time[1:] >= time[:-1]).all():
+            rows = rows[np.argsort(time, kind="stable")]
+        batch[source.name] = _rows(table, source, times, rows)
+    return batch
+
+
+def _rows(table: Any, source: Source, times: Any, rows: Any) -> Rows:
+    columns: dict[str, Any] = {}
+    nulls: dict[str, Any] = {}
+    words: dict[str, list[str]] = {}
+    for name, slot in source.slots.items():
+        column = table.column(slot).combine_chunks()
+        null = column.is_null().to_numpy(zero_copy_only=False)[rows] if column.null_count else np.zeros(0, dtype=bool)
+        if null.any():
+            nulls[name] = null
+        if slot_type(slot) == "STRING":
+            found = column.take(rows).dictionary_encode()
+            texts = found.dictionary.to_pylist()
+            codes = found.indices.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
+            if name in source.large:
+                columns[name] = integers([int(text) for text in texts] or [0])[codes]
+            else:
+                columns[name], words[name] = codes, texts
+        else:
+            values = column.fill_null(0) if column.null_count else column
+            columns[name] = values.to_numpy(zero_copy_only=False)[rows]
+    return Rows(times[rows], columns, nulls, words)

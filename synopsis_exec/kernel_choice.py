@@ -1,0 +1,26 @@
+"""Which kernel a job gets: whole columns at a time, or rows timestamp by timestamp where columns cannot do it."""
+
+from __future__ import annotations
+
+from synopsis_exec.plan_ir import Plan
+
+MOST_AGING = 6
+"""Timestamps of one table that may grow too old to be told apart; entries are counted per subset of them."""
+
+
+def row_kernel_reason(plan: Plan) -> str | None:
+    """Why a query needs the kernel of rows; None when the kernel of columns runs it."""
+    if not plan.in_columns:
+        return "it keeps the greatest or least value per key, which is not a count"
+    for branch in plan.branches:
+        for table in branch.tables:
+            aging = [age for age in table.ages if age.expires is None]
+            if len(aging) > MOST_AGING:
+                return f"{table.name} keeps {len(aging)} timestamps without end, more than {MOST_AGING}"
+    return None
+
+
+def kernel_in_words(plan: Plan) -> str:
+    """The kernel and, for that of rows, the reason."""
+    reason = row_kernel_reason(plan)
+    return f"rows, timestamp by timestamp, because {reason}" if reason else "columns, many timestamps at once"

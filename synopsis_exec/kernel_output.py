@@ -1,0 +1,37 @@
+"""What a job's kernel prints for recorded rows, without Spark, as the lines of JSON that a run writes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from types import ModuleType
+from typing import Any
+
+from analyzer.types import DataType, Family
+from analyzer.values import to_json
+from synopsis_exec.plan_ir import Plan
+from synopsis_exec.simulate import replay
+
+
+def kernel_output(plan: Plan, kernel: ModuleType, rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
+    """The output over encoded rows by stream and relation; ``kernel`` is what `simulate.load_kernel` gives."""
+    relations = {item.name: [dict(row) for row in rows[item.name]] for item in plan.relations}
+    streams = {item.name: [dict(row) for row in rows[item.name]] for item in plan.streams}
+    kinds = {column.name: column.type for column in plan.columns}
+    first = plan.streams[0]
+    clock = next(column.type for column in first.declared if column.name == first.timestamp)
+    lines = []
+    for step in replay(kernel, relations, streams):
+        for row, number in step.results:
+            cells = {name: _cell(value, kinds[name]) for name, value in row.items()}
+            lines.append(json.dumps({**cells, "_ts": _cell(step.timestamp, clock), "_mult": number}) + "\n")
+    return "".join(lines)
+
+
+def _cell(value: Any, kind: DataType) -> object:
+    """A value as JSON; a decimal as text, so that it stays exact."""
+    if value is not None and kind.family is Family.DECIMAL:
+        digits = tuple(map(int, str(abs(int(value)))))
+        return format(Decimal((int(value < 0), digits, -(kind.scale or 0))), "f")
+    return to_json(value, kind)

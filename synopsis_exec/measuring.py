@@ -1,0 +1,199 @@
+"""A process that runs a job, or Spark's own join, and reports its memory after every micro-batch, as JSON lines.
+
+`synopsis_exec.memory` starts it, with a Java heap of a given size; it is run with the name of a request, a JSON file.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from synopsis_exec.here import status_of
+from synopsis_exec.resident import resident
+from synopsis_exec.runner import report_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+Request = Mapping[str, Any]
+Emit = Callable[[dict[str, Any]], None]
+_NO_EQUALITY = "Stream-stream join without equality predicate"
+
+
+def main(argv: list[str]) -> int:
+    """Do what the request says; the exit status is that of the job."""
+    request = json.loads(Path(argv[0]).read_text(encoding="utf-8"))
+    out = sys.stdout
+
+    def emit(event: dict[str, Any]) -> None:
+        print(json.dumps(event), file=out, flush=True)
+
+    return run_job(request, emit) if request["what"] == "job" else run_native(request, emit)
+
+
+def sample() -> dict[str, int]:
+    """Memory now, in bytes: of Java what is in use after a collection, and the processes' resident memory."""
+    from pyspark import SparkContext
+
+    context = SparkContext._active_spark_context
+    assert context is not None, "there is a session while a query runs"
+    java: Any = context._jvm
+    java.java.lang.System.gc()
+    heap = java.java.lang.management.ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed()
+    found = resident(os.getpid())
+    return {"heap": int(heap), "java": found["java"], "python": found["python"]}
+
+
+# --- the job ----------------------------------------------------------------------------------------------------------
+
+
+def run_job(request: Request, emit: Emit) -> int:
+    """Run a job as its file is run; a sample goes with each of its reports."""
+    sys.argv = [request["job"], *request["options"], "--report", "json"]
+    begun, rows = time.monotonic(), 0
+
+    def note(report: dict[str, Any]) -> None:
+        nonlocal rows
+        rows += report.get("rows", 0) if "batch" in report else 0
+        measured = {**sample(), **job_state(), "tuples": rows} if "batch" in report else {}
+        emit({**report, **measured, "seconds": round(time.monotonic() - begun, 3)})
+
+    with redirect_stdout(_Reports(note)):
+        return status_of(Path(request["job"]))
+
+
+class _Reports(io.TextIOBase):
+    """Takes what a job prints: its reports are passed on, all else goes to the log."""
+
+    def __init__(self, note: Callable[[dict[str, Any]], None]) -> None:
+        self.note, self.line = note, ""
+
+    def write(self, text: str) -> int:
+        *lines, self.line = (self.line + text).split("\n")
+        for line in lines:
+            report = report_of(line)
+            if report is None:
+                print(line, file=sys.stderr)
+            else:
+                self.note(report)
+        return len(text)
+
+
+def job_state() -> dict[str, int]:
+    """Spark's own metrics of the running query: the state of the last batch that is done."""
+    from pyspark.sql import SparkSession
+
+    progress = [query.lastProgress for query in SparkSession.builder.getOrCreate().streams.active]
+    return spark_state([json.loads(p.json) for p in progress if p is not None])
+
+
+def spark_state(progress: list[dict[str, Any]]) -> dict[str, int]:
+    """Rows and bytes of all state operators."""
+    operators = [operator for one in progress for operator in one.get("stateOperators", ())]
+    rows = sum(operator["numRowsTotal"] for operator in operators)
+    return {"state_rows": rows, "state_bytes": sum(operator["memoryUsedBytes"] for operator in operators)}
+
+
+# --- Spark's own join -------------------------------------------------------------------------------------------------
+
+
+def run_native(request: Request, emit: Emit) -> int:
+    """Run Spark's join over the same files; says ``refused`` with Spark's reason where it does not take the query."""
+    spark = _session(request)
+    try:
+        _run(spark, request, request["sql"], emit)
+    except Exception as error:
+        reason = in_one_line(error)
+        if _NO_EQUALITY not in str(error):
+            emit({"refused": reason})
+            return 0
+        emit({"keyed": reason})
+        _retry(spark, request, emit)
+    return 0
+
+
+def _retry(spark: SparkSession, request: Request, emit: Emit) -> None:
+    try:
+        _run(spark, request, request["keyed"], emit)
+    except Exception as error:
+        emit({"refused": in_one_line(error)})
+
+
+def _session(request: Request) -> SparkSession:
+    from pyspark.sql import SparkSession
+
+    manager = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+    spark = (
+        SparkSession.builder.appName("streambound: Spark's own join")
+        .config("spark.sql.shuffle.partitions", 2)
+        .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.sql.streaming.checkpointFileManagerClass", manager)
+        .config("spark.sql.streaming.numRecentProgressUpdates", 10_000)
+        .config("spark.ui.enabled", False)
+        .config("spark.ui.showConsoleProgress", False)
+        .getOrCreate()
+    )
+    spark.sparkContext.setLogLevel("OFF")
+    return spark
+
+
+def _run(spark: SparkSession, request: Request, sql: str, emit: Emit) -> None:
+    """Run one form of the query until its input ends or its time is up."""
+    begun, batches, seen = time.monotonic(), 0, 0
+    query = (
+        _frame(spark, request, sql)
+        .writeStream.format("noop")
+        .outputMode("append")
+        .option("checkpointLocation", str(Path(request["checkpoint"]) / str(hash(sql))))
+        .trigger(availableNow=True)
+        .start()
+    )
+    while True:
+        done = query.awaitTermination(1)
+        updates = [json.loads(progress.json) for progress in query.recentProgress]
+        for progress in updates[seen:]:
+            if progress["numInputRows"]:  # else only a watermark has moved
+                batches += 1
+                tuples = request["tuples"][min(batches, len(request["tuples"])) - 1]
+                measured = {**sample(), **spark_state([progress]), "tuples": tuples}
+                emit({"batch": progress["batchId"], **measured, "seconds": round(time.monotonic() - begun, 3)})
+        seen = len(updates)
+        if done:
+            emit({"ended": True})
+            return
+        if time.monotonic() - begun > request["seconds"]:
+            query.stop()
+            emit({"stopped": True})
+            return
+
+
+def _frame(spark: SparkSession, request: Request, sql: str) -> DataFrame:
+    for view in request["views"]:
+        streaming = view["time"] is not None
+        reader = spark.readStream.option("maxFilesPerTrigger", 1) if streaming else spark.read
+        folder = str(Path(request["input"]) / view["table"])
+        frame = reader.schema(view["schema"]).json(folder).selectExpr(*view["columns"])
+        if streaming:
+            frame = frame.withWatermark(f"`{view['time']}`", "0 seconds")
+        frame.createOrReplaceTempView("`" + view["table"].replace("`", "``") + "`")
+    frame = spark.sql(sql)
+    return frame.dropDuplicates() if request["distinct"] else frame
+
+
+def in_one_line(error: Exception) -> str:
+    """What Spark says, without Java's stack."""
+    text = str(error).strip() or type(error).__name__
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    best = next((line for line in lines if _NO_EQUALITY in line), lines[0])
+    return best[:500]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

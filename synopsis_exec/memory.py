@@ -1,0 +1,323 @@
+"""Does memory stay constant? A job over a stream that fits its query, and Spark's own join over the same rows.
+
+Each runs in a process with a Java heap of its own, over the same files in the same micro-batches; after each batch the
+synopsis entries (or the rows of Spark's state), the Java heap in use and the resident memory are noted.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from analyzer.query import Query
+from analyzer.symbols import symbol, symbols_in
+from recheck.formula import evaluate
+from synopsis_exec.feeds import Feed
+from synopsis_exec.native_join import native_join, reads_streams
+from synopsis_exec.plan_ir import Plan
+from synopsis_exec.recorded_streams import write_feed
+from synopsis_exec.runner import check_spark, failure, last_meaningful_line
+
+_ROOT = Path(__file__).resolve().parent.parent
+_OUT_OF_MEMORY = ("OutOfMemoryError", "GC overhead limit")
+GRACE = 120
+"""Seconds beyond its time after which Spark's own join is killed: a full heap keeps it from stopping itself."""
+
+Event = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Memory after a micro-batch. ``tuples`` have been read so far, in ``seconds``; sizes are in bytes.
+
+    ``entries`` and ``peak``, the most within the batch, are the job's synopsis entries; of Spark's join there are none.
+    ``state_rows`` and ``state_bytes`` are what Spark's own metrics (``stateOperators``) say. ``heap`` is what Java uses
+    after a collection, ``java`` and ``python`` the resident memory of the processes.
+    """
+
+    tuples: int
+    seconds: float
+    state_rows: int
+    state_bytes: int
+    heap: int
+    java: int
+    python: int
+    entries: int | None = None
+    peak: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Native:
+    """Spark's own join: its samples, and how it ended.
+
+    ``refused`` is Spark's reason not to run the query at all; ``keyed`` its reason to run it only with a constant key;
+    ``ended``: ``done``, ``stopped`` (its time was up), ``out of memory``, or ``failed`` with a ``reason``.
+    """
+
+    samples: tuple[Sample, ...] = ()
+    ended: str = ""
+    refused: str = ""
+    keyed: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """What was measured. ``limit`` is M for the generated streams: it may depend on their rates and on relations."""
+
+    query: str
+    stream: str
+    tuples: int
+    heap: str
+    limit: int
+    formula: str
+    rows: dict[str, int]
+    quarantined: int
+    results: int
+    samples: tuple[Sample, ...]
+    stopped: str
+    native: Native | None
+
+    @property
+    def peak(self) -> int:
+        """The most synopsis entries."""
+        return max((sample.peak or 0 for sample in self.samples), default=0)
+
+    @property
+    def constant(self) -> bool:
+        """Whether there never were more entries than M."""
+        return self.peak <= self.limit and not self.stopped
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """How much is measured: tuples, micro-batches, and the Java heap, as in ``512m``.
+
+    ``native_tuples`` bounds the rows of Spark's join (0: leave it out), ``native_seconds`` its time.
+    """
+
+    tuples: int
+    batches: int
+    heap: str
+    native_tuples: int
+    native_seconds: int
+
+
+def measure(
+    plan: Plan,
+    job_text: str,
+    query: Query,
+    feed: Feed,
+    stream: str,
+    load: Load,
+    on_rows: Callable[[str, int], None] = lambda stage, rows: None,
+) -> Measurement:
+    """Write the streams, run the job, then Spark's join; ``on_rows`` hears of each stage's rows as they are done.
+
+    Raises what a run raises, except that a job which breaks its bound is a measurement, too.
+    """
+    check_spark()
+    with tempfile.TemporaryDirectory(prefix="streambound-memory-") as directory:
+        folder = Path(directory)
+        counted = _Counted(plan)
+        rows = write_feed(
+            folder / "in", plan, Feed(feed.relations, counted.pass_on(feed.rows)), load.tuples, load.batches,
+            lambda rows: on_rows("writing", rows),
+        )  # fmt: skip
+        limit = evaluate(plan.bound.entries.text, sizes(plan, feed.relations, counted.rates))
+        samples, summary, stopped = _job(folder, job_text, load, lambda rows: on_rows("job", rows))
+        native = None
+        if load.native_tuples:
+            native = _native(folder, query, load, lambda rows: on_rows("native", rows))
+    return Measurement(
+        plan.name, stream, load.tuples, load.heap, limit, plan.bound.entries.text, rows,
+        sum(summary.get("quarantined", {}).values()), summary.get("results", 0), samples, stopped, native,
+    )  # fmt: skip
+
+
+class _Counted:
+    """Counts the tuples of each timestamp while they pass: the rates that M may depend on."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.times = {stream.name: str(stream.timestamp) for stream in plan.streams}
+        self.rates = dict.fromkeys(self.times, 0)
+
+    def pass_on(self, rows: Iterator[tuple[str, dict[str, Any]]]) -> Iterator[tuple[str, dict[str, Any]]]:
+        """The rows as they are; a stream's come in order of time."""
+        last: dict[str, int | None] = dict.fromkeys(self.times)
+        same: Counter[str] = Counter()
+        for name, row in rows:
+            now = row[self.times[name]]
+            same[name] = same[name] + 1 if now == last[name] else 1
+            last[name] = now
+            self.rates[name] = max(self.rates[name], same[name])
+            yield name, row
+
+
+def sizes(plan: Plan, relations: Mapping[str, Sequence[Mapping[str, Any]]], rates: Mapping[str, int]) -> dict[str, int]:
+    """The symbols of M for some streams and relations; of a relation without values an extreme is 0."""
+    known = {symbol("c", name): rate for name, rate in rates.items()}
+    for relation in plan.relations:
+        rows = relations.get(relation.name, ())
+        known[symbol("rows", relation.name)] = len(rows)
+        for column in relation.declared:
+            values = [row[column.name] for row in rows if isinstance(row[column.name], int)]
+            known[symbol("min", relation.name, column.name)] = min(values, default=0)
+            known[symbol("max", relation.name, column.name)] = max(values, default=0)
+    return {name: number for name, number in known.items() if name in symbols_in(plan.bound.entries.text)}
+
+
+# --- processes --------------------------------------------------------------------------------------------------------
+
+
+def _job(
+    folder: Path, job_text: str, load: Load, on_rows: Callable[[int], None]
+) -> tuple[tuple[Sample, ...], Event, str]:
+    """The job's samples and summary; and the reason where it stopped because its bound was broken."""
+    (folder / "job.py").write_text(job_text, encoding="utf-8")
+    options = {"input": "in", "output": "out.jsonl", "quarantine": "bad.jsonl", "checkpoint": "checkpoint"}
+    parts = [part for option, name in options.items() for part in (f"--{option}", str(folder / name))]
+    request = {"what": "job", "job": str(folder / "job.py"), "options": parts}
+    log = folder / "job.log"
+    status, events = _watch(folder, request, load.heap, log, None, on_rows)
+    last = events[-1] if events else {}
+    stopped = str(last.get("message", "")) if last.get("error") == "limit" else ""
+    if not stopped and (status != 0 or "summary" not in last):
+        raise failure(last, status, _kept(log))
+    return _samples(events), last if not stopped else {}, stopped
+
+
+def _native(folder: Path, query: Query, load: Load, on_rows: Callable[[int], None]) -> Native:
+    if reads_streams(query) < 2:
+        return Native(refused="the query reads one stream, so that there is nothing to join")
+    join = native_join(query)
+    batches = max(1, load.batches * load.native_tuples // load.tuples)
+    _link(folder, batches)
+    request = {
+        "what": "native",
+        "input": str(folder / "native-in"),
+        "checkpoint": str(folder / "native"),
+        "seconds": load.native_seconds,
+        "tuples": [load.tuples * (number + 1) // load.batches for number in range(batches)],
+        "views": [asdict(view) for view in join.views],
+        "sql": join.sql,
+        "keyed": join.keyed,
+        "distinct": join.distinct,
+    }
+    log = folder / "native.log"
+    status, events = _watch(folder, request, load.heap, log, load.native_seconds + GRACE, on_rows)
+    found = {key: str(event[key]) for event in events for key in ("refused", "keyed") if key in event}
+    samples = _samples(events)
+    if "refused" in found and not samples and not _exhausted(log):
+        return Native(refused=found["refused"], keyed=found.get("keyed", ""))
+    ended, reason = _ended(status, events, log)
+    return Native(samples, ended, keyed=found.get("keyed", ""), reason=reason)
+
+
+def _link(folder: Path, batches: int) -> None:
+    """The first micro-batches of the input once more, for Spark's join, without copying them."""
+    for file in (folder / "in").glob("*/part-*.jsonl"):
+        if int(file.stem.removeprefix("part-")) < batches:
+            target = folder / "native-in" / file.parent.name / file.name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            os.link(file, target)
+
+
+def _ended(status: int, events: Sequence[Event], log: Path) -> tuple[str, str]:
+    """How Spark's join ended, and the reason where it failed."""
+    keys = {key for event in events for key in event}
+    if "ended" in keys:
+        return "done", ""
+    if "stopped" in keys:
+        return "stopped", ""
+    if _exhausted(log) or any(word in str(events) for word in _OUT_OF_MEMORY):
+        return "out of memory", ""
+    if status < 0:
+        return "stopped", ""
+    reason = next((str(event["refused"]) for event in events if "refused" in event), "")
+    return "failed", reason or last_meaningful_line(log.read_text(encoding="utf-8", errors="replace"))
+
+
+def _exhausted(log: Path) -> bool:
+    text = log.read_text(encoding="utf-8", errors="replace")
+    return any(word in text for word in _OUT_OF_MEMORY)
+
+
+def _samples(events: Sequence[Event]) -> tuple[Sample, ...]:
+    names = Sample.__dataclass_fields__
+    return tuple(Sample(**{k: v for k, v in event.items() if k in names}) for event in events if "heap" in event)
+
+
+def _watch(
+    folder: Path, request: Event, heap: str, log: Path, seconds: int | None, on_rows: Callable[[int], None]
+) -> tuple[int, list[Event]]:
+    """Run `measuring` on a request, at most so long; its exit status and its reports. All else goes to the log."""
+    file = folder / f"{request['what']}.json"
+    file.write_text(json.dumps(request), encoding="utf-8")
+    command = [sys.executable, "-P", "-m", "synopsis_exec.measuring", str(file)]
+    events: list[Event] = []
+    with (
+        log.open("w", encoding="utf-8") as errors,
+        subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=errors, text=True, encoding="utf-8", env=_environment(heap)
+        ) as process,
+    ):
+        timer = threading.Timer(seconds, process.kill) if seconds is not None else None
+        if timer is not None:
+            timer.start()
+        try:
+            for line in process.stdout or ():
+                event = _event(line)
+                if event is None:
+                    errors.write(line)
+                    continue
+                if "tuples" in event:
+                    on_rows(event["tuples"] - _read(events))
+                events.append(event)
+            return process.wait(), events
+        finally:
+            if timer is not None:
+                timer.cancel()
+            process.terminate()
+
+
+def _read(events: Sequence[Event]) -> int:
+    return max((event.get("tuples", 0) for event in events), default=0)
+
+
+def _event(line: str) -> Event | None:
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _environment(heap: str) -> dict[str, str]:
+    """A Java heap of its own; a process whose heap is full ends, instead of collecting garbage for ever."""
+    submit = f'--driver-memory {heap} --driver-java-options "-XX:+ExitOnOutOfMemoryError" pyspark-shell'
+    path = os.pathsep.join(part for part in (str(_ROOT), os.environ.get("PYTHONPATH", "")) if part)
+    return {
+        **os.environ,
+        "PYSPARK_SUBMIT_ARGS": submit,
+        "PYSPARK_PYTHON": sys.executable,
+        "PYTHONPATH": path,
+        "PYTHONWARNINGS": "ignore",
+    }
+
+
+def _kept(log: Path) -> Path:
+    """A copy of a log that outlives the measurement."""
+    handle, name = tempfile.mkstemp(prefix="streambound-memory-", suffix=".log")
+    with os.fdopen(handle, "wb") as file:
+        file.write(log.read_bytes())
+    return Path(name)

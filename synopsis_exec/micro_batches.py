@@ -1,0 +1,81 @@
+"""Recorded streams cut into random micro-batches: other boundaries and another order, the same meaning.
+
+Each stream is put in order of time and cut at random places of its own, so that the streams are at different times
+within a batch; and within a batch its rows come in any order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+
+from synopsis_exec.plan_ir import Input, Plan
+from synopsis_exec.recorded import input_files, lines_of, read_row
+from synopsis_exec.recorded_streams import write_part
+
+Lines = dict[str, list[bytes]]
+"""Lines of JSON by stream and relation, as they were recorded."""
+Pieces = dict[str, list[list[bytes]]]
+"""The lines of each stream by micro-batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Recorded rows: the streams in order of time, and the relations."""
+
+    streams: Lines
+    relations: Lines
+
+    @property
+    def size(self) -> int:
+        """How many rows there are."""
+        return sum(len(lines) for part in (self.streams, self.relations) for lines in part.values())
+
+
+def recorded(plan: Plan, folder: Path) -> Rows:
+    """The rows of a directory, as `run --input` takes it. Raises InputError for a file that cannot be read."""
+    lines = {
+        item.name: [row for file in input_files(item.name, folder) for row in lines_of(file)] for item in plan.inputs
+    }
+    streams = {item.name: in_order(item, lines[item.name]) for item in plan.streams}
+    return Rows(streams, {item.name: lines[item.name] for item in plan.relations})
+
+
+def in_order(stream: Input, lines: Sequence[bytes]) -> list[bytes]:
+    """Lines in order of time; one that cannot be used stays behind the line before it."""
+    stamped, now = [], 0
+    for line in lines:
+        row = read_row(stream, line)
+        now = row[str(stream.timestamp)] if isinstance(row, dict) else now
+        stamped.append((now, line))
+    return [line for _, line in sorted(stamped, key=lambda pair: pair[0])]
+
+
+def cut(random: Random, streams: Mapping[str, Sequence[bytes]], most: int) -> Pieces:
+    """The lines of each stream as up to ``most`` pieces, shuffled within each."""
+    return {name: _pieces(random, lines, random.randint(1, most)) for name, lines in streams.items()}
+
+
+def _pieces(random: Random, lines: Sequence[bytes], number: int) -> list[list[bytes]]:
+    places = [0, *sorted(random.randint(0, len(lines)) for _ in range(number - 1)), len(lines)]
+    pieces = [list(lines[start:end]) for start, end in pairwise(places)]
+    for piece in pieces:
+        random.shuffle(piece)
+    return pieces
+
+
+def write_batches(
+    folder: Path, relations: Mapping[str, Sequence[bytes]], pieces: Mapping[str, Sequence[list[bytes]]]
+) -> int:
+    """A directory that a job reads piece by piece; returns the number of micro-batches."""
+    for name, mine in {**{name: [lines] for name, lines in relations.items()}, **pieces}.items():
+        for number, lines in enumerate(mine):
+            write_part(folder, name, number, [_text(line) for line in lines])
+    return max((len(mine) for mine in pieces.values()), default=0)
+
+
+def _text(line: bytes) -> str:
+    return line.decode("utf-8", "surrogateescape") + "\n"

@@ -1,0 +1,118 @@
+"""The same query as Spark's own stream-stream join, where Spark can express one: what `memory` compares the job with.
+
+Spark keeps the rows of both sides in a state store until watermarks say that they can join no more. It wants the
+application time to be a timestamp, so an integer one counts seconds here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from analyzer.catalog import Column, Kind
+from analyzer.query import And, Attribute, Branch, Comparison, Formula, Not, OneOf, Op, Or, Query, Source, conjunction
+from analyzer.render import render_branch
+from analyzer.types import DataType, Family
+from analyzer.values import MICROSECONDS
+
+_MOMENT = DataType("timestamp", Family.TIMESTAMP)
+KEY = "_one"
+"""A column that is 0 in every row: Spark joins streams on equal columns only, so it can be given one."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A table as Spark reads it: the schema of its JSON, and its columns as SQL; ``time`` is a stream's watermark."""
+
+    table: str
+    schema: str
+    columns: tuple[str, ...]
+    time: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class NativeJoin:
+    """Views, the query over them as a bag, and whether duplicates are then dropped.
+
+    ``keyed`` is the query with an equality of constant columns, for a Spark that refuses joins without equality.
+    """
+
+    views: tuple[View, ...]
+    sql: str
+    keyed: str
+    distinct: bool
+
+
+def native_join(query: Query) -> NativeJoin:
+    """The query as Spark is to run it on streams. Whether it can, Spark says when it starts."""
+    sources = {source.table: source for branch in query.branches for source in branch.sources}
+    branches = [_with_moments(branch) for branch in query.branches]
+    sql = "\nUNION ALL\n".join(render_branch(branch, False) for branch in branches)
+    keyed = "\nUNION ALL\n".join(render_branch(_keyed(branch), False) for branch in branches)
+    return NativeJoin(tuple(_view(source) for source in sources.values()), sql, keyed, query.distinct)
+
+
+def reads_streams(query: Query) -> int:
+    """How many streams the largest branch joins."""
+    return max((len(branch.streams) for branch in query.branches), default=0)
+
+
+def _view(source: Source) -> View:
+    schema = ", ".join(f"{_quoted(column.name)} {_json_type(column)}" for column in source.columns)
+    columns = []
+    for column in source.columns:
+        name = _quoted(column.name)
+        counted = column.name == source.timestamp and column.type.family is Family.INTEGER
+        columns.append(f"timestamp_seconds({name}) AS {name}" if counted else name)
+    first = _quoted(source.columns[0].name)
+    columns.append(f"pmod(hash({first}), 1) AS {KEY}")  # a literal would be folded away
+    return View(source.table, schema, tuple(columns), source.timestamp if source.kind is not Kind.RELATION else None)
+
+
+def _json_type(column: Column) -> str:
+    return "STRING" if column.type.family in (Family.OTHER, Family.STRING) else column.type.name
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _keyed(branch: Branch) -> Branch:
+    """The branch with an equality of the constant columns of its streams."""
+    first, *others = (source.alias for source in branch.streams)
+    key = Column(KEY, DataType("int", Family.INTEGER))
+    sources = tuple(replace(source, columns=(*source.columns, key)) for source in branch.sources)
+    equal = tuple(Comparison(Attribute(first, KEY), Op.EQ, Attribute(other, KEY), 0) for other in others)
+    return replace(branch, sources=sources, where=conjunction((*equal, branch.where)))
+
+
+def _with_moments(branch: Branch) -> Branch:
+    """The branch with timestamps for application times that are integers: of so many seconds."""
+    counted = {s.alias for s in branch.streams if s.column(str(s.timestamp)).type.family is Family.INTEGER}
+    sources = tuple(_clocked(source) if source.alias in counted else source for source in branch.sources)
+    return replace(branch, sources=sources, where=_scaled(branch.where, branch, counted))
+
+
+def _clocked(source: Source) -> Source:
+    columns = tuple(replace(c, type=_MOMENT) if c.name == source.timestamp else c for c in source.columns)
+    return replace(source, columns=columns)
+
+
+def _scaled(formula: Formula, branch: Branch, counted: set[str]) -> Formula:
+    """A condition whose constants of time are microseconds."""
+    match formula:
+        case Comparison(left=left, offset=int(offset)) if left.source in counted and branch.is_time(left):
+            return replace(formula, offset=offset * MICROSECONDS)
+        case OneOf(attribute, values) if attribute.source in counted and branch.is_time(attribute):
+            return replace(formula, values=tuple(int(value) * MICROSECONDS for value in values))
+        case And(parts):
+            return And(_all(parts, branch, counted))
+        case Or(parts):
+            return Or(_all(parts, branch, counted))
+        case Not(part):
+            return Not(_scaled(part, branch, counted))
+    return formula
+
+
+def _all(parts: Sequence[Formula], branch: Branch, counted: set[str]) -> tuple[Formula, ...]:
+    return tuple(_scaled(part, branch, counted) for part in parts)

@@ -1,0 +1,74 @@
+"""Encoded rows as recorded streams: lines of JSON, and directories that a job reads micro-batch by micro-batch."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from analyzer.values import to_json
+from synopsis_exec.feeds import Feed
+from synopsis_exec.plan_ir import Input, Plan
+
+FIRST_MODIFIED = 1_000_000_000
+"""When the first file of a stream was modified, in seconds since 1970; each later one a second after it.
+
+Spark reads files in the order of their modification times."""
+
+
+def line_writer(item: Input) -> Callable[[Mapping[str, Any]], str]:
+    """A function from an encoded row of a stream or relation to its line of JSON."""
+    kinds = {column.name: column.type for column in item.declared}
+    known: dict[tuple[str, Any], str] = {}
+
+    def cell(name: str, value: Any) -> str:
+        text = f"{json.dumps(name, ensure_ascii=False)}: {json.dumps(to_json(value, kinds[name]), ensure_ascii=False)}"
+        if len(known) < 100_000:
+            known[name, value] = text
+        return text
+
+    def line(row: Mapping[str, Any]) -> str:
+        return "{" + ", ".join(known.get((name, row[name])) or cell(name, row[name]) for name in kinds) + "}\n"
+
+    return line
+
+
+def write_part(folder: Path, name: str, number: int, lines: Sequence[str]) -> None:
+    """File ``number`` of a stream; what is not text (a recorded line of broken bytes) is written back as it was."""
+    directory = folder / name
+    directory.mkdir(parents=True, exist_ok=True)
+    file = directory / f"part-{number:06d}.jsonl"
+    file.write_text("".join(lines), encoding="utf-8", errors="surrogateescape")
+    os.utime(file, (FIRST_MODIFIED + number, FIRST_MODIFIED + number))
+
+
+def write_relations(folder: Path, plan: Plan, relations: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+    """The relations, each as one file in a directory of its own."""
+    for item in plan.relations:
+        line = line_writer(item)
+        write_part(folder, item.name, 0, [line(row) for row in relations.get(item.name, ())])
+
+
+def write_feed(
+    folder: Path, plan: Plan, feed: Feed, tuples: int, batches: int, on_rows: Callable[[int], None] = lambda rows: None
+) -> dict[str, int]:
+    """So many tuples of a feed as so many micro-batches; returns the rows per stream.
+
+    In a batch, every stream has a file, though it may be empty, so that the streams stay side by side.
+    """
+    write_relations(folder, plan, feed.relations)
+    writers = {item.name: line_writer(item) for item in plan.streams}
+    total = dict.fromkeys(writers, 0)
+    for number in range(batches):
+        size = tuples * (number + 1) // batches - tuples * number // batches
+        lines: dict[str, list[str]] = {name: [] for name in writers}
+        for name, row in islice(feed.rows, size):
+            lines[name].append(writers[name](row))
+        for name, mine in lines.items():
+            write_part(folder, name, number, mine)
+            total[name] += len(mine)
+        on_rows(size)
+    return total

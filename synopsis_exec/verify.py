@@ -1,0 +1,133 @@
+"""Whether a job prints what batch SQL returns: other micro-batches in every run, and of a difference a small input.
+
+A run cuts the streams at random (`micro_batches`), runs the job, and compares its output with the statement over the
+same rows in Spark (`recheck.spark_batch`), except those that the job has put into quarantine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from random import Random
+
+from recheck.spark_batch import Cell, Statement
+from synopsis_exec.bench import Bench, Item, Trial
+from synopsis_exec.feeds import random_feed
+from synopsis_exec.micro_batches import Pieces, Rows, cut
+from synopsis_exec.plan_ir import Plan
+from synopsis_exec.recorded_streams import line_writer
+from synopsis_exec.runner import check_spark
+from synopsis_exec.shrink import shrink
+
+MOST_BATCHES = 6
+"""Micro-batches that a stream is cut into."""
+FEW = 8
+"""Different tuples of each generated stream, apart from changed ones."""
+COMBINATIONS = 1_000_000
+"""About how many combinations of tuples the batch query over generated streams looks at."""
+KERNEL_TRIALS, JOB_TRIALS = 120, 25
+"""Trials that shrinking may take: each runs the kernel or the whole job, and a batch query."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The first timestamp at which job and batch SQL differ over a small input, and that input by table.
+
+    ``timestamp`` is a number, microseconds since 1970 where time is a timestamp. ``minimal`` says that no row can go;
+    ``trials`` how often that was tried: with the job's kernel alone or, ``by_job``, with the whole job on Spark.
+    """
+
+    timestamp: int | None
+    cells: tuple[Cell, ...]
+    rows: dict[str, list[str]]
+    trials: int
+    minimal: bool
+    by_job: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What the trials have shown; ``difference`` is None where every timestamp of each is equal."""
+
+    query: str
+    columns: tuple[str, ...]
+    seed: int
+    trials: tuple[Trial, ...]
+    difference: Difference | None
+
+
+def verify(
+    plan: Plan,
+    job_text: str,
+    statement: Statement,
+    rows: Rows | None,
+    seed: int,
+    runs: int,
+    on_trial: Callable[[Trial], None] = lambda trial: None,
+) -> Verification:
+    """Run a job on recorded rows (or, where None, on generated ones) and compare, until a run differs.
+
+    Raises what a run raises, and StreamboundError where Spark refuses the batch query.
+    """
+    check_spark()
+    trials: list[Trial] = []
+    difference = None
+    with Bench.open(plan, job_text, statement) as bench:
+        for number in range(runs):
+            random = Random(f"{seed} {number}")
+            mine = rows or generated(plan, random.randrange(2**32))
+            items = _items(mine, cut(random, mine.streams, MOST_BATCHES))
+            trials.append(bench.run(items))
+            on_trial(trials[-1])
+            if not trials[-1].comparison.equal:
+                difference = smallest(bench, items)
+                break
+    return Verification(plan.name, statement.columns, seed, tuple(trials), difference)
+
+
+def generated(plan: Plan, seed: int) -> Rows:
+    """Random rows that fit the query and the catalog, so few that batch SQL can join them all."""
+    most = max((len(branch.branch.streams) for branch in plan.branches), default=1)
+    each = max(8, min(300, int(COMBINATIONS ** (1 / most))))
+    feed = random_feed(plan, seed, few=FEW, timestamps=each)
+    writers = {item.name: line_writer(item) for item in plan.inputs}
+    streams: dict[str, list[bytes]] = {item.name: [] for item in plan.streams}
+    for name, row in islice(feed.rows, each * len(streams)):
+        streams[name].append(writers[name](row).rstrip("\n").encode())
+    relations = {n: [writers[n](row).rstrip("\n").encode() for row in mine] for n, mine in feed.relations.items()}
+    return Rows(streams, relations)
+
+
+def _items(rows: Rows, pieces: Pieces) -> list[Item]:
+    """All rows, micro-batch by micro-batch."""
+    relations = [(name, 0, line) for name, lines in rows.relations.items() for line in lines]
+    streams = [(name, k, line) for name, mine in pieces.items() for k, lines in enumerate(mine) for line in lines]
+    return relations + sorted(streams, key=lambda item: item[1])
+
+
+def smallest(bench: Bench, items: Sequence[Item]) -> Difference:
+    """A small input whose results differ, confirmed with the whole job.
+
+    Shrunk with the kernel alone where that is to blame, which is fast; else with the job.
+    """
+    if bench.kernel_differs(items):
+        found = _shrunk(bench, items, by_job=False)
+        if found is not None:
+            return found
+    found = _shrunk(bench, items, by_job=True)
+    assert found is not None, "the job gave another result for the same input"
+    return found
+
+
+def _shrunk(bench: Bench, items: Sequence[Item], by_job: bool) -> Difference | None:
+    """None where the job itself is right on what is left."""
+    test, most = (bench.job_differs, JOB_TRIALS) if by_job else (bench.kernel_differs, KERNEL_TRIALS)
+    left = shrink(items, test, most)
+    comparison = bench.run(left.items).comparison
+    if comparison.equal:
+        return None
+    rows: dict[str, list[str]] = {item.name: [] for item in bench.plan.inputs}
+    for name, _, line in left.items:
+        rows[name].append(line.decode("utf-8", "replace"))
+    return Difference(comparison.timestamp, comparison.cells, rows, left.trials, left.minimal, by_job)

@@ -1,0 +1,103 @@
+"""The measurement as text, as data and as a drawing."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reports import memory_plot
+from reports.memory_plot import write_plots
+from reports.memory_report import MOST_ROWS, memory_json, memory_lines, verdict
+from synopsis_exec.memory import Measurement, Native, Sample
+
+MIB = 1024 * 1024
+
+
+def _sample(tuples: int, **more: Any) -> Sample:
+    plain = {"state_rows": 0, "state_bytes": 0, "heap": 70 * MIB, "java": 400 * MIB, "python": 90 * MIB}
+    return Sample(**{"tuples": tuples, "seconds": tuples / 1000, **plain, **more})
+
+
+JOB = tuple(_sample(1000 * n, entries=5, peak=6) for n in range(1, 31))
+JOIN = Native(tuple(_sample(1000 * n, state_rows=1000 * n, heap=(70 + n) * MIB) for n in range(1, 21)), "out of memory")
+FOUND = Measurement("q", "random", 30_000, "512m", 12, "12", {"S": 10_000, "T": 20_000}, 0, 99, JOB, "", JOIN)
+
+
+def test_the_table_has_a_line_for_some_batches_and_the_last() -> None:
+    lines = list(memory_lines(FOUND))
+    assert lines[0] == "q: 30,000 tuples of random streams (S 10,000, T 20,000), heap 512m"
+    first = lines.index("the job:") + 2
+    table = lines[first : lines.index("", first)]
+    assert len(table) == MOST_ROWS
+    assert table[-1].split() == ["30,000", "6", "0", "70", "400", "90", "30.0"]
+    assert "Spark's own stream-stream join (its Java heap was full after 20,000 tuples):" in lines
+    assert lines[-2:] == [
+        "constant: at most 6 synopsis entries at any time, within M = 12; Spark's own join kept 20,000 rows",
+        "after 20,000 tuples",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"limit": 5}, "NOT CONSTANT: 6 synopsis entries, more than M = 5"),
+        ({"stopped": "13 entries"}, "NOT CONSTANT: the job was stopped: 13 entries"),
+        ({"native": None}, "constant: at most 6 synopsis entries at any time, within M = 12"),
+    ],
+)
+def test_verdicts(change: dict[str, Any], expected: str) -> None:
+    assert verdict(replace(FOUND, **change)) == expected
+
+
+def test_a_refusal_is_said_in_sparks_words() -> None:
+    text = "\n".join(memory_lines(replace(FOUND, native=Native(refused="[MULTIPLE_EVENT_TIME_COLUMNS] no"))))
+    assert "does not take this query: [MULTIPLE_EVENT_TIME_COLUMNS] no" in text
+    text = "\n".join(memory_lines(replace(FOUND, native=replace(JOIN, keyed="without equality"))))
+    assert "with an equality of constant columns added" in text
+
+
+def test_rows_in_quarantine_are_not_hidden() -> None:
+    assert any("quarantined: 3 rows" in line for line in memory_lines(replace(FOUND, quarantined=3)))
+
+
+def test_data() -> None:
+    data = json.loads(memory_json(FOUND))
+    assert (data["schema_version"], data["peak"], data["limit"], data["constant"]) == (1, 6, 12, True)
+    assert data["samples"][0]["entries"] == 5
+    assert data["native"]["ended"] == "out of memory"
+
+
+@pytest.mark.parametrize("native", [None, JOIN, Native(refused="no"), replace(JOIN, ended="done")], ids=str)
+def test_drawings_are_the_same_every_time(tmp_path: Path, native: Native | None) -> None:
+    found = replace(FOUND, native=native)
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        write_plots(found, tmp_path / name)
+    for name in ("memory.png", "memory.svg"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+        assert (tmp_path / "a" / name).stat().st_size > 10_000
+
+
+def test_what_a_drawing_says() -> None:
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    from matplotlib import pyplot as plt
+
+    figure = memory_plot._figure(plt, FOUND)
+    state, heap = figure.axes
+    texts = {text.get_text() for text in state.texts}
+    assert {
+        "proved bound M = 12",
+        "entries of the job: at most 6",
+        "rows kept by Spark's own join:\nout of memory",
+    } == texts
+    assert {text.get_text() for text in heap.texts} == {"the job", "Spark's own join:\nout of memory"}
+    dashed = [line for line in state.lines if line.get_linestyle() == "--"]
+    assert [list(line.get_ydata()) for line in dashed] == [[12, 12]]
+    assert state.get_xlabel() == "tuples read" and "MiB" in heap.get_ylabel()
+    plt.close(figure)

@@ -1,0 +1,134 @@
+"""What happens when something goes wrong: docs/executor.md, row by row. Nothing is lost, and a restart goes on."""
+
+from __future__ import annotations
+
+import json
+import resource
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from synopsis_exec.simulate import load_kernel
+from tests.synopsis_exec.test_codegen import FIGURE2, figure2_job
+from tests.synopsis_exec.test_job_on_spark import batches, kernel, read, run, write
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+
+COLUMNS = {"a": "bigint", "b": "string", "ts": "bigint"}
+SQL = "SELECT S.a, T.b FROM S, T WHERE S.ts > T.ts AND T.a = S.a AND T.b IN ('x', 'y')"
+
+
+def good_rows() -> tuple[list[list[dict[str, Any]]], list[list[dict[str, Any]]]]:
+    """Three batches: S with duplicates and a jump of its clock; T stops after the second, and brings useless rows."""
+    s = [[{"a": i % 4, "b": "x", "ts": 10 * batch + i // 2} for i in range(20)] for batch in range(2)]
+    t = [[{"a": i % 4, "b": "xyz"[i % 3], "ts": 10 * batch + i // 2} for i in range(20)] for batch in range(2)]
+    s[1] += [s[1][-1]] * 3
+    s[1] += [{"a": 1, "b": "x", "ts": 10**15}]
+    return [*s, [{"a": 2, "b": None, "ts": 10**15 + 1}]], [*t, []]
+
+
+BAD = {
+    "\0": "not a JSON object",
+    '{"a": 1, "b": "x", "ts": 1': "not a JSON object",
+    '{"b": "x", "ts": 25}': "a is missing",
+    '{"a": "one", "b": "x", "ts": 25}': "a is not a bigint",
+    '{"a": 99, "b": "x", "ts": 25}': "a is outside its domain",
+    '{"a": 1, "b": "x", "ts": null}': "ts, the timestamp, is NULL",
+    '{"a": 1, "b": "x", "ts": -7}': "ts is before 0, where time starts",
+}
+
+
+def test_every_row_is_a_result_or_quarantined_or_useless(spark: Any, tmp_path: Path) -> None:
+    stream = {"timestamp": "ts", "columns": COLUMNS, "domain": {"a": [0, 9]}}
+    job = kernel(SQL, {"streams": {"S": stream, "T": stream}})
+    streams = dict(zip("ST", good_rows(), strict=True))
+    late = {"a": 1, "b": "x", "ts": 0}
+    for name, parts in streams.items():
+        for number, rows in enumerate(parts):
+            extra = [{**row, "more": {"ts": 0}} for row in rows[:5]] + rows[5:]
+            faults = [*BAD] if number == 1 else [late] if number == 2 else []
+            write(tmp_path / "in" / name / f"{number}.jsonl", *extra, *faults, modified=1_600_000_000 + number)
+    events: list[dict[str, Any]] = []
+    summary = run(spark, job, tmp_path, report=events.append)
+    quarantine = read(tmp_path / "quarantine")
+    for name, parts in streams.items():
+        good = sum(map(len, parts))
+        bad = [row for row in quarantine if row["stream"] == name]
+        assert summary["rows"][name] == good + len(bad) == good + len(BAD) + 1
+        reasons = Counter(BAD.values()) + Counter({"late": 1})
+        assert Counter(row["reason"].partition(":")[0] for row in bad) == reasons
+        assert sorted(row["row"] for row in bad) == sorted([*BAD, json.dumps(late)])
+    assert sum(event["rows"] for event in events if "batch" in event) == sum(summary["rows"].values())
+    assert max(event["pending"] for event in events if "batch" in event) > 0
+    found = Counter({(row["a"], row["b"], row["_ts"]): row["_mult"] for row in read(tmp_path / "output")})
+    assert found == batch_sql(tmp_path, {name: [*chain(*parts)] for name, parts in streams.items()})
+    assert found.total() > 100
+
+
+def batch_sql(folder: Path, streams: dict[str, list[dict[str, Any]]]) -> Counter[tuple[Any, ...]]:
+    """The query's results by DuckDB, with the time at which each becomes true."""
+    connection = duckdb.connect()
+    for name, rows in streams.items():
+        write(folder / f"{name}.good", *rows)
+        columns = "{'a': 'BIGINT', 'b': 'VARCHAR', 'ts': 'BIGINT'}"
+        file = f"read_json('{folder}/{name}.good', columns = {columns}, format = 'newline_delimited')"
+        connection.sql(f"CREATE VIEW {name} AS SELECT * FROM {file}")
+    select = SQL.replace(" FROM", ", greatest(S.ts, T.ts) FROM")
+    return Counter(connection.sql(select).fetchall())
+
+
+@contextmanager
+def full_disk() -> Iterator[None]:
+    """No file that this process writes finds room."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_full_disk_stops_the_job_and_room_lets_it_go_on(spark: Any, tmp_path: Path) -> None:
+    """A state finds no room, then bad rows, a sink that Spark writes, the output; each run keeps what it has."""
+    batches(tmp_path / "in")
+    job = load_kernel(figure2_job())
+    job.SINK = job.Target("json", str(tmp_path / "sink"), {})
+    written, events = job.written_atomically, list[Any]()
+    full: set[str] = set()
+
+    @contextmanager
+    def limited(path: Path) -> Iterator[Any]:
+        with full_disk() if f"{path.parent.name}/{path.name}" in full else nullcontext(), written(path) as file:
+            yield file
+
+    job.written_atomically = limited
+
+    def stopped(message: str) -> None:
+        with pytest.raises(job.JobError, match=message) as caught:
+            run(spark, job, tmp_path, report=lambda event: events.append(event["batch"]))
+        assert (caught.value.kind, caught.value.status) == ("output", 3)
+        assert not (tmp_path / "output").exists()
+        assert not list(tmp_path.rglob(".*.tmp"))
+
+    for name in ("state/1.json", "quarantine/000000002.jsonl"):
+        full = {name}
+        stopped(f"cannot write .*/checkpoint/{name}: File too large")
+    (tmp_path / "sink").write_text("a file where a directory should be")
+    full = set()
+    stopped("cannot write batch 2 to .*/sink: ")
+    (tmp_path / "sink").unlink()
+    full = {f"{tmp_path.name}/output"}
+    stopped("cannot write .*/output: File too large")
+    full = set()
+    summary = run(spark, job, tmp_path)
+    assert events == [0, 1, 2]
+    assert read(tmp_path / "output") == read(FIGURE2 / "expected.jsonl")
+    assert summary["rows"] == {"S": 4, "T": 5, "U": 3}
+    sent = [row for file in sorted((tmp_path / "sink").glob("batch=*/*.json")) for row in read(file)]
+    assert sent == read(tmp_path / "output")

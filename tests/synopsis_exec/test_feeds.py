@@ -1,0 +1,137 @@
+"""Generated streams fit the query and the catalog: no run would quarantine a row, and results come of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import islice
+from typing import Any
+
+import pytest
+
+from analyzer.catalog import catalog_from_mapping
+from analyzer.errors import NotExecutableError
+from criteria.verdict import Verdict
+from synopsis_exec.adversary import floods
+from synopsis_exec.codegen import job_text
+from synopsis_exec.feeds import PHASE, Feed, adversarial_feed, random_feed
+from synopsis_exec.kernel_output import kernel_output
+from synopsis_exec.plan import make_plan
+from synopsis_exec.plan_ir import Plan
+from synopsis_exec.recorded import read_row
+from synopsis_exec.recorded_streams import line_writer
+from synopsis_exec.simulate import load_kernel
+from synopsis_exec.verify import generated
+from tests.support.choices import Choices
+from tests.support.product import decided
+from tests.support.profiles import MORE
+from tests.support.queries import Features, make_statement
+from tests.synopsis_exec.test_job_on_spark import TYPED, TYPED_SQL
+
+W1: dict[str, Any] = {
+    "streams": {
+        "S": {"timestamp": "ts", "columns": {"K": "bigint", "ts": "bigint"}, "max_per_timestamp": 3},
+        "T": {"timestamp": "ts", "columns": {"K": "bigint", "B": "bigint", "ts": "bigint"}},
+    }
+}
+W1_SQL = "SELECT S.K, T.B FROM S, T WHERE S.K = T.K AND S.ts > T.ts AND 0 < T.B AND T.B < 5 AND 0 <= S.K AND S.K < 9"
+
+
+def plan_of(sql: str, catalog: dict[str, Any]) -> Plan:
+    return make_plan(decided(sql, catalog), catalog_from_mapping(catalog))
+
+
+def _encoded(plan: Plan, feed: Feed, number: int) -> dict[str, list[dict[str, Any]]]:
+    """The first rows of a feed through JSON and back; fails for one that a run would quarantine."""
+    items = {item.name: item for item in plan.inputs}
+    writers = {name: line_writer(item) for name, item in items.items()}
+    found: dict[str, list[dict[str, Any]]] = {name: [] for name in items}
+    pairs = [(name, row) for name, mine in feed.relations.items() for row in mine]
+    for name, row in [*pairs, *islice(feed.rows, number)]:
+        read = read_row(items[name], writers[name](row).encode())
+        assert isinstance(read, dict), (plan.sql, row, read)
+        found[name].append(read)
+    return found
+
+
+def _check(plan: Plan, feed: Feed, number: int = 300) -> dict[str, list[dict[str, Any]]]:
+    rows = _encoded(plan, feed, number)
+    for stream in plan.streams:
+        times = [row[str(stream.timestamp)] for row in rows[stream.name]]
+        assert times == sorted(times)
+        if stream.max_per_timestamp is not None:
+            assert max(Counter(times).values(), default=0) <= stream.max_per_timestamp
+    for relation in plan.relations:
+        assert relation.rows is None or len(rows[relation.name]) <= relation.rows
+    return rows
+
+
+@pytest.mark.parametrize(("sql", "catalog"), [(W1_SQL, W1), (TYPED_SQL, TYPED)], ids=["w1", "typed"])
+@pytest.mark.parametrize("seed", range(5))
+def test_results_come_of_random_streams(sql: str, catalog: dict[str, Any], seed: int) -> None:
+    plan = plan_of(sql, catalog)
+    rows = _check(plan, random_feed(plan, seed, few=6))
+    assert kernel_output(plan, load_kernel(job_text(plan)), rows).count("\n") > 5
+
+
+def test_random_queries() -> None:
+    done = productive = 0
+    for seed in range(80 * MORE):
+        statement = make_statement(Choices.seeded(seed), Features(finite=20, windows=30))
+        decision = decided(statement.sql, statement.catalog)
+        if decision.verdict is not Verdict.BOUNDED:
+            continue
+        try:
+            plan = make_plan(decision, catalog_from_mapping(statement.catalog))
+        except NotExecutableError:
+            continue
+        done += 1
+        _check(plan, adversarial_feed(plan))
+        rows = _check(plan, random_feed(plan, seed, few=8, timestamps=100))
+        productive += bool(kernel_output(plan, load_kernel(job_text(plan)), rows))
+    assert done > 20
+    assert productive > 0.6 * done
+
+
+def test_the_adversary_sends_its_floods_in_turn() -> None:
+    plan = plan_of(W1_SQL, W1)
+    rows = _encoded(plan, adversarial_feed(plan), 11 * (PHASE + 80))
+    for flood, phase in zip(floods(plan, timestamps=80), (0, PHASE), strict=True):
+        for stream in plan.streams:
+            ts = str(stream.timestamp)
+            mine = [{**row, ts: row[ts] - phase} for row in rows[stream.name] if phase <= row[ts] < phase + 80]
+            assert mine == flood.streams[stream.name]
+
+
+def test_shares() -> None:
+    plan = plan_of(W1_SQL, W1)
+    counts = Counter(name for name, _ in islice(random_feed(plan, 1, {"S": 0.01}).rows, 20_000))
+    assert 0.002 < counts["S"] / counts["T"] < 0.05
+
+
+def test_the_same_seed_gives_the_same_streams() -> None:
+    plan = plan_of(TYPED_SQL, TYPED)
+    assert generated(plan, 3) == generated(plan, 3) != generated(plan, 4)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("< 5", "<= 5"),
+        ("< 5", "< 4"),
+        ("0 < T", "0 <= T"),
+        ("S.K = T.K", "S.K <= T.K AND T.K < 9"),
+        ("< 9", "<= 9"),
+        (".ts >", ".ts >="),
+    ],
+)
+def test_generated_streams_tell_wrong_comparisons_from_right_ones(old: str, new: str) -> None:
+    plan, wrong = plan_of(W1_SQL, W1), plan_of(W1_SQL.replace(old, new, 1), W1)
+    kernels = [load_kernel(job_text(plan)), load_kernel(job_text(wrong))]
+    for seed in range(3):
+        made = generated(plan, seed)
+        items = {item.name: item for item in plan.streams}
+        rows = {name: [read_row(items[name], line) for line in lines] for name, lines in made.streams.items()}
+        first, second = (kernel_output(plan, kernel, rows) for kernel in kernels)
+        if sorted(first.splitlines()) != sorted(second.splitlines()):
+            return
+    pytest.fail(f"{new} gives the same results")

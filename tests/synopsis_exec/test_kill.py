@@ -1,0 +1,144 @@
+"""Exactly once: whenever a job is killed (kill -9, with Spark), restarts give what no kill would have given."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from analyzer.catalog import catalog_from_mapping
+from synopsis_exec.codegen import job_text
+from synopsis_exec.plan import make_plan
+from synopsis_exec.simulate import load_kernel, replay
+from tests.support.product import decided
+from tests.synopsis_exec.test_job_on_spark import read, write
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+ROOT = Path(__file__).parents[2]
+BATCHES = 6
+SQL = "SELECT T.a, R.name FROM S, T, R WHERE S.ts > T.ts AND T.a = R.a"
+SINK = """
+import json, pathlib
+def write(rows, batch):
+    file = pathlib.Path(__file__).with_name("sent") / f"{batch}.jsonl"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("".join(line + chr(10) for line in rows.toJSON().collect()))
+"""
+
+
+def declared(sink: dict[str, Any]) -> dict[str, Any]:
+    columns = {"a": "bigint", "ts": "bigint"}
+    return {
+        "streams": {name: {"timestamp": "ts", "columns": columns, "domain": {"a": [0, 9]}} for name in "ST"},
+        "relations": {"R": {"columns": {"a": "bigint", "name": "string"}}},
+        "sinks": {"q": sink},
+    }
+
+
+def prepare(folder: Path, sink: dict[str, Any]) -> Counter[str]:
+    """Input of some batches with bad rows, the job, and the results that it must have."""
+    dice = random.Random(7)
+    catalog = declared(sink)
+    text = job_text(make_plan(decided(SQL, catalog), catalog_from_mapping(catalog)))
+    (folder / "job.py").write_text(text, encoding="utf-8")
+    (folder / "sink.py").write_text(SINK)
+    relation = [{"a": a, "name": f"n{a}"} for a in range(4)]
+    write(folder / "in" / "R.jsonl", *relation, "bad")
+    streams: dict[str, list[dict[str, int]]] = {"S": [], "T": []}
+    for name, rows in streams.items():
+        for number in range(BATCHES):
+            part = [{"a": dice.randrange(6), "ts": 10 * number + dice.randrange(10)} for _ in range(30)]
+            write(folder / "in" / name / f"{number}.jsonl", *part, {"a": 10, "ts": 1}, modified=1_600_000_000 + number)
+            rows += part
+    results = [
+        json.dumps({**row, "_ts": step.timestamp, "_mult": n}, sort_keys=True)
+        for step in replay(load_kernel(text), {"R": relation}, streams)
+        for row, n in step.results
+    ]
+    assert len(results) > 100
+    return Counter(results)
+
+
+def started(folder: Path, point: str, batch: int) -> subprocess.Popen[str]:
+    """The job as a process group of its own."""
+    job = [sys.executable, str(ROOT / "tests" / "support" / "killed_job.py"), str(folder / "job.py"), point, str(batch)]
+    options = ["--input", "in", "--base", ".", "--output", "out.jsonl", "--quarantine", "bad.jsonl"]
+    command = [*job, *options, "--checkpoint", "checkpoint", "--report", "json"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYSPARK_PYTHON": sys.executable}
+    return subprocess.Popen(
+        command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+
+
+def lines(texts: list[Any]) -> Counter[str]:
+    return Counter(json.dumps(row, sort_keys=True) for row in texts)
+
+
+def check_output(folder: Path, expected: Counter[str], summary: dict[str, Any]) -> None:
+    """The output, the quarantine and all counts are those of a run without a kill."""
+    assert lines(read(folder / "out.jsonl")) == expected
+    assert [row["_ts"] for row in read(folder / "out.jsonl")] == sorted(json.loads(row)["_ts"] for row in expected)
+    bad = Counter((row["stream"], row["reason"]) for row in read(folder / "bad.jsonl"))
+    outside = "a is outside its domain"
+    assert bad == {("R", "not a JSON object"): 1, ("S", outside): BATCHES, ("T", outside): BATCHES}
+    assert summary["quarantined"] == {outside: 2 * BATCHES, "not a JSON object": 1}
+    assert summary["rows"] == {"S": 31 * BATCHES, "T": 31 * BATCHES, "R": 5}
+    assert summary["results"] == len(expected)
+
+
+def test_a_job_killed_at_every_step_of_a_batch(tmp_path: Path) -> None:
+    """One job, killed five times: at each step of a batch, and at the end, with a function as a sink."""
+    expected = prepare(tmp_path, {"call": "sink:write"})
+    steps = (
+        ("before the state is saved", 1),
+        ("before Spark commits", 2),
+        ("amid the results", 3),
+        ("amid the sink", 4),
+        ("after the last batch is handed over", BATCHES),
+        ("never", -1),
+    )
+    for point, batch in steps:
+        done = started(tmp_path, point, batch)
+        output, _ = done.communicate(timeout=550)
+        assert done.returncode == (0 if point == "never" else -signal.SIGKILL), (point, output)
+        assert (tmp_path / "out.jsonl").exists() == (point == "never")
+    check_output(tmp_path, expected, json.loads(output.splitlines()[-1]))
+    assert lines([row for file in (tmp_path / "sent").glob("*.jsonl") for row in read(file)]) == expected
+
+
+def test_a_job_killed_at_random_moments(tmp_path: Path) -> None:
+    """Results in Parquet; the moments are seeded, and what they hit is not."""
+    sink = {"format": "parquet", "path": "out", "quarantine": {"format": "json", "path": "quarantined"}}
+    expected = prepare(tmp_path, sink)
+    dice = random.Random(11)
+    for _ in range(3):
+        process = started(tmp_path, "never", -1)
+        assert process.stdout is not None
+        for line in process.stdout:
+            if '"batch"' in line:
+                break
+        time.sleep(dice.random() / 2)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate(timeout=60)
+    process = started(tmp_path, "never", -1)
+    output, _ = process.communicate(timeout=550)
+    assert process.returncode == 0, output
+    check_output(tmp_path, expected, json.loads(output.splitlines()[-1]))
+    columns = '"a", "name", "_ts", "_mult"'
+    files = f"read_parquet('{tmp_path}/out/batch=*/*.parquet', hive_partitioning = true)"
+    found = duckdb.sql(f"SELECT {columns} FROM {files}")
+    assert lines([dict(zip(found.columns, row, strict=True)) for row in found.fetchall()]) == expected
+    assert [str(kind) for kind in found.types] == ["BIGINT", "VARCHAR", "BIGINT", "BIGINT"]
+    quarantined = duckdb.sql(f"SELECT count(*) FROM read_json('{tmp_path}/quarantined/batch=*/*.json')").fetchall()
+    assert quarantined == [(2 * BATCHES + 1,)]

@@ -1,0 +1,164 @@
+"""What `memory` makes of the reports of its processes, and the query that it gives to Spark's own join."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analyzer.errors import StreamboundError
+from synopsis_exec import memory
+from synopsis_exec.codegen import job_text
+from synopsis_exec.feeds import adversarial_feed, random_feed
+from synopsis_exec.measuring import spark_state
+from synopsis_exec.memory import Load, Measurement, measure, sizes
+from synopsis_exec.native_join import native_join, reads_streams
+from synopsis_exec.resident import Process, resident, running
+from tests.support.product import lowered
+from tests.synopsis_exec.test_feeds import W1, W1_SQL, plan_of
+
+LOAD = Load(tuples=100, batches=4, heap="512m", native_tuples=50, native_seconds=9)
+SIZES = {"heap": 1, "java": 2, "python": 3, "state_rows": 0, "state_bytes": 0}
+JOB = [
+    {"batch": 0, "tuples": 50, "seconds": 1.0, "entries": 3, "peak": 4, "limit": None, "results": 1, **SIZES},
+    {"batch": 1, "tuples": 100, "seconds": 2.0, "entries": 3, "peak": 3, "limit": None, "results": 1, **SIZES},
+    {"summary": "q", "rows": {}, "quarantined": {"late": 2}, "results": 7, "peak": 4, "limit": None},
+]
+NATIVE = [{"batch": 0, "tuples": 25, "seconds": 1.0, **SIZES, "state_rows": 25}, {"ended": True}]
+
+
+@pytest.fixture
+def measured(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Measurement]:
+    """Measure with given reports of the processes, their exit status and their logs."""
+
+    def call(job: list[Any], native: list[Any] = NATIVE, status: int = 0, log: str = "", sql: str = W1_SQL) -> Any:
+        def watch(folder: Path, request: Any, heap: str, file: Path, seconds: Any, on_rows: Any) -> Any:
+            assert heap == "512m"
+            file.write_text(log if request["what"] == "native" else "")
+            if request["what"] == "native":
+                assert seconds == 9 + memory.GRACE
+                assert request["tuples"] == [25, 50]
+                assert len(list(Path(request["input"]).glob("T/*.jsonl"))) == 2
+                return status, native
+            assert len(list((folder / "in" / "S").iterdir())) == 4
+            return (0 if "summary" in job[-1] else 1), job
+
+        monkeypatch.setattr(memory, "_watch", watch)
+        monkeypatch.setattr(memory, "check_spark", lambda: None)
+        plan = plan_of(sql, W1)
+        return measure(plan, job_text(plan), lowered(sql, W1), random_feed(plan, 0), "random", LOAD)
+
+    return call
+
+
+def test_a_measurement(measured: Callable[..., Measurement]) -> None:
+    found = measured(JOB)
+    assert (found.peak, found.limit, found.constant, found.stopped) == (4, 36, True, "")
+    assert (found.results, found.quarantined, sum(found.rows.values())) == (7, 2, 100)
+    assert [sample.tuples for sample in found.samples] == [50, 100]
+    assert found.native is not None
+    assert (found.native.ended, found.native.samples[0].state_rows) == ("done", 25)
+
+
+def test_more_entries_than_m(measured: Callable[..., Measurement]) -> None:
+    found = measured([{**JOB[0], "peak": 37}, *JOB[1:]])
+    assert (found.peak, found.constant) == (37, False)
+
+
+def test_a_job_that_stops_at_its_bound(measured: Callable[..., Measurement]) -> None:
+    found = measured([JOB[0], {"error": "limit", "message": "the synopsis has 37 entries"}])
+    assert (found.constant, found.stopped, len(found.samples)) == (False, "the synopsis has 37 entries", 1)
+
+
+def test_a_job_that_fails(measured: Callable[..., Measurement]) -> None:
+    with pytest.raises(StreamboundError, match="no such file"):
+        measured([{"error": "input", "message": "no such file"}])
+
+
+@pytest.mark.parametrize(
+    ("native", "status", "log", "expected"),
+    [
+        ([{"refused": "[X] no"}], 0, "", ("", "[X] no", "", "")),
+        ([{"keyed": "why"}, *NATIVE], 0, "", ("done", "", "why", "")),
+        ([NATIVE[0], {"stopped": True}], 0, "", ("stopped", "", "", "")),
+        ([NATIVE[0]], 3, "java.lang.OutOfMemoryError: Java heap space", ("out of memory", "", "", "")),
+        ([NATIVE[0], {"refused": "Answer is empty"}], 0, "OutOfMemoryError", ("out of memory", "", "", "")),
+        ([NATIVE[0]], -9, "", ("stopped", "", "", "")),
+        ([NATIVE[0], {"refused": "boom"}], 0, "", ("failed", "", "", "boom")),
+        ([], 1, "x\nValueError: no disk\n", ("failed", "", "", "ValueError: no disk")),
+    ],
+)  # fmt: skip
+def test_how_sparks_own_join_ends(
+    measured: Callable[..., Measurement], native: list[Any], status: int, log: str, expected: tuple[str, ...]
+) -> None:
+    found = measured(JOB, native, status, log).native
+    assert found is not None
+    assert (found.ended, found.refused, found.keyed, found.reason) == expected
+
+
+def test_one_stream_is_no_join(measured: Callable[..., Measurement]) -> None:
+    found = measured(JOB, sql="SELECT S.K FROM S WHERE S.K < 3").native
+    assert found is not None and "reads one stream" in found.refused
+
+
+def test_m_of_the_streams_that_were_sent() -> None:
+    catalog = {
+        "streams": {n: {"timestamp": "ts", "columns": {"a": "bigint", "ts": "bigint"}} for n in "ST"},
+        "relations": {"R": {"columns": {"a": "bigint"}}},
+    }
+    plan = plan_of("SELECT T.a, S.a AS s FROM S, T WHERE S.ts > T.ts AND S.ts <= T.ts + 3", catalog)
+    counted = memory._Counted(plan)
+    feed = adversarial_feed(plan, rate=5)
+    for _, _ in zip(range(100), counted.pass_on(feed.rows), strict=False):
+        pass
+    assert counted.rates == {"S": 5, "T": 5}
+    assert sizes(plan, {}, counted.rates) == {"c_T": 5}
+    plan = plan_of("SELECT T.a FROM S, T, R WHERE S.ts > T.ts AND T.a > R.a AND T.a < 9", catalog)
+    assert sizes(plan, {"R": [{"a": 3}, {"a": None}, {"a": 7}]}, {"S": 1, "T": 1}) == {"min_R_a": 3}
+
+
+def test_the_native_query_counts_seconds_and_may_have_a_key() -> None:
+    join = native_join(lowered("SELECT DISTINCT S.K FROM S, T WHERE S.ts > T.ts + 3 AND (T.ts < 9 OR T.B = 1)", W1))
+    assert join.distinct
+    assert join.sql.splitlines() == [
+        "SELECT S.K FROM S, T WHERE S.ts > T.ts + INTERVAL '3' SECOND AND "
+        "(T.ts < CAST('1970-01-01 00:00:09' AS TIMESTAMP) OR T.B = 1)"
+    ]
+    assert "WHERE S._one = T._one AND S.ts > " in join.keyed
+    first = join.views[0]
+    assert (first.table, first.time, first.schema) == ("S", "ts", "`K` bigint, `ts` bigint")
+    assert "timestamp_seconds(`ts`) AS `ts`" in first.columns
+
+
+def test_native_queries_of_timestamps_unions_and_relations() -> None:
+    catalog = {
+        "streams": {"a b": {"timestamp": "at", "columns": {"k": "string", "at": "timestamp", "tags": "array<int>"}}},
+        "relations": {"R": {"columns": {"k": "string"}}},
+    }
+    sql = "SELECT x.k FROM `a b` x, R WHERE x.k = R.k UNION ALL SELECT y.k FROM `a b` y, `a b` z WHERE y.at = z.at"
+    query = lowered(sql, catalog)
+    join = native_join(query)
+    assert reads_streams(query) == 2
+    assert join.sql.count("UNION ALL") == 1 and "y.at = z.at" in join.sql
+    assert [(view.table, view.time) for view in join.views] == [("a b", "at"), ("R", None)]
+    assert "timestamp_seconds" not in str(join.views)
+    assert "`tags` STRING" in join.views[0].schema
+
+
+def test_spark_state_sums_operators() -> None:
+    one = {"stateOperators": [{"numRowsTotal": 2, "memoryUsedBytes": 10}, {"numRowsTotal": 3, "memoryUsedBytes": 1}]}
+    assert spark_state([one, {}]) == {"state_rows": 5, "state_bytes": 11}
+
+
+def test_resident_memory_of_a_tree_of_processes() -> None:
+    processes = {
+        1: Process(0, "init", 1), 2: Process(1, "python", 10), 3: Process(2, "java", 100),
+        4: Process(3, "python3.12", 1000), 5: Process(1, "java", 10_000),
+    }  # fmt: skip
+    assert resident(2, processes) == {"java": 100, "python": 1010}
+    mine = running()[os.getpid()]
+    assert mine.resident > 1_000_000
+    assert resident(os.getpid())["python"] >= 1_000_000

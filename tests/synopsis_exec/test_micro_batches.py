@@ -1,0 +1,91 @@
+"""Recorded streams in random micro-batches: nothing is lost, no row comes late, and files are as they were recorded."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from analyzer.errors import InputError
+from synopsis_exec.bench import _pieces, without
+from synopsis_exec.micro_batches import cut, recorded, write_batches
+from tests.support.profiles import MORE
+from tests.synopsis_exec.test_feeds import plan_of
+
+CATALOG = {
+    "streams": {"S": {"timestamp": "ts", "columns": {"a": "bigint", "ts": "bigint"}}},
+    "relations": {"R": {"columns": {"a": "bigint"}}},
+}
+PLAN = plan_of("SELECT S.a FROM S, R WHERE S.a = R.a", CATALOG)
+
+
+@pytest.mark.parametrize("seed", range(50 * MORE))
+def test_pieces_hold_every_row_once_and_follow_each_other_in_time(seed: int) -> None:
+    random = Random(seed)
+    times = sorted(random.randrange(20) for _ in range(random.randrange(40)))
+    lines = [b'{"a": %d, "ts": %d}' % (place, now) for place, now in enumerate(times)]
+    pieces = cut(random, {"S": lines}, 5)["S"]
+    assert 1 <= len(pieces) <= 5
+    assert Counter(line for piece in pieces for line in piece) == Counter(lines)
+    latest = -1
+    for piece in pieces:
+        mine = [json.loads(line)["ts"] for line in piece]
+        assert min(mine, default=latest) >= latest
+        latest = max(mine, default=latest)
+
+
+def test_the_rows_of_a_batch_are_shuffled_and_batches_differ_by_seed() -> None:
+    lines = [b'{"a": 1, "ts": %d}' % now for now in range(50)]
+    found = [cut(Random(seed), {"S": lines}, 4)["S"] for seed in range(5)]
+    assert len({tuple(map(tuple, pieces)) for pieces in found}) == 5
+    assert all(piece != sorted(piece) for pieces in found for piece in pieces if len(piece) > 20)
+
+
+def test_streams_are_put_in_order_and_bad_rows_stay_where_they_are(tmp_path: Path) -> None:
+    (tmp_path / "S").mkdir()
+    (tmp_path / "S" / "b.jsonl").write_bytes(b'{"a": 1, "ts": 2}\nnope\n\n')
+    (tmp_path / "S" / "a.jsonl").write_bytes(b'\xef\xbb\xbf{"a": 1, "ts": 3}\n{"a": \xff}\n{"a": 1, "ts": 1}\n')
+    (tmp_path / "R.jsonl").write_bytes(b'{"a": 1}\n')
+    rows = recorded(PLAN, tmp_path)
+    assert rows.streams["S"] == [
+        b'{"a": 1, "ts": 1}',
+        b'{"a": 1, "ts": 2}',
+        b"nope",
+        b'{"a": 1, "ts": 3}',
+        b'{"a": \xff}',
+    ]
+    assert rows.relations == {"R": [b'{"a": 1}']}
+    assert rows.size == 6
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="there is no input for S"):
+        recorded(PLAN, tmp_path)
+
+
+def test_files_are_read_in_order(tmp_path: Path) -> None:
+    assert write_batches(tmp_path, {"R": [b'{"a": 1}']}, {"S": [[b'{"a": \xff}'], [], [b"2", b"1"]]}) == 3
+    files = sorted((tmp_path / "S").iterdir())
+    assert [file.read_bytes() for file in files] == [b'{"a": \xff}\n', b"", b"2\n1\n"]
+    assert len({file.stat().st_mtime for file in files}) == 3
+    assert sorted(files, key=lambda file: file.stat().st_mtime) == files
+    assert (tmp_path / "R" / "part-000000.jsonl").read_bytes() == b'{"a": 1}\n'
+
+
+def test_micro_batches_without_rows_are_left_out() -> None:
+    items = [("R", 0, b"r"), ("S", 0, b"1"), ("S", 2, b"2"), ("T", 1, b"3")]
+    assert _pieces("S", items) == [[b"1"], [b"2"]]
+    assert _pieces("T", items) == [[b"3"]]
+    assert _pieces("U", items) == [[]]
+
+
+def test_rows_in_quarantine_are_left_out_as_often_as_they_are_there(tmp_path: Path) -> None:
+    items = [("S", 0, b"x"), ("S", 1, b"x"), ("T", 0, b"x"), ("S", 0, b'{"a": "\xff\xfe"}'), ("S", 0, b"y")]
+    bad = [("S", "x"), ("S", '{"a": "\ufffd"}')]
+    file = tmp_path / "bad.jsonl"
+    file.write_text("".join(json.dumps({"stream": s, "reason": "r", "row": row}) + "\n" for s, row in bad))
+    assert without(items, file) == [("S", 1, b"x"), ("T", 0, b"x"), ("S", 0, b"y")]
+    assert without(items, tmp_path / "none") == items

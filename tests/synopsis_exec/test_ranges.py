@@ -1,0 +1,120 @@
+"""Time ranges folded apart, then put together in any order, are the sequential fold."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+
+from analyzer.catalog import catalog_from_mapping
+from analyzer.errors import NotExecutableError
+from criteria.verdict import Verdict
+from synopsis_exec.codegen import job_text
+from synopsis_exec.plan import make_plan
+from tests.support.catalogs import PLAIN
+from tests.support.choices import Choices, drawn
+from tests.support.columnar import Closed, row_by_row
+from tests.support.encoding import encode_rows
+from tests.support.product import decided
+from tests.support.profiles import examples
+from tests.support.queries import EXECUTABLE, Features, make_statement
+from tests.support.ranges import in_ranges, with_extensions
+from tests.support.streams import Rows, adversarial_rows, small_rows
+
+SETS = Features(distinct=100, windows=0, finite=0, unions=0, alternatives=0)
+CHAIN = "S.ts > T.ts AND T.ts > U.ts"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A statement, its catalog, its rows, where ranges begin, and which neighbours are put together first."""
+
+    sql: str
+    catalog: dict[str, Any]
+    rows: Rows
+    cuts: Sequence[int]
+    order: Sequence[int]
+
+
+def _case(choices: Choices, features: Features, hostile: bool = False) -> Case:
+    statement = make_statement(choices, features)
+    rows = (adversarial_rows if hostile else small_rows)(choices, statement.catalog)
+    cuts = [choices.integer(0, 12) for _ in range(choices.integer(1, 4))]
+    return Case(statement.sql, statement.catalog, rows, cuts, [choices.integer(0, 5) for _ in range(3)])
+
+
+def _check(case: Case) -> list[Closed] | None:
+    """What every range gives; None for a query that is not folded in ranges."""
+    decision = decided(case.sql, case.catalog)
+    if decision.verdict is not Verdict.BOUNDED:
+        return None
+    try:
+        plan = make_plan(decision, catalog_from_mapping(case.catalog))
+    except NotExecutableError:
+        return None
+    job = with_extensions(job_text(plan), plan)
+    if job is None:
+        return None
+    encoded = encode_rows(case.catalog, case.rows)
+    relations = {name: encoded.get(name, []) for name in case.catalog.get("relations", {})}
+    expected = row_by_row(job, relations, encoded, case.cuts)
+    found, one_by_one, in_any_order = in_ranges(job, relations, encoded, case.cuts, case.order)
+    assert found == expected
+    if expected:
+        last = {name: table for name, table in expected[-1].tables.items() if name != "results"}
+        assert one_by_one == in_any_order == last
+    return found
+
+
+@examples(30)
+@given(drawn(lambda choices: _case(choices, EXECUTABLE)))
+def test_bags(case: Case) -> None:
+    assume(_check(case) is not None)
+
+
+@examples(20)
+@given(drawn(lambda choices: _case(choices, replace(EXECUTABLE, streams=4, alternatives=0), hostile=True)))
+def test_hostile_streams(case: Case) -> None:
+    assume(_check(case) is not None)
+
+
+@examples(20)
+@given(drawn(lambda choices: _case(choices, SETS)))
+def test_sets(case: Case) -> None:
+    assume(_check(case) is not None)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        f"SELECT S.a, T.b FROM S, T, U WHERE {CHAIN} AND S.a > T.b AND T.b BETWEEN 0 AND 3",
+        f"SELECT U.a FROM S, T, U WHERE {CHAIN} AND U.a BETWEEN 0 AND 3 AND T.b > U.b AND T.b < 4 AND U.b > 0",
+        f"SELECT DISTINCT U.a FROM S, T, U WHERE {CHAIN} AND U.a BETWEEN 0 AND 3 AND T.b = U.b AND U.b BETWEEN 0 AND 4",
+        f"SELECT S.b FROM S, T, U, V WHERE {CHAIN} AND V.ts < U.ts AND V.a = T.a AND V.a BETWEEN 0 AND 3 "
+        "AND S.a >= U.b AND U.b BETWEEN 0 AND 3",
+        "SELECT S.a, T.a AS ta FROM S, T WHERE S.a BETWEEN 0 AND 2 AND T.a BETWEEN 0 AND 2 AND S.b = T.b "
+        "AND S.b BETWEEN 0 AND 3",
+    ],
+)
+def test_long_streams_in_many_ranges(sql: str) -> None:
+    choices = Choices.seeded(11)
+    names = [name for name in PLAIN["streams"] if f"{name}.ts" in sql or f"{name}." in sql]
+    rows: Rows = {
+        name: [
+            {"a": choices.integer(0, 4), "b": choices.integer(-1, 5), "ts": now}
+            for now in range(60)
+            for _ in range(choices.integer(0, 2))
+        ]
+        for name in names
+    }
+    for cuts in ([30], [5, 6, 20, 41, 59], range(1, 60, 4)):
+        counts: Counter[str] = Counter()
+        for closed in _check(Case(sql, PLAIN, rows, cuts, [3, 0, 7])) or []:
+            counts["results"] += len(closed.results)
+            counts["ranges"] += 1
+        assert counts["results"] > (3 if "DISTINCT" in sql else 30)
+        assert counts["ranges"] >= len(cuts)
