@@ -273,9 +273,12 @@ def results_count(facts: Facts, layout: Table) -> Count | None:
     inside = frozenset((*layout.streams, *layout.relations))
     found: list[Count | None] = []
     for source in dict.fromkeys(stored.attribute.source for stored in layout.key):
+        if facts.branch.source(source).kind is Kind.RELATION:
+            found.append(_relation_count(facts, layout, source))
+            continue
         mine = [stored for stored in layout.key if stored.attribute.source == source]
         values = _all([stored_count(facts, stored, inside) for stored in mine])
-        timestamps = lifetime(facts, source) if facts.branch.source(source).kind is not Kind.RELATION else None
+        timestamps = lifetime(facts, source)
         if values is None and timestamps is not None:
             values = tuples(facts, source, Span(timestamps), tuple(stored.attribute for stored in mine))
         found.append(values)

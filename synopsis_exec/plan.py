@@ -33,6 +33,7 @@ def make_plan(decision: Decision, catalog: Catalog) -> Plan:
     split = decision.derivation.split
     _check_verdict(decision)
     _check_outputs(decision.query)
+    _check_times(decision.query)
     sizes = bound(split)
     if sizes is None:
         raise _unknown_bound(split)
@@ -101,6 +102,15 @@ def _check_outputs(query: Query) -> None:
         if any(family is Family.OTHER for family, _ in families):
             what = f"{column.name} has the type {column.type.name}, whose values cannot be compared"
             raise _refused(query, what, "select a column of a simple type")
+
+
+def _check_times(query: Query) -> None:
+    """A result became true with the newest of its tuples; rows of relations alone have no such time."""
+    if not all(branch.streams for branch in query.branches):
+        what = (
+            "one of its branches reads no stream, only relations" if len(query.branches) > 1 else "it reads no stream"
+        )
+        raise _refused(query, f"{what}: its rows have no application time", "run it as a batch query")
 
 
 def _check_sink(query: Query, sink: Sink | None) -> None:
@@ -257,8 +267,6 @@ def _check_inputs(query: Query, inputs: tuple[Input, ...]) -> None:
     if len(families) > 1:
         what = "its branches have integer and TIMESTAMP application time, which have no common order"
         raise _refused(query, what, "register the branches as queries of their own")
-    if not streams:
-        raise _refused(query, "it reads no stream, only relations", "run it as a batch query")
 
 
 def _contract(table: Table) -> str:

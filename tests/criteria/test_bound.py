@@ -46,6 +46,8 @@ CASES: dict[str, tuple[str, Catalog, int | str]] = {
     "a window keeps its tuples": (f"SELECT T.a, S.a AS sa {OLDER} AND S.ts <= T.ts + 3", RATED, 12),
     "simultaneous tuples keep nothing": ("SELECT T.a FROM S, T WHERE S.ts = T.ts", PLAIN, 0),
     "as many as a relation has rows": ("SELECT T.s FROM S, T, R WHERE S.ts > T.ts AND T.s = R.s", RATED, 10),
+    "results of a relation's columns are its rows": (
+        "SELECT DISTINCT R.s, R.a FROM S, T, R WHERE S.ts > T.ts AND T.s = R.s", RATED, 20),
     "a constant limit, beside a relation that only constants bound": (
         "SELECT T.a FROM S, T, R WHERE S.ts > T.ts AND T.a BETWEEN 0 AND 5 AND R.b BETWEEN 3 AND 7", RELATION, 6),
     "no branch where a timestamp is NULL": (
