@@ -14,7 +14,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from analyzer.query import And, Branch, Comparison, Condition, Formula, OneOf, Op, Or, Truth
@@ -23,6 +23,8 @@ from preprocess.normalise import conjoined, disjoined
 from preprocess.ranges import Range, Subject, intersection
 from preprocess.subjects import Subjects, bounds
 
+MOST_RANGES = 8
+"""More ranges than these are not listed where ``<>`` keeps them apart: each alternative costs tables of its own."""
 Option = dict[Key, Formula]
 """One alternative: its conjuncts by their keys."""
 
@@ -69,6 +71,7 @@ class Simplifier:
 
     def _narrowed(self, parts: list[Formula]) -> list[Formula]:
         """Conjuncts on one subject as one: ``a >= 1 AND a < 5 AND (a < 2 OR a > 3)  ->  a = 1 OR a = 4``."""
+        parts = list(self.without_holes(parts))
         about: dict[Subject, list[Formula]] = {}
         for part in parts:
             if (subject := self.subjects.only(part)) is not None:
@@ -81,6 +84,26 @@ class Simplifier:
                 rest = [part for part in parts if not any(part is other for other in mine)]
                 parts = [*rest[:first], *narrow, *rest[first:]]
         return parts
+
+    def without_holes(self, parts: Sequence[Formula]) -> tuple[Formula, ...]:
+        """Conjuncts, where those that leave a subject few ranges, all of them finite, list these, as an ``IN`` does.
+
+        ``a >= 1 AND a <= 3 AND a <> 2  ->  a = 1 OR a = 3``
+        """
+        kept = tuple(parts)
+        for subject in dict.fromkeys(self.subjects.only(part) for part in parts if _is_unequal(part)):
+            if subject is None or subject[1] is not None or self.subjects.branch.is_time(subject[0]):
+                continue
+            mine = [part for part in kept if self.subjects.only(part) == subject]
+            ranges = self.subjects.ranges(subject, mine)
+            if any(found.low is None or found.high is None for found in ranges):
+                continue
+            values = self.subjects.conditions(subject, ranges, mine)
+            listed = any(isinstance(part, OneOf) for option in values for part in option)
+            if (len(values) > 1 or listed) and len(values) <= MOST_RANGES:
+                rest = (part for part in kept if not any(part is other for other in mine))
+                kept = (*rest, disjoined(tuple(conjoined(option) for option in values)))
+        return kept
 
     def _together(self, subject: Subject, parts: list[Formula]) -> tuple[Formula, ...]:
         """What conditions on one subject say together; nothing where they contradict each other."""

@@ -65,10 +65,11 @@ class _TooMuch(Exception):
 
 
 def _split_branch(branch: Branch) -> list[Branch]:
-    formula = normalise(branch.where)
+    simplifier = Simplifier.of(branch)
+    formula = conjoined(simplifier.without_holes(_parts(normalise(branch.where))))
     if not _has_or(formula):
         return [replace(branch, where=_plain_conjunction(branch, formula))]
-    splitter = _Splitter(branch, Simplifier.of(branch))
+    splitter = _Splitter(branch, simplifier)
     kept = list(islice(splitter.alternatives(formula), MOST_BRANCHES + 1))
     if not kept:
         return [replace(branch, where=FALSE)]

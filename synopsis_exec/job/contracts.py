@@ -94,7 +94,7 @@ class Rates:
             stays.append(ts in timestamps and seen[ts] <= limit)
         sources, times = good.column("source").to_pylist(), good.column("ts").to_pylist()
         others = good.filter([s != number or ts not in timestamps for s, ts in zip(sources, times, strict=True)])
-        kept = again.filter(stays).select(others.column_names)
+        kept = again.filter(stays).select(others.column_names).cast(others.schema)  # NULLs are allowed elsewhere
         return others.from_batches([*others.to_batches(), *kept.to_batches()], others.schema).sort_by("ts"), bad
 
 

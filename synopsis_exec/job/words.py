@@ -18,7 +18,8 @@ class Words:
     """All texts of a batch, each with its place in their order."""
 
     def __init__(self) -> None:
-        self.found: set[str] = set()
+        self.found = {""}
+        """The empty text stands where a column has none but NULL."""
         self.ordered: Any = None
         self.places: dict[str, int] = {}
 
@@ -70,7 +71,7 @@ class Words:
 
     def branch(self, branch: Branch) -> Branch:
         """A branch with numbers for the texts that it returns."""
-        if not branch.texts and not self.found:
+        if not branch.texts and self.found == {""}:
             return branch
         changed = []
         for transition in branch.transitions:

@@ -174,6 +174,29 @@ def range_as_in(tree: Tree, kinds: Kinds, choices: Choices) -> Tree | None:
     return somewhere(tree, choices, found, listed)
 
 
+def in_as_range(tree: Tree, kinds: Kinds, choices: Choices) -> Tree | None:
+    """``x IN (1, 3)  ->  x BETWEEN 1 AND 3 AND x <> 2``: over integers"""
+    found = [
+        node
+        for node in tree.find_all(exp.In)
+        if is_integer(node, kinds)
+        and None not in (values := [integer(value) for value in node.expressions])
+        and 0 < max(values) - min(values) < 9
+    ]
+
+    def ranged(node: Tree) -> Tree:
+        values = {integer(value) for value in node.expressions}
+        low, high = min(values), max(values)
+        ends = exp.Between(this=node.this.copy(), low=numeral(low), high=numeral(high))
+        holes = [value for value in range(low, high) if value not in values]
+        found: Tree = ends
+        for hole in shuffled(holes, choices):
+            found = exp.And(this=found, expression=exp.NEQ(this=node.this.copy(), expression=numeral(hole)))
+        return exp.Paren(this=found)
+
+    return somewhere(tree, choices, found, ranged)
+
+
 def split_range(tree: Tree, kinds: Kinds, choices: Choices) -> Tree | None:
     """``x < 3  ->  (x < 1 OR x >= 1 AND x < 3)``, ``x <= 3  ->  (x <= 3 OR x < 2)``: they touch, or overlap"""
     found = [c for c in comparisons(tree) if is_bound(c, kinds) and isinstance(c, exp.LT | exp.LTE)]

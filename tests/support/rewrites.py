@@ -59,6 +59,7 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite(conditions.in_as_or),
     Rewrite(conditions.repeat_in),
     Rewrite(conditions.range_as_in),
+    Rewrite(conditions.in_as_range),
     Rewrite(conditions.split_range),
     Rewrite(conditions.boolean_form),
     Rewrite(conditions.bare_boolean),
