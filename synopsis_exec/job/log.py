@@ -37,7 +37,7 @@ class Log:
             more = [start._replace(time=time.astype(np.int64)), *more]
             self.start = start.take(slice(0, 0))
         log = stacked(more) if more else start.take(slice(0, 0))
-        if len(more) > 1:
+        if len(more) > 1 or table.ages:  # entries at the start are in the order of their keys
             log = log.take(np.argsort(log.time, kind="stable"))
         self.log = log._replace(n=None) if distinct else log
         self.number_keys()
