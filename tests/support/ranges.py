@@ -20,7 +20,7 @@ JOB = Path(__file__).parents[2] / "synopsis_exec" / "job"
 
 def with_extensions(text: str, plan: Plan) -> Any:
     """A job's module with what ranges do to its tables; None where that is not written down."""
-    if any(no_extensions_reason(branch) for branch in plan.branches):
+    if not plan.in_columns or any(no_extensions_reason(branch) for branch in plan.branches):
         return None
     branches = branch_texts(plan)
     columns_text(plan, branches)
