@@ -80,6 +80,9 @@ def test_there_is_a_manual_page_per_command(tmp_path: Path) -> None:
         env={**os.environ, "PYTHONPATH": str(ROOT)}, check=True,
     )  # fmt: skip
     names = {"streambound.1"} | {f"streambound-{command.name}.1" for command in cli.COMMANDS}
+    for command in cli.COMMANDS:
+        inner = getattr(command.load(), "commands", {})
+        names |= {f"streambound-{command.name}-{name}.1" for name in inner}
     assert {path.name for path in tmp_path.iterdir()} == names
     for command in cli.COMMANDS:
         page = (tmp_path / f"streambound-{command.name}.1").read_text(encoding="utf-8")
