@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from analyzer.boundedness import Facts
 from analyzer.diagnostics import Diagnostic, Related
@@ -18,9 +19,10 @@ from criteria.theorem1 import theorem1
 from criteria.theorem2 import theorem2
 from criteria.violation import CriterionResult, Violation
 from criteria.vocabulary import Verdict
-from criteria.witness import Witness
-from criteria.witness_search import find_witness
 from preprocess.pipeline import Derivation, derive
+
+if TYPE_CHECKING:
+    from criteria.witness import Witness
 
 Found = tuple[Branch, tuple[Violation, ...]]
 """A disjoint branch and its violations."""
@@ -53,12 +55,19 @@ def decide(query: Query) -> Decision:
     violations = tuple(dict.fromkeys(violation for _, mine in found for violation in mine))
     deciding = CriterionResult(query.projection, not violations, violations)
     papers = tuple(result for criterion in CRITERIA if (result := criterion(split)) is not None)
-    witness = find_witness(split, tuple(branch for branch, mine in found if mine)) if violations else None
+    witness = _witness(split, found) if violations else None
     diagnostics = [*(_diagnostic(query, same, papers) for same in _by_place(violations)), *derivation.warnings]
     if violations and witness is None and (reason := _unproved(query, found)) is not None:
         diagnostics.insert(0, reason)
     verdict = Verdict.BOUNDED if not violations else Verdict.UNKNOWN if witness is None else Verdict.UNBOUNDED
     return Decision(query, derivation, verdict, (deciding, *papers), tuple(diagnostics), witness)
+
+
+def _witness(split: Query, found: tuple[Found, ...]) -> Witness | None:
+    """A witness of the branches that violate the criterion; a check of bounded queries never imports the search."""
+    from criteria.witness_search import find_witness
+
+    return find_witness(split, tuple(branch for branch, mine in found if mine))
 
 
 def branch_violations(branch: Branch, distinct: bool) -> tuple[Violation, ...]:

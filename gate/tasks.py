@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import sys
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +45,9 @@ def results(tasks: Sequence[Task], workspace: Sources, jobs: int) -> Iterator[li
     if jobs <= 1 or len(tasks) < 2 or work < WORTHWHILE:
         yield from (result(task, workspace) for task in tasks)
         return
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
     import criteria.check  # noqa: F401  # once, before the processes fork
 
     _keep(workspace)
