@@ -25,11 +25,12 @@ def watched(context: click.Context, paths: tuple[Path, ...], catalog_file: Path 
 
     if Path(STDIN) in paths or context.params["fix"]:
         raise UsageError("--watch waits for changes of files: it goes neither with - nor with --fix")
+    context.params["watch"] = False  # of this context, which knows what the command line gave
     while True:
         before = _stamps(paths, catalog_file)
         click.clear()
         try:
-            context.invoke(context.command, **{**context.params, "watch": False})
+            context.command.invoke(context)
         except SystemExit:
             pass  # the status of one round
         except StreamboundError as error:
