@@ -35,11 +35,11 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
-        (("verify", "bad.sql"), 1, "cannot be compiled"),
+        (("verify", "bad.sql"), 1, "cannot be run in constant memory, its verdict is unbounded"),
         (("verify", "q.sql", "--input", "nowhere"), 3, "there is no input for S"),
         (("verify", "q.sql", "--runs", "0"), 2, "--runs"),
         (("verify", "none.sql"), 3, "no such file"),
-        (("memory", "bad.sql"), 1, "cannot be compiled"),
+        (("memory", "bad.sql"), 1, "cannot be run in constant memory, its verdict is unbounded"),
         (("memory", "q.sql", "--tuples", "0"), 2, "--tuples"),
         (("memory", "q.sql", "--heap", "12"), 2, "'12' is not a size of at least 480m"),
         (("memory", "q.sql", "--heap", "256m"), 2, "'256m' is not a size of at least 480m"),
