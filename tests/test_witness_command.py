@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import cli
+from recheck import batch_sql
 
 CATALOG = """
 [streams.S]
@@ -99,6 +100,7 @@ def test_wrong_usage(place: Path, arguments: tuple[str, ...], status: int, messa
 
 def test_without_duckdb_the_remedy_is_named(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "duckdb", None)
+    batch_sql._engine.cache_clear()  # other tests have it
     result = _witness("q.sql", "--prove", "3")
     assert result.exit_code == 2
     assert "streambound[prove]" in result.output
