@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from tests.support.program import ROOT, install_program
+
 TUTORIAL = (ROOT / "docs" / "gate-tutorial.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"^```(\w+)(?: file=(\S+))?\n(.*?)^```$", flags=re.S | re.M)
 
@@ -28,12 +28,8 @@ def test_an_ellipsis_stands_for_lines_and_nothing_else_does() -> None:
 
 def test_the_tutorial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     programs, shop = tmp_path / "programs", tmp_path / "shop"
-    programs.mkdir()
+    install_program(programs)
     shop.mkdir()
-    program = programs / "streambound"
-    script = f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {str(ROOT)!r})\nimport cli\ncli.main()\n"
-    program.write_text(script, encoding="utf-8")
-    program.chmod(0o755)
     names = {f"GIT_{who}_{what}": "shop@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
     environment = {**os.environ, **names, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}", "NO_COLOR": "1"}
     status, run = 0, 0

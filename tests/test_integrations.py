@@ -14,19 +14,7 @@ import yaml
 from click.testing import CliRunner
 
 import cli
-
-ROOT = Path(__file__).parents[1]
-CATALOG = """
-queries = ["*.sql"]
-[streams.S]
-timestamp = "ts"
-columns = { a = "bigint", ts = "bigint" }
-[streams.T]
-timestamp = "ts"
-columns = { b = "bigint", ts = "bigint" }
-"""
-BOUNDED = "SELECT S.a FROM S, T WHERE S.ts > T.ts AND T.b BETWEEN 1 AND 3 AND S.a > T.b"
-UNBOUNDED = "SELECT T.b FROM S, T WHERE S.ts > T.ts AND S.a > T.b"
+from tests.support.program import BOUNDED, CATALOG, ROOT, UNBOUNDED, install_program
 
 
 @pytest.fixture
@@ -34,11 +22,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "streams.toml").write_text(CATALOG, encoding="utf-8")
     (tmp_path / "good.sql").write_text(BOUNDED, encoding="utf-8")
     programs = tmp_path / "programs"
-    programs.mkdir()
-    program = programs / "streambound"
-    script = f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {str(ROOT)!r})\nimport cli\ncli.main()\n"
-    program.write_text(script, encoding="utf-8")
-    program.chmod(0o755)
+    install_program(programs)
     monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.chdir(tmp_path)
     return tmp_path

@@ -1,0 +1,30 @@
+"""The program as a shell finds it: of this checkout, whatever is installed."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def install_program(directory: Path) -> None:
+    """Put `streambound` into a new directory, to be named in PATH."""
+    directory.mkdir()
+    program = directory / "streambound"
+    script = f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {str(ROOT)!r})\nimport cli\ncli.main()\n"
+    program.write_text(script, encoding="utf-8")
+    program.chmod(0o755)
+
+
+CATALOG = """
+queries = ["*.sql"]
+[streams.S]
+timestamp = "ts"
+columns = { a = "bigint", ts = "bigint" }
+[streams.T]
+timestamp = "ts"
+columns = { b = "bigint", ts = "bigint" }
+"""
+BOUNDED = "SELECT S.a FROM S, T WHERE S.ts > T.ts AND T.b BETWEEN 1 AND 3 AND S.a > T.b"
+UNBOUNDED = "SELECT T.b FROM S, T WHERE S.ts > T.ts AND S.a > T.b"
