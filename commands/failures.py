@@ -41,7 +41,7 @@ def guarded(call: Callable[[], Any]) -> Any:
     except StreamboundError as error:
         if debug:
             raise
-        _tell(error)
+        tell(error)
         sys.exit(error.exit_status)
     except Exception as error:
         if debug:
@@ -63,7 +63,7 @@ def _unexpected(error: Exception) -> int:
     return 4
 
 
-def _tell(error: StreamboundError) -> None:
+def tell(error: StreamboundError) -> None:
     """Print an error: where, what, the line of the file with marks, and the way out."""
     from reports.snippet import snippet
 

@@ -11,6 +11,8 @@ from typing import NoReturn
 
 import click
 
+from commands.failures import tell
+
 PAUSE = 0.5
 """Seconds between two looks at the files."""
 
@@ -34,8 +36,7 @@ def watched(context: click.Context, paths: tuple[Path, ...], catalog_file: Path 
         except SystemExit:
             pass  # the status of one round
         except StreamboundError as error:
-            where = f"{error.where}: " if error.where else ""
-            click.echo(f"streambound: error: {where}{error.message}", err=True)
+            tell(error)
         sys.stdout.flush()
         click.echo("\nwatching for changes; Ctrl+C ends", err=True)
         while _stamps(paths, catalog_file) == before:

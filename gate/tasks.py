@@ -50,7 +50,6 @@ def results(tasks: Sequence[Task], workspace: Sources, jobs: int) -> Iterator[li
 
     import criteria.check  # noqa: F401  # once, before the processes fork
 
-    _keep(workspace)
     method = "fork" if sys.platform == "linux" else "spawn"
     context = multiprocessing.get_context(method)
     with ProcessPoolExecutor(jobs, context, _keep, (workspace,)) as pool:
