@@ -68,7 +68,7 @@ def _split_branch(branch: Branch) -> list[Branch]:
     simplifier = Simplifier.of(branch)
     formula = conjoined(simplifier.without_holes(_parts(normalise(branch.where))))
     if not _has_or(formula):
-        return [replace(branch, where=_plain_conjunction(branch, formula))]
+        return [replace(branch, where=_plain_conjunction(simplifier, branch, formula))]
     splitter = _Splitter(branch, simplifier)
     kept = list(islice(splitter.alternatives(formula), MOST_BRANCHES + 1))
     if not kept:
@@ -87,11 +87,11 @@ def _first_choice(formula: Formula) -> Span | None:
     return None
 
 
-def _plain_conjunction(branch: Branch, formula: Formula) -> Formula:
+def _plain_conjunction(simplifier: Simplifier, branch: Branch, formula: Formula) -> Formula:
     """A condition without alternatives, as written but for comparisons that say nothing."""
     if isinstance(formula, Truth):
         return formula
-    return conjunction(_without_idle(branch, Simplifier.of(branch).without_weaker(conjuncts(formula))))
+    return conjunction(_without_idle(branch, simplifier.without_weaker(conjuncts(formula))))
 
 
 def _has_or(formula: Formula) -> bool:
