@@ -111,6 +111,7 @@ RULES: tuple[Rule, ...] = (
     Rule("SB413", "unused-suppression", "warning", "A suppression comment that allows what is not there."),
     Rule("SB421", "got-worse", "error", "With --against: a query that passed, or was nearer to it, and is not now."),
     Rule("SB422", "bound-grew", "warning", "With --against: a bound that is greater than it was."),
+    Rule("SB901", "internal-error", "error", "A defect of streambound kept it from judging the statement."),
 )
 
 RULES_BY_CODE = {rule.code: rule for rule in RULES}

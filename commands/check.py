@@ -13,10 +13,11 @@ import click
 
 from commands.comparing import Comparison, compare_options
 from commands.configured import configured, given, workspace_of
+from commands.failures import tell_defects
 from commands.fixing import FixOptions, fix_options, fixed
 from commands.options import PathArgument, colored, common_options
 from commands.outputs import Output, OutputOption, details, outputs, put
-from commands.watching import watched
+from commands.watching import Watchable, watched
 from reports.formats import FORMAT_NAMES
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ _MANY = 50
 
 
 @configured
-@click.command("check")
+@click.command("check", cls=Watchable)
 @click.argument("paths", nargs=-1, type=PathArgument())
 @click.option("--format", "format_name", type=click.Choice(FORMAT_NAMES),
               help="How to print the verdicts; by default as text, unless -o asks for something.")  # fmt: skip
@@ -78,7 +79,7 @@ def check(
     from gate.suppressions import suppressed, today
 
     if watch:
-        watched(click.get_current_context(), paths, catalog_file)
+        watched(click.get_current_context())
     asked = outputs(format_name, () if given("format_name") and not given("named") else named)
     most = {None: REPAIRED, True: None, False: 0}[repairs]
     workspace = workspace_of(catalog_file, stdin_name)
@@ -102,6 +103,7 @@ def check(
         return suppressed(check_files(then, sources, plain, cache=cache), today(), criteria)
 
     found = fixed(fixes, judge, workspace) if fixes.wanted else judge(workspace)
+    tell_defects(found, debug)
     least = threshold(None if given("fail_on") else workspace.default, Severity(fail_on))
     found, status = comparison.compare(found, workspace, files, paths, judge_then, least)
     if not diff:

@@ -13,7 +13,8 @@ from analyzer.errors import CatalogError
 from analyzer.spans import SourceText, Span
 from analyzer.workspace import Sources, Workspace
 from gate.blame import CatalogEdit, catalog_edits, to_blame
-from gate.exit_status import UNREADABLE, fails
+from gate.exit_status import fails, not_judged
+from gate.judging import judged
 from gate.past import Past, past
 from gate.repository import Repository
 from gate.transitions import Change, Transition, compared, transitions
@@ -38,10 +39,9 @@ class Against:
 
     def exit_status(self, fail_on: Callable[[str], Severity]) -> int:
         """As of a check, but only what got worse and new statements that do not pass fail."""
-        if any(found.code in UNREADABLE for item in self.outcomes for found in item.diagnostics):
-            return 3
         changed = zip(self.transitions, self.outcomes, strict=False)
-        return int(any(_failed(transition, item, fail_on) for transition, item in changed))
+        status = not_judged(one for item in self.outcomes for one in item.diagnostics)
+        return status or int(any(_failed(transition, item, fail_on) for transition, item in changed))
 
 
 def _failed(transition: Transition, item: Outcome, fail_on: Callable[[str], Severity]) -> bool:
@@ -61,7 +61,8 @@ def against(
     """
     repository = Repository.around(Path.cwd())
     then = past(repository, repository.commit(ref), workspace, files, paths)
-    found = transitions(judge(then.files, then), outcomes, then.older)
+    before = [item for item in judge(then.files, then) if not item.traceback]  # of which nothing is known
+    found = transitions(before, outcomes, then.older)
     blaming = _Blaming(ref, then, workspace, criteria, _numbers(outcomes))
     marked = tuple(
         replace(item, diagnostics=(*item.diagnostics, *blaming.diagnostics(transition)))
@@ -135,12 +136,8 @@ class _Blaming:
         return to_blame(catalog_edits(before, after, text), after, restored)
 
     def _checked(self, source: SourceText, catalog: Catalog, number: int) -> Outcome:
-        from criteria.check import check_source
-        from criteria.paper_verdict import by_the_paper
-        from reports.outcome import outcome
-
-        (item,) = check_source(source, catalog, (number,))
-        return outcome(by_the_paper(item) if self.criteria == "paper" else item)
+        (item,) = judged(source, catalog, self.criteria, only=(number,))
+        return item
 
 
 def _line(catalog: Catalog, number: int) -> Span:

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analyzer.diagnostics import Diagnostic
 from analyzer.errors import InputError
 from analyzer.lexical import is_blank
 from analyzer.spans import SourceText
-from criteria.vocabulary import Verdict
 from gate.cache import Cache, digest
+from gate.judging import unreadable
 from gate.outcome_json import from_json
 from gate.repeated_names import repeated_names
 from gate.tasks import Task, results
@@ -96,9 +95,10 @@ class _Run:
         )
         for task, key in zip(tasks, keys, strict=True):
             value = known[key] if key in known else next(computed)
-            if key not in known:
+            found = tuple(from_json(item, task.source) for item in value)
+            if key not in known and not any(item.traceback for item in found):
                 self.cache.add(key, value)
-            yield tuple(from_json(item, task.source) for item in value)
+            yield found
             progress(task.source.file)
 
     def _key(self, task: Task) -> str:
@@ -132,7 +132,4 @@ def _read(file: Path, workspace: Sources) -> SourceText | Outcome:
     try:
         return workspace.read(file)
     except InputError as error:
-        source = SourceText(error.file or str(file), "")
-        whole = source.span(0, 0)
-        finding = Diagnostic("SB401", error.message, source.file, whole, error.remedy)
-        return Outcome(Path(source.file).stem or source.file, source, whole, Verdict.ERROR, (finding,))
+        return unreadable(SourceText(error.file or str(file), ""), error)

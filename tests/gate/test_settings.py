@@ -239,3 +239,16 @@ def test_the_documents_example_is_a_catalog() -> None:
     settings = parse_catalog(example).settings
     assert settings.values["fail-on"].value == "warning"
     assert settings.overrides[0].files == ("queries/legacy/**",)
+
+
+def test_empty_files_are_passed_over_where_that_is_allowed(project: Path) -> None:
+    write("empty.sql", "-- nothing")
+    assert call("baseline", "create").exit_code == 3
+    Path("streambound-baseline.json").unlink()
+    write("q.sql", UNBOUNDED)
+    assert call("baseline", "create", "--allow-empty").exit_code == 0
+    assert call("baseline", "check").exit_code == 3
+    assert call("baseline", "check", "--allow-empty").exit_code == 0
+    assert call("baseline", "update", "--allow-empty").exit_code == 0
+    configure("[check]\nallow-empty = true")
+    assert call("baseline", "check").exit_code == 0
