@@ -68,8 +68,7 @@ def tell(error: StreamboundError) -> None:
     """Print an error: where, what, the line of the file with marks, and the way out."""
     from reports.snippet import snippet
 
-    where = f"{error.where}: " if error.where else ""
-    click.echo(f"streambound: error: {where}{error.message}", err=True)
+    click.echo(f"streambound: error: {error.placed}", err=True)
     if error.excerpt is not None:
         click.echo("\n".join(snippet(error.excerpt, "error", color=False)), err=True)
     if error.remedy:
