@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from analyzer.diagnostics import Diagnostic, Fix, Suppression
 from analyzer.edits import Edit, hunks
@@ -18,9 +17,6 @@ from analyzer.spans import SourceText, Span
 from gate.directives import Allowed, Directive, directives
 from gate.policy import NO_POLICY, Policy
 from reports.outcome import Outcome
-
-if TYPE_CHECKING:
-    pass
 
 _PAPER, _EXACT = ("SB3",), ("SB2",)
 
