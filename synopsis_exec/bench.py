@@ -100,7 +100,7 @@ class Bench:
     def _job(self, place: Path, items: Sequence[Item]) -> tuple[int, Mapping[str, Any]]:
         """Run the job; write the rows that it could use; the number of micro-batches, and the job's summary."""
         relations = {item.name: [line for name, _, line in items if name == item.name] for item in self.plan.relations}
-        batches = write_batches(place / "in", relations, {s.name: _pieces(s.name, items) for s in self.plan.streams})
+        batches = write_batches(place / "in", relations, _pieces([s.name for s in self.plan.streams], items))
         names = {"input": "in", "output": "out.jsonl", "quarantine": "bad.jsonl", "checkpoint": "checkpoint"}
         options = [part for option, name in names.items() for part in (f"--{option}", str(place / name))]
         summary = run_here(self.folder / "job.py", options, self.folder / "spark.log")[-1]
@@ -114,13 +114,14 @@ class Bench:
             write_batches(place / "used", {table.name: [line for name, _, line in items if name == table.name]}, {})
 
 
-def _pieces(stream: str, items: Sequence[Item]) -> list[list[bytes]]:
-    """A stream's lines by micro-batch; one without rows is left out, and a stream without rows has an empty one."""
-    pieces: dict[int, list[bytes]] = {}
+def _pieces(streams: Sequence[str], items: Sequence[Item]) -> dict[str, list[list[bytes]]]:
+    """The streams' lines by micro-batch, side by side; one in which no stream has rows is left out."""
+    numbers = sorted({number for name, number, _ in items if name in streams}) or [0]
+    pieces: dict[str, list[list[bytes]]] = {name: [[] for _ in numbers] for name in streams}
     for name, number, line in items:
-        if name == stream:
-            pieces.setdefault(number, []).append(line)
-    return [pieces[number] for number in sorted(pieces)] or [[]]
+        if name in streams:
+            pieces[name][numbers.index(number)].append(line)
+    return pieces
 
 
 def without(items: Sequence[Item], quarantine: Path) -> list[Item]:

@@ -163,7 +163,7 @@ def test_spark_state_sums_operators() -> None:
 def test_resident_memory_of_a_tree_of_processes() -> None:
     processes = {
         1: Process(0, "init", 1), 2: Process(1, "python", 10), 3: Process(2, "java", 100),
-        4: Process(3, "python3.12", 1000), 5: Process(1, "java", 10_000),
+        4: Process(3, "python3.12", 1000), 5: Process(1, "java", 10_000), 6: Process(3, "java", 100),
     }  # fmt: skip
     assert resident(2, processes) == {"java": 100, "python": 1010}
     mine = running()[os.getpid()]

@@ -27,7 +27,7 @@ def test_pieces_hold_every_row_once_and_follow_each_other_in_time(seed: int) -> 
     random = Random(seed)
     times = sorted(random.randrange(20) for _ in range(random.randrange(40)))
     lines = [b'{"a": %d, "ts": %d}' % (place, now) for place, now in enumerate(times)]
-    pieces = cut(random, {"S": lines}, 5)["S"]
+    pieces = cut(random, PLAN.streams, {"S": lines}, 5)["S"]
     assert 1 <= len(pieces) <= 5
     assert Counter(line for piece in pieces for line in piece) == Counter(lines)
     latest = -1
@@ -39,7 +39,7 @@ def test_pieces_hold_every_row_once_and_follow_each_other_in_time(seed: int) -> 
 
 def test_the_rows_of_a_batch_are_shuffled_and_batches_differ_by_seed() -> None:
     lines = [b'{"a": 1, "ts": %d}' % now for now in range(50)]
-    found = [cut(Random(seed), {"S": lines}, 4)["S"] for seed in range(5)]
+    found = [cut(Random(seed), PLAN.streams, {"S": lines}, 4)["S"] for seed in range(5)]
     assert len({tuple(map(tuple, pieces)) for pieces in found}) == 5
     assert all(piece != sorted(piece) for pieces in found for piece in pieces if len(piece) > 20)
 
@@ -76,10 +76,13 @@ def test_files_are_read_in_order(tmp_path: Path) -> None:
 
 
 def test_micro_batches_without_rows_are_left_out() -> None:
-    items = [("R", 0, b"r"), ("S", 0, b"1"), ("S", 2, b"2"), ("T", 1, b"3")]
-    assert _pieces("S", items) == [[b"1"], [b"2"]]
-    assert _pieces("T", items) == [[b"3"]]
-    assert _pieces("U", items) == [[]]
+    items = [("R", 0, b"r"), ("S", 1, b"1"), ("S", 3, b"2"), ("T", 3, b"3"), ("T", 3, b"4"), ("S", 4, b"5")]
+    assert _pieces("STU", items) == {
+        "S": [[b"1"], [b"2"], [b"5"]],
+        "T": [[], [b"3", b"4"], []],
+        "U": [[], [], []],
+    }
+    assert _pieces("ST", items[:1]) == {"S": [[]], "T": [[]]}
 
 
 def test_rows_in_quarantine_are_left_out_as_often_as_they_are_there(tmp_path: Path) -> None:
