@@ -33,13 +33,13 @@ def _memory(*arguments: str) -> Result:
 
 def test_a_job_that_keeps_to_its_bound_beside_sparks_own_join(place: Path) -> None:
     result = _memory(
-        "--tuples", "3000", "--batches", "3", "--native-tuples", "1000", "--native-seconds", "60", "--format", "json"
+        "--tuples", "900", "--batches", "3", "--native-tuples", "300", "--native-seconds", "5", "--format", "json"
     )
     assert result.exit_code == 0, result.output
     report = json.loads(result.stdout)
     assert report["constant"] and report["stopped"] == "" and report["quarantined"] == 0
-    assert (report["limit"], report["peak"], sum(report["rows"].values())) == (5, 5, 3000)
-    assert [sample["tuples"] for sample in report["samples"]] == [1000, 2000, 3000]
+    assert (report["limit"], report["peak"], sum(report["rows"].values())) == (5, 5, 900)
+    assert [sample["tuples"] for sample in report["samples"]] == [300, 600, 900]
     # Four values of T.B with their counters, and the counter of U's tuples.
     assert all(20 < sample["bytes"] <= report["limit_bytes"] < 500 for sample in report["samples"])
     assert all(min(sample["heap"], sample["java"], sample["python"]) > 2**20 for sample in report["samples"])
@@ -47,7 +47,7 @@ def test_a_job_that_keeps_to_its_bound_beside_sparks_own_join(place: Path) -> No
     native = report["native"]
     assert "without equality predicate" in native["keyed"]
     assert native["ended"] in ("done", "stopped")
-    assert native["samples"][-1]["state_rows"] > 300
+    assert native["samples"][-1]["state_rows"] > 100
 
 
 @pytest.mark.parametrize("wrong", ["its limit is lower", "it keeps more than it should"])
