@@ -15,9 +15,9 @@ from commands.stale import say_stale
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from analyzer.diagnostics import Severity
     from analyzer.workspace import Workspace
     from gate.against import Against, Judge
+    from gate.policy import Policy
     from gate.transitions import Transition
     from reports.outcome import Outcome
 
@@ -50,8 +50,7 @@ class Comparison:
 
     baseline_file: Path | None
     against: str | None
-    transitions_only: bool
-    criteria: str
+    policy: Policy
 
     def require_sense(self, fixing: bool, transitions_given: bool) -> None:
         """Raise UsageError where the options contradict each other, CatalogError for what is no baseline."""
@@ -65,41 +64,39 @@ class Comparison:
 
     def compare(
         self, found: tuple[Outcome, ...], workspace: Workspace, files: Sequence[Path], paths: Sequence[Path],
-        judge: Judge, fail_on: Callable[[str], Severity],
+        judge: Judge,
     ) -> tuple[tuple[Outcome, ...], int]:  # fmt: skip
         """The findings, those known marked and those on what changed added, and the exit status."""
         from gate.exit_status import exit_status
-        from gate.levels import leveled
+        from gate.reported import leveled
 
-        found = leveled(found, workspace.default)
         known, stale = self._baseline(), False
         if known is not None:
             from gate.ratchet import ratchet
 
-            beside = ratchet(found, known)
+            beside = ratchet(found, known, self.policy)
             found, stale = beside.outcomes, bool(beside.stale)
             say_stale(known.file, beside.stale)
             plain, recorded = judge, known
 
             def judge(then: tuple[Path, ...], sources: Any) -> tuple[Outcome, ...]:
-                return ratchet(plain(then, sources), recorded).outcomes
+                return ratchet(plain(then, sources), recorded, self.policy).outcomes
 
         if self.against is None:
-            return found, exit_status(found, fail_on) or int(stale)
+            return found, exit_status(found, self.policy.least) or int(stale)
         from gate.against import against
 
-        since = against(self.against, found, workspace, files, paths, judge, self.criteria)
-        since = replace(since, outcomes=leveled(since.outcomes, workspace.default))
+        since = against(self.against, found, workspace, files, paths, judge, self.policy)
+        since = replace(since, outcomes=leveled(since.outcomes, self.policy))
         _say(self.against, since)
-        status = since.exit_status(fail_on) if self.transitions_only else exit_status(since.outcomes, fail_on)
-        return since.outcomes, status or int(stale)
+        return since.outcomes, since.exit_status(self.policy) or int(stale)
 
     def _baseline(self) -> Any:
         if self.baseline_file is None:
             return None
         from gate.baseline import read_baseline
 
-        return read_baseline(self.baseline_file, self.criteria)
+        return read_baseline(self.baseline_file, self.policy.value("criteria"))
 
 
 def _say(ref: str, since: Against) -> None:
@@ -107,7 +104,7 @@ def _say(ref: str, since: Against) -> None:
     from gate.transitions import Change, counted
 
     for error in since.broken:
-        said = f"the catalog of {ref} cannot be used, so its queries count as new: {error.where}: {error.message}"
+        said = f"the catalog of {ref} cannot be used, so its queries count as new: {error.placed}"
         click.echo(f"streambound: note: {said}", err=True)
     changed = [transition for transition in since.transitions if transition.change is not Change.SAME]
     for transition in changed[:_LISTED]:

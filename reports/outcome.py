@@ -38,7 +38,8 @@ class Outcome:
     criterion holds; ``rejected`` says that a repair may help, ``repaired`` that one was looked for, ``why_no_repair``
     why none was found, ``repairs_cut_short`` why the search ended early; ``paper`` has a sentence on each theorem of
     the paper that speaks of the query; ``witness`` says what the witness of an unbounded query keeps. ``certificate``,
-    ``drawings`` (SVG by name) and ``lto_queries`` are only there if asked for.
+    ``drawings`` (SVG by name) and ``lto_queries`` are only there if asked for. ``traceback`` is that of a defect that
+    kept the statement from being judged.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Outcome:
     witness: Mapping[str, Any] | None = None
     certificate: Mapping[str, Any] | None = None
     drawings: Mapping[str, str] = field(default_factory=dict)
+    traceback: str = field(default="", repr=False)
 
     @property
     def suppressed(self) -> bool:
