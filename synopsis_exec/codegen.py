@@ -30,6 +30,7 @@ _JOB = (
     "reading",
     "checking",
     "output",
+    "result_lines",
     "files",
     "saved",
     "sinks",
