@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
@@ -188,6 +188,20 @@ def parse_catalog(text: str, file: str = FILE_NAME) -> Catalog:
     source = SourceText(file, text)
     places = {path: source.excerpt(span) for path, span in toml_spans(source).items()}
     return replace(catalog_from_mapping(document, file, places), text=text)
+
+
+def redeclared(catalog: Catalog, text: str, names: Collection[str]) -> Catalog:
+    """The catalog of a text that differs from this one's in how the tables of these names are declared, only.
+
+    They do not know where they are in the text. Raises ValueError where it is no TOML, and CatalogError.
+    """
+    document, reader = tomllib.loads(text), _Reader(catalog.file, {})
+    tables = [
+        reader.table(table.name, document[section][table.name], table.kind, section) if table.name in names else table
+        for table in catalog.tables
+        for section in ("relations" if table.kind is Kind.RELATION else "streams",)
+    ]
+    return replace(catalog, tables=tuple(tables), text=text)
 
 
 def catalog_from_mapping(

@@ -37,6 +37,11 @@ class StreamboundError(Exception):
         """``file:line:column``, as far as it is known."""
         return ":".join(str(part) for part in (self.file, self.line, self.column) if part)
 
+    @property
+    def placed(self) -> str:
+        """The message with the place before it, as far as that is known."""
+        return f"{self.where}: {self.message}" if self.where else self.message
+
 
 class UsageError(StreamboundError):
     """The command was called in a way that cannot work (exit 2)."""

@@ -101,6 +101,7 @@ RULES: tuple[Rule, ...] = (
     Rule("SB207", "no-witness", "error", "The criterion is violated, but nothing shows that memory must grow."),
     Rule("SB208", "large-bound", "note", "A bound that is proved, but larger than any memory."),
     Rule("SB209", "too-many-branches", "error", "OR, IN and <> split into more cases than are looked at."),
+    Rule("SB210", "over-limit", "error", "A bound that is proved, but beyond what max-entries allows, or no number."),
     Rule("SB301", "theorem-1", "error", "With --criteria paper: a condition of the paper's Theorem 1 is violated."),
     Rule("SB302", "theorem-2", "error", "With --criteria paper: a condition of the paper's Theorem 2 is violated."),
     Rule("SB303", "paper-silent", "error", "With --criteria paper: the paper does not speak of this query."),
@@ -111,6 +112,7 @@ RULES: tuple[Rule, ...] = (
     Rule("SB413", "unused-suppression", "warning", "A suppression comment that allows what is not there."),
     Rule("SB421", "got-worse", "error", "With --against: a query that passed, or was nearer to it, and is not now."),
     Rule("SB422", "bound-grew", "warning", "With --against: a bound that is greater than it was."),
+    Rule("SB901", "internal-error", "error", "A defect of streambound kept it from judging the statement."),
 )
 
 RULES_BY_CODE = {rule.code: rule for rule in RULES}

@@ -9,6 +9,7 @@ severity = { SB208 = "warning", SB402 = "off" }
 [[check.overrides]]
 files = ["queries/legacy/**"]
 fail-on = "error"
+allow = { SB201 = "replaced in 2027" }
 ```
 """
 
@@ -18,13 +19,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from analyzer.rules import RULES_BY_CODE
+from analyzer.rules import RULES_BY_CODE, Rule
 from analyzer.toml_reader import Path, TomlReader, suggest
 
 LEVELS = ("error", "warning", "note")
 OFF = "off"
 _TABLE = ("check",)
-_OVERRIDES, _FILES, _SEVERITY = "overrides", "files", "severity"
+_OVERRIDES, _FILES, _SEVERITY, _ALLOW, _DENY = "overrides", "files", "severity", "allow", "deny"
+_BY_CODE = (_SEVERITY, _ALLOW, _DENY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +42,16 @@ class Key:
 KEYS: tuple[Key, ...] = (
     Key("fail-on", LEVELS, "error", per_file=True),
     Key("formats", list),
-    Key("criteria", ("exact", "paper"), "exact"),
-    Key("allow-empty", bool, False),
-    Key("repairs", bool),
+    Key("criteria", ("exact", "paper"), "exact", per_file=True),
+    Key("max-entries", int, per_file=True),
+    Key("allow-empty", bool, False, per_file=True),
+    Key("repairs", bool, per_file=True),
     Key("baseline", str),
-    Key("transitions-only", bool, False),
+    Key("transitions-only", bool, False, per_file=True),
     Key("jobs", int),
     Key("cache", bool, True),
 )
-"""Each is also an option of `check`; severities are in a table of their own."""
+"""Each is also an option of `check`; what is set by code, severities and acceptance, is in tables of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +69,20 @@ class Override:
     files: tuple[str, ...]
     values: Mapping[str, Setting]
     severity: Mapping[str, Setting]
+    acceptance: Mapping[str, Setting]
     line: int
 
 
 @dataclass(frozen=True, slots=True)
 class CheckSettings:
-    """What the catalog sets: values by key, severities by code, and overrides, of which the last that fits counts."""
+    """What the catalog sets: values by key, severities by code, and overrides, of which the last that fits counts.
+
+    ``acceptance`` has by code the reason why it is allowed, or None where it is denied: then nothing accepts it.
+    """
 
     values: Mapping[str, Setting] = field(default_factory=dict)
     severity: Mapping[str, Setting] = field(default_factory=dict)
+    acceptance: Mapping[str, Setting] = field(default_factory=dict)
     overrides: tuple[Override, ...] = ()
 
 
@@ -85,13 +93,14 @@ NO_SETTINGS = CheckSettings()
 def read_settings(reader: TomlReader, value: object) -> CheckSettings:
     """The table `[check]`; raises CatalogError at the key that is wrong."""
     body = reader.mapping(value, _TABLE)
-    reader.known_keys(body, (*(key.name for key in KEYS), _SEVERITY, _OVERRIDES), _TABLE)
+    reader.known_keys(body, (*(key.name for key in KEYS), *_BY_CODE, _OVERRIDES), _TABLE)
     overrides = body.get(_OVERRIDES, [])
     if not isinstance(overrides, list):
         raise reader.fail("check.overrides must be tables: [[check.overrides]]", (*_TABLE, _OVERRIDES))
     return CheckSettings(
         dict(_values(reader, body, _TABLE)),
         dict(_severities(reader, body, _TABLE)),
+        dict(_acceptance(reader, body, _TABLE)),
         tuple(_override(reader, item, (*_TABLE, _OVERRIDES, str(number))) for number, item in enumerate(overrides)),
     )
 
@@ -102,13 +111,17 @@ def _override(reader: TomlReader, value: object, path: Path) -> Override:
     for key in (key.name for key in KEYS if not key.per_file):
         if key in body:
             message = f"{key} is for the whole run, not for some files"
-            raise reader.fail(message, (*path, key), f"set it under [check]; here {', '.join(allowed)} and {_SEVERITY}")
-    reader.known_keys(body, (_FILES, *allowed, _SEVERITY), path)
+            raise reader.fail(message, (*path, key), f"set it under [check]; here {', '.join((*allowed, *_BY_CODE))}")
+    reader.known_keys(body, (_FILES, *allowed, *_BY_CODE), path)
     files = reader.strings(body.get(_FILES, []), (*path, _FILES))
     if not files:
         raise reader.fail("an override names no files", path, 'add files = ["queries/legacy/**"]')
     return Override(
-        files, dict(_values(reader, body, path)), dict(_severities(reader, body, path)), _line(reader, path)
+        files,
+        dict(_values(reader, body, path)),
+        dict(_severities(reader, body, path)),
+        dict(_acceptance(reader, body, path)),
+        _line(reader, path),
     )
 
 
@@ -142,12 +155,41 @@ def _severities(reader: TomlReader, body: Mapping[str, Any], path: Path) -> Iter
     """What warnings and notes count as; an error stays one: it is accepted case by case, with a reason."""
     path = (*path, _SEVERITY)
     for code, value in reader.mapping(body.get(_SEVERITY, {}), path).items():
-        where, rule = (*path, code), RULES_BY_CODE.get(code)
-        if rule is None:
-            raise reader.fail(f"unknown code {code!r}", where, suggest(code, RULES_BY_CODE) or "docs/codes lists them")
+        where = (*path, code)
+        rule = _known(reader, code, where)
         if rule.severity == "error":
             remedy = "accept a finding with a comment that has a reason, or with a baseline: see docs/gate.md"
             raise reader.fail(f"{code} is an error, and stays one", where, remedy)
         if value not in (*LEVELS, OFF):
             raise reader.fail(f"a severity is one of {', '.join((*LEVELS, OFF))}", where)
         yield code, Setting(value, _line(reader, where))
+
+
+def _acceptance(reader: TomlReader, body: Mapping[str, Any], path: Path) -> Iterator[tuple[str, Setting]]:
+    """Why each code is allowed; None for those that are denied."""
+    allowed = reader.mapping(body.get(_ALLOW, {}), (*path, _ALLOW))
+    for code, reason in allowed.items():
+        where = (*path, _ALLOW, code)
+        _acceptable(reader, code, where)
+        if not isinstance(reason, str) or not reason.strip():
+            raise reader.fail(f"{code} is allowed without a reason", where, f'write {code} = "why, and until when"')
+        yield code, Setting(" ".join(reason.split()), _line(reader, where))
+    where = (*path, _DENY)
+    for code in reader.strings(body.get(_DENY, []), where):
+        _acceptable(reader, code, where)
+        if code in allowed:
+            raise reader.fail(f"{code} is both allowed and denied", where)
+        yield code, Setting(None, _line(reader, where))
+
+
+def _acceptable(reader: TomlReader, code: str, where: Path) -> None:
+    if not _known(reader, code, where).acceptable:
+        message = f"{code} can be neither allowed nor denied: what was not analysed does not pass"
+        raise reader.fail(message, where)
+
+
+def _known(reader: TomlReader, code: str, where: Path) -> Rule:
+    rule = RULES_BY_CODE.get(code)
+    if rule is None:
+        raise reader.fail(f"unknown code {code!r}", where, suggest(code, RULES_BY_CODE) or "docs/codes lists them")
+    return rule

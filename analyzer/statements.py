@@ -13,6 +13,7 @@ from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from analyzer.diagnostics import Diagnostic
+from analyzer.errors import InputError
 from analyzer.lexical import Kind, stretches
 from analyzer.spans import SourceText, Span
 from analyzer.strings import whole_strings
@@ -53,6 +54,14 @@ def split_statements(source: SourceText, only: Sequence[int] | None = None) -> t
     names = [stem] if len(chunks) == 1 else [f"{stem}:{i}" for i in range(1, len(chunks) + 1)]
     wanted = range(len(chunks)) if only is None else only
     return tuple(_named(_statement(names[i], source, chunks[i][1]), chunks[i][0]) for i in wanted)
+
+
+def some_statements(source: SourceText, only: Sequence[int] | None = None) -> tuple[Statement, ...]:
+    """As `split_statements`; raises InputError for a text that holds none."""
+    found = split_statements(source, only)
+    if not found:
+        raise InputError("the file holds no SQL statement", file=source.file, remedy="remove it, or add a query")
+    return found
 
 
 def _chunks(tokens: Sequence[Token]) -> Iterator[tuple[int, list[Token]]]:

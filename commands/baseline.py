@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from commands.configured import configured, workspace_of
+from commands.configured import configured, policy_of, workspace_of
+from commands.failures import tell_defects
 from commands.options import PathArgument, common_options
 from commands.stale import say_stale
 
 if TYPE_CHECKING:
+    from gate.baseline import Baseline
+    from gate.policy import Policy
     from gate.ratchet import Ratchet
     from reports.outcome import Outcome
 
@@ -45,7 +48,10 @@ def _options(command: _F) -> _F:
         "--baseline", "baseline_file", type=PathArgument(), metavar="FILE", default="streambound-baseline.json",
         show_default=True, help="The baseline; what it names is relative to where it is.",
     )  # fmt: skip
-    return click.argument("paths", nargs=-1, type=PathArgument())(baseline_file(common_options(command)))
+    allow_empty = click.option("--allow-empty", is_flag=True, help="As for check.")
+    most = click.option("--max-entries", type=click.IntRange(1), metavar="N", help="As for check.")
+    paths = click.argument("paths", nargs=-1, type=PathArgument())
+    return paths(baseline_file(most(allow_empty(common_options(command)))))
 
 
 @configured
@@ -56,45 +62,45 @@ def _options(command: _F) -> _F:
 @click.option("--fail-on", type=click.Choice(("error", "warning", "note")), default="error", show_default=True,
               help="Record findings of this severity or above.")  # fmt: skip
 def create(
-    paths: tuple[Path, ...], baseline_file: Path, criteria: str, fail_on: str, catalog_file: Path | None,
-    color: bool | None, debug: bool,
+    paths: tuple[Path, ...], baseline_file: Path, max_entries: int | None, allow_empty: bool, criteria: str,
+    fail_on: str, catalog_file: Path | None, color: bool | None, debug: bool,
 ) -> None:  # fmt: skip
     """Record the findings of PATHS, or of what the catalog registers, in a new baseline.
 
     Exit status: 0 when everything that would fail a check is recorded; 1 when some findings cannot be, 3 when something
     could not be read or parsed.
     """
-    from analyzer.diagnostics import Severity
     from analyzer.errors import UsageError
     from commands.statement import write_file
     from gate.baseline import Baseline, baseline_text
-    from gate.exit_status import UNREADABLE
+    from gate.exit_status import not_judged
     from gate.ratchet import entries, refused
 
     file = baseline_file
     if file.exists():
         remedy = "streambound baseline update removes what is stale; remove the file to begin again"
         raise UsageError(f"{file} exists, and a baseline only shrinks", remedy=remedy)
-    outcomes = _outcomes(paths, criteria, catalog_file)
-    found = tuple(entries(outcomes, Baseline(file, criteria, ()), Severity(fail_on)))
+    outcomes, policy = _outcomes(paths, criteria, catalog_file, allow_empty, debug)
+    found = tuple(entries(outcomes, Baseline(file, criteria, ()), policy))
     write_file(file, baseline_text(criteria, found))
     click.echo(f"wrote {file}: {_count(len(found), 'finding')}")
-    left = refused(outcomes, Severity(fail_on))
+    left = refused(outcomes, policy)
     for one in left[:_LISTED]:
         place = f"{one.file}:{one.span.line}:{one.span.column}"
         click.echo(f"{place}: {one.code} cannot be recorded: {one.message}", err=True)
     if left:
         click.echo(f"streambound: error: {_count(len(left), 'finding')} cannot be in a baseline", err=True)
         click.echo("  help: correct them, or take the files out of what is checked", err=True)
-    sys.exit(3 if any(one.code in UNREADABLE for one in left) else 1 if left else 0)
+    sys.exit(not_judged(left) or int(bool(left)))
 
 
 @configured
 @baseline.command("update")
 @_options
 def update(
-    paths: tuple[Path, ...], baseline_file: Path, catalog_file: Path | None, color: bool | None, debug: bool
-) -> None:
+    paths: tuple[Path, ...], baseline_file: Path, max_entries: int | None, allow_empty: bool, catalog_file: Path | None,
+    color: bool | None, debug: bool,
+) -> None:  # fmt: skip
     """Remove the entries that nothing needs any more; findings that are not in the baseline are never added.
 
     With PATHS only the entries of those files are looked at, and those of files that are gone. Entries of a file with
@@ -104,7 +110,7 @@ def update(
     from gate.writing import write_texts
 
     file = baseline_file
-    known, found = _compared(paths, file, catalog_file)
+    known, found, _ = _compared(paths, file, catalog_file, allow_empty, debug)
     text = baseline_text(known.criteria, found.held)
     if text != known.text:
         write_texts({str(file): (known.text, text)})
@@ -118,45 +124,56 @@ def update(
 @baseline.command("check")
 @_options
 def check(
-    paths: tuple[Path, ...], baseline_file: Path, catalog_file: Path | None, color: bool | None, debug: bool
-) -> None:
+    paths: tuple[Path, ...], baseline_file: Path, max_entries: int | None, allow_empty: bool, catalog_file: Path | None,
+    color: bool | None, debug: bool,
+) -> None:  # fmt: skip
     """Compare: exit with 1 for a finding that is not in the baseline, or for an entry that is stale."""
-    from analyzer.diagnostics import Severity
-    from gate.exit_status import exit_status
+    from analyzer.diagnostics import ORDER
+    from gate.exit_status import exit_status, fails
 
     file = baseline_file
-    _, found = _compared(paths, file, catalog_file)
+    _, found, policy = _compared(paths, file, catalog_file, allow_empty, debug)
     new = [
         one
         for item in found.outcomes
+        if fails(item, policy.least)
         for one in item.diagnostics
-        if one.suppression is None and one.severity is Severity.ERROR
+        if one.suppression is None and ORDER.index(one.severity) >= ORDER.index(policy.least(item.source.file))
     ]
     for one in new:
         click.echo(f"{one.file}:{one.span.line}:{one.span.column}: new: {one.code} {one.message}")
     say_stale(file, found.stale)
     click.echo(f"{file}: {_count(len(found.held), 'finding')} known, {len(new)} new, {len(found.stale)} stale")
-    sys.exit(exit_status(found.outcomes, Severity.ERROR) or (1 if found.stale else 0))
+    sys.exit(exit_status(found.outcomes, policy.least) or (1 if found.stale else 0))
 
 
-def _compared(paths: tuple[Path, ...], file: Path, catalog_file: Path | None) -> tuple[Any, Ratchet]:
+def _compared(
+    paths: tuple[Path, ...], file: Path, catalog_file: Path | None, allow_empty: bool, debug: bool
+) -> tuple[Baseline, Ratchet, Policy]:
     from gate.baseline import read_baseline
     from gate.ratchet import ratchet
 
     known = read_baseline(file)
-    return known, ratchet(_outcomes(paths, known.criteria, catalog_file), known)
+    outcomes, policy = _outcomes(paths, known.criteria, catalog_file, allow_empty, debug)
+    return known, ratchet(outcomes, known, policy), policy
 
 
-def _outcomes(paths: tuple[Path, ...], criteria: str, catalog_file: Path | None) -> tuple[Outcome, ...]:
+def _outcomes(
+    paths: tuple[Path, ...], criteria: str, catalog_file: Path | None, allow_empty: bool, debug: bool
+) -> tuple[tuple[Outcome, ...], Policy]:
     from analyzer.workspace import query_files
     from gate.cache import Cache, cache_directory
     from gate.check_files import Settings, check_files
-    from gate.suppressions import suppressed, today
+    from gate.reported import reported
+    from gate.suppressions import today
 
     workspace = workspace_of(catalog_file)
-    files = query_files(paths) if paths else workspace.registered()
-    settings = Settings(criteria, 0, jobs=os.cpu_count() or 1)
-    return suppressed(check_files(files, workspace, settings, cache=Cache(cache_directory())), today(), criteria)
+    files = query_files(paths, allow_empty) if paths else workspace.registered(allow_empty)
+    policy = policy_of(workspace, {"criteria": criteria}, repairs=False)
+    settings = Settings(criteria, 0, jobs=os.cpu_count() or 1, allow_empty=allow_empty, policy=policy)
+    found = reported(check_files(files, workspace, settings, cache=Cache(cache_directory())), policy, today())
+    tell_defects(found, debug)
+    return found, policy
 
 
 def _count(number: int, noun: str) -> str:

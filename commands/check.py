@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 import click
 
 from commands.comparing import Comparison, compare_options
-from commands.configured import configured, given, workspace_of
+from commands.configured import configured, given, policy_of, workspace_of
+from commands.failures import tell_defects
 from commands.fixing import FixOptions, fix_options, fixed
 from commands.options import PathArgument, colored, common_options
 from commands.outputs import Output, OutputOption, details, outputs, put
-from commands.watching import watched
+from commands.watching import Watchable, watched
 from reports.formats import FORMAT_NAMES
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ _MANY = 50
 
 
 @configured
-@click.command("check")
+@click.command("check", cls=Watchable)
 @click.argument("paths", nargs=-1, type=PathArgument())
 @click.option("--format", "format_name", type=click.Choice(FORMAT_NAMES),
               help="How to print the verdicts; by default as text, unless -o asks for something.")  # fmt: skip
@@ -40,6 +41,12 @@ _MANY = 50
               help="Judge by this project's criteria, or by the paper's theorems alone.")  # fmt: skip
 @click.option("--fail-on", type=click.Choice(_SEVERITIES), default="error", show_default=True,
               help="The least severity that makes the exit status 1.")  # fmt: skip
+@click.option(
+    "--max-entries",
+    type=click.IntRange(1),
+    metavar="N",
+    help="The greatest bound M that passes: a larger one, or one that is no number, is a finding (SB210).",
+)
 @click.option("--repairs/--no-repairs", default=None,
               help="Look for repairs of all rejected queries, or of none; by default of the first 20.")  # fmt: skip
 @click.option("-j", "--jobs", type=click.IntRange(1), metavar="N", help="Processes; by default one per processor.")
@@ -56,9 +63,9 @@ _MANY = 50
 @common_options
 def check(
     paths: tuple[Path, ...], format_name: str | None, named: tuple[Output, ...], criteria: str, fail_on: str,
-    repairs: bool | None, jobs: int | None, use_cache: bool, allow_empty: bool, stdin_name: Path | None,
-    watch: bool, baseline_file: Path | None, against: str | None, transitions_only: bool, fix: bool, unsafe: bool,
-    diff: bool, catalog_file: Path | None, color: bool | None, debug: bool,
+    max_entries: int | None, repairs: bool | None, jobs: int | None, use_cache: bool, allow_empty: bool,
+    stdin_name: Path | None, watch: bool, baseline_file: Path | None, against: str | None, transitions_only: bool,
+    fix: bool, unsafe: bool, diff: bool, catalog_file: Path | None, color: bool | None, debug: bool,
 ) -> None:  # fmt: skip
     """Give the verdict of every query in PATHS: files, directories (all *.sql below), or - for standard input.
 
@@ -70,15 +77,14 @@ def check(
     when neither is proved, unsupported when it is outside the query language, and error when it is wrong.
     Everything but bounded is a finding.
     """
-    from analyzer.diagnostics import Severity
     from analyzer.workspace import query_files
     from gate.cache import Cache, cache_directory
     from gate.check_files import REPAIRED, Settings, check_files
-    from gate.levels import threshold
-    from gate.suppressions import suppressed, today
+    from gate.reported import reported
+    from gate.suppressions import today
 
     if watch:
-        watched(click.get_current_context(), paths, catalog_file)
+        watched(click.get_current_context())
     asked = outputs(format_name, () if given("format_name") and not given("named") else named)
     most = {None: REPAIRED, True: None, False: 0}[repairs]
     workspace = workspace_of(catalog_file, stdin_name)
@@ -86,26 +92,26 @@ def check(
     _note_unused(workspace, files)
     fixes = FixOptions(fix, diff, unsafe)
     fixes.require_sense(files, criteria, repairs if given("repairs") else None)
-    comparison = Comparison(baseline_file, against, transitions_only, criteria)
+    policy = policy_of(workspace, repairs=True) if fixes.wanted else policy_of(workspace)
+    comparison = Comparison(baseline_file, against, policy)
     comparison.require_sense(fixes.wanted, given("transitions_only"))
-    settings = Settings(
-        criteria, None if fixes.wanted else most, details(asked), jobs or os.cpu_count() or 1, allow_empty
-    )
+    most = None if fixes.wanted else most
+    settings = Settings(criteria, most, details(asked), jobs or os.cpu_count() or 1, allow_empty, policy)
     cache = Cache(cache_directory() if use_cache else None)
 
     def judge(sources: Sources) -> tuple[Outcome, ...]:
         with _progress(files) as advance:
-            return suppressed(check_files(files, sources, settings, advance, cache), today(), criteria)
+            return reported(check_files(files, sources, settings, advance, cache), policy, today())
 
     def judge_then(then: tuple[Path, ...], sources: Sources) -> tuple[Outcome, ...]:
-        plain = Settings(criteria, 0, jobs=settings.jobs)
-        return suppressed(check_files(then, sources, plain, cache=cache), today(), criteria)
+        plain = Settings(criteria, 0, jobs=settings.jobs, policy=policy_of(workspace, repairs=False))
+        return reported(check_files(then, sources, plain, cache=cache), policy, today())
 
     found = fixed(fixes, judge, workspace) if fixes.wanted else judge(workspace)
-    least = threshold(None if given("fail_on") else workspace.default, Severity(fail_on))
-    found, status = comparison.compare(found, workspace, files, paths, judge_then, least)
+    tell_defects(found, debug)
+    found, beside, status = comparison.compare(found, workspace, files, paths, judge_then)
     if not diff:
-        put(asked, found, colored(color))
+        put(asked, found, colored(color), beside)
     sys.exit(status)
 
 

@@ -62,7 +62,7 @@ config.add_command(configured(show))
 def _rows(catalog: Catalog | None, file: str | None) -> Iterator[Row]:
     from analyzer.settings import KEYS
     from analyzer.toml_lines import toml_lines
-    from gate.levels import severities
+    from gate.policy import Policy
 
     if catalog is None:
         yield "catalog", None, "the nearest streams.toml of each query file; its [check] is not read"
@@ -73,14 +73,20 @@ def _rows(catalog: Catalog | None, file: str | None) -> Iterator[Row]:
         yield "queries", list(catalog.queries), f"{catalog.file}:{line}" if line else "default"
     for key in KEYS:
         yield _row(key.name, key.default, catalog, file)
-    severity = severities(catalog, file or catalog.file) if catalog is not None else {}
-    for code in sorted(severity):
-        setting, pattern = severity[code]
+    policy, here = Policy(catalog), file or (catalog.file if catalog is not None else "")
+    for code, (setting, pattern) in sorted(policy.severities(here).items()):
         yield f"severity.{code}", setting.value, _origin(catalog, setting.line, pattern)
+    acceptance = sorted(policy.acceptance(here).items())
+    for code, (setting, pattern) in acceptance:
+        if setting.value is not None:
+            yield f"allow.{code}", setting.value, _origin(catalog, setting.line, pattern)
+    for code, (setting, pattern) in acceptance:
+        if setting.value is None:
+            yield f"deny.{code}", True, _origin(catalog, setting.line, pattern)
 
 
 def _row(name: str, default: Any, catalog: Catalog | None, file: str | None) -> Row:
-    from gate.levels import overrides
+    from gate.policy import Policy
 
     parameter = OPTIONS[name]
     value = click.get_current_context().params[parameter]
@@ -88,11 +94,9 @@ def _row(name: str, default: Any, catalog: Catalog | None, file: str | None) -> 
     value = [_output(one) for one in value] or None if isinstance(value, tuple) else value
     if given(parameter):
         return name, value, "command line"
-    if catalog is not None and file is not None:
-        for pattern, override in reversed(list(overrides(catalog, file))):
-            if name in override.values:
-                setting = override.values[name]
-                return name, setting.value, _origin(catalog, setting.line, pattern)
+    if file is not None and (found := Policy(catalog).overridden(file).get(name)):
+        setting, pattern = found
+        return name, setting.value, _origin(catalog, setting.line, pattern)
     if catalog is not None and name in catalog.settings.values:
         return name, value, _origin(catalog, catalog.settings.values[name].line, "")
     return name, default if value is None else value, "default"

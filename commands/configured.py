@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +11,13 @@ from click.core import ParameterSource
 
 if TYPE_CHECKING:
     from analyzer.workspace import Workspace
+    from gate.policy import Policy
 
 OPTIONS = {
     "fail-on": "fail_on",
     "formats": "named",
     "criteria": "criteria",
+    "max-entries": "max_entries",
     "allow-empty": "allow_empty",
     "repairs": "repairs",
     "baseline": "baseline_file",
@@ -50,6 +52,15 @@ def given(parameter: str) -> bool:
     return click.get_current_context().get_parameter_source(parameter) is ParameterSource.COMMANDLINE
 
 
+def policy_of(workspace: Workspace, run: Mapping[str, Any] | None = None, **asked: Any) -> Policy:
+    """What the command line asks for, and ``asked``, over what the catalog says of single files."""
+    from gate.policy import Policy
+
+    params = click.get_current_context().params
+    found = {key: params[name] for key, name in OPTIONS.items() if name in params and given(name)}
+    return Policy(workspace.default, found | asked, run or {})
+
+
 def _read(context: click.Context, option: click.Parameter, value: Path | None) -> Path | None:
     """Read the catalog; its settings become the defaults of the options that follow."""
     if context.resilient_parsing:
@@ -67,5 +78,7 @@ def defaults(workspace: Workspace) -> dict[str, Any]:
         return {}
     found = {OPTIONS[key]: setting.value for key, setting in catalog.settings.values.items()}
     if "baseline_file" in found:
-        found["baseline_file"] = os.path.relpath(Path(catalog.file).parent / found["baseline_file"])
+        from gate.policy import baseline_path
+
+        found["baseline_file"] = str(baseline_path(catalog, found["baseline_file"]))
     return found

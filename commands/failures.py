@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ import click
 
 if TYPE_CHECKING:
     from analyzer.errors import StreamboundError
+    from reports.outcome import Outcome
 
 MOST_DIGITS = 1_000_000
 """Of a number in decimal: a proved bound may have more than the 4,300 that Python writes by default."""
@@ -67,12 +68,18 @@ def tell(error: StreamboundError) -> None:
     """Print an error: where, what, the line of the file with marks, and the way out."""
     from reports.snippet import snippet
 
-    where = f"{error.where}: " if error.where else ""
-    click.echo(f"streambound: error: {where}{error.message}", err=True)
+    click.echo(f"streambound: error: {error.placed}", err=True)
     if error.excerpt is not None:
         click.echo("\n".join(snippet(error.excerpt, "error", color=False)), err=True)
     if error.remedy:
         click.echo(f"  help: {error.remedy}", err=True)
+
+
+def tell_defects(outcomes: Iterable[Outcome], debug: bool) -> None:
+    """With ``--debug``, the traceback of each statement that a defect of this program kept from being judged."""
+    for item in outcomes:
+        if item.traceback and debug:
+            click.echo(f"{item.source.file}:{item.span.line}: {item.name}:\n{item.traceback}", err=True, nl=False)
 
 
 def discard_output() -> None:

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 def job_of(catalog: Catalog, checked: Checked) -> str:
     """The text of the job of a bounded statement; raises NotExecutableError for any other.
 
-    What a comment accepts passes a check, and is not run for that: the message says so.
+    What a comment or the catalog accepts passes a check, and is not run for that: the message says so.
     """
     from analyzer.errors import StreamboundError
-    from gate.suppressions import acceptance
+    from gate.reported import acceptance
     from synopsis_exec.codegen import job_text
     from synopsis_exec.plan import make_plan
 

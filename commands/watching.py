@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 
@@ -15,54 +15,81 @@ from commands.failures import tell
 
 PAUSE = 0.5
 """Seconds between two looks at the files."""
+_ARGUMENTS = "streambound.arguments"
 
 
-def watched(context: click.Context, paths: tuple[Path, ...], catalog_file: Path | None) -> NoReturn:
+class Watchable(click.Command):
+    """A command that can be run again as it was called, with the catalog's settings as they are then."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep the arguments for `watched`."""
+        ctx.meta[_ARGUMENTS] = tuple(args)
+        return super().parse_args(ctx, args)
+
+
+def watched(context: click.Context) -> NoReturn:
     """Run the command now and whenever a file that it reads changes, comes or goes, until interrupted.
 
     What is wrong with the input is printed and waits for the next change, like any finding.
     """
-    from analyzer.errors import StreamboundError, UsageError
+    from analyzer.errors import UsageError
     from analyzer.workspace import STDIN
 
-    if Path(STDIN) in paths or context.params["fix"]:
+    if Path(STDIN) in context.params["paths"] or context.params["fix"]:
         raise UsageError("--watch waits for changes of files: it goes neither with - nor with --fix")
-    context.params["watch"] = False  # of this context, which knows what the command line gave
+    arguments = context.meta[_ARGUMENTS]
+    params: Mapping[str, Any] = context.params
     while True:
-        before = _stamps(paths, catalog_file)
+        before = _stamps(params)
         click.clear()
-        try:
-            context.command.invoke(context)
-        except SystemExit:
-            pass  # the status of one round
-        except StreamboundError as error:
-            tell(error)
+        params = _round(context, arguments) or params
         sys.stdout.flush()
         click.echo("\nwatching for changes; Ctrl+C ends", err=True)
-        while _stamps(paths, catalog_file) == before:
+        while _stamps(params) == before:
             time.sleep(PAUSE)
 
 
-def _stamps(paths: tuple[Path, ...], catalog_file: Path | None) -> dict[Path, tuple[int, int]]:
+def _round(context: click.Context, arguments: tuple[str, ...]) -> Mapping[str, Any] | None:
+    """Read the settings and check once; the parameters, or None where the settings are wrong."""
+    from analyzer.errors import StreamboundError
+
+    again = None
+    try:
+        again = context.command.make_context(context.info_name, list(arguments), context.parent)
+        again.params["watch"] = False
+        with again:
+            context.command.invoke(again)
+    except SystemExit:
+        pass  # the status of one round
+    except click.ClickException as error:
+        error.show()
+    except StreamboundError as error:
+        tell(error)
+    return again.params if again is not None else None
+
+
+def _stamps(params: Mapping[str, Any]) -> dict[Path, tuple[int, int]]:
     """When the files were changed, and their sizes; what cannot be read is not there."""
     found = {}
-    for file in _files(paths, catalog_file):
+    for file in _files(params["paths"], params["catalog_file"], params["baseline_file"]):
         with suppress(OSError):
             stat = file.stat()
             found[file] = (stat.st_mtime_ns, stat.st_size)
     return found
 
 
-def _files(paths: tuple[Path, ...], catalog_file: Path | None) -> Iterator[Path]:
-    """The catalog and the queries, as far as they can be found now."""
+def _files(paths: tuple[Path, ...], catalog_file: Path | None, baseline_file: Path | None) -> Iterator[Path]:
+    """The catalog, the baseline and the queries, as far as they can be found now."""
     from analyzer.catalog import find_catalog
     from analyzer.errors import StreamboundError
     from analyzer.workspace import Workspace, query_files
 
     with suppress(StreamboundError):
         yield catalog_file or find_catalog(Path.cwd())
+    if baseline_file is not None:
+        yield baseline_file
     with suppress(StreamboundError):
-        files = query_files(paths) if paths else Workspace(catalog_file).registered()
+        files = query_files(paths, True) if paths else Workspace(catalog_file).registered(True)
         yield from files
         for file in files:
             with suppress(StreamboundError):

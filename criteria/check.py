@@ -14,7 +14,7 @@ from analyzer.errors import InputError, TooManyBranchesError, UsageError
 from analyzer.lower import lower
 from analyzer.query import Query
 from analyzer.spans import SourceText
-from analyzer.statements import Statement, split_statements
+from analyzer.statements import Statement, some_statements
 from analyzer.toml_reader import suggest
 from analyzer.workspace import Workspace
 from criteria.bound import Bound, bound
@@ -73,26 +73,7 @@ class Checked:
 
 def check_source(source: SourceText, catalog: Catalog, only: Sequence[int] | None = None) -> tuple[Checked, ...]:
     """Check every statement of a text, or some, by their numbers from 0; raises InputError when it holds none."""
-    statements = split_statements(source, only)
-    if not statements:
-        raise InputError("the file holds no SQL statement", file=source.file, remedy="remove it, or add a query")
-    return tuple(check_statement(statement, catalog) for statement in statements)
-
-
-def check_text(source: SourceText, catalog: Catalog, only: Sequence[int] | None = None) -> tuple[Checked, ...]:
-    """As `check_source`; a text that holds no statement is itself one erroneous item."""
-    try:
-        return check_source(source, catalog, only)
-    except InputError as error:
-        return (_unreadable(source, error),)
-
-
-def _unreadable(source: SourceText, error: InputError) -> Checked:
-    whole = source.span(0, len(source.text))
-    diagnostic = Diagnostic("SB401", error.message, source.file, whole, error.remedy)
-    name = Path(source.file).stem or source.file
-    statement = Statement(name, source, whole, (), None, (diagnostic,))
-    return Checked(statement, Verdict.ERROR, statement.diagnostics)
+    return tuple(check_statement(statement, catalog) for statement in some_statements(source, only))
 
 
 def check_statement(statement: Statement, catalog: Catalog) -> Checked:
@@ -161,23 +142,24 @@ def find_statement(query: str, name: str | None, catalog_file: Path | None) -> t
         raise InputError("a directory, not a query file" if path.is_dir() else "no such file", file=query)
     workspace = Workspace(catalog_file)
     files = [path] if is_file else workspace.registered()
-    checked = [item for file in files for item in check_source(workspace.read(file), workspace.catalog(file))]
+    statements = [statement for file in files for statement in some_statements(workspace.read(file))]
     wanted = name if is_file else query
-    matches = [item for item in checked if wanted is None or item.statement.name == wanted]
-    names = [item.statement.name for item in checked]
+    matches = [statement for statement in statements if wanted is None or statement.name == wanted]
+    names = [statement.name for statement in statements]
     if not matches:
         remedy = suggest(str(wanted), names) or f"there are: {', '.join(names)}"
         raise UsageError(f"no query is called {wanted!r}", remedy=remedy)
     if len(matches) > 1:
         message, remedy = _ambiguous(query, wanted, matches)
         raise UsageError(message, remedy=remedy)
-    return workspace.catalog(path if is_file else None), matches[0]
+    catalog = workspace.catalog(path if is_file else None)
+    return catalog, check_statement(matches[0], catalog)
 
 
-def _ambiguous(query: str, wanted: str | None, matches: list[Checked]) -> tuple[str, str]:
+def _ambiguous(query: str, wanted: str | None, matches: list[Statement]) -> tuple[str, str]:
     """Why several statements match, and what to do."""
     if wanted is None:
-        names = ", ".join(item.statement.name for item in matches)
+        names = ", ".join(statement.name for statement in matches)
         return f"{query} holds {len(matches)} statements", f"choose one with --name: {names}"
-    places = ", ".join(f"{item.source.file}:{item.statement.span.line}" for item in matches)
+    places = ", ".join(f"{statement.source.file}:{statement.span.line}" for statement in matches)
     return f"{len(matches)} statements are called {wanted!r}: {places}", "give each a name of its own: -- name: …"

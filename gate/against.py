@@ -8,13 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from analyzer.catalog import Catalog
-from analyzer.diagnostics import ORDER, Diagnostic, Related, Severity
+from analyzer.diagnostics import ORDER, Diagnostic, Related
 from analyzer.errors import CatalogError
 from analyzer.spans import SourceText, Span
 from analyzer.workspace import Sources, Workspace
 from gate.blame import CatalogEdit, catalog_edits, to_blame
-from gate.exit_status import UNREADABLE, fails
+from gate.exit_status import fails, not_judged
+from gate.judging import judged
 from gate.past import Past, past
+from gate.policy import Policy
 from gate.repository import Repository
 from gate.transitions import Change, Transition, compared, transitions
 from reports.fingerprint import words
@@ -36,24 +38,24 @@ class Against:
     transitions: tuple[Transition, ...]
     broken: tuple[CatalogError, ...] = ()
 
-    def exit_status(self, fail_on: Callable[[str], Severity]) -> int:
-        """As of a check, but only what got worse and new statements that do not pass fail."""
-        if any(found.code in UNREADABLE for item in self.outcomes for found in item.diagnostics):
-            return 3
+    def exit_status(self, policy: Policy) -> int:
+        """As of a check; where only transitions count, what got worse and new statements that do not pass fail."""
         changed = zip(self.transitions, self.outcomes, strict=False)
-        return int(any(_failed(transition, item, fail_on) for transition, item in changed))
+        status = not_judged(one for item in self.outcomes for one in item.diagnostics)
+        return status or int(any(_failed(transition, item, policy) for transition, item in changed))
 
 
-def _failed(transition: Transition, item: Outcome, fail_on: Callable[[str], Severity]) -> bool:
-    if transition.change is Change.NEW:
-        return fails(item, fail_on)
-    least = ORDER.index(fail_on(item.source.file))
+def _failed(transition: Transition, item: Outcome, policy: Policy) -> bool:
+    over = transition.change is Change.GREW and any(one.code == "SB210" for one in item.diagnostics)
+    if transition.change is Change.NEW or over or not policy.value("transitions-only", item.source.file):
+        return fails(item, policy.least)
+    least = ORDER.index(policy.least(item.source.file))
     return any(ORDER.index(one.severity) >= least for one in item.diagnostics if one.code in _CODES)
 
 
 def against(
     ref: str, outcomes: Sequence[Outcome], workspace: Workspace, files: Sequence[Path], paths: Sequence[Path],
-    judge: Judge, criteria: str,
+    judge: Judge, policy: Policy,
 ) -> Against:  # fmt: skip
     """Compare the outcomes of ``files`` with those of a commit; ``judge`` checks files of other sources as they were.
 
@@ -61,8 +63,9 @@ def against(
     """
     repository = Repository.around(Path.cwd())
     then = past(repository, repository.commit(ref), workspace, files, paths)
-    found = transitions(judge(then.files, then), outcomes, then.older)
-    blaming = _Blaming(ref, then, workspace, criteria, _numbers(outcomes))
+    before = [item for item in judge(then.files, then) if not item.traceback]  # of which nothing is known
+    found = transitions(before, outcomes, then.older)
+    blaming = _Blaming(ref, then, workspace, policy, _numbers(outcomes))
     marked = tuple(
         replace(item, diagnostics=(*item.diagnostics, *blaming.diagnostics(transition)))
         for transition, item in zip(found, outcomes, strict=False)
@@ -87,7 +90,7 @@ class _Blaming:
     ref: str
     then: Past
     workspace: Workspace
-    criteria: str
+    policy: Policy
     numbers: Mapping[tuple[str, Span], int]
 
     def diagnostics(self, transition: Transition) -> Iterator[Diagnostic]:
@@ -135,12 +138,8 @@ class _Blaming:
         return to_blame(catalog_edits(before, after, text), after, restored)
 
     def _checked(self, source: SourceText, catalog: Catalog, number: int) -> Outcome:
-        from criteria.check import check_source
-        from criteria.paper_verdict import by_the_paper
-        from reports.outcome import outcome
-
-        (item,) = check_source(source, catalog, (number,))
-        return outcome(by_the_paper(item) if self.criteria == "paper" else item)
+        (item,) = judged(source, catalog, self.policy.value("criteria", source.file), only=(number,))
+        return item
 
 
 def _line(catalog: Catalog, number: int) -> Span:

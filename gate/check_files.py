@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analyzer.diagnostics import Diagnostic
 from analyzer.errors import InputError
 from analyzer.lexical import is_blank
 from analyzer.spans import SourceText
-from criteria.vocabulary import Verdict
 from gate.cache import Cache, digest
+from gate.judging import unreadable
 from gate.outcome_json import from_json
+from gate.policy import NO_POLICY, Policy
 from gate.repeated_names import repeated_names
 from gate.tasks import Task, results
 from reports.outcome import Outcome
@@ -35,7 +35,8 @@ class Settings:
 
     ``criteria`` is ``exact`` or ``paper``; ``repairs`` the most rejected statements that get repairs, None for all of
     them; ``details`` are those of `reports.outcome.DETAILS` that will be printed. ``jobs`` is how many processes work.
-    With ``allow_empty`` a file without a statement is passed over; else it is an error.
+    With ``allow_empty`` a file without a statement is passed over; else it is an error. ``policy`` has what single
+    files have instead: their criteria, their repairs (all or none), whether they may be empty.
     """
 
     criteria: str = "exact"
@@ -43,6 +44,12 @@ class Settings:
     details: frozenset[str] = frozenset()
     jobs: int = 1
     allow_empty: bool = False
+    policy: Policy = NO_POLICY
+
+    def of_file(self, file: str) -> tuple[str, bool, bool | None]:
+        """A file's criteria, whether it may be empty, and whether its repairs are wanted; None as in the others."""
+        mine = self.policy.of_file(file)
+        return mine.get("criteria", self.criteria), mine.get("allow-empty", self.allow_empty), mine.get("repairs")
 
 
 def check_files(
@@ -56,10 +63,7 @@ def check_files(
 
     ``progress`` is told each file that is done.
     """
-    sources = [_read(file, workspace) for file in files]
-    if settings.allow_empty:
-        sources = [source for source in sources if not (isinstance(source, SourceText) and is_blank(source.text))]
-    return check_sources(sources, workspace, settings, progress, cache)
+    return check_sources([_read(file, workspace) for file in files], workspace, settings, progress, cache)
 
 
 def check_sources(
@@ -70,8 +74,13 @@ def check_sources(
     cache: Cache | None = None,
 ) -> tuple[Outcome, ...]:
     """As `check_files`, of texts that need not be in the files that they are named after; outcomes are passed on."""
+    sources = [source for source in sources if not _passed_over(source, settings)]
     run = _Run(workspace, settings, cache or Cache(None))
-    tasks = [Task(source, settings.criteria, settings.details) for source in sources if isinstance(source, SourceText)]
+    tasks = [
+        Task(source, settings.of_file(source.file)[0], settings.details)
+        for source in sources
+        if isinstance(source, SourceText)
+    ]
     judged = iter(run.judge(tasks, progress))
     found = [list(next(judged)) if isinstance(source, SourceText) else [source] for source in sources]
     run.repair(found)
@@ -96,9 +105,10 @@ class _Run:
         )
         for task, key in zip(tasks, keys, strict=True):
             value = known[key] if key in known else next(computed)
-            if key not in known:
+            found = tuple(from_json(item, task.source) for item in value)
+            if key not in known and not any(item.traceback for item in found):
                 self.cache.add(key, value)
-            yield tuple(from_json(item, task.source) for item in value)
+            yield found
             progress(task.source.file)
 
     def _key(self, task: Task) -> str:
@@ -109,17 +119,30 @@ class _Run:
 
     def repair(self, found: list[list[Outcome]]) -> None:
         """Put the repairs of the first rejected statements in their places."""
-        wanted = [] if self.settings.criteria == "paper" else list(_rejected(found))[: self.settings.repairs]
         numbers: dict[int, list[int]] = {}
-        for place, number in wanted:
+        for place, number in self._wanted(found):
             numbers.setdefault(place, []).append(number)
         tasks = [
-            Task(found[place][0].source, self.settings.criteria, self.settings.details, tuple(mine))
-            for place, mine in numbers.items()
+            Task(found[place][0].source, "exact", self.settings.details, tuple(mine)) for place, mine in numbers.items()
         ]
         for (place, mine), repaired in zip(numbers.items(), self.judge(tasks, lambda _: None), strict=True):
             for number, item in zip(mine, repaired, strict=True):
                 found[place][number] = item
+
+    def _wanted(self, found: list[list[Outcome]]) -> Iterable[tuple[int, int]]:
+        """Whose repairs are looked for: all of files that ask for it, and of the others the first of the run."""
+        others = 0
+        for place, number in _rejected(found):
+            criteria, _, repairs = self.settings.of_file(found[place][number].source.file)
+            if criteria == "paper":
+                continue
+            others += repairs is None
+            if repairs or (repairs is None and (self.settings.repairs is None or others <= self.settings.repairs)):
+                yield place, number
+
+
+def _passed_over(source: SourceText | Outcome, settings: Settings) -> bool:
+    return isinstance(source, SourceText) and is_blank(source.text) and settings.of_file(source.file)[1]
 
 
 def _rejected(found: list[list[Outcome]]) -> Iterable[tuple[int, int]]:
@@ -132,7 +155,4 @@ def _read(file: Path, workspace: Sources) -> SourceText | Outcome:
     try:
         return workspace.read(file)
     except InputError as error:
-        source = SourceText(error.file or str(file), "")
-        whole = source.span(0, 0)
-        finding = Diagnostic("SB401", error.message, source.file, whole, error.remedy)
-        return Outcome(Path(source.file).stem or source.file, source, whole, Verdict.ERROR, (finding,))
+        return unreadable(SourceText(error.file or str(file), ""), error)

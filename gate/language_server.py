@@ -18,16 +18,18 @@ from analyzer.errors import CatalogError, StreamboundError
 from analyzer.spans import SourceText, Span
 from analyzer.version import __version__
 from analyzer.workspace import Workspace, relative
+from gate.baseline import read_baseline
 from gate.cache import Cache, cache_directory
 from gate.check_files import Settings, check_sources
 from gate.lsp_values import NAME, code_actions, diagnostics, hover
-from gate.suppressions import suppressed, today
+from gate.policy import Policy
+from gate.ratchet import ratchet
+from gate.reported import reported
+from gate.suppressions import today
 from reports.outcome import Outcome
 
 PAUSE = 0.2
 """Seconds without a change after which a text is checked."""
-_CHANGED = Settings(repairs=0)
-_REPAIRED = Settings(repairs=None)
 
 
 class Server(LanguageServer):
@@ -40,17 +42,27 @@ class Server(LanguageServer):
         self.blamed: set[str] = set()
         """Catalogs that have a finding shown."""
 
-    def outcomes(self, uri: str, settings: Settings) -> tuple[Outcome, ...]:
-        """What `streambound check` says of a document as it is in the editor; raises StreamboundError."""
+    def outcomes(self, uri: str, repairs: bool = False) -> tuple[Outcome, ...]:
+        """What `streambound check FILE` says of a document as it is in the editor; raises StreamboundError.
+
+        The catalog's settings and its baseline hold as they do there.
+        """
         document = self.workspace.get_text_document(uri)
         source = SourceText(file_name(uri), document.source.removeprefix("\ufeff"))
-        found = check_sources([source], Workspace(self.catalog), settings, cache=Cache(cache_directory()))
-        return suppressed(found, today())
+        workspace = Workspace(self.catalog)
+        policy = Policy(workspace.default, {"repairs": repairs})
+        criteria = policy.value("criteria")
+        settings = Settings(criteria, None if repairs else 0, allow_empty=policy.value("allow-empty"), policy=policy)
+        judged = check_sources([source], workspace, settings, cache=Cache(cache_directory()))
+        found = reported(judged, policy, today())
+        if policy.baseline is None:
+            return found
+        return ratchet(found, read_baseline(policy.baseline, criteria), policy).outcomes
 
     def check(self, uri: str) -> None:
         """Check a document and show its findings; a catalog that cannot be used is shown where it is wrong."""
         try:
-            found = diagnostics(self.outcomes(uri, _CHANGED), self.place, address)
+            found = diagnostics(self.outcomes(uri), self.place, address)
             wrong: CatalogError | None = None
         except CatalogError as error:
             found, wrong = [_failure(error)], error
@@ -105,8 +117,7 @@ def replace_range(found: types.Diagnostic, area: types.Range) -> types.Diagnosti
 
 
 def _failure(error: StreamboundError) -> types.Diagnostic:
-    where = f"{error.where}: " if error.where else ""
-    text = "\n".join((f"{where}{error.message}", *([f"help: {error.remedy}"] if error.remedy else [])))
+    text = "\n".join((error.placed, *([f"help: {error.remedy}"] if error.remedy else [])))
     start = types.Range(types.Position(0, 0), types.Position(0, 0))
     return types.Diagnostic(range=start, message=text, severity=types.DiagnosticSeverity.Error, source=NAME)
 
@@ -149,7 +160,7 @@ def language_server(catalog: Path | None = None) -> Server:
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     def hovered(params: types.HoverParams) -> types.Hover | None:
         try:
-            found = server.outcomes(params.text_document.uri, _CHANGED)
+            found = server.outcomes(params.text_document.uri)
         except StreamboundError:
             return None
         return hover(found, params.position.line, params.position.character, server.place)
@@ -159,7 +170,7 @@ def language_server(catalog: Path | None = None) -> Server:
     @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, kinds)
     def actions(params: types.CodeActionParams) -> list[types.CodeAction]:
         try:
-            found = server.outcomes(params.text_document.uri, _REPAIRED)
+            found = server.outcomes(params.text_document.uri, repairs=True)
         except StreamboundError:
             return []
         return code_actions(found, params.range, server.place, address)

@@ -12,7 +12,7 @@ from lsprotocol import types
 from analyzer.diagnostics import Diagnostic, Fix, Related, Severity
 from analyzer.spans import Span
 from reports.outcome import Outcome
-from reports.text_report import notes, verdict_line
+from reports.text_report import accepted_text, notes, verdict_line
 
 NAME = "streambound"
 _SEVERITIES = {
@@ -49,7 +49,7 @@ def _message(found: Diagnostic) -> Iterator[str]:
     if found.help:
         yield f"help: {found.help}"
     if found.suppression:
-        yield f"suppressed: {found.suppression.reason}"
+        yield f"suppressed: {accepted_text(found)}"
 
 
 def _related(other: Related, place: Place, address: Address) -> types.DiagnosticRelatedInformation:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from analyzer.diagnostics import ORDER, Diagnostic, Severity, Suppression
+from analyzer.diagnostics import ORDER, Diagnostic, Suppression
 from criteria.vocabulary import Verdict
 from gate.baseline import Baseline, Entry
+from gate.policy import NO_POLICY, Policy
 from reports.fingerprint import fingerprints
 from reports.outcome import Outcome
 
@@ -24,7 +25,7 @@ class Ratchet:
     stale: tuple[Entry, ...]
 
 
-def ratchet(outcomes: Sequence[Outcome], baseline: Baseline) -> Ratchet:
+def ratchet(outcomes: Sequence[Outcome], baseline: Baseline, policy: Policy = NO_POLICY) -> Ratchet:
     """Mark what the baseline knows, and find the entries that nothing needs any more.
 
     An entry is judged where its file was checked and every statement of it could be analysed, or where the file is
@@ -37,7 +38,7 @@ def ratchet(outcomes: Sequence[Outcome], baseline: Baseline) -> Ratchet:
     marked, present = [], set[str]()
     for item, mine in zip(outcomes, prints, strict=True):
         found = tuple(
-            _marked(one, known[key], baseline) if key in known else one
+            _marked(one, known[key], baseline) if key in known and not _denied(one, policy) else one
             for one, key in zip(item.diagnostics, mine, strict=True)
         )
         present.update(key for one, key in zip(item.diagnostics, mine, strict=True) if one.suppression is None)
@@ -47,26 +48,35 @@ def ratchet(outcomes: Sequence[Outcome], baseline: Baseline) -> Ratchet:
     return Ratchet(tuple(marked), tuple(_held(baseline, stale, renamed, outcomes)), stale)
 
 
-def entries(outcomes: Sequence[Outcome], baseline: Baseline, fail_on: Severity = Severity.ERROR) -> Iterator[Entry]:
-    """What a new baseline holds: each finding of that severity that may be accepted and that no comment accepts."""
+def entries(outcomes: Sequence[Outcome], baseline: Baseline, policy: Policy = NO_POLICY) -> Iterator[Entry]:
+    """What a new baseline holds: each finding that would fail, may be accepted, and is not yet."""
     for item, mine in zip(outcomes, fingerprints(outcomes, baseline.relative), strict=True):
         for found, key in zip(item.diagnostics, mine, strict=True):
-            if found.suppression is None and _fails(found, fail_on) and found.rule.acceptable:
+            if found.suppression is None and _fails(found, policy) and _acceptable(found, policy):
                 yield Entry(baseline.relative(item.source.file), item.name, found.code, key)
 
 
-def refused(outcomes: Iterable[Outcome], fail_on: Severity = Severity.ERROR) -> tuple[Diagnostic, ...]:
-    """The findings that no baseline accepts: of what was not analysed, and of suppression comments."""
+def refused(outcomes: Iterable[Outcome], policy: Policy = NO_POLICY) -> tuple[Diagnostic, ...]:
+    """The findings that no baseline accepts: of what was not analysed, of suppression comments, and what is denied."""
     return tuple(
         found
         for item in outcomes
         for found in item.diagnostics
-        if found.suppression is None and _fails(found, fail_on) and not found.rule.acceptable
+        if found.suppression is None and _fails(found, policy) and not _acceptable(found, policy)
     )
 
 
-def _fails(found: Diagnostic, fail_on: Severity) -> bool:
-    return ORDER.index(found.severity) >= ORDER.index(fail_on)
+def _fails(found: Diagnostic, policy: Policy) -> bool:
+    return ORDER.index(found.severity) >= ORDER.index(policy.least(found.file))
+
+
+def _acceptable(found: Diagnostic, policy: Policy) -> bool:
+    return found.rule.acceptable and not _denied(found, policy)
+
+
+def _denied(found: Diagnostic, policy: Policy) -> bool:
+    setting = policy.acceptance(found.file).get(found.code)
+    return setting is not None and setting[0].value is None
 
 
 def _marked(found: Diagnostic, entry: Entry, baseline: Baseline) -> Diagnostic:

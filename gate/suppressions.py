@@ -6,21 +6,17 @@ A comment before or inside a statement is about that statement, and so is one be
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from analyzer.diagnostics import Diagnostic, Fix, Suppression
 from analyzer.edits import Edit, hunks
 from analyzer.spans import SourceText, Span
 from gate.directives import Allowed, Directive, directives
+from gate.policy import NO_POLICY, Policy
 from reports.outcome import Outcome
-
-if TYPE_CHECKING:
-    from analyzer.catalog import Catalog
-    from criteria.check import Checked
 
 _PAPER, _EXACT = ("SB3",), ("SB2",)
 
@@ -39,32 +35,22 @@ def today() -> date:
     return datetime.now(UTC).date()
 
 
-def suppressed(outcomes: Iterable[Outcome], today: date, criteria: str = "exact") -> tuple[Outcome, ...]:
+def suppressed(outcomes: Iterable[Outcome], today: date, policy: Policy = NO_POLICY) -> tuple[Outcome, ...]:
     """The statements with what their comments allow marked, and findings on the comments themselves.
 
     Statements of one file stand together. A comment holds through its ``until`` day (UTC); afterwards it is an error.
+    So is one for a code that the catalog denies in the file.
     """
     found: list[Outcome] = []
     for _, group in groupby(outcomes, key=lambda item: item.source.file):
         items = list(group)
-        found += _of_file(items, today, criteria) if "streambound" in items[0].source.text.lower() else items
+        found += _of_file(items, today, policy) if "streambound" in items[0].source.text.lower() else items
     return tuple(found)
 
 
-def acceptance(checked: Checked, catalog: Catalog) -> Suppression | None:
-    """The comment by which a statement that is not bounded passes a check; None where it does not."""
-    from criteria.check import check_source
-    from reports.outcome import outcome
-
-    if "streambound" not in checked.source.text.lower():
-        return None
-    items = suppressed(map(outcome, check_source(checked.source, catalog)), today())
-    mine = next(item for item in items if item.span == checked.statement.span)
-    return next((found.suppression for found in mine.diagnostics if mine.suppressed and found.suppression), None)
-
-
-def _of_file(items: list[Outcome], today: date, criteria: str) -> list[Outcome]:
+def _of_file(items: list[Outcome], today: date, policy: Policy) -> list[Outcome]:
     source = items[0].source
+    criteria, denied = policy.value("criteria", source.file), _denied(policy, source.file)
     scopes: list[_Scope] = []
     extra: dict[int, list[Diagnostic]] = {}
     for directive in directives(source):
@@ -72,7 +58,7 @@ def _of_file(items: list[Outcome], today: date, criteria: str) -> list[Outcome]:
             index = _index(directive.span, items)
             extra.setdefault(len(items) - 1 if index is None else index, []).append(directive)
             continue
-        members = _members(directive, items)
+        members = _refused(directive, denied, source) or _members(directive, items)
         if isinstance(members, Diagnostic):
             extra.setdefault(len(items) - 1, []).append(members)
         else:
@@ -87,6 +73,22 @@ def _of_file(items: list[Outcome], today: date, criteria: str) -> list[Outcome]:
         else item
         for i, item in enumerate(allowed)
     ]
+
+
+def _denied(policy: Policy, file: str) -> dict[str, str]:
+    """The codes that nothing accepts in a file, with the line of the catalog that says so."""
+    catalog = policy.catalog.file if policy.catalog is not None else ""
+    here = policy.acceptance(file)
+    return {code: f"{catalog}:{setting.line}" for code, (setting, _) in here.items() if setting.value is None}
+
+
+def _refused(directive: Directive, denied: Mapping[str, str], source: SourceText) -> Diagnostic | None:
+    for allowed in directive.allowed:
+        if allowed.code in denied:
+            message = f"{allowed.code} cannot be allowed in this file: {denied[allowed.code]} denies it"
+            help = "repair the query; or let whoever keeps the catalog allow it"
+            return Diagnostic("SB411", message, source.file, allowed.span, help)
+    return None
 
 
 def _members(directive: Directive, statements: Sequence[Outcome]) -> range | Diagnostic:

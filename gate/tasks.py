@@ -8,12 +8,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from analyzer.spans import SourceText
+from gate.judging import judged
 from gate.outcome_json import to_json
-from reports.outcome import outcome
 
 if TYPE_CHECKING:
     from analyzer.workspace import Sources
-    from criteria.check import Checked
 
 WORTHWHILE = 30_000
 """Characters of SQL below which more processes cost more time than they save (about a hundred statements)."""
@@ -73,18 +72,6 @@ def result(task: Task, workspace: Sources) -> list[Any]:
     """The outcomes of one task."""
     from pathlib import Path
 
-    from criteria.check import check_text
-
     catalog = workspace.catalog(Path(task.source.file))
-    checked = check_text(task.source, catalog, task.repaired or None)
-    return [to_json(outcome(_finished(item, task), task.details)) for item in checked]
-
-
-def _finished(item: Checked, task: Task) -> Checked:
-    from criteria.check import with_repairs
-
-    if task.criteria == "paper":
-        from criteria.paper_verdict import by_the_paper
-
-        return by_the_paper(item)
-    return with_repairs(item) if task.repaired else item
+    found = judged(task.source, catalog, task.criteria, task.details, task.repaired or None, bool(task.repaired))
+    return [to_json(item) for item in found]

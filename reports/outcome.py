@@ -38,7 +38,8 @@ class Outcome:
     criterion holds; ``rejected`` says that a repair may help, ``repaired`` that one was looked for, ``why_no_repair``
     why none was found, ``repairs_cut_short`` why the search ended early; ``paper`` has a sentence on each theorem of
     the paper that speaks of the query; ``witness`` says what the witness of an unbounded query keeps. ``certificate``,
-    ``drawings`` (SVG by name) and ``lto_queries`` are only there if asked for.
+    ``drawings`` (SVG by name) and ``lto_queries`` are only there if asked for. ``traceback`` is that of a defect that
+    kept the statement from being judged.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Outcome:
     witness: Mapping[str, Any] | None = None
     certificate: Mapping[str, Any] | None = None
     drawings: Mapping[str, str] = field(default_factory=dict)
+    traceback: str = field(default="", repr=False)
 
     @property
     def suppressed(self) -> bool:
@@ -67,6 +69,12 @@ class Outcome:
         errors = [found for found in self.diagnostics if found.severity is Severity.ERROR]
         accepted = bool(errors) and all(found.suppression is not None for found in errors)
         return accepted and self.verdict is not Verdict.BOUNDED
+
+    @property
+    def passes(self) -> bool:
+        """Whether it passes a check that fails for errors: each is accepted, and it is bounded, or has one."""
+        errors = any(one.severity is Severity.ERROR and one.suppression is None for one in self.diagnostics)
+        return not errors and (self.verdict is Verdict.BOUNDED or self.suppressed)
 
 
 def outcome(checked: Checked, details: frozenset[str] = frozenset()) -> Outcome:

@@ -127,8 +127,8 @@ def bound_text(item: Outcome) -> str:
     return f"{tier}, at most {entries:,}{known} synopsis {'entry' if entries == 1 else 'entries'}"
 
 
-def _accepted(diagnostic: Diagnostic) -> str:
-    """``SB201 at q.sql:3:8 is allowed by q.sql:1:22 until 2027-01-31: the reason``."""
+def accepted_text(diagnostic: Diagnostic) -> str:
+    """Who accepts a finding: ``SB201 at q.sql:3:8 is allowed by q.sql:1:22 until 2027-01-31: the reason``."""
     suppression = diagnostic.suppression
     if suppression is None:
         return ""
@@ -139,7 +139,7 @@ def _accepted(diagnostic: Diagnostic) -> str:
 
 def notes(item: Outcome) -> Iterator[str]:
     """What is accepted, where the witness is, why there is no repair or no more, what the paper says of the query."""
-    yield from filter(None, map(_accepted, item.diagnostics))
+    yield from filter(None, map(accepted_text, item.diagnostics))
     if item.witness is not None:
         yield f"streambound witness {_argument(item)} shows streams that cannot be forgotten"
     if item.why_no_repair:

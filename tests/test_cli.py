@@ -344,7 +344,7 @@ def test_an_internal_error_is_reported_without_a_traceback(project: Path, monkey
     def broken(*_: object) -> None:
         raise RuntimeError("boom")
 
-    monkeypatch.setattr("criteria.check.decide", broken)
+    monkeypatch.setattr("gate.check_files.repeated_names", broken)
     result = call("check", write(project, BOUNDED))
     assert result.exit_code == 4
     assert "internal error: RuntimeError: boom" in result.output

@@ -43,11 +43,21 @@ baseline = "b.json"
 transitions-only = false
 jobs = 2
 cache = true
+max-entries = 1000
 severity = { SB208 = "error", SB402 = "off" }
+allow = { SB201 = "a reason" }
+deny = ["SB202"]
 [[check.overrides]]
 files = ["q/**"]
 fail-on = "note"
+criteria = "paper"
+max-entries = 10
+allow-empty = true
+repairs = false
+transitions-only = true
 severity.SB150 = "note"
+allow.SB202 = "another reason"
+deny = ["SB201"]
 [streams.S]
 timestamp = "ts"
 columns = { a = "bigint", s = "string", day = "date", x = "double", ts = "timestamp" }
@@ -77,7 +87,7 @@ quarantine = { format = "json", path = "bad" }
 SHAPE = (
     "unknown key", "must be a table", "must be a list", "must be an integer of at least", 'must be "',
     "must be true or false", "must be a text", "declares no columns", "declares no timestamp", "must be tables",
-    "names no files", "a severity is one of",
+    "names no files", "a severity is one of", "without a reason",
 )  # fmt: skip
 """Of messages on what the schema describes, too."""
 

@@ -9,7 +9,8 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -27,13 +28,13 @@ columns = { a = "bigint", ts = "bigint" }
 WAIT = 120
 
 
-def test_a_change_is_checked_and_a_broken_catalog_waits_for_the_next_one(tmp_path: Path) -> None:
-    (tmp_path / "streams.toml").write_text(CATALOG, encoding="utf-8")
-    (tmp_path / "q.sql").write_text("SELECT a FROM S", encoding="utf-8")
-    command = [sys.executable, "-u", "-m", "cli", "check", "--watch"]
+@contextmanager
+def watching(directory: Path, *more: str) -> Iterator[Callable[[Callable[[str], bool]], None]]:
+    """Runs `check --watch`; gives a function that waits for a line of its output. It ends on Ctrl+C with 130."""
+    command = [sys.executable, "-u", "-m", "cli", "check", "--watch", *more]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(
-        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        command, cwd=directory, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as process:
         lines: queue.Queue[str] = queue.Queue()
         assert process.stdout is not None
@@ -44,6 +45,19 @@ def test_a_change_is_checked_and_a_broken_catalog_waits_for_the_next_one(tmp_pat
             while not holds(lines.get(timeout=WAIT)):
                 pass
 
+        try:
+            yield until
+            process.send_signal(signal.SIGINT)
+            assert process.wait(WAIT) == 130
+        finally:
+            process.kill()
+        reader.join(WAIT)
+
+
+def test_a_change_is_checked_and_a_broken_catalog_waits_for_the_next_one(tmp_path: Path) -> None:
+    (tmp_path / "streams.toml").write_text(CATALOG, encoding="utf-8")
+    (tmp_path / "q.sql").write_text("SELECT a FROM S", encoding="utf-8")
+    with watching(tmp_path) as until:
         until(lambda line: "1 query checked: 1 bounded" in line)
         until(lambda line: "watching" in line)
         (tmp_path / "q2.sql").write_text("SELECT nonsense FROM S", encoding="utf-8")
@@ -54,9 +68,22 @@ def test_a_change_is_checked_and_a_broken_catalog_waits_for_the_next_one(tmp_pat
         until(lambda line: "watching" in line)
         (tmp_path / "streams.toml").write_text(CATALOG.replace(" a =", " nonsense ="), encoding="utf-8")
         until(lambda line: "2 queries checked: 1 bounded, 1 error" in line)
-        process.send_signal(signal.SIGINT)
-        assert process.wait(WAIT) == 130
-        reader.join(WAIT)
+
+
+def test_settings_and_what_was_empty_are_watched_too(tmp_path: Path) -> None:
+    catalog = CATALOG.replace('["*.sql"]', '["none/*.sql", "*.sql"]')
+    (tmp_path / "streams.toml").write_text(catalog, encoding="utf-8")
+    with watching(tmp_path, "--allow-empty") as until:
+        until(lambda line: "0 queries checked" in line)
+        until(lambda line: "watching" in line)
+        (tmp_path / "q.sql").write_text("SELECT nonsense FROM S", encoding="utf-8")
+        until(lambda line: "1 query checked: 1 error" in line)
+        until(lambda line: "watching" in line)
+        (tmp_path / "streams.toml").write_text(catalog + '[check]\nformats = ["jsonl"]', encoding="utf-8")
+        until(lambda line: '"verdict": "error"' in line)
+        until(lambda line: "watching" in line)
+        (tmp_path / "streams.toml").write_text(catalog + '[check]\nformats = ["nope"]', encoding="utf-8")
+        until(lambda line: "no format is called 'nope'" in line)
 
 
 @pytest.mark.parametrize("more", [["-"], ["--fix"]])

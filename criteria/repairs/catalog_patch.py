@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
-from analyzer.catalog import Catalog
+from analyzer.catalog import Catalog, redeclared
 from analyzer.edits import Edit, applied
 from analyzer.spans import SourceText
 from analyzer.toml_lines import toml_lines
 from analyzer.types import DataType, Family
 from analyzer.values import Value, decode
-from criteria.repairs.steps import DeclareDomain
+from criteria.repairs.steps import DeclareDomain, Step
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+\Z")
 _INLINE = re.compile(r"\s*(?:\S+\s*\.\s*)?domain\s*=\s*\{")
@@ -22,19 +23,40 @@ _LITERAL = re.compile(r"\A(?:DATE|TIMESTAMP) '(.*)'\Z")
 
 def domain_edits(steps: tuple[DeclareDomain, ...], catalog: Catalog) -> tuple[Edit, ...] | None:
     """An inserted line for each declaration; None where the catalog's text has no place that is sure to be right."""
-    source = SourceText(catalog.file, catalog.text)
+    source = _source(catalog.file, catalog.text)
     found: list[Edit] = []
     for step in steps:
-        edit = next((edit for edit in _candidates(step, source) if _declares(step, edit, catalog)), None)
+        edit = _edit(step, source)
         if edit is None:
             return None
         found.append(edit)
     return tuple(found)
 
 
+def with_domains(steps: tuple[Step, ...], edits: tuple[Edit, ...], catalog: Catalog) -> Catalog:
+    """The catalog as its edited text declares it; raises ValueError or CatalogError where that does not fit.
+
+    Each of the edits of `domain_edits` adds its declaration and changes nothing else, so only those tables are read.
+    """
+    if not edits:
+        return catalog
+    names = {step.table for step in steps if isinstance(step, DeclareDomain)}
+    return redeclared(catalog, applied(catalog.text, edits), names)
+
+
+# A search writes tens of changes as edits of one catalog, which may be long.
+_source = lru_cache(maxsize=4)(SourceText)
+_lines = lru_cache(maxsize=4)(toml_lines)
+
+
+@lru_cache(maxsize=512)
+def _edit(step: DeclareDomain, source: SourceText) -> Edit | None:
+    return next((edit for edit in _candidates(step, source) if _declares(step, edit, source.text)), None)
+
+
 def _candidates(step: DeclareDomain, source: SourceText) -> Iterator[Edit]:
     """A line after the table's domains, else after its columns, else after its header, else in its table of domains."""
-    lines = toml_lines(source.text)
+    lines = _lines(source.text)
     for section in ("streams", "relations"):
         table = (section, step.table)
         if table not in lines:
@@ -62,11 +84,10 @@ def _inserted(line: int, column: int, text: str, source: SourceText) -> Edit:
     return Edit(source.file, source.span(at, at), text)
 
 
-def _declares(step: DeclareDomain, edit: Edit, catalog: Catalog) -> bool:
-    """Whether the edit adds the declaration and changes nothing else."""
+def _declares(step: DeclareDomain, edit: Edit, text: str) -> bool:
+    """Whether the edit of a catalog's text adds the declaration and changes nothing else."""
     try:
-        before = tomllib.loads(catalog.text)
-        after = tomllib.loads(applied(catalog.text, (edit,)))
+        before, after = _document(text), tomllib.loads(applied(text, (edit,)))
     except tomllib.TOMLDecodeError:
         return False
     for section in ("streams", "relations"):
@@ -77,6 +98,11 @@ def _declares(step: DeclareDomain, edit: Edit, catalog: Catalog) -> bool:
                 del body["domain"]
             return before == after
     return False
+
+
+@lru_cache(maxsize=4)
+def _document(text: str) -> dict[str, Any]:
+    return tomllib.loads(text)
 
 
 def _key(name: str) -> str:

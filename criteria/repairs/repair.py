@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from analyzer.catalog import Catalog, parse_catalog
+from analyzer.catalog import Catalog
 from analyzer.diagnostics import Fix
 from analyzer.edits import Edit, Hunk, applied, hunks
 from analyzer.errors import CatalogError, TooManyBranchesError
@@ -14,6 +14,7 @@ from analyzer.lower import lower
 from analyzer.query import Query
 from analyzer.spans import SourceText
 from analyzer.statements import Statement, split_statements
+from criteria.repairs.catalog_patch import with_domains
 from criteria.repairs.layout import Layout
 from criteria.repairs.meaning import changed, same_meaning
 from criteria.repairs.patch import edits_of
@@ -79,7 +80,7 @@ def written(change: Change, layout: Layout, statement: Statement, catalog: Catal
     in_sql = tuple(edit for edit in edits if edit not in in_catalog)
     try:
         sql = _patched(statement, in_sql)
-        declared = parse_catalog(applied(catalog.text, in_catalog), catalog.file) if in_catalog else catalog
+        declared = with_domains(change.steps, in_catalog, catalog)
     except (ValueError, CatalogError):
         return None
     if not _holds(sql, declared, intended, statement):

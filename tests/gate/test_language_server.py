@@ -208,3 +208,95 @@ def test_without_pygls_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) 
     result = CliRunner().invoke(cli.main, ["lsp"])
     assert result.exit_code == 2
     assert "pip install 'streambound[lsp]'" in result.stderr
+
+
+SETTINGS = """
+[check]
+baseline = "known.json"
+severity = { SB150 = "error" }
+deny = ["SB202"]
+[[check.overrides]]
+files = ["team/**"]
+allow = { SB203 = "until the team's new job" }
+max-entries = 2
+severity.SB150 = "off"
+[[check.overrides]]
+files = ["paper/**"]
+criteria = "paper"
+[[check.overrides]]
+files = ["drafts/**"]
+allow-empty = true
+"""
+NEVER = "SELECT 1 AS one FROM S WHERE S.a < 1 AND S.a > 1"
+EQUAL = "SELECT 1 AS one FROM S, T WHERE S.ts > T.ts AND S.a = T.b"
+SET = {
+    "q.sql": f"{UNBOUNDED};\n-- streambound: allow SB202 reason='x'\n{UNBOUNDED}".replace("'", '"'),
+    "team/a.sql": f"{EQUAL};\n{NEVER};\n{BOUNDED}",
+    "never.sql": f"{NEVER};\n{EQUAL}",
+    "known.sql": "SELECT T.b FROM S, T WHERE S.ts > T.ts",
+    "paper/p.sql": "SELECT 1 AS one FROM S AS x, S AS y, S AS z WHERE x.ts > z.ts AND y.ts > z.ts",
+    "drafts/empty.sql": "-- nothing yet",
+    "empty.sql": "-- nothing yet",
+}
+
+
+def levels(found: dict[str, Any]) -> types.DiagnosticSeverity:
+    if found["suppression"]:
+        return types.DiagnosticSeverity.Hint
+    names = {"error": "Error", "warning": "Warning", "note": "Information"}
+    return types.DiagnosticSeverity[names[found["severity"]]]
+
+
+def test_settings_and_baselines_hold_as_on_the_command_line(folder: Path) -> None:
+    for name, text in SET.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_bytes(text.encode())
+    run = CliRunner().invoke
+    assert run(cli.main, ["baseline", "create", "--baseline", "known.json", "known.sql"]).exit_code == 0
+    (folder / "streams.toml").write_text(SETTINGS + CATALOG, encoding="utf-8")
+    seen = set()
+
+    async def scene(editor: Editor) -> None:
+        for name, text in SET.items():
+            queries = json.loads(run(cli.main, ["check", name, "--format", "json", "--repairs"]).stdout)["queries"]
+            printed = run(cli.main, ["check", name, "--no-repairs"]).stdout
+            expected = [found for query in queries for found in query["diagnostics"]]
+            editor.open(name, text)
+            await editor.until(lambda name=name: editor.uri(name) in editor.shown)
+            shown = editor.shown[editor.uri(name)]
+            assert [(d.code, d.severity, d.message.split("\n")[0]) for d in shown] == [
+                (found["code"], levels(found), f"{found['name']}: {found['message']}") for found in expected
+            ]
+            for one, other in zip(shown, expected, strict=True):
+                reason = (other["suppression"] or {}).get("where", "")
+                assert reason in one.message
+                titles = [action.title.rsplit(" (", 1)[0] for action in await editor.actions(name, one.range)]
+                assert {fix["title"] for fix in other["fixes"]} <= set(titles)
+                assert bool(titles) <= any(found["fixes"] for found in expected)
+            for query in queries:
+                head, *rest = (await editor.hover(name, query["line"] - 1)).split("\n\n")
+                assert head.strip("*") in printed.splitlines()
+                assert all(f"  {line}" in printed.splitlines() for line in rest if "witness" not in line)
+                seen.add((query["verdict"], query["suppressed"]))
+            seen.update((found["code"], found["severity"], bool(found["suppression"])) for found in expected)
+
+    play(folder, scene)
+    assert seen >= {
+        ("SB150", "error", False), ("SB203", "error", True), ("SB203", "error", False), ("SB210", "error", False),
+        ("SB201", "error", True), ("SB202", "error", False), ("SB411", "error", False), ("SB301", "error", False),
+        ("SB401", "error", False), ("unbounded", True), ("unbounded", False),
+    }  # fmt: skip
+
+
+def test_a_baseline_that_cannot_be_read_is_shown_where_it_is_wrong(folder: Path) -> None:
+    (folder / "streams.toml").write_text('[check]\nbaseline = "known.json"\n' + CATALOG, encoding="utf-8")
+    (folder / "known.json").write_text("{\n<<<<", encoding="utf-8")
+
+    async def scene(editor: Editor) -> None:
+        editor.open("q.sql", TEXT)
+        await editor.until(lambda: bool(editor.shown.get(editor.uri("known.json"))))
+        (found,) = editor.shown[editor.uri("known.json")]
+        assert found.range.start.line == 1 and "not JSON" in found.message
+        assert editor.shown[editor.uri("q.sql")][0].message == found.message
+
+    play(folder, scene)

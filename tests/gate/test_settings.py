@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -157,6 +159,7 @@ def test_config_show_says_where_each_value_comes_from(project: Path) -> None:
         "fail-on": ("warning", "streams.toml:3"),
         "formats": (None, "default"),
         "criteria": ("exact", "default"),
+        "max-entries": (None, "default"),
         "allow-empty": (False, "default"),
         "repairs": (None, "default"),
         "baseline": (None, "default"),
@@ -239,3 +242,195 @@ def test_the_documents_example_is_a_catalog() -> None:
     settings = parse_catalog(example).settings
     assert settings.values["fail-on"].value == "warning"
     assert settings.overrides[0].files == ("queries/legacy/**",)
+
+
+def test_empty_files_are_passed_over_where_that_is_allowed(project: Path) -> None:
+    write("empty.sql", "-- nothing")
+    assert call("baseline", "create").exit_code == 3
+    Path("streambound-baseline.json").unlink()
+    write("q.sql", UNBOUNDED)
+    assert call("baseline", "create", "--allow-empty").exit_code == 0
+    assert call("baseline", "check").exit_code == 3
+    assert call("baseline", "check", "--allow-empty").exit_code == 0
+    assert call("baseline", "update", "--allow-empty").exit_code == 0
+    configure("[check]\nallow-empty = true")
+    assert call("baseline", "check").exit_code == 0
+
+
+# --- what else overrides may set -----------------------------------------------------------------------------------
+
+WINDOW = "SELECT T.a FROM S, T WHERE S.ts BETWEEN T.ts AND T.ts + 100"
+
+
+def verdicts(*arguments: str) -> dict[str, str]:
+    return {query["file"]: query["verdict"] for query in report(*arguments)["queries"]}
+
+
+def report(*arguments: str) -> Any:
+    return json.loads(call("check", "--format", "json", *arguments).stdout)
+
+
+def override(settings: str, everywhere: str = "") -> None:
+    configure(f'[check]\n{everywhere}\n[[check.overrides]]\nfiles = ["queries/legacy/**"]\n{settings}')
+
+
+def twice(sql: str) -> None:
+    for name in ("q.sql", "legacy/q.sql"):
+        write(name, f"-- name: {name[:-4]}\n{sql}")
+
+
+def test_criteria_per_directory(project: Path) -> None:
+    chain = "SELECT 1 AS one FROM S AS x, S AS y, S AS z WHERE x.ts > z.ts AND y.ts > z.ts"
+    twice(chain)
+    assert set(verdicts("--criteria", "paper").values()) != {"bounded"} == set(verdicts().values())
+    override('criteria = "paper"')
+    found = verdicts()
+    assert found["queries/q.sql"] == "bounded" != found["queries/legacy/q.sql"]
+    assert set(verdicts("--criteria", "exact").values()) == {"bounded"}, "the command line goes before overrides"
+    assert shown("queries/legacy/q.sql")["criteria"][0] == "paper" != shown("queries/q.sql")["criteria"][0]
+    assert call("baseline", "create").exit_code == 0
+    assert call("check", "--baseline", "streambound-baseline.json").exit_code == 0
+    assert call("baseline", "check").exit_code == 0
+    write("legacy/p.sql", f"-- streambound: allow SB301 reason='x'\n{chain}".replace("'", '"'))
+    assert "SB413" not in call("check", "queries/legacy/p.sql").stdout, "what the criteria of the file find is used"
+
+
+def test_a_limit_of_entries_per_directory(project: Path) -> None:
+    bound = "max_per_timestamp = 2\n[streams.T]"
+    twice(WINDOW)
+    Path("streams.toml").write_text(Path("streams.toml").read_text().replace("[streams.T]", bound))
+    assert call("check").exit_code == 0
+    assert call("check", "--max-entries", "1").exit_code == 1
+    found = report("--max-entries", "1")["queries"][0]
+    assert (found["verdict"], [one["code"] for one in found["diagnostics"]]) == ("bounded", ["SB210"])
+    override("max-entries = 1")
+    assert [bool(q["diagnostics"]) for q in report()["queries"]] == [True, False]
+    assert "is not a number" in call("check").stdout, "T may have any number of tuples per timestamp"
+    override("max-entries = 1000\nallow.SB210 = 'ends in 2027'", "max-entries = 1")
+    rows = shown("queries/legacy/q.sql")
+    assert rows["max-entries"][0] == 1000
+    assert rows["allow.SB210"] == ("ends in 2027", "streams.toml:7, override for queries/legacy/**")
+    assert call("check", "queries/legacy").exit_code == 0
+    assert call("check", "queries/q.sql").exit_code == 1
+    assert call("check", "--max-entries", "1000000000", "queries/q.sql").exit_code == 1
+
+
+def test_a_bound_that_is_a_number_is_compared_with_the_limit(project: Path) -> None:
+    configure("")
+    catalog = Path("streams.toml")
+    catalog.write_text(catalog.read_text().replace("[streams.T]\n", "[streams.T]\nmax_per_timestamp = 3\n"))
+    write("q.sql", "SELECT 1 AS one FROM S, T WHERE S.ts BETWEEN T.ts AND T.ts + 100")
+    entries = report()["queries"][0]["bound"]["entries"]
+    assert entries
+    assert call("check", "--max-entries", str(entries)).exit_code == 0
+    assert call("check", "--max-entries", str(entries - 1)).exit_code == 1
+
+
+def test_the_catalog_allows_and_denies_codes_per_directory(project: Path) -> None:
+    twice(UNBOUNDED)
+    assert call("check").exit_code == 1
+    override('allow = { SB201 = "a sandbox" }')
+    found = {query["file"]: query for query in report()["queries"]}
+    assert not found["queries/q.sql"]["suppressed"]
+    legacy = found["queries/legacy/q.sql"]
+    assert (legacy["verdict"], legacy["suppressed"]) == ("unbounded", True)
+    assert legacy["diagnostics"][0]["suppression"] == {
+        "kind": "catalog", "reason": "a sandbox", "until": None, "where": "streams.toml:6",
+    }  # fmt: skip
+    assert call("check", "queries/legacy").exit_code == 0
+    assert call("check", "queries/q.sql").exit_code == 1
+    refused = call("compile", "queries/legacy/q.sql")
+    assert refused.exit_code == 1, "what is allowed is still not compiled"
+    assert "streams.toml:6 allows that in a check (a sandbox), not in a run" in refused.stderr
+
+
+def test_what_is_denied_nothing_accepts(project: Path) -> None:
+    twice(f'-- streambound: allow SB201 reason="please"\n{UNBOUNDED}')
+    assert call("check").exit_code == 0
+    override('deny = ["SB201"]', 'allow = { SB201 = "everywhere" }')
+    result = call("check", "--format", "json", "queries/legacy")
+    codes = [one["code"] for one in json.loads(result.stdout)["queries"][0]["diagnostics"]]
+    assert (result.exit_code, codes) == (1, ["SB201", "SB411"])
+    assert "streams.toml:6 denies it" in result.stdout
+    assert call("check", "queries/q.sql").exit_code == 0
+    write("legacy/q.sql", UNBOUNDED)
+    configure("")
+    assert call("baseline", "create").exit_code == 0
+    assert call("check", "--baseline", "streambound-baseline.json").exit_code == 0
+    override('deny = ["SB201"]')
+    assert call("check", "--baseline", "streambound-baseline.json").exit_code == 1
+    Path("streambound-baseline.json").unlink()
+    refused = call("baseline", "create")
+    assert refused.exit_code == 1 and "SB201 cannot be recorded" in refused.stderr
+    assert shown("queries/legacy/q.sql")["deny.SB201"][0] is True
+
+
+def test_empty_files_and_repairs_per_directory(project: Path) -> None:
+    twice(UNBOUNDED)
+    write("legacy/empty.sql", "-- nothing")
+    assert call("check").exit_code == 3
+    override("allow-empty = true\nrepairs = false")
+    result = report()
+    assert len(result["queries"]) == 2
+    fixes = {query["file"]: bool(query["diagnostics"][0]["fixes"]) for query in result["queries"]}
+    assert fixes == {"queries/q.sql": True, "queries/legacy/q.sql": False}
+    assert all(query["diagnostics"][0]["fixes"] for query in report("--repairs")["queries"])
+    override("allow-empty = true\nrepairs = true", "repairs = false")
+    fixes = {query["file"]: bool(query["diagnostics"][0]["fixes"]) for query in report()["queries"]}
+    assert fixes == {"queries/q.sql": False, "queries/legacy/q.sql": True}
+    write("empty.sql", "-- nothing")
+    assert call("check").exit_code == 3
+
+
+def test_transitions_alone_count_per_directory(project: Path) -> None:
+    twice(UNBOUNDED)
+    override("transitions-only = true")
+    git = ["git", "-c", "user.name=n", "-c", "user.email=e"]
+    for arguments in (["init", "-q"], ["add", "."], ["commit", "-qm", "before"]):
+        subprocess.run([*git, *arguments], check=True)
+    assert call("check", "--against", "HEAD", "queries/legacy").exit_code == 0
+    assert call("check", "--against", "HEAD", "queries/q.sql").exit_code == 1
+    write("legacy/new.sql", UNBOUNDED)
+    assert call("check", "--against", "HEAD", "queries/legacy").exit_code == 1
+
+
+def test_a_bound_beyond_the_limit_may_not_grow(project: Path) -> None:
+    write("q.sql", WINDOW)
+    override("", "max-entries = 1\ntransitions-only = true")
+    git = ["git", "-c", "user.name=n", "-c", "user.email=e"]
+    for arguments in (["init", "-q"], ["add", "."], ["commit", "-qm", "before"]):
+        subprocess.run([*git, *arguments], check=True)
+    assert call("check", "--against", "HEAD").exit_code == 0
+    write("q.sql", WINDOW.replace("100", "200"))
+    assert call("check", "--against", "HEAD").exit_code == 1
+
+
+def test_a_baseline_holds_what_fails_by_the_catalogs_severities(project: Path) -> None:
+    write("q.sql", WARNED)
+    configure('[check]\nseverity = { SB150 = "error" }')
+    assert call("check").exit_code == 1
+    assert "1 finding" in call("baseline", "create").stdout
+    assert call("check", "--baseline", "streambound-baseline.json").exit_code == 0
+    assert call("baseline", "check").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("settings", "line", "message"),
+    [
+        ("[check]\nallow = { SB201 = '' }", 3, "SB201 is allowed without a reason"),
+        ("[check]\nallow = { SB201 = true }", 3, "SB201 is allowed without a reason"),
+        ("[check]\nallow = { SB001 = 'x' }", 3, "SB001 can be neither allowed nor denied"),
+        ("[check]\nallow = { SB901 = 'x' }", 3, "SB901 can be neither allowed nor denied"),
+        ("[check]\nallow = { SB999 = 'x' }", 3, "unknown code 'SB999'"),
+        ("[check]\nallow = 3", 3, "must be a table"),
+        ("[check]\ndeny = 'SB201'", 3, "must be a list of strings"),
+        ("[check]\ndeny = ['SB2']", 3, "unknown code 'SB2'"),
+        ("[check]\nallow = { SB201 = 'x' }\ndeny = ['SB201']", 4, "SB201 is both allowed and denied"),
+        ("[check]\nmax-entries = 0", 3, "max-entries must be an integer of at least 1"),
+        ("[[check.overrides]]\nfiles = ['a']\nbaseline = 'b'", 4, "baseline is for the whole run"),
+    ],
+)
+def test_what_is_wrong_with_acceptance_is_blamed_on_its_line(
+    project: Path, settings: str, line: int, message: str
+) -> None:
+    test_what_is_wrong_is_blamed_on_its_line(project, settings, line, message)

@@ -18,6 +18,7 @@ from analyzer.rules import RULES
 from analyzer.spans import SourceText
 from criteria.check import check_source
 from gate.directives import Directive, directives
+from gate.policy import Policy
 from gate.suppressions import suppressed
 from reports.outcome import Outcome, outcome
 
@@ -36,7 +37,9 @@ TODAY = date(2026, 11, 21)
 
 
 def check(sql: str, today: date = TODAY, criteria: str = "exact") -> tuple[Outcome, ...]:
-    return suppressed(map(outcome, check_source(SourceText("q.sql", sql), CATALOG)), today, criteria)
+    return suppressed(
+        map(outcome, check_source(SourceText("q.sql", sql), CATALOG)), today, Policy(run={"criteria": criteria})
+    )
 
 
 def codes(item: Outcome) -> list[str]:

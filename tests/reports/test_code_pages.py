@@ -13,16 +13,20 @@ import pytest
 from click.testing import CliRunner
 
 import cli
-from analyzer.catalog import load_catalog
+from analyzer.catalog import Catalog, load_catalog
 from analyzer.diagnostics import Diagnostic
 from analyzer.rules import RULES, Rule
 from analyzer.spans import SourceText
+from analyzer.statements import Statement
 from analyzer.workspace import Workspace
-from criteria.check import check_source
+from criteria import check as check_module
+from criteria.check import Checked, check_source
 from criteria.paper_verdict import by_the_paper
 from gate.against import against
 from gate.check_files import Settings, check_files
-from gate.suppressions import suppressed, today
+from gate.policy import NO_POLICY, Policy
+from gate.reported import reported
+from gate.suppressions import today
 from reports.code_page import code_page, pages_directory
 from reports.outcome import Outcome, outcome
 
@@ -70,8 +74,10 @@ def check(rule: Rule, files: tuple[str, str], directory: Path) -> Outcome:
     (directory / "streams.toml").write_text(catalog, encoding="utf-8")
     if rule.code.startswith("SB42"):
         return check_against(Page.of(rule).repairs[0][1], sql, directory)
-    if rule.code.startswith("SB4"):
+    if rule.code.startswith("SB4") or rule.code == "SB210":
         return check_run(sql, directory)
+    if rule.code == "SB901":
+        return check_with_a_defect(sql, directory)
     (item,) = check_source(SourceText("q.sql", sql), load_catalog(directory / "streams.toml"))
     return outcome(by_the_paper(item) if rule.code.startswith("SB3") else item)
 
@@ -80,8 +86,22 @@ def check_run(sql: str, directory: Path) -> Outcome:
     """The first statement of a run with a finding, or else the last: these codes are about files of any content."""
     file = directory / "q.sql"
     file.write_text(sql, encoding="utf-8")
-    items = suppressed(check_files([file], Workspace(directory / "streams.toml"), Settings(repairs=0)), today())
+    workspace = Workspace(directory / "streams.toml")
+    items = reported(check_files([file], workspace, Settings(repairs=0)), Policy(workspace.default), today())
     return next((item for item in items if item.diagnostics), items[-1])
+
+
+def check_with_a_defect(sql: str, directory: Path) -> Outcome:
+    """As `check_run`, with the defect that the page imagines."""
+    judge = check_module.check_statement
+
+    def judge_no_between(statement: Statement, catalog: Catalog) -> Checked:
+        assert "BETWEEN" not in sql
+        return judge(statement, catalog)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(check_module, "check_statement", judge_no_between)
+        return check_run(sql, directory)
 
 
 def check_against(before: str, sql: str, directory: Path) -> Outcome:
@@ -96,7 +116,7 @@ def check_against(before: str, sql: str, directory: Path) -> Outcome:
     with chdir(directory):
         found = check_files([file], workspace, settings)
         judge = lambda files, sources: check_files(files, sources, settings)  # noqa: E731
-        (item,) = against("HEAD", found, workspace, [file], [file], judge, "exact").outcomes
+        (item,) = against("HEAD", found, workspace, [file], [file], judge, NO_POLICY).outcomes
     return item
 
 

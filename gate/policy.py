@@ -1,0 +1,100 @@
+"""What applies to a file: what is asked for, or else what the catalog's overrides say, its `[check]`, the defaults."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from analyzer.catalog import Catalog
+from analyzer.diagnostics import Severity
+from analyzer.settings import KEYS, Override, Setting
+from gate.globs import matches
+
+_DEFAULTS = {key.name: key.default for key in KEYS}
+_PER_FILE = tuple(key.name for key in KEYS if key.per_file)
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """The settings of a run, by file.
+
+    ``asked`` has those of the command line, by key; ``run`` those that the run itself sets below overrides, such as the
+    criteria of a baseline.
+    """
+
+    catalog: Catalog | None = None
+    asked: Mapping[str, Any] = field(default_factory=dict)
+    run: Mapping[str, Any] = field(default_factory=dict)
+
+    def value(self, key: str, file: str | None = None) -> Any:
+        """A setting in a file, or in those that no override fits."""
+        if key in self.asked:
+            return self.asked[key]
+        found = self.overridden(file).get(key) if file is not None else None
+        if found is not None:
+            return found[0].value
+        if key in self.run:
+            return self.run[key]
+        setting = self.catalog.settings.values.get(key) if self.catalog is not None else None
+        return _DEFAULTS[key] if setting is None else setting.value
+
+    def of_file(self, file: str) -> dict[str, Any]:
+        """The settings of a file that are not those of the run, by key."""
+        return {key: setting.value for key, (setting, _) in self.overridden(file).items() if key not in self.asked}
+
+    def overridden(self, file: str) -> dict[str, tuple[Setting, str]]:
+        """The settings that overrides have for a file, by key, each with its pattern: the last that fits counts."""
+        return {
+            key: (setting, pattern)
+            for pattern, override in self._overrides(file)
+            for key, setting in override.values.items()
+            if key in _PER_FILE
+        }
+
+    def severities(self, file: str) -> dict[str, tuple[Setting, str]]:
+        """The severity that each code has in a file, if the catalog sets one, with the pattern that an override has."""
+        return self._by_code(file, "severity")
+
+    def acceptance(self, file: str) -> dict[str, tuple[Setting, str]]:
+        """Codes that the catalog allows in a file, for a reason, or denies there (None), with an override's pattern."""
+        return self._by_code(file, "acceptance")
+
+    def least(self, file: str) -> Severity:
+        """From which severity on a finding in a file fails."""
+        return Severity(self.value("fail-on", file))
+
+    @property
+    def baseline(self) -> Path | None:
+        """The baseline that the catalog names, as a path from the working directory."""
+        setting = self.catalog.settings.values.get("baseline") if self.catalog is not None else None
+        return None if setting is None or self.catalog is None else baseline_path(self.catalog, setting.value)
+
+    def _by_code(self, file: str, table: str) -> dict[str, tuple[Setting, str]]:
+        if self.catalog is None:
+            return {}
+        found = {code: (setting, "") for code, setting in getattr(self.catalog.settings, table).items()}
+        for pattern, override in self._overrides(file):
+            found.update((code, (setting, pattern)) for code, setting in getattr(override, table).items())
+        return found
+
+    def _overrides(self, file: str) -> Iterator[tuple[str, Override]]:
+        """The overrides that a file fits, each with the pattern, in their order."""
+        if self.catalog is None or not self.catalog.settings.overrides:
+            return
+        here = Path(os.path.relpath(file, Path(self.catalog.file).parent)).as_posix()
+        for override in self.catalog.settings.overrides:
+            pattern = next((pattern for pattern in override.files if matches(pattern, here)), None)
+            if pattern is not None:
+                yield pattern, override
+
+
+def baseline_path(catalog: Catalog, name: str) -> Path:
+    """A baseline that is named relative to the catalog, from the working directory."""
+    return Path(os.path.relpath(Path(catalog.file).parent / name))
+
+
+NO_POLICY = Policy()
+"""The defaults."""

@@ -1,0 +1,89 @@
+"""Outcomes as a check reports them: with what the settings and the comments of their files make of the findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import date
+from typing import TYPE_CHECKING
+
+from analyzer.diagnostics import Diagnostic, Severity, Suppression
+from analyzer.settings import OFF, Setting
+from criteria.vocabulary import Verdict
+from gate.policy import Policy
+from gate.suppressions import suppressed, today
+from reports.outcome import Outcome
+
+if TYPE_CHECKING:
+    from analyzer.catalog import Catalog
+    from criteria.check import Checked
+
+
+def reported(outcomes: Iterable[Outcome], policy: Policy, day: date) -> tuple[Outcome, ...]:
+    """The statements with bounds beyond the limit reported, what is accepted marked, and severities set."""
+    found = tuple(limited(item, policy.value("max-entries", item.source.file)) for item in outcomes)
+    return leveled(allowed(suppressed(found, day, policy), policy), policy)
+
+
+def acceptance(checked: Checked, catalog: Catalog) -> Suppression | None:
+    """What lets a statement that is not bounded pass a check, a comment or the catalog; None where it does not."""
+    from criteria.check import check_source
+    from reports.outcome import outcome
+
+    items = reported(map(outcome, check_source(checked.source, catalog)), Policy(catalog), today())
+    mine = next(item for item in items if item.span == checked.statement.span)
+    return next((found.suppression for found in mine.diagnostics if mine.suppressed and found.suppression), None)
+
+
+def limited(item: Outcome, most: int | None) -> Outcome:
+    """A statement with an ``SB210`` finding where it is bounded, but not known to be by so many entries."""
+    if most is None or item.verdict is not Verdict.BOUNDED:
+        return item
+    formula, entries = (item.bound.formula, item.bound.entries) if item.bound else (None, None)
+    if entries is not None and entries <= most:
+        return item
+    limit = f"{most:,} {'entry is' if most == 1 else 'entries are'} allowed here (max-entries)"
+    message = f"the bound is {entries:,} entries, and {limit}" if entries is not None else (
+        f"the bound, {formula or 'a constant without a formula'}, is not a number, and {limit}"
+    )  # fmt: skip
+    help = "narrow the window or the domains that it comes from"
+    if entries is None:
+        help = "declare max_per_timestamp of its streams and rows of its relations in the catalog"
+    finding = Diagnostic("SB210", message, item.source.file, item.span, help)
+    return replace(item, diagnostics=(*item.diagnostics, finding))
+
+
+def allowed(outcomes: Iterable[Outcome], policy: Policy) -> tuple[Outcome, ...]:
+    """The statements with the findings marked that the catalog allows in their files."""
+    return tuple(_allowed(item, policy) for item in outcomes)
+
+
+def _allowed(item: Outcome, policy: Policy) -> Outcome:
+    here = policy.acceptance(item.source.file)
+    if policy.catalog is None or not here:
+        return item
+    diagnostics = tuple(
+        _marked(found, here.get(found.code, (None, ""))[0], policy.catalog.file) for found in item.diagnostics
+    )
+    return replace(item, diagnostics=diagnostics)
+
+
+def _marked(found: Diagnostic, setting: Setting | None, catalog: str) -> Diagnostic:
+    if setting is None or setting.value is None or found.suppression is not None:
+        return found
+    return replace(found, suppression=Suppression("catalog", setting.value, where=f"{catalog}:{setting.line}"))
+
+
+def leveled(outcomes: Sequence[Outcome], policy: Policy) -> tuple[Outcome, ...]:
+    """The statements with the severities that the catalog sets; what it switches off is not reported."""
+    return tuple(replace(item, diagnostics=tuple(_leveled(item, policy))) for item in outcomes)
+
+
+def _leveled(item: Outcome, policy: Policy) -> Iterator[Diagnostic]:
+    here = policy.severities(item.source.file)
+    for found in item.diagnostics:
+        setting = here.get(found.code)
+        if setting is None:
+            yield found
+        elif setting[0].value != OFF:
+            yield replace(found, level=Severity(setting[0].value))
