@@ -52,6 +52,8 @@ class SpreadJob(Job):
     """How many useful rows the last batch had, and how many bytes it was by Spark's estimate."""
     held: DataFrame | None = None
     """What of the batch is kept on the executors."""
+    cut: int | None = None
+    """The last batch that was cut into ranges."""
 
     def fold(self, frame: DataFrame, batch: int) -> None:
         """As `Job`, with what is kept of the batch given up at its end."""
@@ -76,7 +78,7 @@ class SpreadJob(Job):
     def take_in(self, frame: DataFrame) -> tuple[Any, list[dict[str, Any]]]:
         """As `Job`; but a batch that may be large is computed where it is, and counted, before it is fetched."""
         size = estimated_bytes(frame)
-        if not self.may_be_large(size):
+        if not self.may_be_large(size) or not hasattr(frame, "repartitionById"):  # Spark 4.0 does not have that
             good, bad = super().take_in(frame)
             self.seen = good.num_rows, size
             return good, bad
@@ -125,7 +127,10 @@ class SpreadJob(Job):
 
     def close_batch(self, batch: int, good: Any, complete: int | None) -> None:
         """As `Job`; the ranges are folded, and their results written, by the executors."""
+        if self.cut is not None:
+            self.files.remove(part("ranges", self.cut))
         cuts = self.cuts_of(good, complete) if isinstance(good, Left) and complete is not None else []
+        self.cut = batch if cuts else None
         if not cuts:
             super().close_batch(batch, good.fetched() if isinstance(good, Left) else good, complete)
             return
@@ -136,7 +141,6 @@ class SpreadJob(Job):
         self.pending = together([waiting.filter(~early), good.rows.where(f"ts >= {complete}").toArrow()])
         closing = good.rows.where(f"ts < {complete}").unionByName(sent(good.rows, waiting.filter(early)))
         self.write_ranges(batch, in_ranges(closing, cuts), cuts)
-        self.files.remove(part("ranges", batch - 1))
 
     def cuts_of(self, left: Left, complete: int) -> list[int]:
         """Where to cut what a batch closes; nowhere where that is too little for more than one range."""
