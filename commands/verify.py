@@ -28,9 +28,10 @@ def verify(
 ) -> None:  # fmt: skip
     """Compare the job of a bounded QUERY with the SQL itself, run by Spark as one batch query over the same rows.
 
-    Every run cuts the streams into micro-batches at random places and shuffles the rows within each. Results must be
-    equal as multisets at every timestamp. Where they are not, the rows are dropped as long as the difference stays.
-    Rows that the job puts into quarantine are left out on both sides, and counted.
+    Every run brings the rows of the streams in another order that the catalog allows (lateness, partitions), in
+    micro-batches cut at random places. Results must be equal as multisets at every timestamp. Where they are not, rows
+    are dropped as long as the difference stays. Rows that break the catalog's contract are left out on both sides, and
+    counted; one that the job puts into quarantine without such a reason makes a difference.
 
     \b
     Exit status 1: the results differ, or the query is not bounded.

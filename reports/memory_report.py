@@ -11,7 +11,7 @@ from typing import Any
 MOST_ROWS = 12
 """Lines of the table; of more micro-batches some are left out, never the last."""
 _MIB = 1024 * 1024
-_HEADS = ("tuples", "entries", "state rows", "heap MiB", "java MiB", "python MiB", "seconds")
+_HEADS = ("tuples", "entries", "bytes", "state rows", "heap MiB", "java MiB", "python MiB", "seconds")
 
 
 def memory_lines(found: Any) -> Iterator[str]:
@@ -34,9 +34,13 @@ def verdict(found: Any) -> str:
     """Whether the entries stayed within M, and what that is beside Spark's own join."""
     if found.stopped:
         return f"NOT CONSTANT: the job was stopped: {found.stopped}"
-    if not found.constant:
+    if found.peak > found.limit:
         return f"NOT CONSTANT: {found.peak:,} synopsis entries, more than M = {found.limit:,}"
-    text = f"constant: at most {found.peak:,} synopsis entries at any time, within M = {found.limit:,}"
+    if not found.constant:
+        return f"NOT CONSTANT: {found.bytes:,} bytes of tables, more than {found.limit_bytes:,}"
+    within = "" if found.limit_bytes is None else f", within {found.limit_bytes:,}"
+    text = f"constant: at most {found.peak:,} synopsis entries at any time, within M = {found.limit:,}; "
+    text += f"{found.bytes:,} bytes of tables{within}"
     if found.native is not None and found.native.samples:
         last = found.native.samples[-1]
         text += f"; Spark's own join kept {last.state_rows:,} rows after {last.tuples:,} tuples"
@@ -80,14 +84,14 @@ def _some(samples: Sequence[Any]) -> list[Any]:
 
 def _cells(sample: Any) -> tuple[str, ...]:
     sizes = (f"{size / _MIB:,.0f}" for size in (sample.heap, sample.java, sample.python))
-    entries = "" if sample.peak is None else f"{sample.peak:,}"
-    return (f"{sample.tuples:,}", entries, f"{sample.state_rows:,}", *sizes, f"{sample.seconds:,.1f}")
+    kept = ("" if number is None else f"{number:,}" for number in (sample.peak, sample.bytes))
+    return (f"{sample.tuples:,}", *kept, f"{sample.state_rows:,}", *sizes, f"{sample.seconds:,.1f}")
 
 
 def memory_json(found: Any) -> str:
     """The measurement as data; sizes are in bytes."""
     return json.dumps(
-        {"schema_version": 1, **asdict(found), "peak": found.peak, "constant": found.constant},
+        {"schema_version": 1, **asdict(found), "peak": found.peak, "bytes": found.bytes, "constant": found.constant},
         indent=1,
         ensure_ascii=False,
     )

@@ -70,6 +70,12 @@ class Outcome:
         accepted = bool(errors) and all(found.suppression is not None for found in errors)
         return accepted and self.verdict is not Verdict.BOUNDED
 
+    @property
+    def passes(self) -> bool:
+        """Whether it passes a check that fails for errors: each is accepted, and it is bounded, or has one."""
+        errors = any(one.severity is Severity.ERROR and one.suppression is None for one in self.diagnostics)
+        return not errors and (self.verdict is Verdict.BOUNDED or self.suppressed)
+
 
 def outcome(checked: Checked, details: frozenset[str] = frozenset()) -> Outcome:
     """What is reported of a checked statement, with some of `DETAILS`."""

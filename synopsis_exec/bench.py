@@ -19,7 +19,7 @@ from recheck.spark_batch import Comparison, Statement, batch_session, compare, d
 from synopsis_exec.here import quiet, run_here
 from synopsis_exec.kernel_output import kernel_output
 from synopsis_exec.micro_batches import write_batches
-from synopsis_exec.plan_ir import Plan
+from synopsis_exec.plan_ir import Input, Plan
 from synopsis_exec.recorded import read_row
 from synopsis_exec.simulate import load_kernel
 
@@ -100,13 +100,11 @@ class Bench:
     def _job(self, place: Path, items: Sequence[Item]) -> tuple[int, Mapping[str, Any]]:
         """Run the job; write the rows that it could use; the number of micro-batches, and the job's summary."""
         relations = {item.name: [line for name, _, line in items if name == item.name] for item in self.plan.relations}
-        batches = write_batches(place / "in", relations, {s.name: _pieces(s.name, items) for s in self.plan.streams})
+        batches = write_batches(place / "in", relations, _pieces([s.name for s in self.plan.streams], items))
         names = {"input": "in", "output": "out.jsonl", "quarantine": "bad.jsonl", "checkpoint": "checkpoint"}
         options = [part for option, name in names.items() for part in (f"--{option}", str(place / name))]
         summary = run_here(self.folder / "job.py", options, self.folder / "spark.log")[-1]
-        inputs = {item.name: item for item in self.plan.inputs}
-        rows = [item for item in items if read_row(inputs[item[0]], item[2]) is not None]  # no punctuations
-        self._write_used(place, without(rows, place / "bad.jsonl"))
+        self._write_used(place, usable(self.plan.inputs, items, place / "bad.jsonl"))
         return batches, summary
 
     def _write_used(self, place: Path, items: Sequence[Item]) -> None:
@@ -114,28 +112,47 @@ class Bench:
             write_batches(place / "used", {table.name: [line for name, _, line in items if name == table.name]}, {})
 
 
-def _pieces(stream: str, items: Sequence[Item]) -> list[list[bytes]]:
-    """A stream's lines by micro-batch; one without rows is left out, and a stream without rows has an empty one."""
-    pieces: dict[int, list[bytes]] = {}
+def _pieces(streams: Sequence[str], items: Sequence[Item]) -> dict[str, list[list[bytes]]]:
+    """The streams' lines by micro-batch, side by side; one in which no stream has rows is left out."""
+    numbers = sorted({number for name, number, _ in items if name in streams}) or [0]
+    pieces: dict[str, list[list[bytes]]] = {name: [[] for _ in numbers] for name in streams}
     for name, number, line in items:
-        if name == stream:
-            pieces.setdefault(number, []).append(line)
-    return [pieces[number] for number in sorted(pieces)] or [[]]
+        if name in streams:
+            pieces[name][numbers.index(number)].append(line)
+    return pieces
 
 
-def without(items: Sequence[Item], quarantine: Path) -> list[Item]:
-    """The rows that are not in a job's quarantine; of equal lines as many are left out as are there."""
+def usable(inputs: Sequence[Input], items: Sequence[Item], quarantine: Path) -> list[Item]:
+    """The rows that a job has to use: good ones but for those in its quarantine with a reason that may be true.
+
+    A row alone says whether it is good; not whether it is late or one too many. No row is late in the orders in which
+    it arrives here (`arriving`), but among punctuations, whose recorded order stays; and too many are only where there
+    are more than `max_per_timestamp`. Of equal lines as many are left out as are in quarantine.
+    """
+    known = {item.name: item for item in inputs}
+    good = [(item, row) for item in items if isinstance(row := read_row(known[item[0]], item[2]), dict)]
+    crowds = Counter((item[0], row.get(str(known[item[0]].timestamp))) for item, row in good)
     lines = quarantine.read_text(encoding="utf-8").splitlines() if quarantine.exists() else []
-    found = [json.loads(line) for line in lines]
-    bad = Counter((str(row["stream"]), _comparable(str(row["row"]))) for row in found)
+    bad = Counter((str(row["stream"]), _comparable(row["row"]), _kind(row["reason"])) for row in map(json.loads, lines))
     kept = []
-    for item in items:
+    for item, row in good:
+        stream = known[item[0]]
+        most, reason = stream.max_per_timestamp, ""
         key = item[0], _comparable(item[2].decode("utf-8", "replace"))
-        if bad[key] > 0:
-            bad[key] -= 1
+        if stream.arrival.mark is not None and bad[*key, "late"]:
+            reason = "late"
+        elif most is not None and crowds[item[0], row.get(str(stream.timestamp))] > most and bad[*key, "too many"]:
+            reason = "too many"
+        if reason:
+            bad[*key, reason] -= 1
         else:
             kept.append(item)
     return kept
+
+
+def _kind(reason: str) -> str:
+    """Which of the reasons that a row alone cannot show; empty for the others."""
+    return "late" if reason.startswith("late:") else "too many" if reason.startswith("more than max_per") else ""
 
 
 def _comparable(text: str) -> str:

@@ -20,6 +20,7 @@ from typing import Any
 
 from analyzer.query import Query
 from analyzer.symbols import symbol, symbols_in
+from criteria.certificate import certificate
 from recheck.formula import evaluate
 from synopsis_exec.feeds import Feed
 from synopsis_exec.native_join import native_join, reads_streams
@@ -39,7 +40,8 @@ Event = dict[str, Any]
 class Sample:
     """Memory after a micro-batch. ``tuples`` have been read so far, in ``seconds``; sizes are in bytes.
 
-    ``entries`` and ``peak``, the most within the batch, are the job's synopsis entries; of Spark's join there are none.
+    ``entries`` and ``peak``, the most within the batch, are the job's synopsis entries, ``bytes`` what their
+    tables take in the state that it saves; of Spark's join there are none.
     ``state_rows`` and ``state_bytes`` are what Spark's own metrics (``stateOperators``) say. ``heap`` is what Java uses
     after a collection, ``java`` and ``python`` the resident memory of the processes.
     """
@@ -53,6 +55,7 @@ class Sample:
     python: int
     entries: int | None = None
     peak: int | None = None
+    bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +75,11 @@ class Native:
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """What was measured. ``limit`` is M for the generated streams: it may depend on their rates and on relations."""
+    """What was measured.
+
+    ``limit`` is M for the generated streams, in entries, ``limit_bytes`` in bytes (None: strings may be of any length):
+    both may depend on the streams' rates and on relations.
+    """
 
     query: str
     stream: str
@@ -80,6 +87,7 @@ class Measurement:
     heap: str
     limit: int
     formula: str
+    limit_bytes: int | None
     rows: dict[str, int]
     quarantined: int
     results: int
@@ -93,9 +101,15 @@ class Measurement:
         return max((sample.peak or 0 for sample in self.samples), default=0)
 
     @property
+    def bytes(self) -> int:
+        """The most bytes of the tables after a batch."""
+        return max((sample.bytes or 0 for sample in self.samples), default=0)
+
+    @property
     def constant(self) -> bool:
-        """Whether there never were more entries than M."""
-        return self.peak <= self.limit and not self.stopped
+        """Whether there never were more entries than M, nor more bytes of tables than these can take."""
+        small = self.limit_bytes is None or self.bytes <= self.limit_bytes
+        return self.peak <= self.limit and small and not self.stopped
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,15 +147,23 @@ def measure(
             folder / "in", plan, Feed(feed.relations, counted.pass_on(feed.rows)), load.tuples, load.batches,
             lambda rows: on_rows("writing", rows),
         )  # fmt: skip
-        limit = evaluate(plan.bound.entries.text, sizes(plan, feed.relations, counted.rates))
+        in_bytes = certificate(plan.bound, plan.distinct).bytes
+        texts = (plan.bound.entries.text, None if in_bytes is None else in_bytes.formula)
+        limit, limit_bytes = (_number(plan, text, feed, counted.rates) for text in texts)
+        assert limit is not None, "every bound has a formula"
         samples, summary, stopped = _job(folder, job_text, load, lambda rows: on_rows("job", rows))
         native = None
         if load.native_tuples:
             native = _native(folder, query, load, lambda rows: on_rows("native", rows))
     return Measurement(
-        plan.name, stream, load.tuples, load.heap, limit, plan.bound.entries.text, rows,
+        plan.name, stream, load.tuples, load.heap, limit, plan.bound.entries.text, limit_bytes, rows,
         sum(summary.get("quarantined", {}).values()), summary.get("results", 0), samples, stopped, native,
     )  # fmt: skip
+
+
+def _number(plan: Plan, formula: str | None, feed: Feed, rates: Mapping[str, int]) -> int | None:
+    """A formula's value for some streams; None for none."""
+    return None if formula is None else evaluate(formula, sizes(plan, formula, feed.relations, rates))
 
 
 class _Counted:
@@ -163,8 +185,10 @@ class _Counted:
             yield name, row
 
 
-def sizes(plan: Plan, relations: Mapping[str, Sequence[Mapping[str, Any]]], rates: Mapping[str, int]) -> dict[str, int]:
-    """The symbols of M for some streams and relations; of a relation without values an extreme is 0."""
+def sizes(
+    plan: Plan, formula: str, relations: Mapping[str, Sequence[Mapping[str, Any]]], rates: Mapping[str, int]
+) -> dict[str, int]:
+    """The symbols of a formula for some streams and relations; of a relation without values an extreme is 0."""
     known = {symbol("c", name): rate for name, rate in rates.items()}
     for relation in plan.relations:
         rows = relations.get(relation.name, ())
@@ -173,7 +197,7 @@ def sizes(plan: Plan, relations: Mapping[str, Sequence[Mapping[str, Any]]], rate
             values = [row[column.name] for row in rows if isinstance(row[column.name], int)]
             known[symbol("min", relation.name, column.name)] = min(values, default=0)
             known[symbol("max", relation.name, column.name)] = max(values, default=0)
-    return {name: number for name, number in known.items() if name in symbols_in(plan.bound.entries.text)}
+    return {name: number for name, number in known.items() if name in symbols_in(formula)}
 
 
 # --- processes --------------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Recorded streams cut into random micro-batches: other boundaries and another order, the same meaning.
 
-Each stream is put in order of time and cut at random places of its own, so that the streams are at different times
-within a batch; and within a batch its rows come in any order.
+Each stream is put in an order that the catalog allows (`arriving`) and cut at random places of its own, so that the
+streams are at different times within a batch; and within a batch its rows come in any order.
 """
 
 from __future__ import annotations
@@ -12,19 +12,18 @@ from itertools import pairwise
 from pathlib import Path
 from random import Random
 
+from synopsis_exec.arriving import Pieces, arriving, not_idle
 from synopsis_exec.plan_ir import Input, Plan
 from synopsis_exec.recorded import input_files, lines_of, read_row
 from synopsis_exec.recorded_streams import write_part
 
 Lines = dict[str, list[bytes]]
 """Lines of JSON by stream and relation, as they were recorded."""
-Pieces = dict[str, list[list[bytes]]]
-"""The lines of each stream by micro-batch."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Recorded rows: the streams in order of time, and the relations."""
+    """Recorded rows: the streams in order of time, one with punctuations as it was recorded; and the relations."""
 
     streams: Lines
     relations: Lines
@@ -45,7 +44,12 @@ def recorded(plan: Plan, folder: Path) -> Rows:
 
 
 def in_order(stream: Input, lines: Sequence[bytes]) -> list[bytes]:
-    """Lines in order of time; one that cannot be used stays behind the line before it."""
+    """Lines in order of time; one that cannot be used stays behind the line before it.
+
+    A stream with punctuations stays as it is: what they end depends on which rows come before them.
+    """
+    if stream.arrival.mark is not None:
+        return list(lines)
     stamped, now = [], 0
     for line in lines:
         row = read_row(stream, line)
@@ -54,9 +58,10 @@ def in_order(stream: Input, lines: Sequence[bytes]) -> list[bytes]:
     return [line for _, line in sorted(stamped, key=lambda pair: pair[0])]
 
 
-def cut(random: Random, streams: Mapping[str, Sequence[bytes]], most: int) -> Pieces:
+def cut(random: Random, streams: Sequence[Input], lines: Mapping[str, Sequence[bytes]], most: int) -> Pieces:
     """The lines of each stream as up to ``most`` pieces, shuffled within each."""
-    return {name: _pieces(random, lines, random.randint(1, most)) for name, lines in streams.items()}
+    pieces = {s.name: _pieces(random, arriving(random, s, lines[s.name]), random.randint(1, most)) for s in streams}
+    return not_idle(streams, pieces)
 
 
 def _pieces(random: Random, lines: Sequence[bytes], number: int) -> list[list[bytes]]:

@@ -18,7 +18,10 @@ class Process(NamedTuple):
 
 
 def resident(root: int, processes: Mapping[int, Process] | None = None) -> dict[str, int]:
-    """Resident bytes of a process and all that it started, by program: ``java``, ``python`` (and all others)."""
+    """Resident bytes of a process and all that it started, by program: ``java``, ``python`` (and all others).
+
+    Java that Java has started is a copy that is about to become another program, and shares its memory until then.
+    """
     processes = running() if processes is None else processes
     children: dict[int, list[int]] = {}
     for number, process in processes.items():
@@ -26,11 +29,16 @@ def resident(root: int, processes: Mapping[int, Process] | None = None) -> dict[
     found, waiting = {"java": 0, "python": 0}, [root]
     while waiting:
         number = waiting.pop()
-        if number in processes:
+        if number in processes and not _is_copy(processes, number):
             program = "java" if processes[number].program == "java" else "python"
             found[program] += processes[number].resident
         waiting.extend(children.get(number, ()))
     return found
+
+
+def _is_copy(processes: Mapping[int, Process], number: int) -> bool:
+    parent = processes.get(processes[number].parent)
+    return parent is not None and parent.program == processes[number].program == "java"
 
 
 def running() -> dict[int, Process]:
@@ -45,7 +53,8 @@ def _from_proc() -> dict[int, Process]:
             text = (folder / "status").read_text(encoding="utf-8", errors="replace")
             fields = dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
             size = int(fields.get("VmRSS", "0 kB").split()[0]) * 1024
-            found[int(folder.name)] = Process(int(fields["PPid"]), fields["Name"].strip(), size)
+            program = (folder / "exe").readlink().name  # the name in `status` is that of a thread after a fork
+            found[int(folder.name)] = Process(int(fields["PPid"]), program, size)
     return found
 
 

@@ -1,7 +1,7 @@
 """Whether a job prints what batch SQL returns: other micro-batches in every run, and of a difference a small input.
 
-A run cuts the streams at random (`micro_batches`), runs the job, and compares its output with the statement over the
-same rows in Spark (`recheck.spark_batch`), except those that the job has put into quarantine.
+A run brings the streams in another order that the catalog allows, cut at random (`micro_batches`), runs the job, and
+compares its output with the statement over the same rows in Spark (`recheck.spark_batch`), except bad ones (`bench`).
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from itertools import islice
 from random import Random
 
 from recheck.spark_batch import Cell, Statement
+from synopsis_exec.arriving import Pieces
 from synopsis_exec.bench import Bench, Item, Trial
 from synopsis_exec.feeds import random_feed
-from synopsis_exec.micro_batches import Pieces, Rows, cut
+from synopsis_exec.micro_batches import Rows, cut
 from synopsis_exec.plan_ir import Plan
 from synopsis_exec.recorded_streams import line_writer
 from synopsis_exec.runner import check_spark
@@ -77,7 +78,7 @@ def verify(
         for number in range(runs):
             random = Random(f"{seed} {number}")
             mine = rows or generated(plan, random.randrange(2**32))
-            items = _items(mine, cut(random, mine.streams, MOST_BATCHES))
+            items = _items(mine, cut(random, plan.streams, mine.streams, MOST_BATCHES))
             trials.append(bench.run(items))
             on_trial(trials[-1])
             if not trials[-1].comparison.equal:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -67,7 +68,7 @@ class Job:
         self.closing = Closing()
         self.rows: Counter[str] = Counter()
         self.rejected: Counter[str] = Counter(row["reason"] for row in self.bad_relation_rows)
-        self.results = self.peak = self.peak_of_batch = self.closed_timestamps = 0
+        self.results = self.peak = self.peak_of_batch = self.closed_timestamps = self.bytes = 0
         if batch is None:
             return
         state = self.checkpoint.load(batch)
@@ -91,6 +92,7 @@ class Job:
             "peak": self.peak,
         }
         self.checkpoint.save(batch, state)
+        self.bytes = len(json.dumps(state["tables"])) - len("{}")
         self.batch = batch
 
     # --- batches -----------------------------------------------------------------------------------------------
@@ -127,6 +129,7 @@ class Job:
                 "closed": self.closed_timestamps - closed,
                 "entries": self.synopsis.entries(),
                 "peak": self.peak_of_batch,
+                "bytes": self.bytes,
                 "limit": self.limit,
                 "results": self.results - results,
                 "quarantined": len(bad),

@@ -22,9 +22,9 @@ def _sample(tuples: int, **more: Any) -> Sample:
     return Sample(**{"tuples": tuples, "seconds": tuples / 1000, **plain, **more})
 
 
-JOB = tuple(_sample(1000 * n, entries=5, peak=6) for n in range(1, 31))
+JOB = tuple(_sample(1000 * n, entries=5, peak=6, bytes=100 + n) for n in range(1, 31))
 JOIN = Native(tuple(_sample(1000 * n, state_rows=1000 * n, heap=(70 + n) * MIB) for n in range(1, 21)), "out of memory")
-FOUND = Measurement("q", "random", 30_000, "512m", 12, "12", {"S": 10_000, "T": 20_000}, 0, 99, JOB, "", JOIN)
+FOUND = Measurement("q", "random", 30_000, "512m", 12, "12", 480, {"S": 10_000, "T": 20_000}, 0, 99, JOB, "", JOIN)
 
 
 def test_the_table_has_a_line_for_some_batches_and_the_last() -> None:
@@ -33,11 +33,11 @@ def test_the_table_has_a_line_for_some_batches_and_the_last() -> None:
     first = lines.index("the job:") + 2
     table = lines[first : lines.index("", first)]
     assert len(table) == MOST_ROWS
-    assert table[-1].split() == ["30,000", "6", "0", "70", "400", "90", "30.0"]
+    assert table[-1].split() == ["30,000", "6", "130", "0", "70", "400", "90", "30.0"]
     assert "Spark's own stream-stream join (its Java heap was full after 20,000 tuples):" in lines
     assert lines[-2:] == [
-        "constant: at most 6 synopsis entries at any time, within M = 12; Spark's own join kept 20,000 rows",
-        "after 20,000 tuples",
+        "constant: at most 6 synopsis entries at any time, within M = 12; 130 bytes of tables, within 480;",
+        "Spark's own join kept 20,000 rows after 20,000 tuples",
     ]
 
 
@@ -46,7 +46,11 @@ def test_the_table_has_a_line_for_some_batches_and_the_last() -> None:
     [
         ({"limit": 5}, "NOT CONSTANT: 6 synopsis entries, more than M = 5"),
         ({"stopped": "13 entries"}, "NOT CONSTANT: the job was stopped: 13 entries"),
-        ({"native": None}, "constant: at most 6 synopsis entries at any time, within M = 12"),
+        ({"limit_bytes": 129}, "NOT CONSTANT: 130 bytes of tables, more than 129"),
+        (
+            {"native": None, "limit_bytes": None},
+            "constant: at most 6 synopsis entries at any time, within M = 12; 130 bytes of tables",
+        ),
     ],
 )
 def test_verdicts(change: dict[str, Any], expected: str) -> None:
@@ -67,7 +71,8 @@ def test_rows_in_quarantine_are_not_hidden() -> None:
 def test_data() -> None:
     data = json.loads(memory_json(FOUND))
     assert (data["schema_version"], data["peak"], data["limit"], data["constant"]) == (1, 6, 12, True)
-    assert data["samples"][0]["entries"] == 5
+    assert (data["samples"][0]["entries"], data["samples"][0]["bytes"]) == (5, 101)
+    assert (data["bytes"], data["limit_bytes"]) == (130, 480)
     assert data["native"]["ended"] == "out of memory"
 
 

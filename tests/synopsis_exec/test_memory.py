@@ -23,8 +23,8 @@ from tests.synopsis_exec.test_feeds import W1, W1_SQL, plan_of
 LOAD = Load(tuples=100, batches=4, heap="512m", native_tuples=50, native_seconds=9)
 SIZES = {"heap": 1, "java": 2, "python": 3, "state_rows": 0, "state_bytes": 0}
 JOB = [
-    {"batch": 0, "tuples": 50, "seconds": 1.0, "entries": 3, "peak": 4, "limit": None, "results": 1, **SIZES},
-    {"batch": 1, "tuples": 100, "seconds": 2.0, "entries": 3, "peak": 3, "limit": None, "results": 1, **SIZES},
+    {"batch": 0, "tuples": 50, "seconds": 1.0, "entries": 3, "peak": 4, "bytes": 40, "results": 1, **SIZES},
+    {"batch": 1, "tuples": 100, "seconds": 2.0, "entries": 3, "peak": 3, "bytes": 39, "results": 1, **SIZES},
     {"summary": "q", "rows": {}, "quarantined": {"late": 2}, "results": 7, "peak": 4, "limit": None},
 ]
 NATIVE = [{"batch": 0, "tuples": 25, "seconds": 1.0, **SIZES, "state_rows": 25}, {"ended": True}]
@@ -58,7 +58,8 @@ def test_a_measurement(measured: Callable[..., Measurement]) -> None:
     found = measured(JOB)
     assert (found.peak, found.limit, found.constant, found.stopped) == (4, 36, True, "")
     assert (found.results, found.quarantined, sum(found.rows.values())) == (7, 2, 100)
-    assert [sample.tuples for sample in found.samples] == [50, 100]
+    assert [(sample.tuples, sample.bytes) for sample in found.samples] == [(50, 40), (100, 39)]
+    assert (found.bytes, found.limit_bytes) == (40, 36 * len("[[99, 4], 123456789012345678], ") + len('"{T}": [], '))
     assert found.native is not None
     assert (found.native.ended, found.native.samples[0].state_rows) == ("done", 25)
 
@@ -66,6 +67,11 @@ def test_a_measurement(measured: Callable[..., Measurement]) -> None:
 def test_more_entries_than_m(measured: Callable[..., Measurement]) -> None:
     found = measured([{**JOB[0], "peak": 37}, *JOB[1:]])
     assert (found.peak, found.constant) == (37, False)
+
+
+def test_entries_that_are_larger_than_they_can_be(measured: Callable[..., Measurement]) -> None:
+    assert measured([{**JOB[0], "bytes": 1127}, *JOB[1:]]).constant
+    assert not measured([{**JOB[0], "bytes": 1128}, *JOB[1:]]).constant
 
 
 def test_a_job_that_stops_at_its_bound(measured: Callable[..., Measurement]) -> None:
@@ -115,9 +121,10 @@ def test_m_of_the_streams_that_were_sent() -> None:
     for _, _ in zip(range(100), counted.pass_on(feed.rows), strict=False):
         pass
     assert counted.rates == {"S": 5, "T": 5}
-    assert sizes(plan, {}, counted.rates) == {"c_T": 5}
+    assert sizes(plan, plan.bound.entries.text, {}, counted.rates) == {"c_T": 5}
     plan = plan_of("SELECT T.a FROM S, T, R WHERE S.ts > T.ts AND T.a > R.a AND T.a < 9", catalog)
-    assert sizes(plan, {"R": [{"a": 3}, {"a": None}, {"a": 7}]}, {"S": 1, "T": 1}) == {"min_R_a": 3}
+    rows = {"R": [{"a": 3}, {"a": None}, {"a": 7}]}
+    assert sizes(plan, plan.bound.entries.text, rows, {"S": 1, "T": 1}) == {"min_R_a": 3}
 
 
 def test_the_native_query_counts_seconds_and_may_have_a_key() -> None:
@@ -156,7 +163,7 @@ def test_spark_state_sums_operators() -> None:
 def test_resident_memory_of_a_tree_of_processes() -> None:
     processes = {
         1: Process(0, "init", 1), 2: Process(1, "python", 10), 3: Process(2, "java", 100),
-        4: Process(3, "python3.12", 1000), 5: Process(1, "java", 10_000),
+        4: Process(3, "python3.12", 1000), 5: Process(1, "java", 10_000), 6: Process(3, "java", 100),
     }  # fmt: skip
     assert resident(2, processes) == {"java": 100, "python": 1010}
     mine = running()[os.getpid()]

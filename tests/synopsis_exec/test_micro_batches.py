@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from analyzer.errors import InputError
-from synopsis_exec.bench import _pieces, without
+from synopsis_exec.bench import _pieces, usable
 from synopsis_exec.micro_batches import cut, recorded, write_batches
 from tests.support.profiles import MORE
 from tests.synopsis_exec.test_feeds import plan_of
@@ -27,7 +27,7 @@ def test_pieces_hold_every_row_once_and_follow_each_other_in_time(seed: int) -> 
     random = Random(seed)
     times = sorted(random.randrange(20) for _ in range(random.randrange(40)))
     lines = [b'{"a": %d, "ts": %d}' % (place, now) for place, now in enumerate(times)]
-    pieces = cut(random, {"S": lines}, 5)["S"]
+    pieces = cut(random, PLAN.streams, {"S": lines}, 5)["S"]
     assert 1 <= len(pieces) <= 5
     assert Counter(line for piece in pieces for line in piece) == Counter(lines)
     latest = -1
@@ -39,7 +39,7 @@ def test_pieces_hold_every_row_once_and_follow_each_other_in_time(seed: int) -> 
 
 def test_the_rows_of_a_batch_are_shuffled_and_batches_differ_by_seed() -> None:
     lines = [b'{"a": 1, "ts": %d}' % now for now in range(50)]
-    found = [cut(Random(seed), {"S": lines}, 4)["S"] for seed in range(5)]
+    found = [cut(Random(seed), PLAN.streams, {"S": lines}, 4)["S"] for seed in range(5)]
     assert len({tuple(map(tuple, pieces)) for pieces in found}) == 5
     assert all(piece != sorted(piece) for pieces in found for piece in pieces if len(piece) > 20)
 
@@ -76,16 +76,37 @@ def test_files_are_read_in_order(tmp_path: Path) -> None:
 
 
 def test_micro_batches_without_rows_are_left_out() -> None:
-    items = [("R", 0, b"r"), ("S", 0, b"1"), ("S", 2, b"2"), ("T", 1, b"3")]
-    assert _pieces("S", items) == [[b"1"], [b"2"]]
-    assert _pieces("T", items) == [[b"3"]]
-    assert _pieces("U", items) == [[]]
+    items = [("R", 0, b"r"), ("S", 1, b"1"), ("S", 3, b"2"), ("T", 3, b"3"), ("T", 3, b"4"), ("S", 4, b"5")]
+    assert _pieces("STU", items) == {
+        "S": [[b"1"], [b"2"], [b"5"]],
+        "T": [[], [b"3", b"4"], []],
+        "U": [[], [], []],
+    }
+    assert _pieces("ST", items[:1]) == {"S": [[]], "T": [[]]}
 
 
-def test_rows_in_quarantine_are_left_out_as_often_as_they_are_there(tmp_path: Path) -> None:
-    items = [("S", 0, b"x"), ("S", 1, b"x"), ("T", 0, b"x"), ("S", 0, b'{"a": "\xff\xfe"}'), ("S", 0, b"y")]
-    bad = [("S", "x"), ("S", '{"a": "\ufffd"}')]
+MARKED = {"timestamp": "ts", "columns": {"a": "bigint", "ts": "bigint"}, "max_per_timestamp": 2}
+MARKED["punctuation"] = {"column": "a", "value": 9}
+
+
+def test_a_row_is_left_out_where_it_is_bad_or_may_be_late_or_too_many(tmp_path: Path) -> None:
+    """The job's quarantine is believed for what a row alone cannot show, as often as it says so, and no more."""
+    catalog = {"streams": {"S": MARKED, "T": {**MARKED, "domain": {"a": [0, 5]}}, "U": CATALOG["streams"]["S"]}}
+    plan = plan_of("SELECT 1 AS one FROM S, T, U", catalog)
+    one, two, six = (b'{"a": %d, "ts": 1}' % a for a in (1, 2, 6))
+    items = [("S", 0, one), ("S", 1, one), ("S", 1, two), ("S", 2, six), ("S", 2, b'{"a": 9, "ts": 1}')]
+    items += [("T", 0, one), ("T", 0, b"\xff"), ("T", 1, six), ("U", 0, one), ("U", 0, two), ("U", 0, two)]
     file = tmp_path / "bad.jsonl"
-    file.write_text("".join(json.dumps({"stream": s, "reason": "r", "row": row}) + "\n" for s, row in bad))
-    assert without(items, file) == [("S", 1, b"x"), ("T", 0, b"x"), ("S", 0, b"y")]
-    assert without(items, tmp_path / "none") == items
+
+    def left(*bad: tuple[str, bytes, str]) -> list[tuple[str, bytes]]:
+        rows = [{"stream": stream, "row": row.decode(), "reason": reason} for stream, row, reason in bad]
+        file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        found = usable(plan.inputs, items, file)
+        return [(stream, row) for stream, _, row in items if (stream, _, row) not in found]
+
+    always = [("S", b'{"a": 9, "ts": 1}'), ("T", b"\xff"), ("T", six)]
+    many, late = "more than max_per_timestamp = 2 rows", "late: a punctuation has ended its timestamp"
+    assert left() == always
+    assert left(("S", two, late), ("T", one, late)) == [("S", two), *always[:1], ("T", one), *always[1:]]
+    assert left(("S", one, many), ("S", six, many)) == [("S", one), ("S", six), *always]
+    assert left(("T", one, many), ("U", one, many), ("U", two, late), ("S", two, "a is missing")) == always

@@ -145,3 +145,35 @@ def test_a_job_that_loses_a_result_is_shrunk_with_the_job(
     assert "first at _ts = 6:\n  A  batch SQL  job\n  6  1 times    0 times\n" in result.output
     assert "with 1 row (no row can go: " in result.output and " trials with the job on Spark):" in result.output
     assert result.output.endswith('  S {"A": 6, "I": 6}\n')
+
+
+def test_a_job_that_takes_rows_within_the_lateness_for_late_ones(
+    spark: Any, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rows come out of order, as the catalog allows; a job that does not wait for them is told by its results."""
+    catalog = {"streams": {name: {**FIGURE_CATALOG["streams"][name], "lateness": 6} for name in "ST"}}
+    sql = "SELECT S.A, T.B FROM S, T WHERE S.I > T.J AND T.B < 5 AND 0 < T.B AND S.A < 9 AND 0 < S.A"
+    (place / "streams.toml").write_text(_toml(catalog).replace("timestamp", "lateness = 6\ntimestamp"))
+    (place / "late.sql").write_text(sql)
+    (place / "in").mkdir()
+    for name, (value, time) in {"S": "AI", "T": "BJ"}.items():
+        rows = [json.dumps({value: 1 + ts % 4, time: ts}) for ts in range(16)]
+        (place / "in" / f"{name}.jsonl").write_text("\n".join(rows))
+    arguments = ("late.sql", "--input", "in", "--runs", "2", "--format", "json")
+    result = _verify(*arguments)
+    assert result.exit_code == 0, result.output
+    right = json.loads(result.stdout)
+    assert all(run["quarantined"] == {} and run["batches"] > 1 and run["results"] == 120 for run in right["runs"])
+    strict = {"streams": {name: FIGURE_CATALOG["streams"][name] for name in "ST"}}
+    impatient = codegen.job_text(plan_of(sql, strict))
+    monkeypatch.setattr(codegen, "job_text", lambda plan: impatient)
+    monkeypatch.setattr(verify, "JOB_TRIALS", 5)
+    result = _verify(*arguments)
+    assert result.exit_code == 1, result.output
+    report = json.loads(result.stdout)
+    assert report["runs"][-1]["quarantined"]["late: its timestamp is closed already"] > 0
+    difference = report["difference"]
+    assert difference["by"] == "job"
+    (s, t) = ({json.loads(row)[key] for row in difference["rows"][name]} for name, key in (("S", "I"), ("T", "J")))
+    assert s and t and len(s) + len(t) < 32
+    assert all(cell["job"] < cell["batch_sql"] for cell in difference["results"])

@@ -1,0 +1,68 @@
+"""`streambound memory` end to end: a job that keeps to its bound, and jobs that do not and say so."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+import cli
+from synopsis_exec import codegen
+from tests.synopsis_exec.test_feeds import plan_of
+from tests.synopsis_exec.test_verify_on_spark import FIGURE, FIGURE_CATALOG, _toml
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+
+RIGHT = codegen.job_text
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "streams.toml").write_text(_toml(FIGURE_CATALOG))
+    (tmp_path / "figure.sql").write_text(FIGURE)
+    return tmp_path
+
+
+def _memory(*arguments: str) -> Result:
+    return CliRunner().invoke(cli.main, ["memory", "figure.sql", "--random", *arguments])
+
+
+def test_a_job_that_keeps_to_its_bound_beside_sparks_own_join(place: Path) -> None:
+    result = _memory(
+        "--tuples", "900", "--batches", "3", "--native-tuples", "300", "--native-seconds", "5", "--format", "json"
+    )
+    assert result.exit_code == 0, result.output
+    report = json.loads(result.stdout)
+    assert report["constant"] and report["stopped"] == "" and report["quarantined"] == 0
+    assert (report["limit"], report["peak"], sum(report["rows"].values())) == (5, 5, 900)
+    assert [sample["tuples"] for sample in report["samples"]] == [300, 600, 900]
+    # Four values of T.B with their counters, and the counter of U's tuples.
+    assert all(20 < sample["bytes"] <= report["limit_bytes"] < 500 for sample in report["samples"])
+    assert all(min(sample["heap"], sample["java"], sample["python"]) > 2**20 for sample in report["samples"])
+    assert all(sample["state_rows"] == 0 for sample in report["samples"])
+    native = report["native"]
+    assert "without equality predicate" in native["keyed"]
+    assert native["ended"] in ("done", "stopped")
+    assert native["samples"][-1]["state_rows"] > 100
+
+
+@pytest.mark.parametrize("wrong", ["its limit is lower", "it keeps more than it should"])
+def test_a_job_with_more_entries_than_its_bound(place: Path, monkeypatch: pytest.MonkeyPatch, wrong: str) -> None:
+    def lower(plan: Any) -> str:
+        text = RIGHT(plan)
+        assert text.count("                4,  # {T, U}\n") == 1
+        return text.replace("                4,  # {T, U}\n", "                2,  # {T, U}\n")
+
+    wider = RIGHT(plan_of(FIGURE.replace("T.B < 5", "T.B < 7"), FIGURE_CATALOG))
+    monkeypatch.setattr(codegen, "job_text", lower if wrong.endswith("lower") else lambda plan: wider)
+    result = _memory("--tuples", "300", "--batches", "2", "--native-tuples", "0")
+    assert result.exit_code == 1, result.output
+    said = {
+        "its limit is lower": "NOT CONSTANT: the job was stopped: the synopsis has 5 entries at timestamp ",
+        "it keeps more than it should": "NOT CONSTANT: 7 synopsis entries, more than M = 5",
+    }
+    assert said[wrong] in result.output.replace("\n", " ")
