@@ -25,7 +25,7 @@ from synopsis_exec.source_text import decoded_type, source_text, time_type
 from synopsis_exec.stale import code_sha256
 
 _BASIS = ("source", "exact", "batch")
-_COLUMNS = ("frame", "log", "matches", "words", "columnar")
+_COLUMNS = ("ordered", "frame", "log", "matches", "words", "columnar")
 _ROWS = ("rowwise",)
 _JOB = (
     "arrow",
