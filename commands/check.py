@@ -109,9 +109,9 @@ def check(
 
     found = fixed(fixes, judge, workspace) if fixes.wanted else judge(workspace)
     tell_defects(found, debug)
-    found, status = comparison.compare(found, workspace, files, paths, judge_then)
+    found, beside, status = comparison.compare(found, workspace, files, paths, judge_then)
     if not diff:
-        put(asked, found, colored(color))
+        put(asked, found, colored(color), beside)
     sys.exit(status)
 
 

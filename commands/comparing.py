@@ -15,10 +15,11 @@ from commands.stale import say_stale
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from analyzer.errors import CatalogError
     from analyzer.workspace import Workspace
-    from gate.against import Against, Judge
+    from gate.against import Judge
     from gate.policy import Policy
-    from gate.transitions import Transition
+    from reports.beside import Beside
     from reports.outcome import Outcome
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -65,31 +66,34 @@ class Comparison:
     def compare(
         self, found: tuple[Outcome, ...], workspace: Workspace, files: Sequence[Path], paths: Sequence[Path],
         judge: Judge,
-    ) -> tuple[tuple[Outcome, ...], int]:  # fmt: skip
-        """The findings, those known marked and those on what changed added, and the exit status."""
+    ) -> tuple[tuple[Outcome, ...], Beside, int]:  # fmt: skip
+        """The findings, those known marked and those on what changed added; what they are beside; the exit status."""
+        from gate.beside import beside
         from gate.exit_status import exit_status
         from gate.reported import leveled
 
-        known, stale = self._baseline(), False
+        known, held = self._baseline(), None
         if known is not None:
             from gate.ratchet import ratchet
 
-            beside = ratchet(found, known, self.policy)
-            found, stale = beside.outcomes, bool(beside.stale)
-            say_stale(known.file, beside.stale)
+            held = ratchet(found, known, self.policy)
+            found = held.outcomes
+            say_stale(known.file, held.stale)
             plain, recorded = judge, known
 
             def judge(then: tuple[Path, ...], sources: Any) -> tuple[Outcome, ...]:
                 return ratchet(plain(then, sources), recorded, self.policy).outcomes
 
+        stale = int(held is not None and bool(held.stale))
         if self.against is None:
-            return found, exit_status(found, self.policy.least) or int(stale)
+            return found, beside(None, (), known, held), exit_status(found, self.policy.least) or stale
         from gate.against import against
 
         since = against(self.against, found, workspace, files, paths, judge, self.policy)
         since = replace(since, outcomes=leveled(since.outcomes, self.policy))
-        _say(self.against, since)
-        return since.outcomes, since.exit_status(self.policy) or int(stale)
+        compared = beside(self.against, since.transitions, known, held)
+        _say(compared, since.broken)
+        return since.outcomes, compared, since.exit_status(self.policy) or stale
 
     def _baseline(self) -> Any:
         if self.baseline_file is None:
@@ -99,36 +103,14 @@ class Comparison:
         return read_baseline(self.baseline_file, self.policy.value("criteria"))
 
 
-def _say(ref: str, since: Against) -> None:
+def _say(compared: Beside, broken: Sequence[CatalogError]) -> None:
     """What became of the queries, on standard error."""
-    from gate.transitions import Change, counted
-
-    for error in since.broken:
-        said = f"the catalog of {ref} cannot be used, so its queries count as new: {error.placed}"
+    for error in broken:
+        said = f"the catalog of {compared.ref} cannot be used, so its queries count as new: {error.placed}"
         click.echo(f"streambound: note: {said}", err=True)
-    changed = [transition for transition in since.transitions if transition.change is not Change.SAME]
-    for transition in changed[:_LISTED]:
-        click.echo(f"  {_line(transition)}", err=True)
-    if len(changed) > _LISTED:
-        click.echo(f"  and {len(changed) - _LISTED} more", err=True)
-    click.echo(f"streambound: against {ref}: {counted(since.transitions)}", err=True)
-
-
-def _line(transition: Transition) -> str:
-    """``worse: late in queries/a.sql: bounded -> unbounded``."""
-    old, new = transition.old, transition.new
-    item = new or old
-    assert item is not None, "a transition has a state"
-    states = [_state(state) for state in (old, new) if state is not None]
-    return f"{transition.change.value}: {item.name} in {item.source.file}: {' -> '.join(dict.fromkeys(states))}"
-
-
-def _state(item: Outcome) -> str:
-    """A verdict with its bound in short."""
-    bound = item.bound
-    size = f", M = {bound.formula}" if bound is not None and bound.formula else ""
-    if bound is not None and bound.entries is not None:
-        size = f", M = {bound.entries:,}"
-    return (
-        f"{item.verdict.value}{' (suppressed)' if item.suppressed else ''}{size if item.verdict == 'bounded' else ''}"
-    )
+    for one in compared.changed[:_LISTED]:
+        click.echo(f"  {one}", err=True)
+    if len(compared.changed) > _LISTED:
+        click.echo(f"  and {len(compared.changed) - _LISTED} more", err=True)
+    counted = ", ".join(f"{number} {change}" for change, number in compared.counts.items() if number)
+    click.echo(f"streambound: against {compared.ref}: {counted or 'no query'}", err=True)

@@ -14,6 +14,7 @@ from commands.options import OutputFile
 from reports.formats import FORMAT_NAMES, Format, format_named
 
 if TYPE_CHECKING:
+    from reports.beside import Beside
     from reports.outcome import Outcome
 
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
@@ -59,13 +60,16 @@ def details(asked: tuple[Output, ...]) -> frozenset[str]:
     return frozenset().union(*(output.form.details for output in asked))
 
 
-def put(asked: tuple[Output, ...], found: tuple[Outcome, ...], color: bool) -> None:
+def put(asked: tuple[Output, ...], found: tuple[Outcome, ...], color: bool, beside: Beside) -> None:
     """Write every output; where none goes to standard output, the totals go to standard error."""
+    from analyzer.errors import InputError
     from commands.statement import write_file
     from reports.totals import total_text
 
+    if sys.stdout is None and not all(output.file for output in asked):
+        raise InputError("standard output is closed", remedy="write the report to a file: -o text:FILE")
     for output in asked:
-        text = output.form.render(found, color and output.file is None) + "\n"
+        text = output.form.render(found, color and output.file is None, beside) + "\n"
         if output.file is not None:
             write_file(output.file, text)
         elif output.form.for_people:
@@ -73,7 +77,7 @@ def put(asked: tuple[Output, ...], found: tuple[Outcome, ...], color: bool) -> N
         else:
             _binary(text)
         if output.form.name == "github":
-            _step_summary(found)
+            _step_summary(found, beside)
     if all(output.file for output in asked):
         click.echo(f"streambound: {total_text(found)}", err=True)
 
@@ -85,8 +89,8 @@ def _binary(text: str) -> None:
     sys.stdout.buffer.flush()
 
 
-def _step_summary(found: tuple[Outcome, ...]) -> None:
+def _step_summary(found: tuple[Outcome, ...], beside: Beside) -> None:
     """Append the findings to the summary of the step, in GitHub Actions."""
     if file := os.environ.get(STEP_SUMMARY):
         with Path(file).open("a", encoding="utf-8", errors="backslashreplace") as summary:
-            summary.write(format_named("markdown").render(found) + "\n")
+            summary.write(format_named("markdown").render(found, beside=beside) + "\n")

@@ -132,7 +132,8 @@ class _Reader:
         rule = RULES_BY_CODE.get(code)
         if rule is None:
             named = next((rule.code for rule in RULES if rule.name == word.group().lower()), None)
-            help = f"write {named}" if named else suggest(code, RULES_BY_CODE) or "docs/codes lists the codes"
+            known = suggest(code, [other.code for other in RULES if other.acceptable])
+            help = f"write {named}" if named else known or "docs/codes lists the codes"
             raise _MalformedError(f"unknown code {word.group()}", *word.span(), help)
         if not rule.acceptable:
             message = f"{code} ({rule.name}) cannot be allowed: what was not analysed does not pass"

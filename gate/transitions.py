@@ -6,7 +6,7 @@ be bounded, what is not, and at last what was not analysed. What somebody accept
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -145,9 +145,3 @@ class _Pairing:
 
 def _words(item: Outcome) -> str:
     return words(item.source.text[item.span.start : item.span.end])
-
-
-def counted(found: Iterable[Transition]) -> str:
-    """How many of each change, in words: ``1 worse, 839 same``."""
-    changes = [transition.change for transition in found]
-    return ", ".join(f"{changes.count(change)} {change.value}" for change in Change if change in changes) or "no query"

@@ -13,6 +13,7 @@ from recheck.claims import Age, Count, Cut, Extremum, Limit, RejectedError, Tabl
 from recheck.conditions import Conditions
 from recheck.formula import evaluate
 from recheck.names import counts_of
+from recheck.sufficiency import Known
 
 Numbers = Mapping[str, int]
 
@@ -181,6 +182,9 @@ class _Checker:
         stored = next((stored for stored in self.table.stored if stored.attribute == attribute), None)
         if stored is None or not self.conditions.whole(attribute):
             raise RejectedError(f"{attribute} has no range of integers")
+        known = Known(self.conditions, self.table)
+        if not all(known.same(limit) for limit in (*stored.low, *stored.high)):
+            raise RejectedError(f"{attribute} is clipped to values that the key does not hold")
         low = count.low == stored.low if stored.low else any(self._above(attribute, limit) for limit in count.low)
         high = count.high == stored.high if stored.high else any(self._below(attribute, limit) for limit in count.high)
         if not low or not high:

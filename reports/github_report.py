@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzer.diagnostics import ORDER, Diagnostic, Severity
+from reports.beside import NOTHING, Beside, Stale
 from reports.outcome import Outcome
 from reports.places import repository_path
 from reports.totals import total_text
@@ -20,21 +21,23 @@ MOST = 10
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
 
-def github_report(outcomes: tuple[Outcome, ...], color: bool = False) -> str:
+def github_report(outcomes: tuple[Outcome, ...], color: bool = False, beside: Beside = NOTHING) -> str:
     """The annotations of all findings that nobody accepted, and the totals; ``color`` is ignored."""
-    lines = [line for severity in reversed(ORDER) for line in _annotations(outcomes, severity)]
+    lines = [line for severity in reversed(ORDER) for line in _annotations(outcomes, severity, beside)]
     return "\n".join((*lines, total_text(outcomes)))
 
 
-def _annotations(outcomes: tuple[Outcome, ...], severity: Severity) -> Iterator[str]:
+def _annotations(outcomes: tuple[Outcome, ...], severity: Severity, beside: Beside) -> Iterator[str]:
     found = [
-        (item, diagnostic)
+        _annotation(item, diagnostic)
         for item in outcomes
         for diagnostic in item.diagnostics
         if diagnostic.severity is severity and diagnostic.suppression is None
     ]
+    if severity is Severity.ERROR:
+        found += [_stale(entry, beside.baseline or "") for entry in beside.stale]
     shown = found if len(found) <= MOST else found[: MOST - 1]
-    yield from (_annotation(item, diagnostic) for item, diagnostic in shown)
+    yield from shown
     if more := len(found) - len(shown):
         command = _COMMANDS[severity]
         yield f"::{command} title=streambound::{more} more {command}s: all of them are in the summary of this step"
@@ -49,6 +52,13 @@ def _annotation(item: Outcome, diagnostic: Diagnostic) -> str:
     facts = (f"{item.name} is {item.verdict.value}: {diagnostic.message}", diagnostic.help, diagnostic.rule.docs)
     listed = ",".join(f"{key}={_property(str(value))}" for key, value in properties.items())
     return f"::{_COMMANDS[diagnostic.severity]} {listed}::{_data(chr(10).join(filter(None, facts)))}"
+
+
+def _stale(entry: Stale, baseline: str) -> str:
+    """An entry of the baseline that nothing needs: it fails the check as a finding does."""
+    place = f"file={_property(repository_path(baseline))},line={entry.line},title=stale baseline entry"
+    text = f"there is no {entry.code} of {entry.query} in {entry.file} any more: streambound baseline update removes it"
+    return f"::error {place}::{_data(text)}"
 
 
 def _data(text: str) -> str:

@@ -8,31 +8,75 @@ from typing import Any
 from analyzer.diagnostics import Diagnostic, Fix, Related, Suppression
 from analyzer.edits import Edit
 from criteria.violation import CriterionResult, Violation
-from reports.outcome import Outcome
+from reports.beside import NOTHING, Beside, State
+from reports.outcome import BoundText, Outcome
 from reports.totals import counts
 
 SCHEMA_VERSION = 1
 
 
-def json_report(checked: tuple[Outcome, ...], color: bool = False) -> str:
+def json_report(checked: tuple[Outcome, ...], color: bool = False, beside: Beside = NOTHING) -> str:
     """All checked statements as one JSON document; ``color`` is ignored."""
     document = {
         "schema_version": SCHEMA_VERSION,
         "queries": [query_json(item) for item in checked],
-        **summary_json(checked),
+        **summary_json(checked, beside),
     }
     return json.dumps(document, indent=1, ensure_ascii=False)
 
 
-def summary_json(checked: tuple[Outcome, ...]) -> dict[str, Any]:
-    """How many statements have each verdict, and how many of them are suppressed."""
-    summary = {verdict.value: number for verdict, number in counts(checked).items()}
-    return {"summary": summary, "suppressed": sum(item.suppressed for item in checked)}
+def summary_json(checked: tuple[Outcome, ...], beside: Beside) -> dict[str, Any]:
+    """How many statements have each verdict, and how many of them are suppressed; what the run was compared with."""
+    return {
+        "summary": {verdict.value: number for verdict, number in counts(checked).items()},
+        "suppressed": sum(item.suppressed for item in checked),
+        "against": _against(beside) if beside.ref is not None else None,
+        "baseline": _baseline(beside) if beside.baseline is not None else None,
+    }
+
+
+def _against(beside: Beside) -> dict[str, Any]:
+    """What became of the queries since a commit; those that are as they were are only counted."""
+    return {
+        "ref": beside.ref,
+        "counts": dict(beside.counts),
+        "transitions": [
+            {
+                "change": one.change,
+                "name": one.name,
+                "touched": one.touched,
+                "old": _state(one.old),
+                "new": _state(one.new),
+            }
+            for one in beside.changed
+        ],
+    }
+
+
+def _state(state: State | None) -> dict[str, Any] | None:
+    if state is None:
+        return None
+    return {
+        "file": state.file,
+        "line": state.line,
+        "verdict": state.verdict.value,
+        "suppressed": state.suppressed,
+        "bound": _bound(state.bound),
+    }
+
+
+def _baseline(beside: Beside) -> dict[str, Any]:
+    """The entries of the baseline that nothing needs any more."""
+    stale = [{"file": one.file, "query": one.query, "code": one.code, "line": one.line} for one in beside.stale]
+    return {"file": beside.baseline, "known": beside.known, "stale": stale}
+
+
+def _bound(bound: BoundText | None) -> dict[str, Any] | None:
+    return {"entries": bound.entries, "formula": bound.formula} if bound and bound.formula else None
 
 
 def query_json(item: Outcome) -> dict[str, Any]:
     """One statement."""
-    bound = item.bound
     return {
         "name": item.name,
         "file": item.source.file,
@@ -43,7 +87,7 @@ def query_json(item: Outcome) -> dict[str, Any]:
         "criteria": [_criterion(result) for result in item.criteria],
         "lto_queries": item.lto_queries,
         "tier": item.tier.value if item.tier else None,
-        "bound": {"entries": bound.entries, "formula": bound.formula} if bound and bound.formula else None,
+        "bound": _bound(item.bound),
         "certificate": item.certificate,
         "witness": item.witness,
         "repairs": {"why_none": item.why_no_repair or None, "cut_short": item.repairs_cut_short or None}

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 
+from reports.beside import NOTHING, Beside
 from reports.json_report import SCHEMA_VERSION, query_json, summary_json
 from reports.outcome import Outcome
 
 
-def jsonl_report(outcomes: tuple[Outcome, ...], color: bool = False) -> str:
+def jsonl_report(outcomes: tuple[Outcome, ...], color: bool = False, beside: Beside = NOTHING) -> str:
     """All statements, one a line; ``color`` is ignored."""
     lines = [{"schema_version": SCHEMA_VERSION, **query_json(item)} for item in outcomes]
     return "\n".join(
         json.dumps(line, ensure_ascii=False)
-        for line in (*lines, {"schema_version": SCHEMA_VERSION} | summary_json(outcomes))
+        for line in (*lines, {"schema_version": SCHEMA_VERSION} | summary_json(outcomes, beside))
     )

@@ -35,9 +35,9 @@ def _numbers(items: tuple[Outcome, ...]) -> dict[str, str]:
 
 def _result(item: Outcome) -> str:
     """The element that says how a test went; empty for one that passed."""
-    if item.verdict is Verdict.BOUNDED:
-        return ""
-    return "skipped" if item.suppressed else "error" if item.verdict is Verdict.ERROR else "failure"
+    if item.passes:
+        return "skipped" if item.suppressed else ""
+    return "error" if item.verdict is Verdict.ERROR else "failure"
 
 
 def _suite(file: str, items: tuple[Outcome, ...]) -> ET.Element:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from analyzer.diagnostics import Diagnostic, Fix
 from criteria.vocabulary import Verdict
+from reports.beside import NOTHING, Beside
 from reports.excerpts import excerpt
 from reports.outcome import Outcome
 from reports.places import repository_path
@@ -18,6 +19,7 @@ from reports.text_report import bound_text
 from reports.totals import counts
 
 MOST_CHARACTERS = 60_000
+_LISTED = 50
 MARKER = "<!-- streambound -->"
 """The first line, by which a job finds the comment that it wrote before."""
 
@@ -26,9 +28,9 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$&@])")
 _TICKS = re.compile("`+")
 
 
-def markdown_report(outcomes: tuple[Outcome, ...], color: bool = False) -> str:
-    """The totals, a table of the queries that are not bounded, and every finding; ``color`` is ignored."""
-    head = [MARKER, f"### {_headline(outcomes)}", "", *_table(outcomes)]
+def markdown_report(outcomes: tuple[Outcome, ...], color: bool = False, beside: Beside = NOTHING) -> str:
+    """The totals, what changed, and every finding; ``color`` is ignored."""
+    head = [MARKER, f"### {_headline(outcomes, beside)}", "", *_table(outcomes), *_compared(beside)]
     parts = [("\n".join(_finding(item, found))) for item in outcomes for found in item.diagnostics]
     shown, size = [], sum(map(len, head))
     for part in parts:
@@ -40,11 +42,13 @@ def markdown_report(outcomes: tuple[Outcome, ...], color: bool = False) -> str:
     return "\n".join((*head, *shown, *([f"\n… and {more} more findings"] if more else [])))
 
 
-def _headline(outcomes: tuple[Outcome, ...]) -> str:
-    failing = sum(item.verdict is not Verdict.BOUNDED and not item.suppressed for item in outcomes)
+def _headline(outcomes: tuple[Outcome, ...], beside: Beside) -> str:
+    failing = sum(not item.passes for item in outcomes)
     queries = "query" if len(outcomes) == 1 else "queries"
     if failing:
-        return f"❌ streambound: {failing} of {len(outcomes)} {queries} {'is' if failing == 1 else 'are'} not bounded"
+        return f"❌ streambound: {failing} of {len(outcomes)} {queries} {'does' if failing == 1 else 'do'} not pass"
+    if stale := len(beside.stale):
+        return f"❌ streambound: {stale} {'entry' if stale == 1 else 'entries'} of the baseline must be removed"
     return (
         f"✅ streambound: {len(outcomes)} {queries} passed" if outcomes else "streambound: there was nothing to check"
     )
@@ -59,6 +63,17 @@ def _table(outcomes: tuple[Outcome, ...]) -> Iterator[str]:
     yield from (f"| {_SIGNS.get(verdict, '❌')} {verdict.value} | {number} |" for verdict, number in numbers.items())
     if accepted := sum(item.suppressed for item in outcomes):
         yield f"| of these suppressed | {accepted} |"
+
+
+def _compared(beside: Beside) -> Iterator[str]:
+    """What became of queries since a commit, and the stale entries of a baseline, as lists."""
+    lines = [f"- {_escaped(str(one))}" for one in beside.changed]
+    lines += [
+        f"- stale in {_escaped(beside.baseline or '')}: {one.code} of {_escaped(one.query)} in {_escaped(one.file)}"
+        for one in beside.stale
+    ]
+    if lines:
+        yield from ("", *lines[:_LISTED], *([f"- and {len(lines) - _LISTED} more"] if len(lines) > _LISTED else []))
 
 
 def _finding(item: Outcome, found: Diagnostic) -> Iterator[str]:

@@ -24,7 +24,7 @@ DETAILS = ("certificate", "drawings", "lto_queries")
 
 @dataclass(frozen=True, slots=True)
 class BoundText:
-    """M as a formula, and as a number where the catalog gives one; both None where no formula is known."""
+    """M as a formula, and as a number where the catalog gives one; both None where it takes too many tables."""
 
     formula: str | None = None
     entries: int | None = None
@@ -69,6 +69,12 @@ class Outcome:
         errors = [found for found in self.diagnostics if found.severity is Severity.ERROR]
         accepted = bool(errors) and all(found.suppression is not None for found in errors)
         return accepted and self.verdict is not Verdict.BOUNDED
+
+    @property
+    def passes(self) -> bool:
+        """Whether it passes a check that fails for errors: each is accepted, and it is bounded, or has one."""
+        errors = any(one.severity is Severity.ERROR and one.suppression is None for one in self.diagnostics)
+        return not errors and (self.verdict is Verdict.BOUNDED or self.suppressed)
 
 
 def outcome(checked: Checked, details: frozenset[str] = frozenset()) -> Outcome:

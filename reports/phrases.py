@@ -120,7 +120,9 @@ def _end(facts: Facts, x: Attribute, limits: tuple[Limit, ...], lower: bool) -> 
 def _limit(facts: Facts, x: Attribute, limit: Limit, lower: bool) -> str:
     parts = [] if limit.constant is None else [_value(facts, x, limit.constant)]
     extreme = "min" if lower else "max"
-    parts += [f"{extreme}({attribute}){_plus(facts, x, offset)}" for attribute, offset in limit.relations]
+    for a, offset in limit.relations:
+        relation = facts.branch.source(a.source).kind is Kind.RELATION
+        parts.append((f"{extreme}({a})" if relation else f"{a}") + _plus(facts, x, offset))
     return parts[0] if len(parts) == 1 else f"{'max' if lower else 'min'}({_some(parts)})"
 
 

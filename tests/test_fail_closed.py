@@ -160,6 +160,8 @@ SHELL = [
     ("a broken link", "ln -s nowhere l.sql; streambound check .", 3, b"l.sql"),
     ("a directory called x.sql", "mkdir x.sql; streambound check x.sql", 2, b"no .sql file"),
     ("a suffix in capitals", "mkdir d; echo 'SELECT x' > d/Q.SQL; streambound check d", 1, b"Q.SQL"),
+    ("a closed standard output", "streambound check q.sql >&-", 3, b"standard output is closed"),
+    ("a working directory that is gone", "mkdir d; cd d; rmdir ../d; streambound check", 3, b"the working directory"),
     ("an unknown code", "streambound explain SB999", 2, b"SB999"),
     (
         "an unknown code in a comment",

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from synopsis_exec.job.batch import Results, Rows, Times
-from synopsis_exec.job.exact import greatest, narrowed
+from synopsis_exec.job.exact import greatest, narrowed, totals
 from synopsis_exec.job.frame import Frame, coded, groups, stacked, summed
 from synopsis_exec.job.given import COLUMNS, DISTINCT, MOST, TEXTS, Synopsis, branches
 from synopsis_exec.job.log import Changes, age
@@ -90,11 +90,9 @@ class Columnar:
 
     def note(self, entries: int, changes: Changes) -> None:
         """Add the changes up to each timestamp to the entries before the batch."""
-        time = np.concatenate([when for when, _ in changes])
-        order = np.argsort(time, kind="stable")
-        time, counts = time[order], entries + np.cumsum(np.concatenate([by for _, by in changes])[order])
-        last = np.flatnonzero(np.r_[time[1:] != time[:-1], True])
-        self.history = time[last], counts[last]
+        time, by = (np.concatenate(parts) for parts in zip(*changes, strict=True))
+        first, number = groups(*coded([(time, None)], len(time)))
+        self.history = time[first], entries + np.cumsum(totals(by, number, len(first)))
 
     def words(self, batch: dict[str, Rows]) -> Words:
         """All texts of a batch, of the relations, of the query and of what is remembered."""

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from synopsis_exec.job.exact import totals
+from synopsis_exec.job.ordered import few, searched, sums_below
 
-DENSE = 1 << 16
-"""Codes below this are always worth an array that they index."""
 PAIRS = 1 << 20
 """How many pairs of a join are in memory at a time."""
+CODES = 1 << 31
+"""The codes of an index are below, so that they fit into 64 bits together with places in a log."""
 
 
 class Frame(NamedTuple):
@@ -82,33 +84,80 @@ def coded(columns: list[tuple[Any, Any]], length: int) -> tuple[Any, int]:
         if size * width > 2**62:
             found, column = np.unique(column, return_inverse=True)
             width = len(found)
-        codes, size = (codes * width + column, size * width) if size > 1 else (column, width)
+        codes, size = (combined_codes(codes, width, column), size * width) if size > 1 else (column, width)
     return codes, size
+
+
+def combined_codes(codes: Any, width: int, column: Any) -> Any:
+    """The codes of some columns and of one more, whose codes are below ``width``."""
+    codes = codes * width
+    codes += column
+    return codes
+
+
+def coded_alike(few_rows: Frame, more: Frame, names: tuple[str, ...]) -> tuple[Any, Any, int]:
+    """As `coded` for the rows of two frames, without putting them one below the other where that can be seen before."""
+    columns = [(few_rows.columns[name], more.columns[name]) for name in names]
+    spans = [span(*both) for both in columns]
+    size = prod(width for _, width in spans)
+    if few_rows.nulls or more.nulls or size == 0 or not few(size, more.size):
+        together = stacked([frame._replace(n=None) for frame in (few_rows, more)])
+        codes, size = coded(together.by(*names), together.size)
+        return codes[: few_rows.size], codes[few_rows.size :], size
+    found = []
+    for side, frame in enumerate((few_rows, more)):
+        codes = np.zeros(frame.size, dtype=np.int64)
+        for number, (both, (low, width)) in enumerate(zip(columns, spans, strict=True)):
+            column = both[side] - low if low else both[side]
+            codes = combined_codes(codes, width, column) if number else column
+        found.append(codes)
+    return found[0], found[1], size
 
 
 def _column_codes(values: Any, null: Any) -> tuple[Any, int]:
     if not len(values):
         return np.zeros(0, dtype=np.int64), 1
-    low = int(values.min()) if values.dtype == np.int64 else 0
-    width = int(values.max()) - low + 1 if values.dtype == np.int64 else 0
-    if 0 < width <= max(DENSE, 4 * len(values)):
-        codes = values - low
+    low, width = span(values)
+    if width and few(width, len(values)):
+        codes = values - low if low else values
     else:
         found, codes = np.unique(values, return_inverse=True)
         width = len(found)
     return (codes, width) if null is None else (np.where(null, 0, codes + 1), width + 1)
 
 
+def span(*columns: Any) -> tuple[int, int]:
+    """The least of some integers, and how many numbers from there on reach the greatest; 0 for no 64-bit integers."""
+    some = [values for values in columns if len(values)]
+    if not some or any(values.dtype != np.int64 for values in some):
+        return 0, 0
+    low = min(int(values.min()) for values in some)
+    return low, max(int(values.max()) for values in some) - low + 1
+
+
 def groups(codes: Any, size: int) -> tuple[Any, Any]:
     """Where each code occurs first, in the order of the codes, and each row's number among these."""
-    if size > max(DENSE, 4 * len(codes)):
-        _, first, number = np.unique(codes, return_index=True, return_inverse=True)
-        return first, number
+    if not few(size, len(codes)):
+        return renumbered(codes)
     where = firsts(codes, size)
     present = np.flatnonzero(where >= 0)
+    if len(present) == size:
+        return where, codes
     number = np.empty(size, dtype=np.int64)
     number[present] = np.arange(len(present))
     return where[present], number[codes]
+
+
+def renumbered(codes: Any) -> tuple[Any, Any]:
+    """As `groups`, whatever the codes are. As `np.unique`, whose stable sort takes several times as long."""
+    if not len(codes):
+        return codes, codes
+    order = np.argsort(codes)
+    ordered = codes[order]
+    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+    number = np.empty(len(codes), dtype=np.int64)
+    number[order] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(codes)))
+    return np.minimum.reduceat(order, starts), number
 
 
 def firsts(codes: Any, size: int) -> Any:
@@ -129,9 +178,14 @@ def summed(frame: Frame, names: tuple[str, ...], distinct: bool) -> Frame:
 
 
 class Level(NamedTuple):
-    """A column of an index: its values, and the codes of the columns so far where those are numbered anew."""
+    """A column of an index: its values, and the codes of the columns so far where those are numbered anew.
+
+    Without ``values``, all numbers from ``low`` on are, ``width`` of them.
+    """
 
     values: Any
+    low: int
+    width: int
     codes: Any
 
 
@@ -150,62 +204,86 @@ def indexed(columns: list[Any], length: int) -> Index:
     """An index of rows by some columns."""
     codes, size, levels = np.zeros(length, dtype=np.int64), 1, []
     for values in columns:
-        found, inverse = np.unique(values, return_inverse=True)
-        codes, size, numbered = codes * len(found) + inverse, size * max(1, len(found)), None
-        if size > 2**31:  # the next column must not make it more than 64 bits
+        low, width = span(values)
+        if width and size * width <= CODES:
+            found, place = None, values - low
+        else:
+            found, place = np.unique(values, return_inverse=True)
+            width = len(found)
+        codes, size, numbered = combined_codes(codes, width, place) if size > 1 else place, size * max(1, width), None
+        if size > CODES:  # the next column must not make it more than 64 bits
             numbered, codes = np.unique(codes, return_inverse=True)
             size = len(numbered)
-        levels.append(Level(found, numbered))
-    order = np.argsort(small(codes), kind="stable")
-    codes = codes[order]
-    starts = np.searchsorted(codes, np.arange(size + 1)) if size <= max(DENSE, 4 * length) else None
-    return Index(order, levels, codes, starts)
+        levels.append(Level(found, low, width, numbered))
+    order = order_of(codes)
+    starts = sums_below(codes, size) if few(size, length) else None
+    return Index(order, levels, codes[order], starts)
 
 
-def small(codes: Any) -> Any:
-    """The codes in 16 bits where they fit: those are sorted without comparisons."""
-    return codes.astype(np.uint16) if len(codes) and codes.max() < DENSE else codes
+def order_of(codes: Any) -> Any:
+    """The rows in the order of their codes, and those of a code in their own. Stable sorts are slow beyond 16 bits."""
+    if not len(codes) or codes.max() < 1 << 16:
+        return np.argsort(codes.astype(np.uint16), kind="stable")
+    return np.argsort(codes * len(codes) + np.arange(len(codes)))
 
 
 def matched(index: Index, columns: list[Any], length: int) -> tuple[Any, Any]:
     """For ``length`` rows, where in an index those begin and end whose values equal theirs."""
     if not columns or not len(index.order):
         return np.zeros(length, dtype=np.int64), np.full(length, len(index.order))
-    codes, found = np.zeros(length, dtype=np.int64), np.ones(length, dtype=bool)
-    for values, level in zip(columns, index.levels, strict=True):
-        place = _looked_up(level.values, values, found)
-        codes = codes * len(level.values) + place
-        if level.codes is not None:
-            codes = _looked_up(level.codes, codes, found)
+    codes, found = codes_in(index, columns, length)
     if index.starts is not None:
         low, high = index.starts[codes], index.starts[codes + 1]
-    else:
-        low, high = np.searchsorted(index.codes, codes), np.searchsorted(index.codes, codes, side="right")
-    return np.where(found, low, 0), np.where(found, high, 0)
+        return low, high if found is None else np.where(found, high, low)
+    low = searched(index.codes, codes)
+    high, there = low.copy(), index.codes[np.minimum(low, len(index.codes) - 1)] == codes
+    some = np.flatnonzero(there if found is None else there & found)
+    high[some] = searched(index.codes, codes[some] + 1)
+    return low, high
 
 
-def _looked_up(ordered: Any, values: Any, found: Any) -> Any:
-    """The places of values among distinct ones; those that are not there are taken off ``found``."""
-    width = int(ordered[-1]) - int(ordered[0]) + 1 if ordered.dtype == values.dtype == np.int64 else 0
-    if 0 < width <= max(DENSE, 4 * len(ordered)):
-        places = np.zeros(width, dtype=np.int64)
-        places[ordered - ordered[0]] = np.arange(len(ordered))
-        place = places[np.clip(values, ordered[0], ordered[-1]) - ordered[0]]
-    else:
-        place = np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)
-    found &= ordered[place] == values
-    return place
+def codes_in(index: Index, columns: list[Any], length: int) -> tuple[Any, Any]:
+    """The codes that rows have in an index that is not empty, and which rows have one; None for all."""
+    codes, found = np.zeros(length, dtype=np.int64), None
+    for number, (values, level) in enumerate(zip(columns, index.levels, strict=True)):
+        place, there = _place(level, values)
+        codes = codes * level.width + place if number else place
+        if there is not None:
+            found = there if found is None else found & there
+        if level.codes is not None:
+            codes, there = _looked_up(level.codes, codes)
+            found = there if found is None else found & there
+    return codes, found
+
+
+def _place(level: Level, values: Any) -> tuple[Any, Any]:
+    """The places of values among those of a column, and which are there; None for all."""
+    if level.values is not None:
+        return _looked_up(level.values, values)
+    if values.dtype != np.int64:
+        return _looked_up(np.arange(level.low, level.low + level.width), values)
+    place = values - level.low if level.low else values  # beyond 64 bits it wraps, to no number below the width
+    there = place.view(np.uint64) < level.width
+    return (place, None) if there.all() else (np.where(there, place, 0), there)
+
+
+def _looked_up(ordered: Any, values: Any) -> tuple[Any, Any]:
+    """The places of values among distinct ones in order, and which are there."""
+    place = np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)
+    return place, ordered[place] == values
 
 
 def pairs(index: Index, low: Any, high: Any) -> Iterator[tuple[Any, Any]]:
     """The pairs of rows and of an index's rows between their bounds, some at a time, by their numbers."""
-    length = len(low)
-    counts = np.maximum(high - low, 0)
+    some = np.flatnonzero(high > low)
+    if len(some) < len(low):
+        low, high = low[some], high[some]
+    counts = high - low
     ends = np.cumsum(counts)
-    total = int(ends[-1]) if length else 0
-    cuts = sorted({0, length, *np.searchsorted(ends, np.arange(PAIRS, total, PAIRS)).tolist()})
+    total = int(ends[-1]) if len(ends) else 0
+    cuts = sorted({0, len(some), *np.searchsorted(ends, np.arange(PAIRS, total, PAIRS)).tolist()})
     for start, stop in pairwise(cuts):
         mine = counts[start:stop]
-        rows = np.repeat(np.arange(start, stop), mine)
+        rows = np.repeat(some[start:stop], mine)
         before = np.repeat(ends[start:stop] - mine - low[start:stop], mine)
         yield rows, index.order[np.arange(len(rows)) + (ends[start - 1] if start else 0) - before]

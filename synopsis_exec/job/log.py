@@ -9,7 +9,19 @@ import numpy as np
 
 from synopsis_exec.job.batch import Times
 from synopsis_exec.job.exact import added, narrowed, plus, running, totals
-from synopsis_exec.job.frame import DENSE, Frame, Index, coded, firsts, groups, indexed, matched, small, stacked
+from synopsis_exec.job.frame import (
+    Frame,
+    Index,
+    coded,
+    coded_alike,
+    codes_in,
+    groups,
+    indexed,
+    order_of,
+    renumbered,
+    stacked,
+)
+from synopsis_exec.job.ordered import DENSE, Ordered, few, searched, sums_below
 from synopsis_exec.job.shape import Table
 
 Changes = list[tuple[Any, Any]]
@@ -26,47 +38,49 @@ class Log:
 
     A multiplicity at a time is what it was at the start and the count of the key's additions before that time: a
     difference of two prefix sums. Where timestamps are kept, entries at the start are additions too: they count from
-    their greatest kept timestamp on, which comes before the batch.
+    their greatest kept timestamp on, which comes before the batch. ``apart`` says that no two additions are of the same
+    entry.
     """
 
-    def __init__(self, table: Table, start: Frame, more: list[Frame], distinct: bool) -> None:
-        self.table, self.distinct = table, distinct
-        self.start = start
-        if table.ages:
-            time = np.max([start.columns[age(place)] for place, _ in enumerate(table.ages)], axis=0)
-            more = [start._replace(time=time.astype(np.int64)), *more]
+    def __init__(self, table: Table, start: Frame, more: list[Frame], distinct: bool, apart: bool = False) -> None:
+        self.table, self.distinct, self.apart = table, distinct, apart and bool(table.ages)
+        self.start, in_order = start, len(more) < 2
+        if table.ages:  # those at the start are in the order of their keys, and before what is added
+            time = np.max([start.columns[age(place)] for place, _ in enumerate(table.ages)], axis=0).astype(np.int64)
+            more = [start._replace(time=time).take(np.argsort(time, kind="stable")), *more]
             self.start = start.take(slice(0, 0))
         log = stacked(more) if more else start.take(slice(0, 0))
-        if len(more) > 1 or table.ages:  # entries at the start are in the order of their keys
+        if not in_order:
             log = log.take(np.argsort(log.time, kind="stable"))
         self.log = log._replace(n=None) if distinct else log
+        self.times = Ordered(self.log.time)
         self.number_keys()
         self.indexes: dict[tuple[bool, tuple[str, ...]], Index] = {}
+        self.ordered: dict[tuple[str, ...], Any] = {}
         self.prefixes: tuple[Any, Any, Any] | None = None
 
     def number_keys(self) -> None:
         """Give every row of the log the code of its key, and note which codes there are, and where first."""
-        names = self.table.columns
-        if self.start.size:
-            both = stacked([part._replace(n=None, nulls=part.nulls) for part in (self.start, self.log)])
-        else:
-            both = self.log
-        codes, size = coded(both.by(*names), both.size)
-        if size > max(DENSE, 4 * both.size):
-            _, self.first, codes = np.unique(codes, return_index=True, return_inverse=True)
-            size = len(self.first)
-            self.present = np.arange(size)
-        else:
-            where = firsts(codes, size)
-            self.present = np.flatnonzero(where >= 0)
-            self.first = where[self.present]
-        self.size, self.codes = size, codes[self.start.size :]
-        self.base = None
-        if self.start.size and not self.distinct:
-            self.base = totals(self.start.n, codes[: self.start.size], size)
-        elif self.start.size:
-            self.base = totals(None, codes[: self.start.size], size)
-        self.keys = both.take(self.first)
+        names, at_start = self.table.columns, self.start.size
+        known, codes, size = coded_alike(self.start, self.log, names)
+        if not few(size, at_start + self.log.size):
+            first, number = renumbered(np.concatenate([known, codes]))
+            known, codes, size = number[:at_start], number[at_start:], len(first)
+        where = np.full(size, -1, dtype=np.int64)
+        where[known] = np.arange(at_start)
+        new = np.flatnonzero(where[codes] < 0)[::-1]
+        where[codes[new]] = new + at_start  # the last assignment holds: the first row
+        self.size, self.codes, self.present = size, codes, np.flatnonzero(where >= 0)
+        first = where[self.present]
+        self.new = first[first >= at_start] - at_start
+        """The rows of the log with a key that is not there before."""
+        self.base = totals(None if self.distinct else self.start.n, known, size) if at_start else None
+        self.upto: tuple[int, Any] = (0, np.zeros(size, dtype=np.int64))
+        """Up to some place of the log, how often each key was added."""
+        parts = [self.start, self.log.take(self.new)] if at_start else [self.log.take(self.new)]
+        order = first.copy()
+        order[first >= at_start] = at_start + np.arange(len(self.new))
+        self.keys = stacked([part._replace(n=None) for part in parts]).take(order)
         """The distinct keys, without timestamps."""
 
     def index(self, of_keys: bool, names: tuple[str, ...]) -> Index:
@@ -83,8 +97,8 @@ class Log:
         codes = self.present[numbers]
         if not len(codes):
             return codes
-        first = None if since is None else np.searchsorted(self.log.time, since)
-        last = np.searchsorted(self.log.time, before)
+        first = None if since is None else self.times.places(since)
+        last = self.times.places(before)
         if self.size == 1:
             found = self._of_all(first, last)
         elif len(codes) * 4 < self.log.size and self.prefixes is None and first is None:
@@ -100,27 +114,35 @@ class Log:
 
     def _by_segments(self, codes: Any, last: Any) -> Any:
         """Counts of some keys before some places: per segment between two places, then added up."""
-        cuts = np.flatnonzero(np.bincount(last, minlength=self.log.size + 1))
+        cuts, segment = np.unique(last, return_inverse=True)
         if len(cuts) * self.size > max(self.log.size, DENSE):
             return self._by_search(codes, None, last)
-        lengths = np.diff(cuts, prepend=0)
-        cells = np.repeat(np.arange(len(cuts)) * self.size, lengths) + self.codes[: cuts[-1]]
-        n = None if self.log.n is None else self.log.n[: cuts[-1]]
+        end = int(cuts[-1])
+        cells = np.repeat(np.arange(len(cuts)) * self.size, np.diff(cuts, prepend=0))
+        cells += self.codes[:end]
+        n = None if self.log.n is None else self.log.n[:end]
         table = totals(n, cells, len(cuts) * self.size).reshape(len(cuts), self.size)
-        if table.dtype == np.int64 and int(table.sum(dtype=np.float64)) > 2**62:
-            table = table.astype(object)
-        return narrowed(np.add.accumulate(table, axis=0)[np.searchsorted(cuts, last), codes])
+        np.add.accumulate(table, axis=0, out=table)
+        self.upto = end, table[-1]
+        return narrowed(table[segment, codes])
+
+    def sums(self) -> Any:
+        """How often each key was added."""
+        place, before = self.upto
+        n = None if self.log.n is None else self.log.n[place:]
+        rest = totals(n, self.codes[place:], self.size)
+        return added(before, rest) if place else rest
 
     def _by_search(self, codes: Any, first: Any, last: Any) -> Any:
         """Counts of keys between two places, by looking the places up among the rows of the key."""
         if self.prefixes is None:
-            order = np.argsort(small(self.codes), kind="stable")
+            order = order_of(self.codes)
             sums = None if self.log.n is None else running(self.log.n[order])
-            starts = np.searchsorted(self.codes[order], np.arange(self.size))
+            starts = sums_below(self.codes, self.size)
             self.prefixes = self.codes[order] * self.log.size + order, sums, starts
         places, sums, starts = self.prefixes
-        until = np.searchsorted(places, codes * self.log.size + last)
-        begin = starts[codes] if first is None else np.searchsorted(places, codes * self.log.size + first)
+        until = searched(places, codes * self.log.size + last)
+        begin = starts[codes] if first is None else searched(places, codes * self.log.size + first)
         if sums is None:
             return np.maximum(until - begin, 0)
         return narrowed(np.where(until > begin, sums[until] - sums[begin], 0))
@@ -129,19 +151,48 @@ class Log:
 
     def ranges(self, names: tuple[str, ...], values: list[Any], before: Any, since: Any) -> tuple[Index, Any, Any]:
         """Where, in the index by some columns, the rows of the log before a time are that have these values."""
-        index = self.index(False, names)
-        low, high = matched(index, values, len(before))
-        if not len(index.order):
-            return index, low, high
-        block = np.cumsum(np.r_[False, index.codes[1:] != index.codes[:-1]])
-        places = block * self.log.size + index.order
-        mine = block[np.minimum(low, len(block) - 1)] * self.log.size
-        until = np.searchsorted(places, mine + np.searchsorted(self.log.time, before))
-        first = low
-        if since is not None:
-            first = np.searchsorted(places, mine + np.searchsorted(self.log.time, since))
-        some = high > low
-        return index, np.where(some, np.maximum(first, low), 0), np.where(some, until, 0)
+        index, size = self.index(False, names), self.log.size
+        if not size or not len(before):
+            none = np.zeros(len(before), dtype=np.int64)
+            return index, none, none
+        codes, found = codes_in(index, values, len(before))
+        last = self.times.places(before)
+        if since is None:
+            first = searched(index.codes, codes) if index.starts is None else index.starts[codes]
+            until = self.searched(names, index, codes, last)
+            return index, first, until if found is None else np.where(found, until, first)
+        begin = self.times.places(since)
+        some = self.near(index, codes, begin, last)
+        if found is not None:
+            some = some[found[some]]
+        until = np.zeros(len(before), dtype=np.int64)
+        until[some] = self.searched(names, index, codes[some], last[some])
+        first = until.copy()
+        some = some[index.order[until[some] - 1] >= begin[some]]  # of all keys, so of too many rather than too few
+        first[some] = self.searched(names, index, codes[some], begin[some])
+        return index, first, until
+
+    def searched(self, names: tuple[str, ...], index: Index, codes: Any, places: Any) -> Any:
+        """Where, in an index of the log, the rows of a code from a place of the log on begin."""
+        if names not in self.ordered:
+            self.ordered[names] = index.codes * self.log.size + index.order
+        return searched(self.ordered[names], codes * self.log.size + places)
+
+    def near(self, index: Index, codes: Any, begin: Any, last: Any) -> Any:
+        """The numbers of those codes that the log has between two places each, and of some that it has close by.
+
+        The log is cut into stretches as long as the longest range, so that a range reaches over two at most.
+        """
+        longest = int((last - begin).max())
+        if longest <= 0 or index.starts is None:
+            return np.flatnonzero(last > begin)
+        bits, size = longest.bit_length(), len(index.starts) - 1
+        while not few(size * (stretches := (self.log.size >> bits) + 1), self.log.size) and stretches > 1:
+            bits += 1
+        there = np.zeros(size * stretches, dtype=bool)
+        there[index.codes * stretches + (index.order >> bits)] = True
+        cells = codes * stretches
+        return np.flatnonzero((there[cells + (begin >> bits)] | there[cells + (last - 1 >> bits)]) & (last > begin))
 
     # --- entries -------------------------------------------------------------------------------------------------
 
@@ -157,12 +208,11 @@ class Log:
         """
         if self.table.ages or self.table.deadline is not None:
             return 0, *self._mortal(times.all)
-        new = self.first[self.first >= self.start.size] - self.start.size
         n = None
         if not self.distinct:
-            n = totals(self.log.n, self.codes, self.size)
+            n = self.sums()
             n = narrowed((n if self.base is None else added(n, self.base))[self.present])
-        changes = [(self.log.time[new], np.ones(len(new), dtype=np.int64))]
+        changes = [(self.log.time[self.new], np.ones(len(self.new), dtype=np.int64))]
         return self.start.size, changes, self.keys._replace(n=n)
 
     def _mortal(self, times: Any) -> tuple[Changes, Frame]:
@@ -171,29 +221,31 @@ class Log:
             log = stacked([self.start._replace(time=np.full(self.start.size, times[0])), self.log])
         else:
             log = self.log
-        first, number = groups(*coded(log.by(*self.names), log.size))
-        entries = log.take(first)._replace(n=None if self.distinct else totals(log.n, number, len(first)))
-        born = np.searchsorted(times, entries.time)
-        dies = self._deaths(entries, times)
-        changes: Changes = []
-        for begin, end in self._lives(entries, times, born, dies):
-            ends = end[end < len(times)]
-            changes.append((times[begin], np.ones(len(begin), dtype=np.int64)))
-            changes.append((times[ends], np.full(len(ends), -1)))
+        if self.apart:
+            entries = log
+        else:
+            first, number = groups(*coded(log.by(*self.names), log.size))
+            entries = log.take(first)._replace(n=None if self.distinct else totals(log.n, number, len(first)))
+        ordered = Ordered(times)
+        born = ordered.places(entries.time)
+        dies = self._deaths(entries, ordered)
+        by = np.zeros(len(times) + 1, dtype=np.int64)
+        for begin, end in self._lives(entries, ordered, born, dies):
+            by += np.bincount(begin, minlength=len(by)) - np.bincount(end, minlength=len(by))
         left = entries.take(np.flatnonzero((born < dies) & (dies == len(times))))
-        return changes, self._merged(left, times[-1])
+        return [(times, by[:-1])], self._merged(left, times[-1])
 
-    def _deaths(self, entries: Frame, times: Any) -> Any:
+    def _deaths(self, entries: Frame, times: Ordered) -> Any:
         """The place of the timestamp whose closing drops an entry; the number of timestamps for none."""
-        dies = np.full(entries.size, len(times))
+        dies = np.full(entries.size, len(times.values))
         for place, (expires, _) in enumerate(self.table.ages):
             if expires is not None:
-                dies = np.minimum(dies, np.searchsorted(times, plus(entries.columns[age(place)], expires)))
+                dies = np.minimum(dies, times.places(plus(entries.columns[age(place)], expires)))
         if self.table.deadline is not None:
-            dies = np.minimum(dies, np.searchsorted(times, self.table.deadline))
+            dies = np.minimum(dies, np.searchsorted(times.values, self.table.deadline))
         return dies
 
-    def _lives(self, entries: Frame, times: Any, born: Any, dies: Any) -> Iterator[tuple[Any, Any]]:
+    def _lives(self, entries: Frame, times: Ordered, born: Any, dies: Any) -> Iterator[tuple[Any, Any]]:
         """From which to which closed timestamp there are entries, all told apart.
 
         A timestamp that is old enough is no longer told apart from others: for every set of kept timestamps that may
@@ -201,14 +253,14 @@ class Log:
         """
         old = {place: self._saturation(place) for place, _ in enumerate(self.table.ages)}
         aging = [place for place, limit in old.items() if limit is not None]
-        grows = {p: np.searchsorted(times, plus(entries.columns[age(p)], old[p])) for p in aging}
+        grows = {p: times.places(plus(entries.columns[age(p)], old[p])) for p in aging}
         for chosen in range(1 << len(aging)):
             merged = [place for bit, place in enumerate(aging) if chosen >> bit & 1]
             begin = np.max([born, *(grows[p] for p in merged)], axis=0)
             end = np.min([dies, *(grows[p] for p in aging if p not in merged)], axis=0)
             alive = np.flatnonzero(begin < end)
-            alive = alive[np.argsort(begin[alive], kind="stable")]
             if merged:
+                alive = alive[np.argsort(begin[alive], kind="stable")]
                 apart = tuple(name for name in self.names if name not in {age(place) for place in merged})
                 alive = alive[groups(*coded(entries.take(alive).by(*apart), len(alive)))[0]]
             yield begin[alive], end[alive]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from synopsis_exec.job.exact import plus, product
-from synopsis_exec.job.frame import Frame, indexed, matched, pairs, summed
+from synopsis_exec.job.frame import Frame, Index, indexed, matched, pairs, summed
 from synopsis_exec.job.log import Log, age
 from synopsis_exec.job.shape import Branch, Join, Term, Test, Transition
 
@@ -25,20 +25,32 @@ OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 
 def passing(frame: Frame, tests: tuple[Test, ...]) -> Frame:
     """The rows that pass some tests."""
+    found = where(frame, tests)
+    return frame if found is None else frame.take(found)
+
+
+def where(frame: Frame, tests: tuple[Test, ...]) -> Any:
+    """The numbers of the rows that pass some tests; None for all."""
     if not tests or not frame.size:
-        return frame
-    return selected(frame, [mask for test in tests if (mask := _passes(frame, test)) is not None])
+        return None
+    return all_of([mask for test in tests if (mask := _passes(frame, test)) is not None])
 
 
 def selected(frame: Frame, masks: list[Any]) -> Frame:
     """The rows that are in all masks."""
+    found = all_of(masks)
+    return frame if found is None else frame.take(found)
+
+
+def all_of(masks: list[Any]) -> Any:
+    """The numbers of the rows that are in all masks; None for all."""
     if not masks:
-        return frame
+        return None
     mask = masks[0]
     for more in masks[1:]:
         mask = mask & more
     found = np.flatnonzero(mask)
-    return frame if len(found) == frame.size else frame.take(found)
+    return None if len(found) == len(mask) else found
 
 
 def _passes(frame: Frame, test: Test) -> Any:
@@ -68,7 +80,10 @@ class Matches:
         self.branch, self.arrived, self.known, self.tables = branch, arrived, known, tables
         self.distinct = distinct
         self.added: list[list[Frame]] = [[] for _ in tables]
+        self.news: list[list[tuple[bool, ...]]] = [[] for _ in tables]
+        """Of each of these frames, which of the kept timestamps are its time."""
         self.logs: dict[int, Log] = {}
+        self.begun: list[tuple[tuple[Join, ...], tuple[Index, Any, Any]]] = []
         self.results: list[Frame] = []
         for transition in branch.transitions:
             for frame in self.joined(self.first(transition.joins[0]), transition, 1):
@@ -77,7 +92,9 @@ class Matches:
     def log(self, table: int) -> Log:
         """What a table holds at each moment; asked for only once its transitions are done."""
         if table not in self.logs:
-            log = Log(self.branch.tables[table], self.tables[table], self.added[table], self.distinct)
+            news = self.news[table]  # what else is kept is older; without its time an addition may come again
+            apart = len(set(news)) == len(news) and all(map(any, news))
+            log = Log(self.branch.tables[table], self.tables[table], self.added[table], self.distinct, apart)
             self.logs[table] = log
         return self.logs[table]
 
@@ -93,12 +110,12 @@ class Matches:
         if number == len(transition.joins):
             yield frame
             return
-        join = transition.joins[number]
-        for wider in self.pairs(frame, transition, join):
+        for wider in self.pairs(frame, transition, number):
             yield from self.joined(wider, transition, number + 1)
 
-    def pairs(self, frame: Frame, transition: Transition, join: Join) -> Iterator[Frame]:
+    def pairs(self, frame: Frame, transition: Transition, number: int) -> Iterator[Frame]:
         """The rows joined with one more participant."""
+        join = transition.joins[number]
         names = tuple(name for name, _ in join.equal)
         values = [plus(frame.columns[str(term.column)], term.offset) for _, term in join.equal]
         if join.table is not None:
@@ -108,10 +125,23 @@ class Matches:
         columns = [other.columns[name] for name in names]
         if join.arriving is not None:
             columns, values = [other.time, *columns], [frame.time, *values]
-        index = indexed(columns, other.size)
-        for rows, places in pairs(index, *matched(index, values, frame.size)):
+        for rows, places in pairs(*self.bounds(transition.joins[: number + 1], columns, values, frame, other)):
             found = self.beside(frame.take(rows), other.take(places))
             yield passing(found, join.tests)
+
+    def bounds(
+        self, joins: tuple[Join, ...], columns: list[Any], values: list[Any], frame: Frame, other: Frame
+    ) -> tuple[Index, Any, Any]:
+        """Where those with the rows' values are of one more participant; transitions often begin with the same two."""
+        if len(joins) == 2:
+            for same, found in self.begun:
+                if same == joins:
+                    return found
+        index = indexed(columns, other.size)
+        bounds = index, *matched(index, values, frame.size)
+        if len(joins) == 2:
+            self.begun.append((joins, bounds))
+        return bounds
 
     def beside(self, frame: Frame, other: Frame) -> Frame:
         """Two matches as one."""
@@ -205,6 +235,7 @@ class Matches:
         if table.ages:
             added = summed(added, (*table.columns, *(age(place) for place in range(len(table.ages)))), self.distinct)
         self.added[transition.target].append(added)
+        self.news[transition.target].append(tuple(kept is None for kept in transition.kept))
 
 
 def valued(frame: Frame, terms: tuple[Term, ...], names: tuple[str, ...]) -> Frame:

@@ -10,7 +10,7 @@ import numpy as np
 from synopsis_exec.job.batch import Rows
 from synopsis_exec.job.exact import integers
 from synopsis_exec.job.frame import Frame
-from synopsis_exec.job.matches import passing
+from synopsis_exec.job.matches import where
 from synopsis_exec.job.shape import Arriving, Branch, Test
 
 
@@ -96,11 +96,13 @@ def usable(part: Arriving, batch: dict[str, Rows], words: Words) -> Frame:
             columns[name] = words.numbers([*rows.words[column], *[""] * (not rows.words[column])])[columns[name]]
         if column in rows.nulls:
             nulls[name] = rows.nulls[column]
-    frame = Frame(rows.time, None, columns, nulls)
-    frame = passing(frame, tuple(words.test(test) for test in (*part.times, *part.tests)))
-    columns = {name: frame.columns[name] for name in part.kept}
-    nulls = {name: frame.nulls[name] for name in part.kept if name in frame.nulls and frame.nulls[name].any()}
-    return Frame(frame.time, frame.n, columns, nulls)
+    found = where(
+        Frame(rows.time, None, columns, nulls), tuple(words.test(test) for test in (*part.times, *part.tests))
+    )
+    kept = {name: nulls[name] for name in part.kept if name in nulls}
+    frame = Frame(rows.time, None, {name: columns[name] for name in part.kept}, kept)
+    frame = frame if found is None else frame.take(found)
+    return frame._replace(nulls={name: null for name, null in frame.nulls.items() if null.any()})
 
 
 def frame_of(entries: list[Any], names: tuple[str, ...], texts: frozenset[str]) -> Frame:

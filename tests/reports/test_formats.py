@@ -306,7 +306,7 @@ def test_markdown_quotes_what_sql_could_break_out_with(everything: dict[str, str
     assert "<b>" not in outside
     tags = set(re.findall(r"(?<!\\)</?[a-z]+", outside))
     assert tags == {"<details", "<summary", "</summary", "</details"}
-    assert "6 of 9 queries are not bounded" in outside.splitlines()[1]
+    assert "6 of 9 queries do not pass" in outside.splitlines()[1]
 
 
 def test_markdown_fits_a_comment(project: Path) -> None:

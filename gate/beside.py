@@ -1,0 +1,35 @@
+"""What a run was compared with, as the formats print it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from gate.baseline import Baseline
+from gate.ratchet import Ratchet
+from gate.transitions import Change, Transition
+from reports.beside import Beside, Changed, Stale, State
+
+
+def beside(
+    ref: str | None, transitions: Sequence[Transition], baseline: Baseline | None, ratchet: Ratchet | None
+) -> Beside:
+    """The comparisons of a run with a commit and with a baseline, as far as there were any."""
+    counts = Counter(transition.change for transition in transitions)
+    stale = ratchet.stale if ratchet is not None else ()
+    return Beside(
+        ref,
+        tuple(_changed(transition) for transition in transitions if transition.change is not Change.SAME),
+        {change.value: counts[change] for change in Change} if ref is not None else {},
+        str(baseline.file) if baseline is not None else None,
+        len(ratchet.held) if ratchet is not None else 0,
+        tuple(Stale(entry.file, entry.query, entry.code, entry.line) for entry in stale),
+    )
+
+
+def _changed(transition: Transition) -> Changed:
+    old, new = transition.old, transition.new
+    item = new or old
+    assert item is not None, "a transition has a state"
+    states = (State.of(state) if state is not None else None for state in (old, new))
+    return Changed(transition.change.value, item.name, transition.touched, *states)
