@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,6 +33,7 @@ class Times:
 
     def __init__(self, batch: dict[str, Rows]) -> None:
         self.by_stream = [rows.time for rows in batch.values() if len(rows.time)]
+        self.found: Any = None
 
     @property
     def ends(self) -> tuple[int, int] | None:
@@ -42,8 +42,10 @@ class Times:
             return None
         return min(int(time[0]) for time in self.by_stream), max(int(time[-1]) for time in self.by_stream)
 
-    @cached_property
+    @property
     def all(self) -> Any:
         """All of them, in order."""
-        time = np.sort(np.concatenate(self.by_stream), kind="stable")
-        return time[np.flatnonzero(np.r_[True, time[1:] != time[:-1]])]
+        if self.found is None:  # no `cached_property`: it has a lock, which cannot travel to executors
+            time = np.sort(np.concatenate(self.by_stream), kind="stable")
+            self.found = time[np.flatnonzero(np.r_[True, time[1:] != time[:-1]])]
+        return self.found

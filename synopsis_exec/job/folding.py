@@ -23,7 +23,7 @@ from synopsis_exec.job.sinks import Sinks
 from synopsis_exec.job.source import JobError
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, Observation, SparkSession
 
 SLICE = 1 << 20
 """How many rows a kernel folds at a time, so that its memory does not grow with the batch."""
@@ -115,15 +115,12 @@ class Job:
         open_from = self.closing.complete()
         good, bad = self.take_in(frame)
         complete = self.closing.complete()
-        good, excess = self.rates.checked(frame, good, None if open_from is None else open_from - 1, complete)
+        good, excess = self.within_rates(frame, good, None if open_from is None else open_from - 1, complete)
         self.rejected.update(row["reason"] for row in excess)
         bad += excess
         stop_at(bad)
         self.peak_of_batch = self.synopsis.entries()
-        with self.files.written(part("results", batch)) as file:
-            self.pending = together([self.pending, good])
-            if complete is not None:
-                self.close(file, complete)
+        self.close_batch(batch, good, complete)
         self.hand_over(batch, self.results - results, [*self.bad_relation_rows, *bad] if batch == 0 else bad)
         self.save(batch)
         self.report(
@@ -143,38 +140,56 @@ class Job:
         )
 
     def take_in(self, frame: DataFrame) -> tuple[Any, list[dict[str, Any]]]:
-        """Fetch a batch once: its useful rows as an Arrow table in time order, and its bad and late rows."""
+        """Fetch a batch once: its useful rows as an Arrow table, and its bad and late rows."""
         from pyspark.sql import Observation
-        from pyspark.sql import functions as F
 
         observation = Observation()
-        seen = []
-        for number in range(len(STREAMS)):
-            mine = F.col("source") == number
-            seen.append(F.count(F.when(mine, 1)).alias(f"rows_{number}"))
-        seen += self.closing.observed()
-        # The text of a row is made for bad rows alone, so before the rows are counted: Spark makes what it counts.
+        fetched = self.kept(frame, observation).toArrow()
+        bad = self.noted(fetched.filter(fetched.column("bad")), observation.get)
+        return together([fetched.filter(~fetched.column("bad").to_numpy()) if bad else fetched]), bad
+
+    def kept(self, frame: DataFrame, observation: Observation, *more: Column) -> DataFrame:
+        """The useful, bad and late rows of a batch; all of its rows are counted on the way, ``more`` is observed, too.
+
+        The text of a row is made for bad rows alone, so before the rows are counted: Spark makes what it counts.
+        """
+        from pyspark.sql import functions as F
+
+        counts = [F.count(F.when(F.col("source") == n, 1)).alias(f"rows_{n}") for n in range(len(STREAMS))]
         text = "CASE WHEN bad THEN text END AS text"
         marks = [name for name in frame.columns if name == "mark"]
-        fetched = (
+        return (
             frame.withColumn("bad", F.expr(f"reason IS NOT NULL OR {self.closing.late()}"))
             .selectExpr("source", "part", "ts", "reason", "bad", "useful", text, *marks, *SLOTS)
-            .observe(observation, *seen)
+            .observe(observation, *counts, *self.closing.observed(), *more)
             .where("bad OR useful")
             .drop("useful", *marks)
-            .toArrow()
         )
+
+    def noted(self, rejected: Any, observed: dict[str, Any]) -> list[dict[str, Any]]:
+        """The bad and late rows of a batch with their reasons; what was observed of it is taken in."""
         for number, source in enumerate(STREAMS):
-            self.rows[source.name] += observation.get[f"rows_{number}"]
-        rejected = fetched.filter(fetched.column("bad")).select(["source", "part", "ts", "reason", "text"]).to_pylist()
+            self.rows[source.name] += observed[f"rows_{number}"]
         bad = []
-        for row in rejected:
+        for row in rejected.select(["source", "part", "ts", "reason", "text"]).to_pylist():
             reason = row["reason"] or self.closing.late_reason(row["source"], row["part"], row["ts"])
             self.rejected[reason] += 1
             bad.append({"stream": STREAMS[row["source"]].name, "reason": reason, "row": row["text"]})
-        self.closing.take(observation.get)
-        good = fetched.filter(~fetched.column("bad").to_numpy()) if bad else fetched
-        return together([good]), bad
+        self.closing.take(observed)
+        return bad
+
+    def within_rates(
+        self, frame: DataFrame, good: Any, closed: int | None, complete: int | None
+    ) -> tuple[Any, list[dict[str, Any]]]:
+        """The good rows that are not too many for their timestamps, and the others as bad rows."""
+        return self.rates.checked(frame, good, closed, complete)
+
+    def close_batch(self, batch: int, good: Any, complete: int | None) -> None:
+        """Close what is complete with a batch's good rows, and write the results; the other rows stay open."""
+        with self.files.written(part("results", batch)) as file:
+            self.pending = together([self.pending, good])
+            if complete is not None:
+                self.close(file, complete)
 
     def close(self, file: TextIO, until: int | None) -> None:
         """Close the timestamps before one, or all of them, in order, and write their results."""
@@ -201,9 +216,12 @@ class Job:
         self.peak = max(self.peak, self.peak_of_batch)
         above = sizes > self.limit if self.limit is not None else sizes < 0
         if above.any():
-            now, entries = int(times[above.argmax()]), int(sizes[above.argmax()])
-            message = f"the synopsis has {entries} entries at timestamp {now}, more than its bound M = {self.limit}"
-            raise JobError("limit", message, 1)
+            raise self.too_many(int(times[above.argmax()]), int(sizes[above.argmax()]))
+
+    def too_many(self, now: int, entries: int) -> JobError:
+        """The error for more entries than the bound says."""
+        message = f"the synopsis has {entries} entries at timestamp {now}, more than its bound M = {self.limit}"
+        return JobError("limit", message, 1)
 
     def hand_over(self, batch: int, results: int, bad: list[dict[str, Any]]) -> None:
         """Write a batch's bad rows, give them and the results to the sinks, and forget those of the batch before."""

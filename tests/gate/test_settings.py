@@ -362,7 +362,8 @@ def test_what_is_denied_nothing_accepts(project: Path) -> None:
     Path("streambound-baseline.json").unlink()
     refused = call("baseline", "create")
     assert refused.exit_code == 1 and "SB201 cannot be recorded" in refused.stderr
-    assert shown("queries/legacy/q.sql")["deny.SB201"][0] is True
+    assert shown("queries/legacy/q.sql")["deny"] == (["SB201"], "streams.toml:6, override for queries/legacy/**")
+    assert "deny" not in shown()
 
 
 def test_empty_files_and_repairs_per_directory(project: Path) -> None:
