@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import prod
 
 from analyzer.query import Attribute
-from analyzer.symbols import symbol
+from analyzer.symbols import symbol, symbols_in
 from recheck.best import without_best
 from recheck.claims import Age, Count, Cut, Extremum, Limit, RejectedError, Table
 from recheck.conditions import Conditions
@@ -33,7 +33,8 @@ def oversized(conditions: Conditions, table: Table, samples: list[Numbers]) -> I
         for numbers in samples:
             most, claimed = checker.most(table.count, numbers), evaluate(table.entries.formula, numbers)
             if most != claimed:
-                yield f"table {table.name} may have {most} entries, not {claimed}, where {_where(numbers)}"
+                where = _where(numbers, table.entries.formula)
+                yield f"table {table.name} may have {most} entries, not {claimed}, where {where}"
                 return
     except RejectedError as error:
         yield f"table {table.name}: {error}"
@@ -44,8 +45,9 @@ def _kept(extremum: Extremum) -> list[Attribute]:
     return [Attribute("", str(attribute)) for attribute, _ in extremum.of]
 
 
-def _where(numbers: Numbers) -> str:
-    return ", ".join(f"{name} = {number}" for name, number in sorted(numbers.items())) or "nothing varies"
+def _where(numbers: Numbers, formula: str) -> str:
+    known = ((name, numbers[name]) for name in sorted(symbols_in(formula)))
+    return ", ".join(f"{name} = {number}" for name, number in known) or "nothing varies"
 
 
 def _old_together(kept: Age, age: Age, most: int) -> bool:
@@ -219,7 +221,9 @@ class _Checker:
         claimed = evaluate(count.size, numbers)
         if claimed != found:
             columns = ", ".join(map(str, count.attributes)) or count.source or "several columns"
-            raise RejectedError(f"the {count.rule} of {columns} is {found}, not {claimed}, where {_where(numbers)}")
+            raise RejectedError(
+                f"the {count.rule} of {columns} is {found}, not {claimed}, where {_where(numbers, count.size)}"
+            )
         return found
 
     def _number(self, count: Count, numbers: Numbers) -> int:
