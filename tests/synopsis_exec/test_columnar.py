@@ -19,7 +19,7 @@ from tests.support.catalogs import PLAIN
 from tests.support.choices import Choices, drawn
 from tests.support.columnar import Closed, columns_of, in_columns, listed, row_by_row
 from tests.support.encoding import encode_rows
-from tests.support.finite_queries import make_finite_query
+from tests.support.finite_queries import make_clipped_query, make_finite_query
 from tests.support.kernel import _kernel, job_of
 from tests.support.oracle import Oracle
 from tests.support.product import decided
@@ -93,7 +93,7 @@ def test_both_kernels_agree_on_windows_and_ends(case: Case) -> None:
 
 
 def _finite_case(choices: Choices) -> Case:
-    query = make_finite_query(choices)
+    query = (make_clipped_query if choices.chance(50) else make_finite_query)(choices)
     rows = (adversarial_rows if choices.chance(40) else small_rows)(choices, query.catalog)
     return Case(query.sql, query.catalog, rows, [choices.integer(0, 9) for _ in range(choices.integer(0, 3))])
 
