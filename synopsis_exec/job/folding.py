@@ -16,7 +16,7 @@ from synopsis_exec.job.contracts import Rates, stop_at
 from synopsis_exec.job.files import Files, LocalFiles, SharedFiles, copy_parts, is_uri
 from synopsis_exec.job.given import BAD, QUERY, RELATIONS, STREAMS, Kernel
 from synopsis_exec.job.output import json_lines, written_atomically
-from synopsis_exec.job.reading import identity, relation_rows
+from synopsis_exec.job.reading import identity, relation_rows, row_text
 from synopsis_exec.job.result_lines import write_results
 from synopsis_exec.job.saved import Checkpoint
 from synopsis_exec.job.sinks import Sinks
@@ -45,6 +45,8 @@ class Job:
         )
         self.checkpoint, self.sinks = Checkpoint(self.files), Sinks(spark, options)
         self.failure: Exception | None = None
+        self.text, self.observed = "", list[Any]()
+        """How a bad row's text is made, and what is observed of a batch: the same for all."""
         self.relations: dict[str, list[dict[str, Any]]] = {}
         self.relation_sizes: dict[str, int] = {}
         self.bad_relation_rows: list[dict[str, Any]] = []
@@ -145,35 +147,30 @@ class Job:
     def take_in(self, frame: DataFrame) -> tuple[Any, list[dict[str, Any]]]:
         """Fetch a batch once: its useful rows as an Arrow table in time order, and its bad and late rows."""
         from pyspark.sql import Observation
-        from pyspark.sql import functions as F
 
         observation = Observation()
-        seen = []
-        for number in range(len(STREAMS)):
-            mine = F.col("source") == number
-            seen.append(F.count(F.when(mine, 1)).alias(f"rows_{number}"))
-        seen += self.closing.observed()
-        # The text of a row is made for bad rows alone, so before the rows are counted: Spark makes what it counts.
-        text = "CASE WHEN bad THEN text END AS text"
-        marks = [name for name in frame.columns if name == "mark"]
+        if not self.text:
+            self.text, self.observed = row_text(frame), self.closing.observed()
+        bad_one = f"reason IS NOT NULL OR {self.closing.late()}"
+        why = f"CASE WHEN {bad_one} THEN struct(part, reason, {self.text} AS text) END AS bad"
         fetched = (
-            frame.withColumn("bad", F.expr(f"reason IS NOT NULL OR {self.closing.late()}"))
-            .selectExpr("source", "part", "ts", "reason", "bad", "useful", text, *marks, *SLOTS)
-            .observe(observation, *seen)
-            .where("bad OR useful")
-            .drop("useful", *marks)
+            frame.observe(observation, *self.observed)
+            .where(f"{bad_one} OR useful")
+            .selectExpr("source", "ts", why, *SLOTS)
             .toArrow()
         )
+        seen = observation.get
         for number, source in enumerate(STREAMS):
-            self.rows[source.name] += observation.get[f"rows_{number}"]
-        rejected = fetched.filter(fetched.column("bad")).select(["source", "part", "ts", "reason", "text"]).to_pylist()
-        bad = []
-        for row in rejected:
-            reason = row["reason"] or self.closing.late_reason(row["source"], row["part"], row["ts"])
-            self.rejected[reason] += 1
-            bad.append({"stream": STREAMS[row["source"]].name, "reason": reason, "row": row["text"]})
-        self.closing.take(observation.get)
-        good = fetched.filter(~fetched.column("bad").to_numpy()) if bad else fetched
+            self.rows[source.name] += seen[f"rows_{number}"]
+        bad, good = [], fetched
+        if fetched.column("bad").null_count < fetched.num_rows:
+            good = fetched.filter(fetched.column("bad").is_null())
+            for row in fetched.filter(fetched.column("bad").is_valid()).select(["source", "ts", "bad"]).to_pylist():
+                source, why_bad = STREAMS[row["source"]], row["bad"]
+                reason = why_bad["reason"] or self.closing.late_reason(row["source"], why_bad["part"], row["ts"])
+                self.rejected[reason] += 1
+                bad.append({"stream": source.name, "reason": reason, "row": why_bad["text"]})
+        self.closing.take(seen)
         return together([good]), bad
 
     def close(self, file: TextIO, until: int | None) -> None:
