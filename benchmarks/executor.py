@@ -229,11 +229,11 @@ def joined(spark: Any, workload: Workload, folder: Path, provider: str) -> None:
     drain(s.join(t, F.expr(on)).selectExpr("S.K", "T.B"))
 
 
-def run_job(job: Any, spark: Any, folder: Path) -> dict[str, Any]:
+def run_job(job: Any, spark: Any, folder: Path, *more: str) -> dict[str, Any]:
     """The generated job, with its sink."""
     with tempfile.TemporaryDirectory() as scratch:
         output, checkpoint = f"{scratch}/out.jsonl", f"{scratch}/checkpoint"
-        options = job.arguments(["--base", "/", "--output", output, "--checkpoint", checkpoint])
+        options = job.arguments(["--base", "/", "--output", output, "--checkpoint", checkpoint, *more])
         summary: dict[str, Any] = job.run(spark, options, lambda event: None)
     return summary
 

@@ -21,7 +21,7 @@ import numpy as np  # noqa: E402
 from benchmarks.executor import columns_of  # noqa: E402
 from benchmarks.workloads import W2  # noqa: E402
 from synopsis_exec.codegen import job_text  # noqa: E402
-from tests.support.ranges import with_extensions  # noqa: E402
+from synopsis_exec.simulate import load_kernel  # noqa: E402
 
 ROWS = 4_000_000
 RANGES = (1, 2, 4, 8, 16, 32, 64)
@@ -64,8 +64,7 @@ def stages(job: Any, parts: list[Any]) -> tuple[float, float, float, int, Any]:
 
 
 def main() -> None:
-    plan = W2.plan()
-    job = with_extensions(job_text(plan), plan)
+    job = load_kernel(job_text(W2.plan()))
     expected = None
     alone = 0.0
     (whole_batch,) = [columns_of(job, batch) for batch in W2.batches(ROWS, ROWS)]

@@ -80,9 +80,10 @@ def _rows(catalog: Catalog | None, file: str | None) -> Iterator[Row]:
     for code, (setting, pattern) in acceptance:
         if setting.value is not None:
             yield f"allow.{code}", setting.value, _origin(catalog, setting.line, pattern)
-    for code, (setting, pattern) in acceptance:
-        if setting.value is None:
-            yield f"deny.{code}", True, _origin(catalog, setting.line, pattern)
+    denied = {code: found for code, found in acceptance if found[0].value is None}
+    if denied:
+        origins = dict.fromkeys(_origin(catalog, setting.line, pattern) for setting, pattern in denied.values())
+        yield "deny", list(denied), "; ".join(origins)
 
 
 def _row(name: str, default: Any, catalog: Catalog | None, file: str | None) -> Row:

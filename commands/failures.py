@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -36,7 +37,7 @@ def guarded(call: Callable[[], Any]) -> Any:
         if debug:
             raise
         discard_output()
-        what = error.filename or "cannot write the output"
+        what = error.filename or _unnamed()
         click.echo(f"streambound: error: {what}: {error.strerror or error}", err=True)
         sys.exit(3)
     except StreamboundError as error:
@@ -48,6 +49,15 @@ def guarded(call: Callable[[], Any]) -> Any:
         if debug:
             raise
         sys.exit(_unexpected(error))
+
+
+def _unnamed() -> str:
+    """What failed where the system names no file: most often a pipe or a full device; or there is no directory here."""
+    try:
+        Path.cwd()
+    except OSError:
+        return "the working directory"
+    return "cannot write the output"
 
 
 def _unexpected(error: Exception) -> int:

@@ -55,4 +55,6 @@ def common_options(command: _F) -> _F:
 
 def colored(color: bool | None) -> bool:
     """Whether to print in colour: as asked for, else on a terminal without NO_COLOR."""
-    return sys.stdout.isatty() and "NO_COLOR" not in os.environ if color is None else color
+    if color is not None:
+        return color
+    return sys.stdout is not None and sys.stdout.isatty() and "NO_COLOR" not in os.environ

@@ -24,10 +24,14 @@ from commands.statement import job_of
               help="Where Spark and the job keep their state; by default a temporary directory.")  # fmt: skip
 @click.option("--multiplicity", type=click.Choice(("count", "rows")), default="count", show_default=True,
               help="Write a result once, with _mult, or as many times as there are duplicates.")  # fmt: skip
+@click.option("--driver-rows", type=click.IntRange(0), metavar="N",
+              help="Fold a micro-batch on the driver where no more useful rows are left of it, else on the executors; "
+                   "by default the job's own limit.")  # fmt: skip
 @common_options
 def run(
     query: str, name: str | None, input_dir: Path | None, output: Path, quarantine: Path | None,
-    checkpoint: Path | None, multiplicity: str, catalog_file: Path | None, color: bool | None, debug: bool,
+    checkpoint: Path | None, multiplicity: str, driver_rows: int | None, catalog_file: Path | None,
+    color: bool | None, debug: bool,
 ) -> None:  # fmt: skip
     """Compile a bounded QUERY, run it on Spark over recorded streams and write its results.
 
@@ -50,5 +54,6 @@ def run(
         checkpoint,
         lambda r: click.echo(batch_line(r), err=True),
         multiplicity,
+        driver_rows,
     )
     click.echo("\n".join(lines))

@@ -11,13 +11,14 @@ from typing import Any
 
 def run_job(
     job: str, input_dir: Path | None, base: Path, output: Path, quarantine: Path, checkpoint: Path | None,
-    on_batch: Callable[[dict[str, Any]], None], multiplicity: str = "count",
+    on_batch: Callable[[dict[str, Any]], None], multiplicity: str = "count", driver_rows: int | None = None,
 ) -> list[str]:  # fmt: skip
     """Run a compiled job; the lines of its summary. Relative paths of the catalog's sources start at ``base``."""
     from reports.progress import run_summary_lines
     from synopsis_exec.runner import run_query
 
-    summary = run_query(job, input_dir, output, quarantine, checkpoint, on_batch, base=base, multiplicity=multiplicity)
+    files = (input_dir, output, quarantine, checkpoint)
+    summary = run_query(job, *files, on_batch, base=base, multiplicity=multiplicity, driver_rows=driver_rows)
     return list(run_summary_lines(summary))
 
 

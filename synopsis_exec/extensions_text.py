@@ -7,23 +7,24 @@ from dataclasses import replace
 
 from criteria.synopsis import Synopsis, Table
 from synopsis_exec.columns_text import branch_node, transition_node
-from synopsis_exec.layout import Node, Tree, called, listing
-from synopsis_exec.plan_ir import BranchPlan, PlanTransition
+from synopsis_exec.layout import Node, Tree, called, laid_out, listing
+from synopsis_exec.plan_ir import Plan, PlanTransition
+from synopsis_exec.range_choice import reach
 from synopsis_exec.transitions import BranchText
 
-MOST_TABLES = 12
-"""Tables of a branch beyond which ranges are not folded in parallel: the extensions are as many as pairs of tables."""
 
-
-def no_extensions_reason(plan: BranchPlan) -> str | None:
-    """Why what a range does is not written down; None where it is."""
-    if any(table.ages for table in plan.tables):
-        return "timestamps are remembered"
-    if any(table.deadline is not None for table in plan.tables):
-        return "a finite stream ends"
-    if len(plan.tables) > MOST_TABLES:
-        return f"there are more than {MOST_TABLES} tables"
-    return None
+def extensions_text(plan: Plan, branches: list[BranchText]) -> str:
+    """The function `extensions`, and how far ranges reach back, for a query that is folded in ranges."""
+    back = reach(plan)
+    nodes: list[Tree] = [extensions_node(branch) if back is None else "()" for branch in branches]
+    head = [
+        f"REACH: int | None = {back}",
+        "",
+        "",
+        "def extensions(synopsis: Synopsis) -> tuple[tuple[Extension, ...], ...]:",
+        '    """What ranges of time do to the tables of `branches`, as data."""',
+    ]
+    return "\n".join([*head, *laid_out(listing(nodes), 1, before="return ")]) + "\n"
 
 
 def extensions_node(branch: BranchText) -> Node:

@@ -12,6 +12,7 @@ from criteria.synopsis import Stored, Table
 from synopsis_exec.filters import Extreme, Member
 from synopsis_exec.kernel_choice import kernel_in_words
 from synopsis_exec.plan_ir import BranchPlan, Plan, PlanSource, PlanTransition
+from synopsis_exec.range_choice import no_ranges_reason, reach
 
 _RESULTS = "results: those already returned"
 
@@ -26,7 +27,19 @@ def plan_text(plan: Plan) -> str:
     if plan.distinct and plan.several:
         lines.extend(["all branches", f"  keep {_RESULTS}"])
     lines.append(f"kernel: {kernel_in_words(plan)}")
+    lines.append(f"batches: folded {ranges_in_words(plan)}")
     return "\n".join(lines)
+
+
+def ranges_in_words(plan: Plan) -> str:
+    """Where batches are folded, and why."""
+    reason = no_ranges_reason(plan)
+    if reason:
+        return f"on the driver, because {reason}"
+    there, back = "on the driver, large ones on the executors in ranges of time", reach(plan)
+    if back is None:
+        return f"{there}: what each does to the tables first, then its results"
+    return f"{there}, each with the rows of {_duration(plan, back)} before it" if back else there
 
 
 def _branch(plan: Plan, branch: BranchPlan) -> Iterator[str]:

@@ -68,12 +68,14 @@ def run_query(
     *,
     base: Path | None = None,
     multiplicity: str = "count",
+    driver_rows: int | None = None,
 ) -> RunSummary:
     """Run a job over all the input there is; ``on_batch`` gets the report of each micro-batch.
 
     Without ``input_dir`` the catalog's sources are read, relative paths from ``base``. ``multiplicity`` is "count" or
-    "rows": how duplicates are written. Raises InputError for unusable
-    input, RuntimeLimitError for more entries than M or an overflow, and StreamboundError for what Spark reports.
+    "rows": how duplicates are written. Micro-batches with more useful rows than ``driver_rows`` (the job's default for
+    None) are folded on the executors. Raises InputError for unusable input, RuntimeLimitError for more entries than M
+    or an overflow, and StreamboundError for what Spark reports.
     """
     check_spark()
     if input_dir is not None:
@@ -92,6 +94,7 @@ def run_query(
         "--checkpoint": checkpoint,
     }
     command = [sys.executable, str(job), "--report", "json", "--multiplicity", multiplicity]
+    command += [] if driver_rows is None else ["--driver-rows", str(driver_rows)]
     command += [part for name, value in options.items() if value for part in (name, str(value.absolute()))]
     status, reports = _watch(command, log, on_batch)
     last = reports[-1] if reports else {}

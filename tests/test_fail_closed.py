@@ -160,6 +160,18 @@ SHELL = [
     ("a broken link", "ln -s nowhere l.sql; streambound check .", 3, b"l.sql"),
     ("a directory called x.sql", "mkdir x.sql; streambound check x.sql", 2, b"no .sql file"),
     ("a suffix in capitals", "mkdir d; echo 'SELECT x' > d/Q.SQL; streambound check d", 1, b"Q.SQL"),
+    ("a statement that ends too early", "echo 'SELECT S.a FROM S WHERE' > s.sql; streambound check s.sql", 3, b"SB001"),
+    ("a word too many", "echo 'SELECT S.a FROM S x y' | streambound check -", 3, b"SB001"),
+    ("a parenthesis too many", "echo 'SELECT S.a FROM S)' | streambound check -", 3, b"SB001"),
+    ("a catalog that registers nothing", "streambound check", 2, b"registers no queries"),
+    (
+        "a pattern that no file fits, beside one that some do",
+        'sed -i \'1i queries = ["*.sql", "none/*.sql"]\' streams.toml; streambound check',
+        2,
+        b"matches no file",
+    ),
+    ("a closed standard output", "streambound check q.sql >&-", 3, b"standard output is closed"),
+    ("a working directory that is gone", "mkdir d; cd d; rmdir ../d; streambound check", 3, b"the working directory"),
     ("an unknown code", "streambound explain SB999", 2, b"SB999"),
     (
         "an unknown code in a comment",

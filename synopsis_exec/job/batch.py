@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,11 +28,20 @@ class Results(NamedTuple):
     nulls: list[Any]
 
 
+def results_of_rows(found: list[tuple[Any, ...]], width: int) -> Results:
+    """Results from rows of a timestamp, a multiplicity and so many values."""
+    time, n, *columns = ([row[place] for row in found] for place in range(2 + width))
+    nulls = [np.array([value is None for value in values], dtype=bool) for values in columns]
+    arrays = [np.array(values, dtype=object) for values in (n, *columns)]
+    return Results(np.array(time, dtype=np.int64), arrays[0], arrays[1:], nulls)
+
+
 class Times:
     """The timestamps that a batch closes, those of its rows."""
 
     def __init__(self, batch: dict[str, Rows]) -> None:
         self.by_stream = [rows.time for rows in batch.values() if len(rows.time)]
+        self.found: Any = None
 
     @property
     def ends(self) -> tuple[int, int] | None:
@@ -42,8 +50,10 @@ class Times:
             return None
         return min(int(time[0]) for time in self.by_stream), max(int(time[-1]) for time in self.by_stream)
 
-    @cached_property
+    @property
     def all(self) -> Any:
         """All of them, in order."""
-        time = np.sort(np.concatenate(self.by_stream), kind="stable")
-        return time[np.flatnonzero(np.r_[True, time[1:] != time[:-1]])]
+        if self.found is None:  # no `cached_property`: it has a lock, which cannot travel to executors
+            time = np.sort(np.concatenate(self.by_stream), kind="stable")
+            self.found = time[np.flatnonzero(np.r_[True, time[1:] != time[:-1]])]
+        return self.found

@@ -75,7 +75,7 @@ class Closing:
         return "late: its stream was idle for longer than idle_after"
 
     def observed(self) -> list[Column]:
-        """What to observe of a batch with the columns `source`, `part`, `ts` and `mark`, and the rows of each source."""
+        """What to observe of a batch with the columns `source`, `part`, `ts` and `mark`; also how many rows it has."""
         from pyspark.sql import functions as F
 
         found = [F.expr(f"count(CASE WHEN source = {n} THEN 1 END)").alias(f"rows_{n}") for n in range(len(STREAMS))]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from synopsis_exec.job.arrow import SLOTS
+from synopsis_exec.job.arrow import SLOTS, together
 from synopsis_exec.job.given import RELATIONS, STREAMS
 from synopsis_exec.job.reading import row_text
 from synopsis_exec.job.source import JobError
@@ -25,6 +25,13 @@ def stop_at(bad: list[dict[str, Any]]) -> None:
         shown = text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
         others = f", and {len(found) - 1} more in this batch" if found[1:] else ""
         raise JobError("contract", f"{stream} breaks its contract: {reason}: {shown}{others}", 1)
+
+
+class Spread(NamedTuple):
+    """Good rows that are on the executors, and rows that the driver has in place of some of them."""
+
+    rows: DataFrame
+    kept: Any
 
 
 class Rates:
@@ -52,32 +59,44 @@ class Rates:
         bad: list[dict[str, Any]] = []
         if good is None or not self.limits:
             return good, bad
-        for number, limit in self.limits.items():
-            timestamps = self.crowded(good, number, limit)
+        counts = self.counts(good, complete)
+        for number in self.limits:
+            timestamps = self.crowded(*counts[number], number)
             if timestamps:
-                good, excess = self.thinned(frame, good, number, timestamps, closed)
+                kept, excess = self.thinned(frame, number, timestamps, closed)
+                good = replaced(good, number, timestamps, kept)
                 bad.extend(excess)
         for number, before in self.open.items():
-            timestamps, counts = counted(good, number)
-            still = timestamps >= (-1 if complete is None else complete)
-            for ts, n in zip(timestamps[still].tolist(), counts[still].tolist(), strict=True):
-                before[ts] = before.get(ts, 0) + n
+            for ts, n in zip(*(column.tolist() for column in counts[number]), strict=True):
+                if complete is None or ts >= complete:
+                    before[ts] = min(before.get(ts, 0) + n, self.limits[number])
             self.open[number] = {ts: n for ts, n in before.items() if complete is None or ts >= complete}
         return good, bad
 
-    def crowded(self, good: Any, number: int, limit: int) -> set[int]:
+    def counts(self, good: Any, complete: int | None) -> dict[int, tuple[Any, Any]]:
+        """Per stream the timestamps and how many rows each has: those that are open, or may have too many."""
+        if not isinstance(good, Spread):
+            return {number: counted(good, number) for number in self.limits}
+        wanted = []
+        for number, limit in self.limits.items():
+            again = f"ts <= {max(self.open[number], default=-1)}"
+            still = "TRUE" if complete is None else f"ts >= {complete}"
+            wanted.append(f"source = {number} AND (count > {limit} OR {again} OR {still})")
+        groups = good.rows.groupBy("source", "ts").count().where(" OR ".join(wanted)).toArrow()
+        return {number: of_stream(groups, "count", number) for number in self.limits}
+
+    def crowded(self, timestamps: Any, counts: Any, number: int) -> set[int]:
         """The timestamps of a stream that have too many rows with those of this batch."""
-        timestamps, counts = counted(good, number)
+        before, limit = self.open[number], self.limits[number]
         crowded = set(timestamps[counts > limit].tolist())
-        before = self.open[number]
         again = timestamps <= max(before, default=-1)
         both = zip(timestamps[again].tolist(), counts[again].tolist(), strict=True)
         return crowded | {ts for ts, n in both if n + before.get(ts, 0) > limit}
 
     def thinned(
-        self, frame: DataFrame, good: Any, number: int, timestamps: set[int], closed: int | None
+        self, frame: DataFrame, number: int, timestamps: set[int], closed: int | None
     ) -> tuple[Any, list[dict[str, Any]]]:
-        """The good rows, of some timestamps of a stream only as many as may be, and the others as bad rows."""
+        """The rows of some timestamps of a stream, only as many as may be, and the others as bad rows."""
         limit, before, name = self.limits[number], self.open[number], STREAMS[number].name
         again = (
             frame.where(f"source = {number} AND reason IS NULL AND useful")
@@ -95,14 +114,31 @@ class Rates:
                 if seen[ts] > limit:
                     bad.append({"stream": name, "reason": f"more than max_per_timestamp = {limit} rows", "row": text})
             stays.append(ts in timestamps and seen[ts] <= limit)
-        sources, times = good.column("source").to_pylist(), good.column("ts").to_pylist()
-        others = good.filter([s != number or ts not in timestamps for s, ts in zip(sources, times, strict=True)])
-        kept = again.filter(stays).select(others.column_names).cast(others.schema)  # NULLs are allowed elsewhere
-        return others.from_batches([*others.to_batches(), *kept.to_batches()], others.schema).sort_by("ts"), bad
+        return again.filter(stays), bad
+
+
+def replaced(good: Any, number: int, timestamps: set[int], kept: Any) -> Any:
+    """Good rows with others in place of all that a stream has at some timestamps."""
+    if isinstance(good, Spread):
+        import pyarrow as pa
+
+        columns = {"source": [number] * len(timestamps), "ts": sorted(timestamps)}
+        schema = pa.schema([("source", pa.int32()), ("ts", pa.int64())])
+        gone = good.rows.sparkSession.createDataFrame(pa.table(columns, schema=schema))
+        rows = good.rows.join(gone.hint("broadcast"), ["source", "ts"], "left_anti")
+        return Spread(rows, together([good.kept, kept]))
+    sources, times = good.column("source").to_pylist(), good.column("ts").to_pylist()
+    others = good.filter([s != number or ts not in timestamps for s, ts in zip(sources, times, strict=True)])
+    return together([others, kept]).sort_by("ts")
 
 
 def counted(good: Any, number: int) -> tuple[Any, Any]:
     """The timestamps of a stream in an Arrow table of rows, and how many rows each has, as numpy arrays."""
     groups = good.select(["source", "ts"]).group_by(["source", "ts"]).aggregate([([], "count_all")])
-    source, ts, n = (groups.column(name).to_numpy() for name in ("source", "ts", "count_all"))
+    return of_stream(groups, "count_all", number)
+
+
+def of_stream(groups: Any, name: str, number: int) -> tuple[Any, Any]:
+    """The timestamps of a stream, and how many rows each has, of a table with these counts of all streams."""
+    source, ts, n = (groups.column(column).to_numpy() for column in ("source", "ts", name))
     return ts[source == number], n[source == number]

@@ -43,19 +43,27 @@ class LocalFiles:
         return file.read_text(encoding="utf-8") if file.is_file() else None
 
     def copy(self, name: str, target: TextIO) -> None:
-        """Append a file to another."""
-        with Path(self.where(name)).open(encoding="utf-8") as file:
-            shutil.copyfileobj(file, target)
+        """Append a file to another; of a directory that Spark has written, all its files in order."""
+        found = Path(self.where(name))
+        for each in parts_of(found) if found.is_dir() else [found]:
+            with each.open(encoding="utf-8") as file:
+                shutil.copyfileobj(file, target)
 
     @contextmanager
     def written(self, name: str) -> Iterator[TextIO]:
         """A file to write; raises JobError when that fails."""
+        if Path(self.where(name)).is_dir():
+            self.remove(name)
         with written_atomically(Path(self.where(name))) as file:
             yield file
 
     def remove(self, name: str) -> None:
-        """Remove a file, if it is there."""
-        Path(self.where(name)).unlink(missing_ok=True)
+        """Remove a file or directory, if it is there."""
+        found = Path(self.where(name))
+        if found.is_dir():
+            shutil.rmtree(found)
+        else:
+            found.unlink(missing_ok=True)
 
 
 class SharedFiles:
@@ -93,12 +101,13 @@ class SharedFiles:
             stream.close()
 
     def copy(self, name: str, target: TextIO) -> None:
-        """Append a file to another."""
+        """Append a file to another; of a directory that Spark has written, all its files in order."""
         with tempfile.TemporaryDirectory(prefix="streambound-") as folder:
             here = Path(folder) / "file"
             self.system.copyToLocalFile(self.hadoop.Path(self.where(name)), self.hadoop.Path(f"file:{here}"))
-            with here.open(encoding="utf-8") as file:
-                shutil.copyfileobj(file, target)
+            for each in parts_of(here) if here.is_dir() else [here]:
+                with each.open(encoding="utf-8") as file:
+                    shutil.copyfileobj(file, target)
 
     @contextmanager
     def written(self, name: str) -> Iterator[TextIO]:
@@ -108,8 +117,10 @@ class SharedFiles:
             with here.open("w", encoding="utf-8") as file:
                 yield file
             try:
-                source = self.hadoop.Path(f"file:{here}")
-                self.system.copyFromLocalFile(False, True, source, self.hadoop.Path(self.where(name)))
+                source, there = self.hadoop.Path(f"file:{here}"), self.hadoop.Path(self.where(name))
+                if self.system.exists(there) and self.system.getFileStatus(there).isDirectory():
+                    self.remove(name)
+                self.system.copyFromLocalFile(False, True, source, there)
             except Exception as error:
                 raise JobError("output", f"cannot write {self.where(name)}: {error}", 3) from error
 
@@ -119,6 +130,11 @@ class SharedFiles:
 
 
 Files = LocalFiles | SharedFiles
+
+
+def parts_of(folder: Path) -> list[Path]:
+    """The files that Spark has written into a directory, in order."""
+    return sorted(folder.glob("part-*"))
 
 
 def copy_parts(files: Files, folder: str, last: int, target: TextIO) -> None:

@@ -23,7 +23,7 @@ from synopsis_exec.job.sinks import Sinks
 from synopsis_exec.job.source import JobError
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, Observation, SparkSession
 
 SLICE = 1 << 20
 """How many rows a kernel folds at a time, so that its memory does not grow with the batch."""
@@ -117,15 +117,12 @@ class Job:
         open_from = self.closing.complete()
         good, bad = self.take_in(frame)
         complete = self.closing.complete()
-        good, excess = self.rates.checked(frame, good, None if open_from is None else open_from - 1, complete)
+        good, excess = self.within_rates(frame, good, None if open_from is None else open_from - 1, complete)
         self.rejected.update(row["reason"] for row in excess)
         bad += excess
         stop_at(bad)
         self.peak_of_batch = self.synopsis.entries()
-        with self.files.written(part("results", batch)) as file:
-            self.pending = together([self.pending, good])
-            if complete is not None:
-                self.close(file, complete)
+        self.close_batch(batch, good, complete)
         self.hand_over(batch, self.results - results, [*self.bad_relation_rows, *bad] if batch == 0 else bad)
         self.save(batch)
         self.report(
@@ -145,33 +142,55 @@ class Job:
         )
 
     def take_in(self, frame: DataFrame) -> tuple[Any, list[dict[str, Any]]]:
-        """Fetch a batch once: its useful rows as an Arrow table in time order, and its bad and late rows."""
+        """Fetch a batch once: its useful rows as an Arrow table, and its bad and late rows."""
         from pyspark.sql import Observation
 
         observation = Observation()
+        fetched = self.kept(frame, observation).toArrow()
+        wrong = fetched.column("bad")
+        bad = self.noted(fetched.filter(wrong.is_valid()), observation.get)
+        return together([fetched.filter(wrong.is_null()) if bad else fetched]), bad
+
+    def wrong(self) -> str:
+        """Whether a row of the next batch is bad or late, in Spark SQL over the columns of `tagged`."""
+        return f"(reason IS NOT NULL OR {self.closing.late()})"
+
+    def kept(self, frame: DataFrame, observation: Observation, *more: Column) -> DataFrame:
+        """The useful, bad and late rows of a batch; all of its rows are counted on the way, ``more`` is observed, too.
+
+        What is wrong with a row is in `bad`, which is NULL for a good one.
+        """
         if not self.text:
             self.text, self.observed = row_text(frame), self.closing.observed()
-        bad_one = f"reason IS NOT NULL OR {self.closing.late()}"
-        why = f"CASE WHEN {bad_one} THEN struct(part, reason, {self.text} AS text) END AS bad"
-        fetched = (
-            frame.observe(observation, *self.observed)
-            .where(f"{bad_one} OR useful")
-            .selectExpr("source", "ts", why, *SLOTS)
-            .toArrow()
-        )
-        seen = observation.get
+        why = f"CASE WHEN {self.wrong()} THEN struct(part, reason, {self.text} AS text) END AS bad"
+        counted = frame.observe(observation, *self.observed, *more)
+        return counted.where(f"{self.wrong()} OR useful").selectExpr("source", "ts", why, *SLOTS)
+
+    def noted(self, rejected: Any, observed: dict[str, Any]) -> list[dict[str, Any]]:
+        """The bad and late rows of a batch with their reasons; what was observed of it is taken in."""
         for number, source in enumerate(STREAMS):
-            self.rows[source.name] += seen[f"rows_{number}"]
-        bad, good = [], fetched
-        if fetched.column("bad").null_count < fetched.num_rows:
-            good = fetched.filter(fetched.column("bad").is_null())
-            for row in fetched.filter(fetched.column("bad").is_valid()).select(["source", "ts", "bad"]).to_pylist():
-                source, why_bad = STREAMS[row["source"]], row["bad"]
-                reason = why_bad["reason"] or self.closing.late_reason(row["source"], why_bad["part"], row["ts"])
-                self.rejected[reason] += 1
-                bad.append({"stream": source.name, "reason": reason, "row": why_bad["text"]})
-        self.closing.take(seen)
-        return together([good]), bad
+            self.rows[source.name] += observed[f"rows_{number}"]
+        bad = []
+        for row in rejected.select(["source", "ts", "bad"]).to_pylist():
+            number, wrong = row["source"], row["bad"]
+            reason = wrong["reason"] or self.closing.late_reason(number, wrong["part"], row["ts"])
+            self.rejected[reason] += 1
+            bad.append({"stream": STREAMS[number].name, "reason": reason, "row": wrong["text"]})
+        self.closing.take(observed)
+        return bad
+
+    def within_rates(
+        self, frame: DataFrame, good: Any, closed: int | None, complete: int | None
+    ) -> tuple[Any, list[dict[str, Any]]]:
+        """The good rows that are not too many for their timestamps, and the others as bad rows."""
+        return self.rates.checked(frame, good, closed, complete)
+
+    def close_batch(self, batch: int, good: Any, complete: int | None) -> None:
+        """Close what is complete with a batch's good rows, and write the results; the other rows stay open."""
+        with self.files.written(part("results", batch)) as file:
+            self.pending = together([self.pending, good])
+            if complete is not None:
+                self.close(file, complete)
 
     def close(self, file: TextIO, until: int | None) -> None:
         """Close the timestamps before one, or all of them, in order, and write their results."""
@@ -198,9 +217,12 @@ class Job:
         self.peak = max(self.peak, self.peak_of_batch)
         above = sizes > self.limit if self.limit is not None else sizes < 0
         if above.any():
-            now, entries = int(times[above.argmax()]), int(sizes[above.argmax()])
-            message = f"the synopsis has {entries} entries at timestamp {now}, more than its bound M = {self.limit}"
-            raise JobError("limit", message, 1)
+            raise self.too_many(int(times[above.argmax()]), int(sizes[above.argmax()]))
+
+    def too_many(self, now: int, entries: int) -> JobError:
+        """The error for more entries than the bound says."""
+        message = f"the synopsis has {entries} entries at timestamp {now}, more than its bound M = {self.limit}"
+        return JobError("limit", message, 1)
 
     def hand_over(self, batch: int, results: int, bad: list[dict[str, Any]]) -> None:
         """Write a batch's bad rows, give them and the results to the sinks, and forget those of the batch before."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from synopsis_exec.job.batch import Results, Rows
-from synopsis_exec.job.shape import Branch
+from synopsis_exec.job.shape import Branch, Extension
 from synopsis_exec.job.source import Source, Target
 
 
@@ -24,6 +24,11 @@ class Synopsis:
 
 def branches(synopsis: Synopsis) -> tuple[Branch, ...]:
     """Stands for the branches as data."""
+    return ()
+
+
+def extensions(synopsis: Synopsis) -> tuple[tuple[Extension, ...], ...]:
+    """Stands for what ranges of time do to the tables, as data."""
     return ()
 
 
@@ -45,6 +50,9 @@ class Kernel:
 
 DISTINCT = False
 IN_COLUMNS = True
+REACH: int | None = None
+Batches: Any = None
+"""What folds micro-batches: `Job`, or `SpreadJob` where large ones may stay on the executors."""
 TEXTS: frozenset[str] = frozenset()
 MOST = 2**63 - 1
 QUERY = ""

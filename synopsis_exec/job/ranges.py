@@ -20,18 +20,24 @@ from synopsis_exec.job.words import Words, usable
 
 
 class Change(NamedTuple):
-    """What a range does to the tables of a branch: what it adds to each, and per extension to what it extends them."""
+    """What a range does to the tables of a branch: what it adds to each, and per extension to what it extends them.
+
+    ``last`` is its last timestamp: tables of which nothing is needed after a deadline are empty by then.
+    """
 
     added: list[Frame]
     extending: list[list[Frame]]
+    last: int
 
 
 def range_of(
     branch: Branch, extensions: tuple[Extension, ...], known: list[Frame], batch: dict[str, Rows], distinct: bool
 ) -> Change:
     """What the rows of a range do, whatever the tables are at its start."""
+    times = Times(batch)
+    assert times.ends is not None, "a range has rows"
     if not all(frame.size for frame in known):
-        return Change([empty_frame(table.columns) for table in branch.tables], [])
+        return Change([empty_frame(table.columns) for table in branch.tables], [], times.ends[1])
     words = Words()
     for rows in batch.values():
         for texts in rows.words.values():
@@ -46,9 +52,9 @@ def range_of(
         transitions = tuple(one for one in part.transitions if one.target is not None)
         start = [empty_frame(table.columns) for table in part.tables]
         matches = Matches(part._replace(transitions=transitions), arrived, known, start, distinct)
-        entries = [matches.log(place).entries(Times(batch))[2] for place in range(len(part.tables))]
+        entries = [matches.log(place).entries(times)[2] for place in range(len(part.tables))]
         found.append([untimed(words.decoded(frame, branch.texts)) for frame in entries])
-    return Change(found[0], found[1:])
+    return Change(found[0], found[1:], times.ends[1])
 
 
 def after(
@@ -60,7 +66,10 @@ def after(
         for target, how, frame in zip(extension.targets, extension.completions, extending, strict=True):
             names = branch.tables[target].columns
             parts[target].append(completed(frame, tables[extension.base], how, names, distinct))
-    return [merged(frames, branch.tables[place].columns, distinct) for place, frames in enumerate(parts)]
+    for table, frames in zip(branch.tables, parts, strict=True):
+        if table.deadline is not None and change.last >= table.deadline:
+            frames.clear()
+    return [merged(frames, table.columns, distinct) for table, frames in zip(branch.tables, parts, strict=True)]
 
 
 def combined(
@@ -69,7 +78,7 @@ def combined(
     """What two ranges do, one after the other."""
     added = after(branch, extensions, first.added, second, distinct)
     if not first.extending or not second.extending:
-        return Change(added, [])
+        return Change(added, [], second.last)
     parts = [
         [[mine, later] for mine, later in zip(*both, strict=True)]
         for both in zip(first.extending, second.extending, strict=True)
@@ -85,6 +94,7 @@ def combined(
             [merged(frames, table.columns, distinct) for frames, table in zip(part, one.branch.tables, strict=True)]
             for part, one in zip(parts, extensions, strict=True)
         ],
+        second.last,
     )
 
 

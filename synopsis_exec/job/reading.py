@@ -115,6 +115,7 @@ def check_files(spark: SparkSession, source: Source, options: argparse.Namespace
 def in_one_line(error: Exception) -> str:
     """What Spark says, without its code, its number and Java's stack."""
     text = str(error).strip() or type(error).__name__
+    text = re.sub(r"\[STREAM_FAILED\] Query \[.*?\] terminated with exception: ", "", text)
     coded = re.search(r"\[[A-Z][A-Z0-9_.]+\] (.*)", text)
     return re.sub(r" SQLSTATE: .*", "", coded.group(1) if coded else text.split("\n")[0])
 
@@ -221,9 +222,9 @@ def sql_text(text: str) -> str:
 def tagged(spark: SparkSession, options: argparse.Namespace) -> DataFrame:
     """All streams as one: `source` (a number), `reason`, `ts`, `useful`, and the columns of values.
 
-    `raw_n` has the rows of source n. Their texts are for bad rows alone, and nothing is left out that crosses from here
-    to a batch, so they are made there, by `row_text`. `part` is the number of a row's partition. For a punctuation `mark` says from when to when it ends time, and `ts`
-    and the values are NULL.
+    `raw_n` has the rows of source n. What crosses from here to a batch is made for every row, whether the batch needs it
+    or not; so the texts of bad rows are made there, by `row_text`. `part` is the number of a row's partition. For a
+    punctuation `mark` says from when to when it ends time, and `ts` and the values are NULL.
     """
     parts = []
     for number, source in enumerate(STREAMS):

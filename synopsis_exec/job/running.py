@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from synopsis_exec.job.checking import check_arguments
 from synopsis_exec.job.files import is_uri
 from synopsis_exec.job.folding import Job
-from synopsis_exec.job.given import QUERY
+from synopsis_exec.job.given import QUERY, Batches
 from synopsis_exec.job.reading import in_one_line, tagged
 from synopsis_exec.job.sinks import importable
 from synopsis_exec.job.source import JobError
@@ -24,13 +24,17 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+DRIVER_ROWS = 2_000_000
+"""Useful rows of a micro-batch above which it is folded on the executors."""
+
+
 def run(spark: SparkSession, options: argparse.Namespace, report: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
     """Run the query over all the input there is; returns the summary, which is also the last report.
 
     Raises JobError, or OverflowError for more duplicates than `_mult` can hold.
     """
     check_cluster(spark, options)
-    job = Job(spark, options, report)
+    job: Job = Batches(spark, options, report)
     forever = options.trigger not in ("end", "available")
     try:
         query = (
@@ -42,6 +46,8 @@ def run(spark: SparkSession, options: argparse.Namespace, report: Callable[[dict
         )
         query.awaitTermination()
     except Exception as error:
+        if job.failure is None and (name := job.checkpoint.unreadable()) is not None:
+            raise job.checkpoint.damaged(name) from error
         cause = job.failure or error
         if type(cause).__module__.partition(".")[0] in ("pyspark", "py4j"):
             raise JobError("spark", f"Spark stopped the job: {in_one_line(cause)}", 3) from cause
@@ -118,6 +124,14 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
         help="write a result once with _mult, how many duplicates there are, or as so many rows",
     )
     parser.add_argument("--files-per-batch", type=int, default=1, metavar="N", help="files of a stream per micro-batch")
+    parser.add_argument(
+        "--driver-rows",
+        type=int,
+        default=DRIVER_ROWS,
+        metavar="N",
+        help="fold a micro-batch on the driver where no more useful rows are left of it, else on the executors, where "
+        "the query allows that (default: %(default)s)",
+    )
     parser.add_argument("--report", choices=("text", "json"), default="text", help="how each batch is reported")
     return parser.parse_args(argv)
 

@@ -11,7 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+import cli
 from analyzer.spans import SourceText
 from analyzer.workspace import Workspace
 from gate import cache as cache_module
@@ -19,8 +21,10 @@ from gate import tasks
 from gate.cache import Cache, digest
 from gate.check_files import Settings, check_files
 from gate.outcome_json import from_json, to_json
+from reports.formats import FORMAT_NAMES
 from reports.outcome import Outcome
 
+ROOT = Path(__file__).parents[2]
 CATALOG = """
 [streams.S]
 timestamp = "ts"
@@ -90,8 +94,12 @@ def test_whatever_a_verdict_depends_on_is_in_the_key(
             settings = replace(settings, details=frozenset())
         case "program":
             monkeypatch.setattr(cache_module, "program", lambda: "another version")
-    warm, cold = run(files, settings, Cache(tmp_path / "cache")), run(files, settings)
-    assert warm == cold
+    computed: list[tasks.Task] = []
+    judge = tasks.result
+    monkeypatch.setattr(tasks, "result", lambda task, workspace: computed.append(task) or judge(task, workspace))
+    warm = run(files, settings, Cache(tmp_path / "cache"))
+    assert len(computed) == (1 if change == "text" else len(TEXTS))
+    assert warm == run(files, settings)
     keys = {digest("q.sql", "x"), digest("q.sql", "y"), digest("q.sqlx", "")}
     assert len(keys) == 3
 
@@ -138,17 +146,48 @@ def test_any_number_of_processes_reports_the_same(files: list[Path], monkeypatch
         assert run(files, replace(SETTINGS, jobs=jobs)) == alone
 
 
-def test_the_output_is_the_same_for_any_hash_seed(files: list[Path]) -> None:
-    command = [sys.executable, "-m", "cli", "check", *map(str, files), "--no-cache", "--format", "json"]
-    root = Path(__file__).parents[2]
-    outputs = {
+def in_all_formats(folder: Path) -> list[str]:
+    """Options for every format at once, into files of a new folder."""
+    folder.mkdir()
+    return [word for name in FORMAT_NAMES for word in ("-o", f"{name}:{folder / name}")]
+
+
+def written(folder: Path) -> dict[str, bytes]:
+    return {name: (folder / name).read_bytes() for name in FORMAT_NAMES}
+
+
+def test_every_format_is_the_same_for_any_processes_cache_and_order_of_directories(
+    files: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tasks, "WORTHWHILE", 0)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("STREAMBOUND_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "streams.toml").write_text('queries = ["*.sql"]\n' + CATALOG, encoding="utf-8")
+
+    def check(folder: str, *more: str) -> dict[str, bytes]:
+        CliRunner().invoke(cli.main, ["check", *more, *in_all_formats(tmp_path / folder)])
+        return written(tmp_path / folder)
+
+    first = check("alone", "--no-cache", "-j", "1")
+    assert b"unbounded" in first["text"]
+    for folder, *more in (("cold", "-j", "3"), ("warm", "-j", "1"), ("directory", ".", "-j", "2")):
+        assert check(folder, *more) == first, folder
+    walk, glob = os.walk, Path.glob
+    monkeypatch.setattr(os, "walk", lambda *a, **k: ((d, s, n[::-1]) for d, s, n in list(walk(*a, **k))[::-1]))
+    monkeypatch.setattr(Path, "glob", lambda *a: list(glob(*a))[::-1])
+    assert check("reversed") == check("reversed directory", ".") == first
+
+
+def test_every_format_is_the_same_for_any_hash_seed(files: list[Path], tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "cli", "check", *map(str, files), "--no-cache", "--catalog"]
+    outputs = []
+    for seed in ("1", "2", "3"):
         subprocess.run(
-            [*command, "--catalog", str(files[0].parent / "streams.toml")],
-            cwd=root, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=False,
-        ).stdout
-        for seed in ("1", "2", "3")
-    }  # fmt: skip
-    assert len(outputs) == 1 and b'"unbounded"' in outputs.pop()
+            [*command, str(files[0].parent / "streams.toml"), *in_all_formats(tmp_path / seed)],
+            cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": seed}, check=False, capture_output=True,
+        )  # fmt: skip
+        outputs.append(written(tmp_path / seed))
+    assert outputs[0] == outputs[1] == outputs[2] and b'"unbounded"' in outputs[0]["json"]
 
 
 def test_repairs_are_of_the_first_rejected_statements_of_the_run(files: list[Path]) -> None:

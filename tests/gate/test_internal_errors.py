@@ -42,16 +42,17 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def defect(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A program that cannot judge statements with a 666."""
-    judge = criteria.check_statement
+def defect(monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """A program that cannot judge statements with a 666, as long as that is in the set."""
+    judge, broken = criteria.check_statement, {"666"}
 
     def fails(statement: Statement, *more: Any) -> Any:
-        if any(token.text == "666" for token in statement.tokens):
+        if any(token.text in broken for token in statement.tokens):
             raise UnforeseenError("a\nwheel came off")
         return judge(statement, *more)
 
     monkeypatch.setattr(criteria, "check_statement", fails)
+    return broken
 
 
 def check(*arguments: str) -> Result:
@@ -60,7 +61,7 @@ def check(*arguments: str) -> Result:
 
 @pytest.mark.parametrize("jobs", ["1", "3"])
 def test_the_statement_is_an_error_and_the_others_are_judged(
-    jobs: str, project: Path, defect: None, monkeypatch: pytest.MonkeyPatch
+    jobs: str, project: Path, defect: set[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tasks, "WORTHWHILE", 0)
     result = check("-j", jobs, "--format", "json")
@@ -75,22 +76,21 @@ def test_the_statement_is_an_error_and_the_others_are_judged(
     assert "Traceback" not in result.output
 
 
-def test_debug_shows_where_it_happened(project: Path, defect: None) -> None:
+def test_debug_shows_where_it_happened(project: Path, defect: set[str]) -> None:
     assert "Traceback" not in check().stderr
     trace = check("--debug").stderr
     assert trace.startswith("a.sql:3: broken:\nTraceback") and "test_internal_errors.py" in trace
 
 
-def test_it_is_not_cached(project: Path, defect: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_not_cached(project: Path, defect: set[str]) -> None:
     assert check("--cache").exit_code == 4
     assert check("--cache").exit_code == 4
-    monkeypatch.undo()
-    monkeypatch.chdir(project)
+    defect.clear()
     assert check("--cache").exit_code == 0
 
 
 @pytest.mark.parametrize("more", [[], ["--repairs"], ["--fix"], ["--fix", "--unsafe"], ["--diff"]])
-def test_nothing_accepts_it(more: list[str], project: Path, defect: None) -> None:
+def test_nothing_accepts_it(more: list[str], project: Path, defect: set[str]) -> None:
     allowed = '-- streambound: allow-file SB901, SB201 reason="x"\n'
     (project / "a.sql").write_text(allowed + BAD)
     result = check("--fail-on", "error", *more)
@@ -119,7 +119,7 @@ def test_wherever_it_happens(where: Any, name: str, project: Path, monkeypatch: 
     assert (query["verdict"], [found["code"] for found in query["diagnostics"]]) == ("error", ["SB901"])
 
 
-def test_beside_a_commit_that_it_kept_from_being_judged_a_query_is_new(project: Path, defect: None) -> None:
+def test_beside_a_commit_that_it_kept_from_being_judged_a_query_is_new(project: Path, defect: set[str]) -> None:
     (project / "a.sql").write_text(UNBOUNDED)
     git = ["git", "-c", "user.name=n", "-c", "user.email=e"]
     for arguments in (["init", "-q"], ["add", "."], ["commit", "-qm", "before"]):

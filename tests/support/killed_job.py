@@ -59,6 +59,19 @@ def amid_results(job: Any, fatal: int) -> None:
     job.Job.fold, job.write_piece = note, write
 
 
+def amid_ranges(job: Any, fatal: int) -> None:
+    """Die when the executors have written the results of a batch, and its report is not counted yet."""
+    original = job.written
+
+    def written(found: Any, path: str) -> Any:
+        reports = original(found, path)
+        if path.endswith(f"{fatal:09d}.jsonl"):
+            die()
+        return reports
+
+    job.written = written
+
+
 def amid_sink(job: Any, fatal: int) -> None:
     """Die when the catalog's function has written half a batch."""
     original = job.Sinks.called
@@ -83,6 +96,8 @@ def main() -> int:
             after(job.Checkpoint, "save", fatal, lambda a: a[1])
         case "amid the results":
             amid_results(job, fatal)
+        case "amid the ranges":
+            amid_ranges(job, fatal)
         case "amid the sink":
             amid_sink(job, fatal)
         case "after the last batch is handed over":

@@ -2,38 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-from synopsis_exec.columns_text import columns_text
-from synopsis_exec.extensions_text import extensions_node, no_extensions_reason
-from synopsis_exec.kernel import branch_texts, kernel_text
-from synopsis_exec.layout import laid_out, listing
-from synopsis_exec.plan_ir import Plan
-from synopsis_exec.simulate import load_kernel
 from tests.support.columnar import Closed, Row, batches, by_time, columns_of, listed
-
-JOB = Path(__file__).parents[2] / "synopsis_exec" / "job"
-
-
-def with_extensions(text: str, plan: Plan) -> Any:
-    """A job's module with what ranges do to its tables; None where that is not written down."""
-    if not plan.in_columns or any(no_extensions_reason(branch) for branch in plan.branches):
-        return None
-    branches = branch_texts(plan)
-    columns_text(plan, branches)
-    nodes = laid_out(listing([extensions_node(branch) for branch in branches]), 1, before="return ")
-    kernel_text(plan, branches)
-    if any(branch.limits for branch in branches):
-        return None  # the job's kernel does not have the limits of these tables
-    job = load_kernel(text)
-    exec("def extensions(synopsis):\n" + "\n".join(nodes), job.__dict__)
-    tree = ast.parse((JOB / "ranges.py").read_text())
-    tree.body = [node for node in tree.body if not isinstance(node, ast.ImportFrom) or node.module == "__future__"]
-    exec(compile(tree, "ranges.py", "exec"), job.__dict__)
-    return job
 
 
 def in_ranges(

@@ -70,11 +70,11 @@ def prepare(folder: Path, sink: dict[str, Any]) -> Counter[str]:
     return Counter(results)
 
 
-def started(folder: Path, point: str, batch: int) -> subprocess.Popen[str]:
+def started(folder: Path, point: str, batch: int, *more: str) -> subprocess.Popen[str]:
     """The job as a process group of its own."""
     job = [sys.executable, str(ROOT / "tests" / "support" / "killed_job.py"), str(folder / "job.py"), point, str(batch)]
     options = ["--input", "in", "--base", ".", "--output", "out.jsonl", "--quarantine", "bad.jsonl"]
-    command = [*job, *options, "--checkpoint", "checkpoint", "--report", "json"]
+    command = [*job, *options, *more, "--checkpoint", "checkpoint", "--report", "json"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYSPARK_PYTHON": sys.executable}
     return subprocess.Popen(
         command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True
@@ -115,6 +115,19 @@ def test_a_job_killed_at_every_step_of_a_batch(tmp_path: Path) -> None:
         assert (tmp_path / "out.jsonl").exists() == (point == "never")
     check_output(tmp_path, expected, json.loads(output.splitlines()[-1]))
     assert lines([row for file in (tmp_path / "sent").glob("*.jsonl") for row in read(file)]) == expected
+
+
+def test_a_job_on_the_executors_killed_amid_their_files(tmp_path: Path) -> None:
+    """All batches in ranges of time, of which results are in files; the last run fetches what no run has cut."""
+    expected = prepare(tmp_path, {"call": "sink:write"})
+    for point, batch, rows in (("amid the ranges", 1, 0), ("before the state is saved", 2, 0), ("never", -1, 10**9)):
+        done = started(tmp_path, point, batch, "--driver-rows", str(rows))
+        output, _ = done.communicate(timeout=550)
+        assert done.returncode == (0 if point == "never" else -signal.SIGKILL), (point, output)
+    check_output(tmp_path, expected, json.loads(output.splitlines()[-1]))
+    assert lines([row for file in (tmp_path / "sent").glob("*.jsonl") for row in read(file)]) == expected
+    kept = {file.name: file.is_dir() for file in (tmp_path / "checkpoint" / "results").glob("0*")}
+    assert [kept[f"{number:09d}.jsonl"] for number in range(4)] == [True, True, True, False]
 
 
 def test_a_job_killed_at_random_moments(tmp_path: Path) -> None:

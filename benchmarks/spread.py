@@ -1,0 +1,129 @@
+"""Batches on the driver and on the executors: `python benchmarks/spread.py` measures where it pays, by cores, too.
+
+Each row is one batch of a workload, folded by the generated job on Spark with `--driver-rows` so high, and so low, that
+the driver and the executors fold it; then on one core and on two. Every setting is a process, and its times, by the
+clock, are medians of some runs after a first one. `--write` puts the tables in docs/executor.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.workloads import W1, W2, W3, Workload  # noqa: E402
+
+DRIVER, EXECUTORS = 10**12, 0
+BY_NAME = {workload.name: workload for workload in (W1, W2, W3)}
+DOCS = ROOT / "docs" / "executor.md"
+
+
+def child(name: str, folder: str, rows: int, driver_rows: int, rounds: int) -> None:
+    """Write the rows of a workload as one batch, and run its job on them; prints seconds and the most memory."""
+    from benchmarks.executor import run_job
+    from synopsis_exec.codegen import job_text
+    from synopsis_exec.simulate import load_kernel
+
+    workload: Workload = BY_NAME[name]
+    job = load_kernel(job_text(workload.plan(folder.lstrip("/"))))
+    spark = job.session()
+    times = []
+    for _ in range(1 + rounds):
+        begun = time.perf_counter()
+        summary = run_job(job, spark, Path(folder), "--driver-rows", str(driver_rows))
+        times.append(time.perf_counter() - begun)
+    most = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
+    found = {"seconds": times[1:], "results": summary["results"], "peak": summary["peak"], "kib": int(most.split()[1])}
+    print(json.dumps({**found, "rows": rows}), flush=True)
+
+
+def measured(workload: Workload, folder: Path, rows: int, driver_rows: int, cores: int, rounds: int) -> dict[str, Any]:
+    """What a process of its own measures."""
+    arguments = ["--child", workload.name, str(folder), str(rows), str(driver_rows), str(rounds)]
+    environment = {
+        **os.environ,
+        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_SUBMIT_ARGS": f"--master local[{cores}] pyspark-shell",
+    }
+    done = subprocess.run(
+        [sys.executable, __file__, *arguments], env=environment, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise SystemExit(done.stderr[-2000:])
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    found["median"] = statistics.median(found["seconds"])
+    return found
+
+
+def show(*cells: str) -> str:
+    line = f"| {' | '.join(cells)} |"
+    print(line, flush=True)
+    return line
+
+
+def places(names: list[str], sizes: list[int], rounds: int) -> list[str]:
+    """Driver against executors, by the size of the batch."""
+    lines = [show("workload, one batch", "driver", "executors", "ratio", "driver's Python"), show(*["---"] * 5)]
+    for name in names:
+        for size in sizes:
+            with tempfile.TemporaryDirectory() as folder:
+                BY_NAME[name].write(Path(folder), size, size)
+                two = [measured(BY_NAME[name], Path(folder), size, n, 2, rounds) for n in (DRIVER, EXECUTORS)]
+            assert [two[0][key] for key in ("results", "peak")] == [two[1][key] for key in ("results", "peak")]
+            seconds = (f"{one['median']:.2f} s" for one in two)
+            memory = " / ".join(f"{one['kib'] / 1024:,.0f} MiB" for one in two)
+            ratio = f"{two[0]['median'] / two[1]['median']:.2f}"
+            lines.append(show(f"{name}, {size:,} rows", *seconds, ratio, memory))
+    return lines
+
+
+def cores(name: str, size: int, rounds: int) -> list[str]:
+    """One core against two."""
+    lines = [show("workload, one batch, executors", "1 core", "2 cores", "ratio"), show(*["---"] * 4)]
+    with tempfile.TemporaryDirectory() as folder:
+        BY_NAME[name].write(Path(folder), size, size)
+        one, two = (measured(BY_NAME[name], Path(folder), size, EXECUTORS, n, rounds)["median"] for n in (1, 2))
+    lines.append(show(f"{name}, {size:,} rows", f"{one:.2f} s", f"{two:.2f} s", f"{one / two:.2f}"))
+    return lines
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--child", nargs=5, help=argparse.SUPPRESS)
+    parser.add_argument("--workload", choices=list(BY_NAME), nargs="*", default=list(BY_NAME))
+    parser.add_argument("--rows", type=int, nargs="+", default=[300_000, 1_000_000, 3_000_000, 10_000_000])
+    parser.add_argument("--cores", type=int, default=1_000_000, metavar="ROWS", help="rows of W3 on 1 core and on 2")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--write", action="store_true")
+    options = parser.parse_args()
+    if options.child:
+        name, folder, *numbers = options.child
+        child(name, folder, *map(int, numbers))
+        return
+    tables = {"places": places(options.workload, options.rows, options.rounds)} if options.workload else {}
+    if options.cores:
+        tables["cores"] = cores("W3", options.cores, options.rounds)
+    if options.write:
+        for what, lines in tables.items():
+            write(what, lines)
+
+
+def write(what: str, lines: list[str]) -> None:
+    """Put a table where the document has a place for it."""
+    start, end = f"<!-- {what} -->", f"<!-- end of {what} -->"
+    before, rest = DOCS.read_text(encoding="utf-8").split(start)
+    DOCS.write_text(before + start + "\n" + "\n".join(lines) + "\n" + end + rest.split(end)[1], encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

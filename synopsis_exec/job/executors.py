@@ -1,0 +1,313 @@
+"""Part of a job: large batches folded on the executors, in ranges of time that are apart from each other.
+
+What stays on the executors are the rows; the tables, which are small, travel to them. A range gets the tables at its
+start from what the ranges before it do to them; or, where no table reaches back for long, from the rows just before it.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from synopsis_exec.job.arrow import SLOTS, no_rows, together
+from synopsis_exec.job.batch import results_of_rows
+from synopsis_exec.job.contracts import Spread
+from synopsis_exec.job.cuts import chosen, quantiles, range_text
+from synopsis_exec.job.folding import SLICE, Job, part
+from synopsis_exec.job.given import COLUMNS, DISTINCT, REACH, SINK
+from synopsis_exec.job.range_fold import Folded, Given, Start, folded, packed, starts, summary, tables_of, unpacked
+from synopsis_exec.job.reading import in_one_line
+from synopsis_exec.job.result_lines import write_results
+from synopsis_exec.job.source import JobError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+UNKNOWN = 2**62
+"""Spark's estimate of the bytes of what it knows nothing of is above this."""
+
+
+class Left(NamedTuple):
+    """The good rows of a batch, left on the executors, and how many they are.
+
+    ``parts`` are the timestamps between parts of them of about the same size; ``more`` are rows that the driver has.
+    """
+
+    rows: DataFrame
+    number: int
+    parts: list[int]
+    more: Any
+
+    def fetched(self) -> Any:
+        """All of the rows, on the driver."""
+        return together([self.rows.toArrow(), self.more])
+
+
+class SpreadJob(Job):
+    """A job that fetches small batches, and leaves large ones on the executors."""
+
+    seen: tuple[int, int | None] | None = None
+    """How many useful rows the last batch had, and how many bytes it was by Spark's estimate."""
+    held: DataFrame | None = None
+    """What of the batch is kept on the executors."""
+    cut: int | None = None
+    """The last batch that was cut into ranges."""
+
+    def fold(self, frame: DataFrame, batch: int) -> None:
+        """As `Job`, with what is kept of the batch given up at its end."""
+        self.cuts = self.saved_cuts(batch)
+        try:
+            super().fold(frame, batch)
+        finally:
+            if self.held is not None:
+                self.held.unpersist()
+                self.held = None
+
+    def saved_cuts(self, batch: int) -> list[int] | None:
+        """Where an attempt at the batch has cut it: a replay does the same, and writes the same files."""
+        try:
+            cuts: list[int] = json.loads(self.files.read(part("ranges", batch)) or "null")
+        except ValueError:
+            return None
+        return cuts
+
+    # --- small or large -------------------------------------------------------------------------------------------
+
+    def take_in(self, frame: DataFrame) -> tuple[Any, list[dict[str, Any]]]:
+        """As `Job`; but a batch that may be large is computed where it is, and counted, before it is fetched."""
+        size = estimated_bytes(frame)
+        if not self.may_be_large(size) or not hasattr(frame, "repartitionById"):  # Spark 4.0 does not have that
+            good, bad = super().take_in(frame)
+            self.seen = good.num_rows, size
+            return good, bad
+        from pyspark.sql import Observation
+        from pyspark.sql import functions as F
+
+        fine, observation = f"NOT {self.wrong()} AND useful", Observation()
+        more = F.expr(f"count(CASE WHEN {fine} THEN 1 END)").alias("number"), F.expr(quantiles(fine)).alias("parts")
+        self.held = self.kept(frame, observation, *more).persist()
+        rejected = self.held.where("bad IS NOT NULL").toArrow()
+        observed = observation.get
+        self.seen = observed["number"], size
+        rows = self.held.where("bad IS NULL").select("source", "ts", *SLOTS)
+        left = Left(rows, observed["number"], list(observed["parts"] or ()), no_rows())
+        return self.if_large(left), self.noted(rejected, observed)
+
+    def may_be_large(self, size: int | None) -> bool:
+        """Whether a batch must be counted before it is fetched: by its bytes, and the rows and bytes of the last one.
+
+        Where nothing is known, a row is a byte at least. Kafka's records are numbered in the order of the files, so
+        that whether a batch is large must not depend on what came before.
+        """
+        if self.cuts is not None or not self.options.driver_rows or (SINK is not None and SINK.format == "kafka"):
+            return True
+        if self.seen is None:
+            return size is None or size > self.options.driver_rows
+        number, before = self.seen
+        share = size / before if size and before else 1
+        return bool(number * share > self.options.driver_rows)
+
+    def if_large(self, left: Left) -> Any:
+        """The rows where they are, or fetched where they are few."""
+        many = left.number > self.options.driver_rows or (self.cuts is not None and left.number)
+        return left if many else left.fetched()
+
+    def within_rates(
+        self, frame: DataFrame, good: Any, closed: int | None, complete: int | None
+    ) -> tuple[Any, list[dict[str, Any]]]:
+        """As `Job`."""
+        if not isinstance(good, Left):
+            return super().within_rates(frame, good, closed, complete)
+        spread, bad = self.rates.checked(frame, Spread(good.rows, no_rows()), closed, complete)
+        return good._replace(rows=spread.rows, more=spread.kept), bad
+
+    # --- ranges ---------------------------------------------------------------------------------------------------
+
+    def close_batch(self, batch: int, good: Any, complete: int | None) -> None:
+        """As `Job`; the ranges are folded, and their results written, by the executors."""
+        if self.cut is not None:
+            self.files.remove(part("ranges", self.cut))
+        cuts = self.cuts_of(good, complete) if isinstance(good, Left) and complete is not None else []
+        self.cut = batch if cuts else None
+        if not cuts:
+            super().close_batch(batch, good.fetched() if isinstance(good, Left) else good, complete)
+            return
+        with self.files.written(part("ranges", batch)) as file:
+            json.dump(cuts, file)
+        waiting = together([self.pending, good.more])
+        early = waiting.column("ts").to_numpy() < complete
+        self.pending = together([waiting.filter(~early), good.rows.where(f"ts >= {complete}").toArrow()])
+        closing = good.rows.where(f"ts < {complete}").unionByName(sent(good.rows, waiting.filter(early)))
+        self.write_ranges(batch, in_ranges(closing, cuts), cuts)
+
+    def cuts_of(self, left: Left, complete: int) -> list[int]:
+        """Where to cut what a batch closes; nowhere where that is too little for more than one range."""
+        if self.cuts is not None:
+            return self.cuts
+        parts = [int(time) for time in left.parts if time < complete]
+        closing = left.number * len(parts) // max(1, len(left.parts))
+        if closing <= self.options.driver_rows:
+            return []
+        processors = left.rows.sparkSession.sparkContext.defaultParallelism
+        return chosen(parts, max(processors, -(-closing // SLICE), 2), REACH)
+
+    def write_ranges(self, batch: int, ranged: DataFrame, cuts: list[int]) -> None:
+        """Fold the ranges and write their results."""
+        given = Given(self.relations, self.limit, self.options.multiplicity)
+        if REACH is None:
+            ranged = ranged.persist()
+        try:
+            begins = self.begins(given, ranged, cuts)
+            if DISTINCT:
+                rows = ranged.mapInArrow(folding(given, begins), FOUND).collect()
+                self.write_new(batch, in_order_of_time([row.report for row in rows]))
+            else:
+                self.files.remove(part("results", batch))
+                found = ranged.mapInArrow(folding(given, begins), FOUND)
+                for report in (reports := written(found, self.files.where(part("results", batch)))):
+                    self.check_range(report)
+                    self.results += report.written
+                    self.note_range(report.closed, report.peak)
+                self.synopsis.load(reports[-1].tables or {})
+        finally:
+            if REACH is None:
+                ranged.unpersist()
+
+    def begins(self, given: Given, ranged: DataFrame, cuts: list[int]) -> list[Start]:
+        """The tables at the start of each range; where they are of the last rows only, those are folded again."""
+        kernel: Any = self.synopsis
+        if REACH is not None:
+            return [Start(cut, tables_of(kernel)) for cut in (None, *cuts)]
+        packs = ranged.where(f"range < {len(cuts)}").mapInArrow(summarising(given), CHANGES).collect()
+        changes = [unpacked(pack.change) for pack in sorted(packs, key=lambda pack: pack.range)]
+        return [Start(cut, tables) for cut, tables in zip((None, *cuts), starts(kernel, changes), strict=True)]
+
+    def check_range(self, report: Folded) -> None:
+        """Stop the job where a range has found what one fold of the batch would have stopped it for."""
+        if report.above is not None:
+            raise self.too_many(*report.above)
+        if report.overflow:
+            raise OverflowError(report.overflow)
+
+    def note_range(self, closed: int, peak: int) -> None:
+        """Count the timestamps of a range, and note its entries."""
+        self.closed_timestamps += closed
+        self.peak_of_batch = max(self.peak_of_batch, peak)
+        self.peak = max(self.peak, self.peak_of_batch)
+
+    def write_new(self, batch: int, reports: list[Folded]) -> None:
+        """Write those results of a set that no range before has returned; they are few, so the driver does."""
+        returned = {tuple(values): None for values, _ in self.synopsis.dump()["results"]}
+        with self.files.written(part("results", batch)) as file:
+            for report in reports:
+                self.check_range(report)
+                before, new = len(returned), list[tuple[Any, ...]]()
+                for now, values in report.new:
+                    if values not in returned:
+                        returned[values] = None
+                        new.append((now, 1, *values))
+                self.results += write_results(file, results_of_rows(new, len(COLUMNS)), self.options.multiplicity)
+                times = [now for now, *_ in new]
+                self.note_range(report.closed, self.highest(report.levels, before, times))
+        results = [[list(values), 1] for values in returned]
+        self.synopsis.load({**(reports[-1].tables or {}), "results": results})
+
+    def highest(self, levels: tuple[tuple[int, int], ...], before: int, new: list[int]) -> int:
+        """The most entries in a range: of the tables, and the results returned before and in it."""
+        highest = 0
+        for now, size in levels:
+            entries = size + before + bisect_right(new, now)
+            if self.limit is not None and entries > self.limit:
+                raise self.too_many(now, entries)
+            highest = max(highest, entries)
+        return highest
+
+
+# --- what runs on the executors -----------------------------------------------------------------------------------
+
+CHANGES = "range INT, change BINARY"
+FOUND = "line STRING, report BINARY"
+Arrow = Iterator[Any]
+
+
+def in_ranges(rows: DataFrame, cuts: list[int]) -> DataFrame:
+    """Rows with the number of their range, each range a partition; a range has the rows that it reaches back to."""
+    from pyspark.sql import functions as F
+
+    number = F.expr(range_text(cuts, "ts"))
+    if REACH:
+        number = F.explode(F.sequence(number, F.expr(range_text([cut - REACH for cut in cuts], "ts"))))
+    return rows.withColumn("range", number).repartitionById(len(cuts) + 1, "range")
+
+
+def sent(rows: DataFrame, table: Any) -> DataFrame:
+    """Rows that the driver has, as rows of the batch."""
+    return rows.sparkSession.createDataFrame(table).select(*rows.columns)
+
+
+def ranges(batches: Arrow) -> Iterator[tuple[int, Any]]:
+    """The range that is in a partition, and its rows; nothing where there are none."""
+    import pyarrow as pa
+
+    found = list(batches)
+    if sum(batch.num_rows for batch in found):
+        rows = pa.Table.from_batches(found)
+        yield rows.column("range")[0].as_py(), together([rows])
+
+
+def summarising(given: Given) -> Callable[[Arrow], Arrow]:
+    """Makes of a range's rows what they do to the tables."""
+
+    def run(batches: Arrow) -> Arrow:
+        import pyarrow as pa
+
+        for number, rows in ranges(batches):
+            columns = [pa.array([number], pa.int32()), pa.array([packed(summary(given, rows))], pa.binary())]
+            yield pa.RecordBatch.from_arrays(columns, names=["range", "change"])
+
+    return run
+
+
+def folding(given: Given, begins: list[Start]) -> Callable[[Arrow], Arrow]:
+    """Makes of a range's rows its results, as lines of JSON, and its report."""
+
+    def run(batches: Arrow) -> Arrow:
+        import pyarrow as pa
+
+        for number, rows in ranges(batches):
+            for found in folded(given, begins[number], rows):
+                report = pickle.dumps((number, tuple(found))) if isinstance(found, Folded) else None
+                lines = [None] if isinstance(found, Folded) else found
+                columns = [pa.array(lines, pa.string()), pa.array([report] * len(lines), pa.binary())]
+                yield pa.RecordBatch.from_arrays(columns, names=["line", "report"])
+
+    return run
+
+
+def written(found: DataFrame, path: str) -> list[Folded]:
+    """Write the results of all ranges, a file each, in order; returns the ranges' reports."""
+    from pyspark.sql import Observation
+    from pyspark.sql import functions as F
+
+    observation = Observation()
+    lines = found.observe(observation, F.collect_list("report").alias("reports")).where("report IS NULL")
+    try:
+        lines.select("line").write.mode("overwrite").text(path)
+    except Exception as error:
+        raise JobError("output", f"cannot write {path}: {in_one_line(error)}", 3) from error
+    return in_order_of_time(observation.get["reports"])
+
+
+def in_order_of_time(reports: list[Any]) -> list[Folded]:
+    """The reports of the ranges."""
+    found = dict(pickle.loads(bytes(report)) for report in reports)
+    return [Folded(*found[number]) for number in sorted(found)]
+
+
+def estimated_bytes(frame: DataFrame) -> int | None:
+    """How many bytes a batch is, as Spark estimates it from its files; None where it knows nothing."""
+    size = int(frame._jdf.queryExecution().optimizedPlan().stats().sizeInBytes())
+    return size if size < UNKNOWN else None
