@@ -222,7 +222,7 @@ def sql_text(text: str) -> str:
 def tagged(spark: SparkSession, options: argparse.Namespace) -> DataFrame:
     """All streams as one: `source` (a number), `reason`, `ts`, `useful`, and the columns of values.
 
-    `raw_n` has the rows of source n. What crosses from here to a batch is made for every row, whether the batch needs it
+    `raw_n` has the rows of source n. What crosses from here to a batch is made for every row, whether that is needed
     or not; so the texts of bad rows are made there, by `row_text`. `part` is the number of a row's partition. For a
     punctuation `mark` says from when to when it ends time, and `ts` and the values are NULL.
     """
