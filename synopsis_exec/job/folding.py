@@ -16,7 +16,7 @@ from synopsis_exec.job.contracts import Rates, stop_at
 from synopsis_exec.job.files import Files, LocalFiles, SharedFiles, copy_parts, is_uri
 from synopsis_exec.job.given import BAD, QUERY, RELATIONS, STREAMS, Kernel
 from synopsis_exec.job.output import json_lines, written_atomically
-from synopsis_exec.job.reading import identity, relation_rows
+from synopsis_exec.job.reading import identity, relation_rows, row_text
 from synopsis_exec.job.result_lines import write_results
 from synopsis_exec.job.saved import Checkpoint
 from synopsis_exec.job.sinks import Sinks
@@ -45,6 +45,8 @@ class Job:
         )
         self.checkpoint, self.sinks = Checkpoint(self.files), Sinks(spark, options)
         self.failure: Exception | None = None
+        self.text, self.observed = "", list[Any]()
+        """How a bad row's text is made, and what is observed of a batch: the same for all."""
         self.relations: dict[str, list[dict[str, Any]]] = {}
         self.relation_sizes: dict[str, int] = {}
         self.bad_relation_rows: list[dict[str, Any]] = []
@@ -145,36 +147,35 @@ class Job:
 
         observation = Observation()
         fetched = self.kept(frame, observation).toArrow()
-        bad = self.noted(fetched.filter(fetched.column("bad")), observation.get)
-        return together([fetched.filter(~fetched.column("bad").to_numpy()) if bad else fetched]), bad
+        wrong = fetched.column("bad")
+        bad = self.noted(fetched.filter(wrong.is_valid()), observation.get)
+        return together([fetched.filter(wrong.is_null()) if bad else fetched]), bad
+
+    def wrong(self) -> str:
+        """Whether a row of the next batch is bad or late, in Spark SQL over the columns of `tagged`."""
+        return f"(reason IS NOT NULL OR {self.closing.late()})"
 
     def kept(self, frame: DataFrame, observation: Observation, *more: Column) -> DataFrame:
         """The useful, bad and late rows of a batch; all of its rows are counted on the way, ``more`` is observed, too.
 
-        The text of a row is made for bad rows alone, so before the rows are counted: Spark makes what it counts.
+        What is wrong with a row is in `bad`, which is NULL for a good one.
         """
-        from pyspark.sql import functions as F
-
-        counts = [F.count(F.when(F.col("source") == n, 1)).alias(f"rows_{n}") for n in range(len(STREAMS))]
-        text = "CASE WHEN bad THEN text END AS text"
-        marks = [name for name in frame.columns if name == "mark"]
-        return (
-            frame.withColumn("bad", F.expr(f"reason IS NOT NULL OR {self.closing.late()}"))
-            .selectExpr("source", "part", "ts", "reason", "bad", "useful", text, *marks, *SLOTS)
-            .observe(observation, *counts, *self.closing.observed(), *more)
-            .where("bad OR useful")
-            .drop("useful", *marks)
-        )
+        if not self.text:
+            self.text, self.observed = row_text(frame), self.closing.observed()
+        why = f"CASE WHEN {self.wrong()} THEN struct(part, reason, {self.text} AS text) END AS bad"
+        counted = frame.observe(observation, *self.observed, *more)
+        return counted.where(f"{self.wrong()} OR useful").selectExpr("source", "ts", why, *SLOTS)
 
     def noted(self, rejected: Any, observed: dict[str, Any]) -> list[dict[str, Any]]:
         """The bad and late rows of a batch with their reasons; what was observed of it is taken in."""
         for number, source in enumerate(STREAMS):
             self.rows[source.name] += observed[f"rows_{number}"]
         bad = []
-        for row in rejected.select(["source", "part", "ts", "reason", "text"]).to_pylist():
-            reason = row["reason"] or self.closing.late_reason(row["source"], row["part"], row["ts"])
+        for row in rejected.select(["source", "ts", "bad"]).to_pylist():
+            number, wrong = row["source"], row["bad"]
+            reason = wrong["reason"] or self.closing.late_reason(number, wrong["part"], row["ts"])
             self.rejected[reason] += 1
-            bad.append({"stream": STREAMS[row["source"]].name, "reason": reason, "row": row["text"]})
+            bad.append({"stream": STREAMS[number].name, "reason": reason, "row": wrong["text"]})
         self.closing.take(observed)
         return bad
 
