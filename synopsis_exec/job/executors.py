@@ -89,10 +89,10 @@ class SpreadJob(Job):
         fine, observation = f"NOT {self.wrong()} AND useful", Observation()
         more = F.expr(f"count(CASE WHEN {fine} THEN 1 END)").alias("number"), F.expr(quantiles(fine)).alias("parts")
         self.held = self.kept(frame, observation, *more).persist()
-        rejected = self.held.where("bad IS NOT NULL").toArrow()
+        rejected = self.held.where("bad").toArrow()
         observed = observation.get
         self.seen = observed["number"], size
-        rows = self.held.where("bad IS NULL").select("source", "ts", *SLOTS)
+        rows = self.held.where("NOT bad").select("source", "ts", *SLOTS)
         left = Left(rows, observed["number"], list(observed["parts"] or ()), no_rows())
         return self.if_large(left), self.noted(rejected, observed)
 

@@ -147,9 +147,8 @@ class Job:
 
         observation = Observation()
         fetched = self.kept(frame, observation).toArrow()
-        wrong = fetched.column("bad")
-        bad = self.noted(fetched.filter(wrong.is_valid()), observation.get)
-        return together([fetched.filter(wrong.is_null()) if bad else fetched]), bad
+        bad = self.noted(fetched.filter(fetched.column("bad")), observation.get)
+        return together([fetched.filter(~fetched.column("bad").to_numpy()) if bad else fetched]), bad
 
     def wrong(self) -> str:
         """Whether a row of the next batch is bad or late, in Spark SQL over the columns of `tagged`."""
@@ -158,24 +157,27 @@ class Job:
     def kept(self, frame: DataFrame, observation: Observation, *more: Column) -> DataFrame:
         """The useful, bad and late rows of a batch; all of its rows are counted on the way, ``more`` is observed, too.
 
-        What is wrong with a row is in `bad`, which is NULL for a good one.
+        What happens to every row is counting and the tests of `where`; texts are made for bad rows alone.
         """
         if not self.text:
             self.text, self.observed = row_text(frame), self.closing.observed()
-        why = f"CASE WHEN {self.wrong()} THEN struct(part, reason, {self.text} AS text) END AS bad"
-        counted = frame.observe(observation, *self.observed, *more)
-        return counted.where(f"{self.wrong()} OR useful").selectExpr("source", "ts", why, *SLOTS)
+        wrong = self.wrong()
+        text = f"CASE WHEN {wrong} THEN {self.text} END AS text"
+        return (
+            frame.observe(observation, *self.observed, *more)
+            .where(f"{wrong} OR useful")
+            .selectExpr("source", "part", "ts", "reason", f"{wrong} AS bad", text, *SLOTS)
+        )
 
     def noted(self, rejected: Any, observed: dict[str, Any]) -> list[dict[str, Any]]:
         """The bad and late rows of a batch with their reasons; what was observed of it is taken in."""
         for number, source in enumerate(STREAMS):
             self.rows[source.name] += observed[f"rows_{number}"]
         bad = []
-        for row in rejected.select(["source", "ts", "bad"]).to_pylist():
-            number, wrong = row["source"], row["bad"]
-            reason = wrong["reason"] or self.closing.late_reason(number, wrong["part"], row["ts"])
+        for row in rejected.select(["source", "part", "ts", "reason", "text"]).to_pylist():
+            reason = row["reason"] or self.closing.late_reason(row["source"], row["part"], row["ts"])
             self.rejected[reason] += 1
-            bad.append({"stream": STREAMS[number].name, "reason": reason, "row": wrong["text"]})
+            bad.append({"stream": STREAMS[row["source"]].name, "reason": reason, "row": row["text"]})
         self.closing.take(observed)
         return bad
 
