@@ -105,6 +105,6 @@ W3 = Workload(
 )
 WORKLOADS = (W1, W2, W3)
 DENSE = replace(W3, name="W3 with 20 keys", values={"K": (0, 19)})
-"""A thousand pairs a row: the kernel takes most of the time."""
+"""Hundreds of pairs a row: the kernel takes most of the time."""
 SECONDS = replace(W2, name="W2 by the second", rows_per_timestamp=1000)
 """Many rows at a timestamp, of which most are the same."""
