@@ -328,5 +328,5 @@ def in_order_of_time(reports: list[Any]) -> list[Folded]:
 
 def estimated_bytes(frame: DataFrame) -> int | None:
     """How many bytes a batch is, as Spark estimates it from its files; None where it knows nothing."""
-    size = int(frame._jdf.queryExecution().optimizedPlan().stats().sizeInBytes())
+    size = int(frame._jdf.queryExecution().analyzed().stats().sizeInBytes())
     return size if size < UNKNOWN else None

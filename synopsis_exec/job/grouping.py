@@ -12,7 +12,7 @@ from synopsis_exec.job.given import IN_COLUMNS
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-SAMPLE = 1 << 16
+SAMPLE = 1 << 14
 """How many rows are looked at, to see whether the next batch is worth it."""
 LEAST = 1 << 13
 """So many rows are fetched as they are: counting them takes longer."""
