@@ -109,6 +109,8 @@ def check(
 
     found = fixed(fixes, judge, workspace) if fixes.wanted else judge(workspace)
     tell_defects(found, debug)
+    if not paths:
+        _note_unneeded(workspace, found)
     found, beside, status = comparison.compare(found, workspace, files, paths, judge_then)
     if not diff:
         put(asked, found, colored(color), beside)
@@ -120,6 +122,15 @@ def _note_unused(workspace: Workspace, files: list[Path]) -> None:
     for nearer, file in workspace.unused(files).items():
         used = f"{file} is checked against {workspace.catalog(file).file}, found from the working directory upwards"
         click.echo(f"streambound: note: {used}; {nearer} is not read (--catalog chooses)", err=True)
+
+
+def _note_unneeded(workspace: Workspace, found: tuple[Outcome, ...]) -> None:
+    """Say what the catalog allows and no registered query needs."""
+    from gate.reported import unneeded
+
+    catalog = workspace.catalog()
+    for code, line in unneeded(found, catalog):
+        click.echo(f"streambound: note: {catalog.file}:{line}: {code} is allowed, and no query needs it", err=True)
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from criteria.count import (
     Span,
     ages,
     best,
+    between_streams,
     every,
     fewest,
     first_timestamp,
@@ -95,8 +96,7 @@ class Bound:
 def bound(split: Query) -> Bound | None:
     """M for a split query that its criterion found bounded.
 
-    None where no formula is known yet: sets that keep extrema, more than `MOST_TABLES` tables, and tables whose size
-    depends on what a finite stream will bring.
+    None for more than `MOST_TABLES` tables.
     """
     parts = [(number, part) for number, branch in enumerate(split.branches) for part in _parts(branch, split.distinct)]
     found = []
@@ -184,7 +184,15 @@ def _stream_count(facts: Facts, table: Table, stream: str) -> Count | None:
     options = [] if values is None else [every([values, ages(stream, kept)] if kept else [values])]
     if present is not None and (values is None or stream in expiring(table)):
         options.append(tuples(facts, stream, present, attributes))
+    if not options and (between := _all([_value_count(facts, stored, inside) for stored in mine])) is not None:
+        options.append(every([between, ages(stream, kept)] if kept else [between]))
     return fewest(options) if options else None
+
+
+def _value_count(facts: Facts, stored: Stored, inside: frozenset[str]) -> Count | None:
+    """The values of a stored attribute, finite streams' values among what limits them."""
+    found = stored_count(facts, stored, inside)
+    return between_streams(facts, stored, inside) if found is None else found
 
 
 def _tuple_count(facts: Facts, table: Table, stream: str) -> Count | None:
@@ -281,7 +289,7 @@ def results_count(facts: Facts, layout: Table) -> Count | None:
         timestamps = lifetime(facts, source)
         if values is None and timestamps is not None:
             values = tuples(facts, source, Span(timestamps), tuple(stored.attribute for stored in mine))
-        found.append(values)
+        found.append(values or _all([_value_count(facts, stored, inside) for stored in mine]))
     return _all(found)
 
 

@@ -11,6 +11,7 @@ from analyzer.closure import Sort
 from analyzer.query import Attribute, Kind
 from analyzer.symbols import symbol
 from analyzer.values import Value
+from criteria.clipping import limits_within
 from criteria.limits import width
 from criteria.size import Size, least, product, total
 from criteria.synopsis import Stored, Table
@@ -140,10 +141,16 @@ def stored_count(facts: Facts, stored: Stored, inside: frozenset[str]) -> Count 
     return fewest(options) if options else None
 
 
+def between_streams(facts: Facts, stored: Stored, inside: frozenset[str]) -> Count | None:
+    """The number of values of a stored attribute between those that finite streams of a table bring."""
+    return _range(facts, stored, limits_within(facts, stored.attribute, inside)) if _ranged(facts, stored) else None
+
+
 def value_counts(facts: Facts, stored: Stored) -> list[Count]:
     """What a declared list, a constant or a range leaves of an attribute's values."""
-    counts = (_listed(facts, stored.attribute), _cut(facts, stored), _range(facts, stored))
-    return [count for count in counts if count is not None]
+    counts = (_listed(facts, stored.attribute), _cut(facts, stored), _constant(facts, stored))
+    ranges = (_range(facts, stored, facts.limits(stored.attribute)),) if _ranged(facts, stored) else ()
+    return [count for count in (*counts, *ranges) if count is not None]
 
 
 def _listed(facts: Facts, attribute: Attribute) -> Count | None:
@@ -194,18 +201,31 @@ def _equal_counts(facts: Facts, attribute: Attribute, inside: frozenset[str]) ->
     return found
 
 
-def _range(facts: Facts, stored: Stored) -> Count | None:
-    """``high − low + 1`` over a discrete domain; 1 for a value fixed by a constant."""
-    attribute = stored.attribute
+def _constant(facts: Facts, stored: Stored) -> Count | None:
+    """1 for a value fixed by a constant."""
+    if not _fixed(facts, stored.attribute):
+        return None
+    size = Size.number(1 + _nullable(facts, stored.attribute))
+    return Count(Rule.CONSTANT, size, (stored.attribute,))
+
+
+def _fixed(facts: Facts, attribute: Attribute) -> bool:
     if attribute not in facts.closure.nodes:
-        return None
+        return False
     matrix, node = facts.closure.node(attribute)
+    return matrix.equal(0, node)
+
+
+def _ranged(facts: Facts, stored: Stored) -> bool:
+    """Whether an attribute may have a range: it is of a discrete type, and not fixed."""
+    known = stored.attribute in facts.closure.nodes and not _fixed(facts, stored.attribute)
+    return known and facts.closure.sort(stored.attribute) is Sort.DISCRETE
+
+
+def _range(facts: Facts, stored: Stored, limits: tuple[Limit, Limit]) -> Count | None:
+    """``high − low + 1`` for an attribute with such limits, unless it is clipped to others."""
+    attribute, (low, high) = stored.attribute, limits
     null = Size.number(_nullable(facts, attribute))
-    if matrix.equal(0, node):
-        return Count(Rule.CONSTANT, total([Size.number(1), null]), (attribute,))
-    if facts.closure.sort(attribute) is not Sort.DISCRETE:
-        return None
-    low, high = facts.limits(attribute)
     if facts.branch.source(attribute.source).kind is Kind.RELATION:
         low, high = Limit(low.constant), Limit(high.constant)
     lows, highs = stored.low or (low,), stored.high or (high,)

@@ -1,20 +1,27 @@
-"""Limits of values as formulas: constants and relations' extreme values, as Python expressions over symbols."""
+"""Limits of values as formulas: constants, relations' and finite streams' extreme values, as Python expressions."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from analyzer.boundedness import Facts, Limit
+from analyzer.query import Attribute
 from analyzer.symbols import symbol
 from criteria.size import Size
 
+Values = Mapping[Attribute, str]
+"""What stands for the values of some attributes, instead of the symbol of their extreme value."""
+NO_VALUES: Values = {}
 
-def lower_text(facts: Facts, limits: tuple[Limit, ...]) -> str:
+
+def lower_text(facts: Facts, limits: tuple[Limit, ...], values: Values = NO_VALUES) -> str:
     """The least of some lower limits, each the greatest of its parts, as a Python expression."""
-    return _shift(*_lower(facts, limits))
+    return _shift(*_lower(facts, limits, values))
 
 
-def upper_text(facts: Facts, limits: tuple[Limit, ...]) -> str:
+def upper_text(facts: Facts, limits: tuple[Limit, ...], values: Values = NO_VALUES) -> str:
     """The greatest of some upper limits, each the least of its parts, as a Python expression."""
-    return _shift(*_upper(facts, limits))
+    return _shift(*_upper(facts, limits, values))
 
 
 def width(facts: Facts, lows: tuple[Limit, ...], highs: tuple[Limit, ...], fewest: int) -> Size:
@@ -27,19 +34,24 @@ def width(facts: Facts, lows: tuple[Limit, ...], highs: tuple[Limit, ...], fewes
     return Size(f"max({fewest}, {_shift(text, more) if high else text})")
 
 
-def _lower(facts: Facts, limits: tuple[Limit, ...]) -> tuple[str, int]:
-    return _extreme("min", [_extreme("max", _parts(facts, limit, "min")) for limit in limits])
+def _lower(facts: Facts, limits: tuple[Limit, ...], values: Values = NO_VALUES) -> tuple[str, int]:
+    return _extreme("min", [_extreme("max", _parts(facts, limit, "min", values)) for limit in limits])
 
 
-def _upper(facts: Facts, limits: tuple[Limit, ...]) -> tuple[str, int]:
-    return _extreme("max", [_extreme("min", _parts(facts, limit, "max")) for limit in limits])
+def _upper(facts: Facts, limits: tuple[Limit, ...], values: Values = NO_VALUES) -> tuple[str, int]:
+    return _extreme("max", [_extreme("min", _parts(facts, limit, "max", values)) for limit in limits])
 
 
-def _parts(facts: Facts, limit: Limit, extreme: str) -> list[tuple[str, int]]:
+def _parts(facts: Facts, limit: Limit, extreme: str, values: Values) -> list[tuple[str, int]]:
     """Each part as a formula (empty for a constant) and an offset."""
     constant = [] if limit.constant is None else [("", int(limit.constant))]
-    relations = ((facts.branch.source(a.source).table, a.column, offset) for a, offset in limit.relations)
-    return constant + [(symbol(extreme, table, column), int(offset)) for table, column, offset in relations]
+    named = ((values.get(a) or extreme_symbol(facts, extreme, a), int(offset)) for a, offset in limit.relations)
+    return [*constant, *named]
+
+
+def extreme_symbol(facts: Facts, extreme: str, attribute: Attribute) -> str:
+    """The symbol of the least (``min``) or greatest (``max``) value of an attribute."""
+    return symbol(extreme, facts.branch.source(attribute.source).table, attribute.column)
 
 
 def _extreme(name: str, parts: list[tuple[str, int]]) -> tuple[str, int]:

@@ -18,7 +18,7 @@ class Size:
     ``rated`` says that no number can be given without the tuples per timestamp, ``c_S``: the bound grows with them.
 
     Symbols: ``c_S`` tuples of stream S per timestamp; ``rows_R`` rows of relation R; ``min_R_a`` and ``max_R_a`` the
-    extreme values of its column a.
+    extreme values of its column a; for a stream that is finite in the query, those until its end.
     """
 
     text: str

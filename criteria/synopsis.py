@@ -17,9 +17,10 @@ from functools import cached_property
 from itertools import combinations
 from math import inf
 
-from analyzer.boundedness import Facts, Join, Limit
+from analyzer.boundedness import Facts, Limit
 from analyzer.closure import Sort
 from analyzer.query import Attribute, Comparison, Kind, Op
+from criteria.clipping import Open, clip, direction, limits_within, stream_limits
 from criteria.cuts import Cut, cuts
 from criteria.extremum import Extremum, extrema
 from criteria.order_search import Reference
@@ -42,6 +43,21 @@ class Stored:
     high: tuple[Limit, ...]
     equal: tuple[tuple[Attribute, Fraction], ...] = ()
     cuts: tuple[Cut, ...] = ()
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """The attribute, and those that equal it."""
+        return (self.attribute, *(other for other, _ in self.equal))
+
+    @property
+    def limiting(self) -> tuple[Attribute, ...]:
+        """The attributes of relations and finite streams that values are clipped to."""
+        return tuple(attribute for limit in (*self.low, *self.high) for attribute, _ in limit.relations)
+
+    @property
+    def exact(self) -> bool:
+        """Whether values are kept as they are."""
+        return not self.low and not self.high and not self.cuts
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +91,7 @@ class Table:
     @property
     def exact(self) -> frozenset[Attribute]:
         """The attributes whose values an entry holds as they are."""
-        kept = [stored for stored in self.key if not stored.low and not stored.high and not stored.cuts]
-        return frozenset(a for stored in kept for a in (stored.attribute, *(other for other, _ in stored.equal)))
+        return frozenset(a for stored in self.key if stored.exact for a in stored.attributes)
 
     @property
     def name(self) -> str:
@@ -220,7 +235,7 @@ class Synopsis:
         ends = [
             self.facts.finite_streams[s] for s in self.streams if s not in inside and s in self.facts.finite_streams
         ]
-        table = Table(streams, relations, tuple(self._key(inside)), ages, min(ends, default=None))
+        table = Table(streams, relations, self._key(inside), ages, min(ends, default=None))
         return replace(table, extrema=extrema(self.facts, self.references, inside, table.exact))
 
     def part(self, streams: tuple[str, ...], relations: tuple[str, ...]) -> Table:
@@ -229,25 +244,66 @@ class Synopsis:
         A value is clipped as in a table: whether a join is harmless does not depend on which side is newer.
         """
         inside = frozenset((*streams, *relations))
-        return Table(streams, relations, tuple(self._key(inside)), (), None)
+        return Table(streams, relations, self._key(inside), (), None)
 
-    def _key(self, inside: frozenset[str]) -> Iterator[Stored]:
-        classes: dict[Attribute, list[Attribute]] = {}
-        for attribute, partners in self._wanted.items():
-            if attribute.source in inside and (attribute in self._projected or not partners <= inside):
-                classes.setdefault(self.facts.alike(attribute)[0], []).append(attribute)
-        for members in classes.values():
-            if not any(self._told_apart(member, inside) for member in members):
+    def _key(self, inside: frozenset[str]) -> tuple[Stored, ...]:
+        """What a table keeps, with the finite streams' attributes that its values are clipped to."""
+        plain = tuple(self._stored(inside))
+        limiting = frozenset(a for stored in plain for a in self._limiting(stored, plain, inside))
+        return tuple(self._stored(inside, limiting)) if limiting else plain
+
+    def _stored(self, inside: frozenset[str], limiting: frozenset[Attribute] = frozenset()) -> Iterator[Stored]:
+        """What is kept of each class of equal attributes; ``limiting`` are kept as they are."""
+        for members in self._classes(inside, limiting):
+            exact = any(member in limiting or self._exact(member, inside) for member in members)
+            joins = self._open_joins(members, inside)
+            if not exact and not joins:
                 continue
-            members.sort(key=self._carrier)
             kept, rest = members[0], members[1:]
-            low, high = self._clip(members, inside)
+            low, high = ((), ()) if exact else clip(self.facts, kept, joins, limiting)
             equal = tuple((other, self.facts.difference(other, kept)) for other in rest)
-            yield Stored(kept, low, high, equal, self._cuts(members, inside))
+            yield Stored(kept, low, high, equal, () if exact else self._cuts(kept, joins))
 
-    def _told_apart(self, attribute: Attribute, inside: frozenset[str]) -> bool:
-        """Whether more than an extremum of an attribute matters outside."""
-        return self._exact(attribute, inside) or bool(self._open_joins(attribute, inside))
+    def _classes(self, inside: frozenset[str], limiting: frozenset[Attribute]) -> Iterator[list[Attribute]]:
+        """The attributes that may be kept, those that are equal together, the one to keep first."""
+        classes: dict[Attribute, list[Attribute]] = {}
+        for attribute, partners in {**self._wanted, **{a: frozenset() for a in limiting - self._wanted.keys()}}.items():
+            wanted = attribute in self._projected or attribute in limiting or not partners <= inside
+            if attribute.source in inside and wanted:
+                classes.setdefault(self.facts.alike(attribute)[0], []).append(attribute)
+        yield from (sorted(members, key=self._carrier) for members in classes.values())
+
+    def _limiting(self, stored: Stored, key: tuple[Stored, ...], inside: frozenset[str]) -> Iterator[Attribute]:
+        """The finite streams' attributes that an attribute of a key must be clipped to.
+
+        That is where neither a window nor the end of a stream limits how long it is kept, nothing else limits its
+        values, and finite streams, all of them there, limit those of what it is compared with.
+        """
+        attribute = stored.attribute
+        if not self._for_ever(attribute.source, inside) or self._limited(stored, inside):
+            return
+        joins = self._open_joins(list(stored.attributes), inside)
+        lesser = direction(self.facts, attribute, joins)
+        exact = frozenset(a for other in key if other.exact for a in other.attributes)
+        for other in (join.partner(member) for member, join in joins if lesser is not None):
+            if not self.facts.limits(other)[0 if lesser else 1].known:
+                ends = stream_limits(self.facts, other, bool(lesser), inside)
+                yield from sorted((a for a, _ in ends), key=lambda a: exact.isdisjoint(self.facts.alike(a)))[:1]
+
+    def _for_ever(self, stream: str, inside: frozenset[str]) -> bool:
+        """Whether a table may keep tuples of a stream for ever."""
+        ends = self.facts.finite_streams
+        outside = [other for other in self.streams if other not in inside]
+        windows = self._windows.get(stream, {})
+        return stream in self.facts.infinite and not any(other in ends or other in windows for other in outside)
+
+    def _limited(self, stored: Stored, inside: frozenset[str]) -> bool:
+        """Whether the values of an attribute are limited, or it is clipped."""
+        if not stored.exact or self.facts.listed(stored.attribute) is not None:
+            return True
+        known = stored.attribute in self.facts.closure.nodes
+        discrete = known and self.facts.closure.sort(stored.attribute) is Sort.DISCRETE
+        return not discrete or all(end.known for end in limits_within(self.facts, stored.attribute, inside))
 
     @cached_property
     def _as_extremum(self) -> frozenset[Reference]:
@@ -281,64 +337,20 @@ class Synopsis:
         others = [a for a in self._projected if a not in self.facts.closure.nodes]
         return {a: frozenset(found.get(a, ())) for a in (*known, *others)}
 
-    def _open_joins(self, attribute: Attribute, inside: frozenset[str]) -> list[Join]:
-        """The joins with sources outside that an extremum does not decide."""
-        joins = (j for j in self.facts.joins_on.get(attribute, ()) if j.partner(attribute).source not in inside)
-        return [j for j in joins if Reference(j.attribute, j.other, attribute) not in self._as_extremum]
+    def _open_joins(self, members: list[Attribute], inside: frozenset[str]) -> list[Open]:
+        """The joins of some attributes with sources outside that an extremum does not decide."""
+        joins = [(a, j) for a in members for j in self.facts.joins_on.get(a, ()) if j.partner(a).source not in inside]
+        return [(a, j) for a, j in joins if Reference(j.attribute, j.other, a) not in self._as_extremum]
 
-    def _clip(self, members: list[Attribute], inside: frozenset[str]) -> tuple[tuple[Limit, ...], tuple[Limit, ...]]:
-        """The limits outside which the future cannot tell values of the first member apart (see `Stored`).
-
-        A join ``A − B ≤ c`` depends on A only from ``lo(B) + c`` on, on B only up to ``hi(A) − c``. What equals A up
-        to an offset sets A's limits too, shifted. An attribute that is joined in both directions, for equality, or
-        projected is bounded itself and keeps its exact value.
-        """
-        kept = members[0]
-        if kept not in self.facts.closure.nodes or self.facts.closure.sort(kept) is not Sort.DISCRETE:
-            return (), ()
-        joins = [(member, join) for member in members for join in self._open_joins(member, inside)]
-        directions = {join.attribute == member for member, join in joins}
-        exact = any(self._exact(member, inside) for member in members) or any(join.equality for _, join in joins)
-        if exact or len(directions) != 1:
-            return (), ()
-        lesser = directions.pop()
-        limits = [self._least_that_matters(j) if lesser else self._greatest_that_matters(j) for _, j in joins]
-        known = tuple(
-            self._shifted(limit, self.facts.difference(kept, member))
-            for limit, (member, _) in zip(limits, joins, strict=True)
-            if limit is not None
-        )
-        if len(known) < len(limits):
-            return (), ()
-        return (known, ()) if lesser else ((), known)
-
-    def _cuts(self, members: list[Attribute], inside: frozenset[str]) -> tuple[Cut, ...]:
-        """Over dense types, where the future compares the members with listed values only: the cuts that decide."""
-        kept = members[0]
+    def _cuts(self, kept: Attribute, joins: list[Open]) -> tuple[Cut, ...]:
+        """Over dense types, where the future compares with listed values only: the cuts that decide."""
         if kept not in self.facts.closure.nodes or self.facts.closure.sort(kept) is Sort.DISCRETE:
             return ()
-        joins = [(member, join) for member in members for join in self._open_joins(member, inside)]
-        exact = any(self._exact(member, inside) for member in members) or any(join.equality for _, join in joins)
-        return () if exact else cuts(self.facts, kept, joins)
+        return () if any(join.equality for _, join in joins) else cuts(self.facts, kept, joins)
 
     def _exact(self, attribute: Attribute, inside: frozenset[str]) -> bool:
         """Whether every value of an attribute differs for the future: it is projected, or in an open ``<>``."""
         return attribute in self._projected or not self._unequal.get(attribute, set()) <= inside
-
-    def _least_that_matters(self, join: Join) -> Limit | None:
-        """``lo(B) + c`` for ``A − B ≤ c``: every smaller A satisfies the join."""
-        low = self.facts.limits(join.other)[0]
-        return self._shifted(low, self.facts.difference(join.attribute, join.other)) if low.known else None
-
-    def _greatest_that_matters(self, join: Join) -> Limit | None:
-        """``hi(A) − c`` for ``A − B ≤ c``: every greater B satisfies the join."""
-        high = self.facts.limits(join.attribute)[1]
-        return self._shifted(high, -self.facts.difference(join.attribute, join.other)) if high.known else None
-
-    @staticmethod
-    def _shifted(limit: Limit, offset: Fraction) -> Limit:
-        constant = None if limit.constant is None else limit.constant + offset
-        return Limit(constant, tuple((attribute, value + offset) for attribute, value in limit.relations))
 
     # --- ages --------------------------------------------------------------------------------------------------
 

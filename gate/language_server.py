@@ -32,6 +32,10 @@ PAUSE = 0.2
 """Seconds without a change after which a text is checked."""
 
 
+WATCHED = ("**/*.toml", "**/*baseline*.json")
+"""Files that change what is found in queries: a client that can tells of changes by other programs."""
+
+
 class Server(LanguageServer):
     """The server's state: which catalog is in use, and what is shown of which document."""
 
@@ -122,6 +126,12 @@ def _failure(error: StreamboundError) -> types.Diagnostic:
     return types.Diagnostic(range=start, message=text, severity=types.DiagnosticSeverity.Error, source=NAME)
 
 
+def _watches(client: types.ClientCapabilities) -> bool:
+    """Whether a client can be asked to watch files."""
+    watched = client.workspace.did_change_watched_files if client.workspace is not None else None
+    return watched is not None and bool(watched.dynamic_registration)
+
+
 def language_server(catalog: Path | None = None) -> Server:
     """The server, ready to be started; with a catalog, or else with the one that `streambound check` would find."""
     server = Server(catalog)
@@ -132,6 +142,14 @@ def language_server(catalog: Path | None = None) -> Server:
         root = folders[0].uri if folders else params.root_uri
         if root and (path := uris.to_fs_path(root)) and Path(path).is_dir():
             os.chdir(path)
+
+    @server.feature(types.INITIALIZED)
+    async def initialized(params: types.InitializedParams) -> None:
+        if _watches(server.client_capabilities):
+            options = types.DidChangeWatchedFilesRegistrationOptions([types.FileSystemWatcher(p) for p in WATCHED])
+            method = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
+            registration = types.Registration("streambound-files", method, options)
+            await server.client_register_capability_async(types.RegistrationParams([registration]))
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: types.DidOpenTextDocumentParams) -> None:

@@ -28,6 +28,8 @@ class Policy:
     catalog: Catalog | None = None
     asked: Mapping[str, Any] = field(default_factory=dict)
     run: Mapping[str, Any] = field(default_factory=dict)
+    _fitting: dict[str, tuple[tuple[str, Override], ...]] = field(default_factory=dict, repr=False, compare=False)
+    """Of each file that was asked for, so that patterns are compared once a file."""
 
     def value(self, key: str, file: str | None = None) -> Any:
         """A setting in a file, or in those that no override fits."""
@@ -80,15 +82,21 @@ class Policy:
             found.update((code, (setting, pattern)) for code, setting in getattr(override, table).items())
         return found
 
-    def _overrides(self, file: str) -> Iterator[tuple[str, Override]]:
+    def _overrides(self, file: str) -> tuple[tuple[str, Override], ...]:
         """The overrides that a file fits, each with the pattern, in their order."""
         if self.catalog is None or not self.catalog.settings.overrides:
-            return
-        here = Path(os.path.relpath(file, Path(self.catalog.file).parent)).as_posix()
-        for override in self.catalog.settings.overrides:
-            pattern = next((pattern for pattern in override.files if matches(pattern, here)), None)
-            if pattern is not None:
-                yield pattern, override
+            return ()
+        if file not in self._fitting:
+            self._fitting[file] = tuple(_fitting(self.catalog, file))
+        return self._fitting[file]
+
+
+def _fitting(catalog: Catalog, file: str) -> Iterator[tuple[str, Override]]:
+    here = Path(os.path.relpath(file, Path(catalog.file).parent)).as_posix()
+    for override in catalog.settings.overrides:
+        pattern = next((pattern for pattern in override.files if matches(pattern, here)), None)
+        if pattern is not None:
+            yield pattern, override
 
 
 def baseline_path(catalog: Catalog, name: str) -> Path:

@@ -68,6 +68,16 @@ def _allowed(item: Outcome, policy: Policy) -> Outcome:
     return replace(item, diagnostics=diagnostics)
 
 
+def unneeded(outcomes: Iterable[Outcome], catalog: Catalog) -> Iterator[tuple[str, int]]:
+    """The codes that the catalog allows without need, with their lines: by the outcomes of all registered files."""
+    found = (one for item in outcomes for one in item.diagnostics)
+    used = {(one.code, one.suppression.where) for one in found if one.suppression is not None}
+    tables = (catalog.settings.acceptance, *(override.acceptance for override in catalog.settings.overrides))
+    for code, setting in (pair for table in tables for pair in table.items()):
+        if setting.value is not None and (code, f"{catalog.file}:{setting.line}") not in used:
+            yield code, setting.line
+
+
 def _marked(found: Diagnostic, setting: Setting | None, catalog: str) -> Diagnostic:
     if setting is None or setting.value is None or found.suppression is not None:
         return found

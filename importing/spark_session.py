@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from typing import Any
 
 from analyzer.errors import UsageError
 from importing.spark_schema import table_of
 from importing.tables import ImportedTable
+from synopsis_exec.java import require_java
 
 
 def spark_session(names: Sequence[str] = ()) -> tuple[ImportedTable, ...]:
     """The tables and views of those names, or all of the session's current database.
 
     A table that Spark reads as a stream is one; any other is a relation, since that is how Spark sees it.
-    Raises UsageError where there is no Spark, or no such table.
+    Raises UsageError where there is no Spark, or no such table, and JavaError where Spark would need a Java.
     """
     try:
+        from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession
     except ImportError as error:
         raise UsageError("pyspark is not installed", remedy="pip install 'streambound[spark]'") from error
-    spark = SparkSession.builder.getOrCreate()
+    if "SPARK_REMOTE" not in os.environ and SparkSession.getActiveSession() is None:
+        require_java()
+    try:
+        return _tables(SparkSession.builder.getOrCreate(), names)
+    except PySparkException as error:
+        said = str(error).strip().splitlines()
+        raise UsageError(f"Spark says: {said[0] if said else type(error).__name__}") from error
+
+
+def _tables(spark: Any, names: Sequence[str]) -> tuple[ImportedTable, ...]:
     wanted = list(names) or sorted(table.name for table in spark.catalog.listTables())
     if not wanted:
         raise UsageError("the session has no tables", remedy="name them, as in database.table")

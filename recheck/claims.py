@@ -27,7 +27,10 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """The tightest of a constant and of relations' extreme values, each with an offset."""
+    """The tightest of a constant and of extreme values of relations or finite streams, each with an offset.
+
+    Where it clips a value, a finite stream's attribute stands for its value in the same partial match.
+    """
 
     constant: int | None
     relations: tuple[tuple[Attribute, int], ...]

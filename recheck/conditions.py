@@ -205,14 +205,15 @@ class Conditions:
         return frozenset(found.union(frozenset((x.source, y.source)) for x, y in pairs if self._related(x, y)))
 
     def _related(self, x: Attribute, y: Attribute) -> bool:
-        """Whether ``x − y`` is bounded, for values other than through something at no fixed distance from either."""
+        """Whether ``x − y`` is bounded, for values other than through constants or what is at no fixed distance."""
         whole, follows = self.follows.bound(x, y), self.follows
         if whole is None or self.branch.is_time(x):
             return whole is not None
-        for z in (self.zero(x), *self.attributes):
+        zero = self.zero(x)
+        for z in (zero, *self.attributes):
             first = follows.bound(x, z)
             second = None if first is None else follows.bound(z, y)
-            apart = follows.fixed(x, z) is None and follows.fixed(z, y) is None
+            apart = z == zero or (follows.fixed(x, z) is None and follows.fixed(z, y) is None)
             if first and second and apart and (first[0] + second[0], min(first[1], second[1])) <= whole:
                 return False
         return True

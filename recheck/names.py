@@ -25,10 +25,18 @@ def unknown(conditions: Conditions, table: Table) -> Iterator[str]:
     extremes = [attribute for limit in limits for attribute in _extremes(limit)]
     known = set(conditions.attributes)
     wrong = [a for a in attributes if a not in known]
-    wrong += [a for a in extremes if a not in known or a.source not in conditions.relations]
+    wrong += [a for a in extremes if a not in known or not _complete(conditions, table, a.source)]
     yield from (f"table {table.name} speaks of {attribute}" for attribute in dict.fromkeys(wrong))
     if any(limit.constant is None and not limit.relations for limit in limits):
         yield f"table {table.name} has a limit that is none"
+
+
+def _complete(conditions: Conditions, table: Table, source: str) -> bool:
+    """Whether a source's values are limited for good: it is a relation, or a finite stream whose tuple is there."""
+    if source in conditions.relations:
+        return True
+    time = conditions.time(source)
+    return source in table.streams and conditions.follows.bound(time, conditions.zero(time)) is not None
 
 
 def _extremes(limit: Limit) -> list[Attribute]:

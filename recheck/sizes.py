@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from math import prod
 
 from analyzer.query import Attribute
-from analyzer.symbols import symbol
+from analyzer.symbols import symbol, symbols_in
 from recheck.best import without_best
 from recheck.claims import Age, Count, Cut, Extremum, Limit, RejectedError, Table
 from recheck.conditions import Conditions
 from recheck.formula import evaluate
 from recheck.names import counts_of
+from recheck.sufficiency import Known
 
 Numbers = Mapping[str, int]
 
@@ -32,7 +33,8 @@ def oversized(conditions: Conditions, table: Table, samples: list[Numbers]) -> I
         for numbers in samples:
             most, claimed = checker.most(table.count, numbers), evaluate(table.entries.formula, numbers)
             if most != claimed:
-                yield f"table {table.name} may have {most} entries, not {claimed}, where {_where(numbers)}"
+                where = _where(numbers, table.entries.formula)
+                yield f"table {table.name} may have {most} entries, not {claimed}, where {where}"
                 return
     except RejectedError as error:
         yield f"table {table.name}: {error}"
@@ -43,8 +45,9 @@ def _kept(extremum: Extremum) -> list[Attribute]:
     return [Attribute("", str(attribute)) for attribute, _ in extremum.of]
 
 
-def _where(numbers: Numbers) -> str:
-    return ", ".join(f"{name} = {number}" for name, number in sorted(numbers.items())) or "nothing varies"
+def _where(numbers: Numbers, formula: str) -> str:
+    known = ((name, numbers[name]) for name in sorted(symbols_in(formula)))
+    return ", ".join(f"{name} = {number}" for name, number in known) or "nothing varies"
 
 
 def _old_together(kept: Age, age: Age, most: int) -> bool:
@@ -181,6 +184,9 @@ class _Checker:
         stored = next((stored for stored in self.table.stored if stored.attribute == attribute), None)
         if stored is None or not self.conditions.whole(attribute):
             raise RejectedError(f"{attribute} has no range of integers")
+        known = Known(self.conditions, self.table)
+        if not all(known.same(limit) for limit in (*stored.low, *stored.high)):
+            raise RejectedError(f"{attribute} is clipped to values that the key does not hold")
         low = count.low == stored.low if stored.low else any(self._above(attribute, limit) for limit in count.low)
         high = count.high == stored.high if stored.high else any(self._below(attribute, limit) for limit in count.high)
         if not low or not high:
@@ -215,7 +221,9 @@ class _Checker:
         claimed = evaluate(count.size, numbers)
         if claimed != found:
             columns = ", ".join(map(str, count.attributes)) or count.source or "several columns"
-            raise RejectedError(f"the {count.rule} of {columns} is {found}, not {claimed}, where {_where(numbers)}")
+            raise RejectedError(
+                f"the {count.rule} of {columns} is {found}, not {claimed}, where {_where(numbers, count.size)}"
+            )
         return found
 
     def _number(self, count: Count, numbers: Numbers) -> int:

@@ -164,13 +164,25 @@ class Known:
         """Whether ``other ≥ limit + offset`` follows, part by part."""
         follows, zero = self.conditions.follows, self.conditions.zero(other)
         constant = limit.constant is None or follows.implies(zero, other, -limit.constant - offset)
-        return constant and all(follows.implies(r, other, -plus - offset) for r, plus in limit.relations)
+        return (
+            constant
+            and self.same(limit)
+            and all(follows.implies(r, other, -plus - offset) for r, plus in limit.relations)
+        )
 
     def _at_most(self, other: Attribute, limit: Limit, offset: int) -> bool:
         """Whether ``other ≤ limit + offset`` follows, part by part."""
         follows, zero = self.conditions.follows, self.conditions.zero(other)
         constant = limit.constant is None or follows.implies(other, zero, limit.constant + offset)
-        return constant and all(follows.implies(other, r, plus + offset) for r, plus in limit.relations)
+        return (
+            constant
+            and self.same(limit)
+            and all(follows.implies(other, r, plus + offset) for r, plus in limit.relations)
+        )
+
+    def same(self, limit: Limit) -> bool:
+        """Whether matches with one key are clipped to one limit: the key holds the streams' values in it."""
+        return all(a.source in self.conditions.relations or self.exactly(a) for a, _ in limit.relations)
 
     def decided(self) -> Distances:
         """What follows from what holds inside, what holds outside, the key, and the order of arrival."""

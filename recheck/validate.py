@@ -49,10 +49,10 @@ def _branch_faults(conditions: Conditions, claim: Branch, distinct: bool, sample
     if claim.sql != sql:
         yield f"the certificate is for another query: {claim.sql}, where this one has {sql}"
         return
-    if nameless := [fault for table in claim.tables for fault in unknown(conditions, table)]:
-        yield from nameless
-        return
     try:
+        if nameless := [fault for table in claim.tables for fault in unknown(conditions, table)]:
+            yield from nameless
+            return
         partial = tuple(table for table in claim.tables if not table.results)
         if not distinct and any(table.extrema for table in claim.tables):
             yield "a query that counts its results keeps extrema"
@@ -100,11 +100,10 @@ def _sample(split: Query, choose: random.Random, far: bool) -> Numbers:
     for source in (source for branch in split.branches for source in branch.sources):
         prefix, declared = ("rows", source.rows) if source.kind is Kind.RELATION else ("c", source.max_per_timestamp)
         numbers[symbol(prefix, source.table)] = choose.randint(1, most) if declared is None else declared
-        if source.kind is Kind.RELATION:
-            for column in source.columns:
-                low, high = sorted((choose.randint(-most, most), choose.randint(-most, most)))
-                numbers[symbol("min", source.table, column.name)] = low
-                numbers[symbol("max", source.table, column.name)] = high
+        for column in source.columns:
+            low, high = sorted((choose.randint(-most, most), choose.randint(-most, most)))
+            numbers[symbol("min", source.table, column.name)] = low
+            numbers[symbol("max", source.table, column.name)] = high
     return numbers
 
 

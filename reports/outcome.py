@@ -24,7 +24,7 @@ DETAILS = ("certificate", "drawings", "lto_queries")
 
 @dataclass(frozen=True, slots=True)
 class BoundText:
-    """M as a formula, and as a number where the catalog gives one; both None where no formula is known."""
+    """M as a formula, and as a number where the catalog gives one; both None where it takes too many tables."""
 
     formula: str | None = None
     entries: int | None = None

@@ -9,14 +9,18 @@ from analyzer.closure import Sort
 from analyzer.query import Attribute, Kind
 from analyzer.types import Family
 from analyzer.values import Value, decode
+from criteria.clipping import limits_within
 from criteria.synopsis import Age, Stored
 
 _LISTED = 4
 _UNITS = ((86_400_000_000, "d"), (3_600_000_000, "h"), (60_000_000, "min"), (1_000_000, "s"), (1_000, "ms"), (1, "µs"))
 
 
-def values_text(facts: Facts, x: Attribute) -> str:
-    """What is known of an attribute's values: ``1 <= T.B <= 4``, ``d.carrier = a.carrier``, ``S.A has no bound``."""
+def values_text(facts: Facts, x: Attribute, inside: frozenset[str] | None = None) -> str:
+    """What is known of an attribute's values: ``1 <= T.B <= 4``, ``d.carrier = a.carrier``, ``S.A has no bound``.
+
+    Where only some sources are ``inside``, finite streams among the others limit nothing yet: ``any T.B``.
+    """
     source = facts.branch.source(x.source)
     if x in facts.closure.null:
         return f"{x} is NULL"
@@ -31,14 +35,16 @@ def values_text(facts: Facts, x: Attribute) -> str:
         return join_text(facts, x, equal[0])
     if x not in facts.closure.nodes or facts.closure.sort(x) is not Sort.DISCRETE:
         return _dense_text(facts, x)
-    low, high = facts.limits(x)
-    by_stream = facts.bounded(x) and not (low.known and high.known)
-    return _interval(facts, x, (low,), (high,)) + (" (a finite stream bounds it)" if by_stream else "")
+    low, high = limits_within(facts, x, frozenset(facts.finite_streams) if inside is None else inside)
+    if inside is not None and not (low.known and high.known):
+        return f"any {x}"
+    return _interval(facts, x, (low,), (high,))
 
 
-def stored_text(facts: Facts, stored: Stored) -> str:
-    """What a table keeps of an attribute; ``(clipped)`` where values beyond the interval are moved into it.
+def stored_text(facts: Facts, stored: Stored, inside: frozenset[str]) -> str:
+    """What a table of the sources ``inside`` keeps of an attribute.
 
+    ``(clipped)`` says that values beyond the interval are moved into it.
     ``any Z.B`` stands in tables that have a bound for another reason, such as a window.
     """
     if stored.cuts:
@@ -46,8 +52,8 @@ def stored_text(facts: Facts, stored: Stored) -> str:
         return f"{stored.attribute} by its place among {_some(list(values))}"
     if not stored.low and not stored.high:
         known = facts.bounded(stored.attribute) or stored.attribute.source in facts.finite_streams
-        return values_text(facts, stored.attribute) if known else f"any {stored.attribute}"
-    low, high = facts.limits(stored.attribute)
+        return values_text(facts, stored.attribute, inside) if known else f"any {stored.attribute}"
+    low, high = limits_within(facts, stored.attribute, inside)
     return _interval(facts, stored.attribute, stored.low or (low,), stored.high or (high,)) + " (clipped)"
 
 
@@ -120,7 +126,9 @@ def _end(facts: Facts, x: Attribute, limits: tuple[Limit, ...], lower: bool) -> 
 def _limit(facts: Facts, x: Attribute, limit: Limit, lower: bool) -> str:
     parts = [] if limit.constant is None else [_value(facts, x, limit.constant)]
     extreme = "min" if lower else "max"
-    parts += [f"{extreme}({attribute}){_plus(facts, x, offset)}" for attribute, offset in limit.relations]
+    for a, offset in limit.relations:
+        relation = facts.branch.source(a.source).kind is Kind.RELATION
+        parts.append((f"{extreme}({a})" if relation else f"{a}") + _plus(facts, x, offset))
     return parts[0] if len(parts) == 1 else f"{'max' if lower else 'min'}({_some(parts)})"
 
 

@@ -85,7 +85,7 @@ def show_bound(checked: Checked, decision: Decision) -> str:
     from criteria.symbolic import symbolic
 
     if checked.bound is None:
-        return "no bound" if checked.verdict.value != "bounded" else "bounded by a constant that has no formula yet"
+        return "no bound" if checked.verdict.value != "bounded" else f"bounded, in more than {MOST_TABLES} tables"
     lines = [f"{table.table}: {symbolic(table.size)}" for table in checked.bound.tables]
     return "\n".join([*lines, f"M = {symbolic(checked.bound.entries)}"])
 

@@ -66,7 +66,7 @@ class TableWords:
             return f"the {'greatest' if reference.maximum else 'least'} {stored.attribute}"
         if stored.attribute in self.culprits(table):
             return f"every {stored.attribute}"
-        return stored_text(self.facts, stored)
+        return stored_text(self.facts, stored, frozenset((*table.streams, *table.relations)))
 
     def size(self, table: Table) -> str:
         """How many entries a table can have."""

@@ -9,6 +9,7 @@ from decimal import ROUND_CEILING, Context
 from pathlib import Path
 
 from analyzer.diagnostics import Diagnostic, Fix, Related
+from criteria.synopsis import MOST_TABLES
 from criteria.vocabulary import Tier, Verdict
 from reports.excerpts import excerpt
 from reports.outcome import Outcome
@@ -113,7 +114,7 @@ def bound_text(item: Outcome) -> str:
         return ""
     formula, entries = item.bound.formula, item.bound.entries
     if item.tier is None or formula is None:
-        return ", by a constant that has no formula yet"
+        return f", by a constant that is not worked out: it would need more than {MOST_TABLES} tables"
     tier = f" ({_TIER[item.tier]})"
     if entries is None:
         return f"{tier}, at most {formula} synopsis entries"

@@ -18,6 +18,7 @@ from analyzer.boundedness import Facts
 from analyzer.closure import Closure, Sort
 from analyzer.query import Attribute
 from analyzer.types import Family
+from criteria.clipping import stream_limits
 from criteria.cuts import representatives
 from criteria.synopsis import Stored
 from synopsis_exec.plan_ir import BranchPlan, Input, Plan
@@ -120,12 +121,36 @@ def _row(declared: Input, alias: str, solution: Solution) -> Row:
 def _solutions(branch: BranchPlan, random: Random | None) -> Iterator[Solution]:
     """Values of all attributes that satisfy the conditions on values, for every combination that a table can hold."""
     facts = branch.facts
+    for chosen in _stretched(branch):
+        if (stretched := _completed(facts, chosen)) is not None:
+            yield stretched
     for key in [*(table.key for table in branch.tables), *_others(branch)]:
         axes = [[(stored.attribute, value) for value in _candidates(facts, stored)] for stored in key]
         for combination in _combinations(axes, random):
             solution = _completed(facts, dict(combination))
             if solution is not None:
                 yield solution
+
+
+def _stretched(branch: BranchPlan) -> Iterator[Solution]:
+    """Where finite streams limit values, choices that leave these as much room as `MOST_VALUES` allows.
+
+    A value of a finite stream that others are clipped to is told apart itself, so it takes several.
+    """
+    facts = branch.facts
+    room: Solution = {}
+    stored = list(dict.fromkeys(stored for table in branch.tables for stored in table.key))
+    clipping = {a: bool(s.low) for s in stored for a in s.limiting if a.source in facts.finite_streams}
+    ranged = [s.attribute for s in stored if s.attribute.source in facts.infinite]
+    ranged = [a for a in ranged if a in facts.closure.nodes and facts.closure.sort(a) is Sort.DISCRETE]
+    for lower, extreme in ((True, 0), (False, MOST_VALUES - 1)):
+        unlimited = (a for a in ranged if not facts.limits(a)[0 if lower else 1].known)
+        ends = (end for a in unlimited for end, _ in stream_limits(facts, a, lower, frozenset(facts.finite_streams)))
+        room |= dict.fromkeys((*ends, *(a for a, low in clipping.items() if low is lower)), extreme)
+    for step in range(MOST_VALUES // 8) if clipping else ():
+        yield room | {a: step if low else MOST_VALUES - 1 - step for a, low in clipping.items()}
+    for attribute in ranged if room else ():
+        yield from (room | {attribute: value} for value in range(MOST_VALUES))
 
 
 def _combinations(axes: list[list[tuple[Attribute, Any]]], random: Random | None) -> Iterator[tuple[Any, ...]]:

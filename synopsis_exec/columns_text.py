@@ -243,7 +243,7 @@ def _term(term: Term, **limits: str) -> Node:
 def _kept(branch: BranchText, stored: Stored, values: Values) -> Node:
     if stored.cuts:
         return _term(values[stored.attribute], places=branch.places_of(stored).replace(_OWNER, _PARAMETER))
-    limits = branch.clip_limits(stored)
+    limits = branch.clip_limits(stored, values)
     named = {side: text.replace(_OWNER, _PARAMETER) for side, text in limits.items()}
     return _term(values[stored.attribute], **named)
 

@@ -110,7 +110,7 @@ def _init(lines: Lines, plan: Plan, branches: list[BranchText]) -> None:
         meanings = _meanings(plan)
         lines.add(*(f"{name} = {meanings[name]}" for name in wanted if name not in unknown))
         if unknown:
-            lines.comment(f"No number: how many tuples share a timestamp is not declared ({', '.join(unknown)}).")
+            lines.comment(f"No number: it depends on what the streams will bring ({', '.join(unknown)}).")
             lines.add("self.limit: int | None = None")
         else:
             sizes = plan.bound.tables
@@ -153,8 +153,12 @@ def _wanted(plan: Plan, branches: list[BranchText]) -> list[str]:
 
 
 def _undeclared(plan: Plan) -> frozenset[str]:
-    """The symbols that have no value: how many tuples share a timestamp, where the catalog does not say."""
-    return frozenset(symbol("c", stream.name) for stream in plan.streams if stream.max_per_timestamp is None)
+    """The symbols that have no value: how many tuples share a timestamp, where the catalog does not say, and the
+    least and greatest value that a finite stream will bring.
+    """
+    rates = (symbol("c", stream.name) for stream in plan.streams if stream.max_per_timestamp is None)
+    columns = [(stream.name, column.name) for stream in plan.streams for column in stream.columns]
+    return frozenset([*rates, *(symbol(extreme, *column) for extreme in ("min", "max") for column in columns)])
 
 
 def _meanings(plan: Plan) -> dict[str, str]:

@@ -149,7 +149,7 @@ def measure(
         )  # fmt: skip
         in_bytes = certificate(plan.bound, plan.distinct).bytes
         texts = (plan.bound.entries.text, None if in_bytes is None else in_bytes.formula)
-        limit, limit_bytes = (_number(plan, text, feed, counted.rates) for text in texts)
+        limit, limit_bytes = (_number(plan, text, feed, counted) for text in texts)
         assert limit is not None, "every bound has a formula"
         samples, summary, stopped = _job(folder, job_text, load, lambda rows: on_rows("job", rows))
         native = None
@@ -161,17 +161,24 @@ def measure(
     )  # fmt: skip
 
 
-def _number(plan: Plan, formula: str | None, feed: Feed, rates: Mapping[str, int]) -> int | None:
+def _number(plan: Plan, formula: str | None, feed: Feed, counted: _Counted) -> int | None:
     """A formula's value for some streams; None for none."""
-    return None if formula is None else evaluate(formula, sizes(plan, formula, feed.relations, rates))
+    if formula is None:
+        return None
+    return evaluate(formula, sizes(plan, formula, feed.relations, counted.rates, counted.brought))
 
 
 class _Counted:
-    """Counts the tuples of each timestamp while they pass: the rates that M may depend on."""
+    """Counts the tuples of each timestamp while they pass: the rates that M may depend on.
+
+    ``brought`` are two rows of each finite stream: the least and the greatest values that it brings.
+    """
 
     def __init__(self, plan: Plan) -> None:
         self.times = {stream.name: str(stream.timestamp) for stream in plan.streams}
         self.rates = dict.fromkeys(self.times, 0)
+        self.ends = plan.ends
+        self.brought: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {name: ({}, {}) for name in self.ends}
 
     def pass_on(self, rows: Iterator[tuple[str, dict[str, Any]]]) -> Iterator[tuple[str, dict[str, Any]]]:
         """The rows as they are; a stream's come in order of time."""
@@ -182,21 +189,29 @@ class _Counted:
             same[name] = same[name] + 1 if now == last[name] else 1
             last[name] = now
             self.rates[name] = max(self.rates[name], same[name])
+            if name in self.ends and now <= self.ends[name]:
+                for extreme, best in zip(self.brought[name], (min, max), strict=True):
+                    extreme |= {k: best(v, extreme.get(k, v)) for k, v in row.items() if isinstance(v, int)}
             yield name, row
 
 
-def sizes(
-    plan: Plan, formula: str, relations: Mapping[str, Sequence[Mapping[str, Any]]], rates: Mapping[str, int]
-) -> dict[str, int]:
-    """The symbols of a formula for some streams and relations; of a relation without values an extreme is 0."""
+Brought = Mapping[str, Sequence[Mapping[str, Any]]]
+"""Rows of relations, or of streams until they end."""
+
+
+def sizes(plan: Plan, formula: str, relations: Brought, rates: Mapping[str, int], streams: Brought) -> dict[str, int]:
+    """The symbols of a formula for some streams and relations; where there are no values an extreme is 0.
+
+    ``streams`` are tuples that finite streams brought until their ends, those with extreme values among them.
+    """
     known = {symbol("c", name): rate for name, rate in rates.items()}
-    for relation in plan.relations:
-        rows = relations.get(relation.name, ())
-        known[symbol("rows", relation.name)] = len(rows)
-        for column in relation.declared:
-            values = [row[column.name] for row in rows if isinstance(row[column.name], int)]
-            known[symbol("min", relation.name, column.name)] = min(values, default=0)
-            known[symbol("max", relation.name, column.name)] = max(values, default=0)
+    known |= {symbol("rows", relation.name): len(relations.get(relation.name, ())) for relation in plan.relations}
+    for item in plan.inputs:
+        rows = relations.get(item.name, streams.get(item.name, ()))
+        for column in item.declared:
+            values = [row[column.name] for row in rows if isinstance(row.get(column.name), int)]
+            known[symbol("min", item.name, column.name)] = min(values, default=0)
+            known[symbol("max", item.name, column.name)] = max(values, default=0)
     return {name: number for name, number in known.items() if name in symbols_in(formula)}
 
 

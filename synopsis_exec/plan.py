@@ -13,7 +13,7 @@ from analyzer.errors import NotExecutableError
 from analyzer.query import Attribute, Branch, Comparison, Output, Query
 from analyzer.render import render
 from analyzer.types import DataType, Family
-from criteria.bound import bound, table_size
+from criteria.bound import bound
 from criteria.synopsis import MOST_TABLES, Synopsis, Transition
 from criteria.verdict import Decision
 from criteria.vocabulary import Verdict
@@ -141,16 +141,8 @@ def _type_of(branch: Branch, output: Output) -> DataType:
 
 
 def _unknown_bound(split: Query) -> NotExecutableError:
-    for branch in split.branches:
-        synopsis = Synopsis(Facts.of(branch))
-        if synopsis.realisable is None:
-            what = f"it would need more than {MOST_TABLES} tables, one per set of streams that may come first"
-            return _refused(split, what, "relate the streams' timestamps, or join fewer streams")
-        for table in synopsis.tables:
-            if synopsis.facts.finite_streams and table_size(synopsis, table) is None:
-                what = f"the size of the table of {table.name} depends on the values that a finite stream brings"
-                return _refused(split, what, "bound the joined attributes by constants, or in the catalog")
-    return _refused(split, "no bound on its memory is known", "bound the projected attributes")
+    what = f"it would need more than {MOST_TABLES} tables, one per set of streams that may come first"
+    return _refused(split, what, "relate the streams' timestamps, or join fewer streams")
 
 
 def _branch_plan(split: Query, number: int, synopsis: Synopsis) -> BranchPlan | None:
@@ -162,6 +154,7 @@ def _branch_plan(split: Query, number: int, synopsis: Synopsis) -> BranchPlan | 
     joins = (*_joins(facts), *synopsis.inequalities)
     used = {a for join in joins for a in join.attributes}
     used |= {output.value for output in branch.outputs if isinstance(output.value, Attribute)}
+    used |= {a for table in synopsis.tables for stored in table.key for a in stored.limiting}
     sources = []
     for source in branch.sources:
         relation = source.kind is Kind.RELATION

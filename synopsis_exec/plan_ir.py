@@ -127,8 +127,29 @@ class Plan:
 
     @property
     def in_columns(self) -> bool:
-        """Whether the kernel of whole columns can close timestamps: it keeps no extrema."""
-        return not any(table.extrema for branch in self.branches for table in branch.tables)
+        """Whether the kernel of whole columns can close timestamps: it keeps no extrema, and clips to fixed limits."""
+        return not any(table.extrema for branch in self.branches for table in branch.tables) and not self.by_match
+
+    @property
+    def by_match(self) -> bool:
+        """Whether a value is clipped to what a finite stream brought to the same partial match."""
+        return any(
+            branch.branch.source(attribute.source).kind is not Kind.RELATION
+            for branch in self.branches
+            for table in branch.tables
+            for stored in table.key
+            for attribute in stored.limiting
+        )
+
+    @property
+    def ends(self) -> dict[str, int]:
+        """The streams that are finite in the query, each with its last timestamp wherever it is."""
+        ends: dict[str, int] = {}
+        for branch in self.branches:
+            for alias, end in branch.facts.finite_streams.items():
+                name = branch.branch.source(alias).table
+                ends[name] = max(end, ends.get(name, end))
+        return ends
 
     @property
     def streams(self) -> tuple[Input, ...]:

@@ -8,9 +8,9 @@ from fractions import Fraction
 from analyzer.catalog import Kind
 from analyzer.query import Attribute, Comparison, Op
 from analyzer.symbols import symbol, symbols_in
-from criteria.bound import lower_text, upper_text
 from criteria.cuts import representatives
 from criteria.extremum import Extremum
+from criteria.limits import extreme_symbol, lower_text, upper_text
 from criteria.synopsis import Stored, Table
 from synopsis_exec.emit import Names, literal
 from synopsis_exec.filters import Extreme
@@ -204,7 +204,7 @@ class BranchText:
         ages = {age.stream: self.age(age.stream) for age in before.ages} if before else {}
 
         def body(values: dict[Attribute, Term], counts: list[str]) -> list[str]:
-            key = [self._clipped(stored, str(values[stored.attribute])) for stored in table.key]
+            key = [self._clipped(stored, values) for stored in table.key]
             key += [ages.get(age.stream, "now") for age in table.ages]
             key += [self._extreme_value(extremum, before, values) for extremum in table.extrema]
             return [self._counted(self.new(transition.target), key, counts)]
@@ -251,25 +251,40 @@ class BranchText:
         where = f"{target}[{', '.join(key) + (',' if len(key) == 1 else '') if key else '()'}]"
         return f"{where} = 1" if self.plan.distinct else f"{where} += {' * '.join(counts)}"
 
-    def _clipped(self, stored: Stored, value: str) -> str:
+    def _clipped(self, stored: Stored, values: dict[Attribute, Term]) -> str:
         """A value as the table keeps it: outside the limits the future cannot tell values apart."""
+        value = str(values[stored.attribute])
         if stored.cuts:
             return f"placed({value}, {self.places_of(stored)})"
-        limits = self.clip_limits(stored)
+        limits = self.clip_limits(stored, values)
         if "low" in limits:
             value = f"max({value}, {limits['low']})"
         if "high" in limits:
             value = f"min({value}, {limits['high']})"
         return value
 
-    def clip_limits(self, stored: Stored) -> dict[str, str]:
-        """The least and the greatest value that a table tells apart from those beyond, as text."""
-        limits = {}
+    def clip_limits(self, stored: Stored, values: dict[Attribute, Term]) -> dict[str, str]:
+        """The least and the greatest value that a table tells apart from those beyond, as text.
+
+        Limits by finite streams' values depend on the partial match, whose ``values`` are given.
+        """
+        limits, names = {}, self._limit_names(stored, values)
         if stored.low:
-            limits["low"] = self._limit("least", stored, lower_text(self.branch.facts, stored.low))
+            text = lower_text(self.branch.facts, stored.low, names)
+            limits["low"] = text if names else self._limit("least", stored, text)
         if stored.high:
-            limits["high"] = self._limit("most", stored, upper_text(self.branch.facts, stored.high))
+            text = upper_text(self.branch.facts, stored.high, names)
+            limits["high"] = text if names else self._limit("most", stored, text)
         return limits
+
+    def _limit_names(self, stored: Stored, values: dict[Attribute, Term]) -> dict[Attribute, str]:
+        """The text of every attribute in the limits, where some are values of the match; else nothing."""
+        facts, extreme = self.branch.facts, "min" if stored.low else "max"
+        parts = [part for limit in (*stored.low, *stored.high) for part, _ in limit.relations]
+        own = {part: str(values[part]) for part in parts if facts.branch.source(part.source).kind is not Kind.RELATION}
+        others = {part: extreme_symbol(facts, extreme, part) for part in parts if part not in own} if own else {}
+        word = "least" if stored.low else "most"
+        return own | {a: self.limit(f"{word}_{a.source}_{a.column}", text) for a, text in others.items()}
 
     def extreme(self, extreme: Extreme) -> str:
         """The bound of an attribute by a relation's values, as text."""

@@ -9,13 +9,17 @@ from typing import Any
 import pytest
 from hypothesis import assume, given
 
+from analyzer.catalog import catalog_from_mapping
 from analyzer.errors import NotExecutableError
+from analyzer.symbols import symbol, symbols_in
 from criteria.bound import bound
 from criteria.verdict import Decision
 from criteria.vocabulary import Verdict
+from synopsis_exec.plan import make_plan
 from tests.support.catalogs import PLAIN, with_relation
 from tests.support.choices import Choices, drawn
 from tests.support.extremal_queries import make_extremal_query
+from tests.support.finite_queries import FINITE, make_clipped_query, make_finite_query
 from tests.support.kernel import Run, formula_value, run_kernel
 from tests.support.oracle import Oracle
 from tests.support.product import decided
@@ -25,6 +29,7 @@ from tests.support.streams import Rows, adversarial_rows, small_rows
 
 SAMPLE = range(60)
 CROWDED = replace(EXECUTABLE, streams=3)
+EXTREMES = {symbol(extreme, stream, column) for extreme in ("min", "max") for stream in FINITE for column in "ab"}
 
 
 @dataclass(frozen=True)
@@ -109,6 +114,48 @@ def test_an_inequality_inside_an_or(where: str) -> None:
         assert ran is not None
         printed += bool(_check_output(case, ran[1]))
     assert printed
+
+
+# --- ranges that a finite stream's values bound ---------------------------------------------------------------------
+
+
+def _finite_case(choices: Choices) -> Case:
+    query = make_finite_query(choices)
+    make = adversarial_rows if choices.chance(60) else small_rows
+    return Case(query.sql, query.catalog, make(choices, query.catalog, 8))
+
+
+def _by_stream(decision: Decision) -> bool:
+    """Whether M depends on values that a finite stream brings."""
+    found = bound(decision.derivation.split)
+    return found is not None and bool(symbols_in(found.entries.text) & EXTREMES)
+
+
+@examples(40)
+@given(drawn(_finite_case))
+def test_what_finite_streams_bound_prints_what_sql_says(case: Case) -> None:
+    _check(case)
+
+
+def _clipped_case(choices: Choices) -> Case:
+    query = make_clipped_query(choices)
+    return Case(query.sql, query.catalog, small_rows(choices, query.catalog, 7))
+
+
+def test_a_fixed_sample_depends_on_finite_streams_and_prints() -> None:
+    counts: Counter[str] = Counter()
+    for seed in range(120):
+        case = (_clipped_case if seed % 4 == 0 else _finite_case)(Choices.seeded(seed))
+        decision = decided(case.sql, case.catalog)
+        if decision.verdict is not Verdict.BOUNDED or not _by_stream(decision):
+            continue
+        run = run_kernel(decision, case.catalog, case.rows)
+        counts["clipped by match"] += make_plan(decision, catalog_from_mapping(case.catalog)).by_match
+        counts["printed"] += bool(_check_output(case, run))
+        counts["measured"] += _check_memory(case, decision, run) is not None
+    assert counts["clipped by match"] > 10, counts
+    assert counts["printed"] > 10, counts
+    assert counts["measured"] > 20, counts
 
 
 # --- sets that keep extrema -----------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from criteria.bound import bound
 from tests.support.product import decided
 
 TEXT = (Path(__file__).parents[1] / "docs" / "theory.md").read_text(encoding="utf-8")
@@ -56,6 +57,9 @@ def test_statements(name: str) -> None:
     verdict, rest, sql = STATEMENTS[name]
     decision = decided(sql, CATALOG)
     assert decision.verdict == verdict
+    if claimed := re.match(r", (.+) entries", rest):
+        found = bound(decision.derivation.split)
+        assert found is not None and found.entries.text == claimed[1]
     paper = decision.criteria[1] if len(decision.criteria) > 1 else None
     if "holds" in rest:
         assert paper is not None and paper.holds

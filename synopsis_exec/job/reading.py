@@ -113,6 +113,7 @@ def check_files(spark: SparkSession, source: Source, options: argparse.Namespace
 def in_one_line(error: Exception) -> str:
     """What Spark says, without its code, its number and Java's stack."""
     text = str(error).strip() or type(error).__name__
+    text = re.sub(r"\[STREAM_FAILED\] Query \[.*?\] terminated with exception: ", "", text)
     coded = re.search(r"\[[A-Z][A-Z0-9_.]+\] (.*)", text)
     return re.sub(r" SQLSTATE: .*", "", coded.group(1) if coded else text.split("\n")[0])
 

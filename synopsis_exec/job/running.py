@@ -46,6 +46,8 @@ def run(spark: SparkSession, options: argparse.Namespace, report: Callable[[dict
         )
         query.awaitTermination()
     except Exception as error:
+        if job.failure is None and (name := job.checkpoint.unreadable()) is not None:
+            raise job.checkpoint.damaged(name) from error
         cause = job.failure or error
         if type(cause).__module__.partition(".")[0] in ("pyspark", "py4j"):
             raise JobError("spark", f"Spark stopped the job: {in_one_line(cause)}", 3) from cause

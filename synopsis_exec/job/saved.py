@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from hashlib import sha256
 from typing import Any
 
@@ -74,6 +75,24 @@ class Checkpoint:
         if newest > (-1 if last is None else last) + 1:
             raise self.damaged("spark/commits")
         return last
+
+    def unreadable(self) -> str | None:
+        """The first file of Spark's part that is not whole; None where there is none."""
+        folders = ["spark/offsets", "spark/commits"]
+        folders += [f"spark/sources/{source}" for source in self.files.names("spark/sources")]
+        logs = [f"{folder}/{name}" for folder in folders for name in self.files.names(folder) if name[0].isdecimal()]
+        return next((name for name in ("spark/metadata", *logs) if not self.whole(name)), None)
+
+    def whole(self, name: str) -> bool:
+        """Whether a file of Spark's is as it writes them: a version, then a JSON value a line."""
+        try:
+            text = self.files.read(name)
+            for line in text.split("\n") if text else []:
+                if line not in ("", "-") and not re.fullmatch(r"v\d+", line):
+                    json.loads(line)
+        except ValueError:
+            return False
+        return bool(text)
 
     def load(self, batch: int) -> dict[str, Any]:
         """The state after a batch."""

@@ -94,8 +94,12 @@ def test_whatever_a_verdict_depends_on_is_in_the_key(
             settings = replace(settings, details=frozenset())
         case "program":
             monkeypatch.setattr(cache_module, "program", lambda: "another version")
-    warm, cold = run(files, settings, Cache(tmp_path / "cache")), run(files, settings)
-    assert warm == cold
+    computed: list[tasks.Task] = []
+    judge = tasks.result
+    monkeypatch.setattr(tasks, "result", lambda task, workspace: computed.append(task) or judge(task, workspace))
+    warm = run(files, settings, Cache(tmp_path / "cache"))
+    assert len(computed) == (1 if change == "text" else len(TEXTS))
+    assert warm == run(files, settings)
     keys = {digest("q.sql", "x"), digest("q.sql", "y"), digest("q.sqlx", "")}
     assert len(keys) == 3
 

@@ -38,6 +38,14 @@ class Editor:
         self.client, self.folder = client, folder
         self.shown: dict[str, list[types.Diagnostic]] = {}
         self.news = asyncio.Event()
+        self.watched: list[str] = []
+
+        @client.feature(types.CLIENT_REGISTER_CAPABILITY)
+        def registered(params: types.RegistrationParams) -> None:
+            for one in params.registrations:
+                options: Any = one.register_options
+                self.watched += [watcher["globPattern"] for watcher in options["watchers"]]
+            self.news.set()
 
         @client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
         def published(params: types.PublishDiagnosticsParams) -> None:
@@ -71,14 +79,12 @@ class Editor:
 
 
 @asynccontextmanager
-async def editor(folder: Path) -> AsyncIterator[Editor]:
+async def editor(folder: Path, capabilities: types.ClientCapabilities) -> AsyncIterator[Editor]:
     client = LanguageClient("test", "1")
     await client.start_io(sys.executable, "-m", "cli", "lsp")
     found = Editor(client, folder)
     folders = [types.WorkspaceFolder(folder.as_uri(), "folder")]
-    await client.initialize_async(
-        types.InitializeParams(capabilities=types.ClientCapabilities(), workspace_folders=folders)
-    )
+    await client.initialize_async(types.InitializeParams(capabilities=capabilities, workspace_folders=folders))
     client.initialized(types.InitializedParams())
     try:
         yield found
@@ -88,9 +94,14 @@ async def editor(folder: Path) -> AsyncIterator[Editor]:
         await client.stop()
 
 
-def play(folder: Path, scene: Callable[[Editor], Awaitable[None]]) -> None:
+NONE = types.ClientCapabilities()
+
+
+def play(
+    folder: Path, scene: Callable[[Editor], Awaitable[None]], capabilities: types.ClientCapabilities = NONE
+) -> None:
     async def main() -> None:
-        async with editor(folder) as found:
+        async with editor(folder, capabilities) as found:
             await scene(found)
 
     asyncio.run(main())
@@ -200,6 +211,22 @@ def test_findings_follow_the_text_and_the_catalog(folder: Path) -> None:
         await editor.until(lambda: editor.shown[catalog] == [] and editor.shown[uri] == [])
 
     play(folder, scene)
+
+
+def test_files_that_another_program_changes_are_watched(folder: Path) -> None:
+    async def scene(editor: Editor) -> None:
+        await editor.until(lambda: "**/*.toml" in editor.watched)
+        uri = editor.uri("new.sql")
+        editor.open("new.sql", "SELECT T.b FROM S, T WHERE S.ts > T.ts")
+        await editor.until(lambda: bool(editor.shown.get(uri)))
+        (folder / "streams.toml").write_text(CATALOG + "domain.b = [0, 9]\n", encoding="utf-8")
+        change = types.FileEvent(editor.uri("streams.toml"), types.FileChangeType.Changed)
+        editor.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
+        await editor.until(lambda: editor.shown[uri] == [])
+
+    able = types.DidChangeWatchedFilesClientCapabilities(dynamic_registration=True)
+    workspace = types.WorkspaceClientCapabilities(did_change_watched_files=able)
+    play(folder, scene, types.ClientCapabilities(workspace=workspace))
 
 
 def test_without_pygls_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -344,6 +344,15 @@ def test_the_catalog_allows_and_denies_codes_per_directory(project: Path) -> Non
     assert "streams.toml:6 allows that in a check (a sandbox), not in a run" in refused.stderr
 
 
+def test_what_the_catalog_allows_without_need_is_said(project: Path) -> None:
+    twice(UNBOUNDED)
+    override('allow = { SB201 = "needed", SB203 = "not needed" }')
+    assert call("check").stderr == "streambound: note: streams.toml:6: SB203 is allowed, and no query needs it\n"
+    assert call("check", "queries/legacy").stderr == "", "of some files nothing is known"
+    override('allow = { SB201 = "needed" }')
+    assert call("check").stderr == ""
+
+
 def test_what_is_denied_nothing_accepts(project: Path) -> None:
     twice(f'-- streambound: allow SB201 reason="please"\n{UNBOUNDED}')
     assert call("check").exit_code == 0

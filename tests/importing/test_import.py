@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -293,3 +296,14 @@ def test_wrong_usage(arguments: list[str], message: str) -> None:
 def test_a_missing_file() -> None:
     result = CliRunner().invoke(cli.main, ["catalog", "import", "missing.sql"])
     assert (result.exit_code, "missing.sql: cannot read the file" in result.stderr) == (3, True)
+
+
+# --- a session -------------------------------------------------------------------------------------------------
+
+
+def test_a_session_without_java_says_so(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "cli", "catalog", "import", "--from", "session"]
+    environment = {**os.environ, "JAVA_HOME": str(tmp_path), "PYTHONPATH": str(Path(__file__).parents[2])}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("streambound: error: JAVA_HOME is ") and "internal error" not in done.stderr

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from analyzer.boundedness import Facts
 from criteria.bound import Bound, bound
 from criteria.certificate import certificate, to_json
+from criteria.synopsis import Synopsis
 from criteria.verdict import Decision
 from criteria.vocabulary import Verdict
 from recheck.validate import faults
@@ -24,7 +26,12 @@ def rejections(decision: Decision, found: Bound) -> tuple[str, ...]:
 
 
 def assert_certified(decision: Decision) -> None:
-    """A bounded query's certificate, where there is one, is accepted."""
+    """A bounded query has a certificate, which is accepted; only a query of too many tables may lack it."""
     if decision.verdict is Verdict.BOUNDED:
         found = bound(decision.derivation.split)
+        assert found is not None or _too_wide(decision), "bounded, and no bound is known"
         assert found is None or not (reasons := rejections(decision, found)), reasons
+
+
+def _too_wide(decision: Decision) -> bool:
+    return any(Synopsis(Facts.of(branch)).realisable is None for branch in decision.derivation.split.branches)

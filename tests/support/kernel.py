@@ -4,11 +4,12 @@ from __future__ import annotations
 import __future__
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from analyzer.boundedness import Facts
 from analyzer.catalog import catalog_from_mapping
 from analyzer.symbols import symbol, symbols_in
 from criteria.bound import bound
@@ -74,29 +75,48 @@ def formula_value(decision: Decision, catalog: Mapping[str, Any], rows: Rows) ->
     formula = bound(decision.derivation.split)
     if formula is None:
         return None
-    known = actual_sizes(catalog, rows)
+    known = actual_sizes(catalog, rows, ends_of(decision))
     text = formula.entries.text
     if not symbols_in(text) <= set(known):
-        return None  # the extreme values of an empty relation
+        return None  # the extreme values of an empty relation, or of a finite stream that brings nothing
     return int(eval(text, {"__builtins__": {}}, {**known, "max": max, "min": min}))
 
 
-def actual_sizes(catalog: Mapping[str, Any], rows: Rows) -> dict[str, int]:
-    """The symbols of M and their values in some rows."""
+def ends_of(decision: Decision) -> dict[str, int]:
+    """The last timestamp of every stream that is finite in a query."""
+    ends: dict[str, int] = {}
+    for branch in decision.derivation.split.branches:
+        for alias, end in Facts.of(branch).finite_streams.items():
+            table = branch.source(alias).table
+            ends[table] = max(end, ends.get(table, end))
+    return ends
+
+
+def actual_sizes(catalog: Mapping[str, Any], rows: Rows, ends: Mapping[str, int] | None = None) -> dict[str, int]:
+    """The symbols of M and their values in some rows; ``ends`` says when finite streams end."""
     encoded = encode_rows(catalog, rows)
     known: dict[str, int] = {}
     for stream, body in catalog.get("streams", {}).items():
-        times = Counter(row[body["timestamp"]] for row in encoded.get(stream, []))
+        mine, time = encoded.get(stream, []), body["timestamp"]
+        times = Counter(row[time] for row in mine)
         known[symbol("c", stream)] = max(times.values(), default=0)
+        if ends and stream in ends:
+            known |= _extremes(stream, body["columns"], [row for row in mine if row[time] <= ends[stream]])
     for relation, body in catalog.get("relations", {}).items():
         mine = encoded.get(relation, [])
         known[symbol("rows", relation)] = len(mine)
-        for column in body["columns"]:
-            values = [row[column] for row in mine if isinstance(row[column], int)]
-            if values:
-                known[symbol("min", relation, column)] = min(values)
-                known[symbol("max", relation, column)] = max(values)
+        known |= _extremes(relation, body["columns"], mine)
     return known
+
+
+def _extremes(table: str, columns: Iterable[str], rows: list[dict[str, Any]]) -> dict[str, int]:
+    """The least and the greatest value of each column that has any."""
+    found: dict[str, int] = {}
+    for column in columns:
+        values = [row[column] for row in rows if isinstance(row[column], int)]
+        if values:
+            found |= {symbol("min", table, column): min(values), symbol("max", table, column): max(values)}
+    return found
 
 
 def kernel_alone(plan: Plan) -> dict[str, Any]:
@@ -115,14 +135,13 @@ def sizes_of(plan: Plan, relations: Rows, streams: Rows) -> dict[str, int]:
     """The symbols of M and their values in encoded rows."""
     known: dict[str, int] = {}
     for stream in plan.streams:
-        times = Counter(row[str(stream.timestamp)] for row in streams[stream.name])
+        time, names = str(stream.timestamp), [column.name for column in stream.declared]
+        times = Counter(row[time] for row in streams[stream.name])
         known[symbol("c", stream.name)] = max(times.values(), default=0)
+        if (end := plan.ends.get(stream.name)) is not None:
+            known |= _extremes(stream.name, names, [row for row in streams[stream.name] if row[time] <= end])
     for relation in plan.relations:
         rows = relations[relation.name]
         known[symbol("rows", relation.name)] = len(rows)
-        for column in relation.declared:
-            values = [row[column.name] for row in rows if isinstance(row[column.name], int)]
-            if values:
-                known[symbol("min", relation.name, column.name)] = min(values)
-                known[symbol("max", relation.name, column.name)] = max(values)
+        known |= _extremes(relation.name, [column.name for column in relation.declared], rows)
     return known

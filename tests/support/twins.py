@@ -9,8 +9,10 @@ stores too little if an entry is dropped that can be completed.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from itertools import product
 
+from analyzer.query import Attribute
 from criteria.extremum import Extremum
 from criteria.synopsis import Age, Stored, Table
 from tests.support.small_queries import TIME, ZERO, Constraint, SmallQuery, closed
@@ -81,6 +83,11 @@ def _twins(query: SmallQuery, table: Table, inside: frozenset[str]) -> bool:
 def _same_value(stored: Stored) -> list[Case]:
     """The ways in which two values are stored as one."""
     x = str(stored.attribute)
+    if stored.limiting:
+        return [
+            (*mine, *twins, _at_most(one, other), _at_most(other, one))
+            for (mine, one), (twins, other) in product(_kept(stored, ""), _kept(stored, "'"))
+        ]
     found: list[Case] = [(Constraint(x, f"{x}'", 0), Constraint(f"{x}'", x, 0))]
     if stored.low:
         low = min(int(limit.constant or 0) for limit in stored.low)
@@ -89,6 +96,39 @@ def _same_value(stored: Stored) -> list[Case]:
         high = max(int(limit.constant or 0) for limit in stored.high)
         found.append((Constraint(ZERO, x, -high), Constraint(ZERO, f"{x}'", -high)))
     return found
+
+
+Sum = tuple[str, int]
+"""A variable and a number, added up."""
+
+
+def _kept(stored: Stored, mark: str) -> list[tuple[Case, Sum]]:
+    """The ways in which a value is clipped to what its own match holds, each with what is kept of it."""
+    value, upwards = (f"{stored.attribute}{mark}", 0), bool(stored.low)
+    limits = stored.low or stored.high
+    options = [_extreme([_sum(a, n, mark) for a, n in limit.relations], greatest=upwards) for limit in limits]
+    found = []
+    for chosen in product(*options):
+        for case, limit in _extreme([limit for _, limit in chosen], greatest=not upwards):
+            both = tuple(constraint for part, _ in chosen for constraint in part)
+            found += [((*both, *case, *more), kept) for more, kept in _extreme([value, limit], greatest=upwards)]
+    return found
+
+
+def _sum(attribute: Attribute, offset: Fraction, mark: str) -> Sum:
+    return f"{attribute}{mark}", int(offset)
+
+
+def _extreme(sums: list[Sum], greatest: bool) -> list[tuple[Case, Sum]]:
+    """Which of some sums is the greatest, or the least, and when."""
+    return [
+        (tuple(_at_most(other, one) if greatest else _at_most(one, other) for other in sums if other != one), one)
+        for one in dict.fromkeys(sums)
+    ]
+
+
+def _at_most(one: Sum, other: Sum) -> Constraint:
+    return Constraint(one[0], other[0], other[1] - one[1])
 
 
 def _same_age(query: SmallQuery, inside: frozenset[str], age: Age) -> list[Case]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +16,13 @@ from analyzer.statements import split_statements
 from criteria.bound import bound
 from criteria.verdict import Decision, decide
 from criteria.vocabulary import Verdict
-from synopsis_exec.adversary import Flood, floods
+from synopsis_exec.adversary import floods
 from synopsis_exec.codegen import job_text
 from synopsis_exec.plan import make_plan
-from synopsis_exec.plan_ir import Plan
 from synopsis_exec.simulate import load_kernel, replay
 from tests.support.catalogs import PLAIN, with_relation
 from tests.support.choices import Choices
+from tests.support.kernel import sizes_of
 from tests.support.product import decided
 from tests.support.profiles import MORE
 from tests.support.queries import Features, make_statement
@@ -41,6 +40,11 @@ MADE: dict[str, str] = {
     "a finite stream": "SELECT T.a, S.a AS sa FROM S, T WHERE S.ts > T.ts AND T.ts < 6",
     "a stream before it ends": "SELECT T.a FROM S, T WHERE S.ts > T.ts AND S.ts < 6",
     "a range between extremes": "SELECT T.a FROM S, T, R WHERE S.ts > T.ts AND T.a > R.a AND T.a < R.b",
+    "a range between a finite stream's values": (
+        "SELECT T.a FROM S, T, U WHERE S.ts > T.ts AND U.ts < 4 AND U.ts < T.ts AND T.a > U.a AND T.a < U.b"),
+    "clipped to a finite stream's values": (
+        "SELECT 1 AS one FROM S, T, U WHERE S.ts > T.ts AND U.ts < 4 AND U.ts < T.ts"
+        " AND T.a > S.a AND T.a > U.a AND S.a < U.b"),
     "rows of a relation": "SELECT T.a, R.b FROM S, T, R WHERE S.ts > T.ts AND T.a = R.a",
     "clipped to a relation": "SELECT 1 AS one FROM S, T, R WHERE S.ts > T.ts AND T.a < S.a AND T.a = R.a AND S.a > 3",
     "results of a set": "SELECT DISTINCT S.a, T.a AS ta FROM S, T WHERE S.ts > T.ts AND S.a = T.a AND T.a IN (1, 4, 7)",
@@ -69,22 +73,6 @@ def bounded(decision: Decision) -> bool:
     return decision.verdict is Verdict.BOUNDED and bound(decision.derivation.split) is not None
 
 
-def _numbers(plan: Plan, flood: Flood) -> dict[str, int]:
-    """The symbols of M in some rows."""
-    known: dict[str, int] = {}
-    for stream in plan.streams:
-        times = Counter(row[str(stream.timestamp)] for row in flood.streams[stream.name])
-        known[f"c_{stream.name}"] = max(times.values(), default=0)
-    for relation in plan.relations:
-        rows = flood.relations[relation.name]
-        known[f"rows_{relation.name}"] = len(rows)
-        for column in relation.declared:
-            values = [row[column.name] for row in rows if isinstance(row[column.name], int)]
-            if values:
-                known |= {f"{e.__name__}_{relation.name}_{column.name}": e(values) for e in (min, max)}
-    return known
-
-
 def tightness(decision: Decision, catalog: Catalog, timestamps: int) -> float:
     """The greatest share of M that is reached; more than M fails."""
     plan = make_plan(decision, catalog)
@@ -93,7 +81,7 @@ def tightness(decision: Decision, catalog: Catalog, timestamps: int) -> float:
     for flood in floods(plan, timestamps=timestamps):
         peak = max((step.entries for step in replay(kernel, flood.relations, flood.streams)), default=0)
         scope: dict[str, Any] = {"__builtins__": {}, "min": min, "max": max}
-        limit = eval(plan.bound.entries.text, scope, _numbers(plan, flood))
+        limit = eval(plan.bound.entries.text, scope, sizes_of(plan, flood.relations, flood.streams))
         assert peak <= limit, (plan.sql, peak, plan.bound.entries.text)
         shares.append(peak / limit if limit else 1.0)
     return max(shares)

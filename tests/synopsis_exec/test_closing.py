@@ -345,3 +345,31 @@ def test_a_fixed_sample_closes_waits_restarts_and_is_late() -> None:
     assert total["held back"] > 7, total
     assert total["restarts"] > 7, total
     assert total["late"] > 3, total
+
+
+def arrived(name: str, *times: int) -> tuple[Event, ...]:
+    return tuple(Event(name, 0, row={**dict.fromkeys(COLUMNS, 1), "kind": None, "low": None, "ts": ts}) for ts in times)
+
+
+def strict(**more: dict[str, Any]) -> dict[str, Any]:
+    return {"streams": {name: {"timestamp": "ts", "columns": COLUMNS, **more.get(name, {})} for name in "STU"}}
+
+
+def test_a_clock_that_jumps_ahead_and_back() -> None:
+    """What S brings from before its jump is used as long as T has not come that far, and is late from then on."""
+    batches = (
+        arrived("S", 1, 50) + arrived("T", 2),
+        arrived("S", 5) + arrived("T", 6),
+        arrived("T", 50),
+        arrived("S", 7) + arrived("T", 51),
+    )
+    seen = check(Case(QUERIES[0], strict(), batches, frozenset({2})))
+    assert (seen["late"], seen["printed before the end"], seen["printed"]) == (1, 3, 1)
+
+
+def test_a_stream_without_a_row_holds_back_all_until_the_end_or_idle_after() -> None:
+    batches = (arrived("T", 1, 2), arrived("T", 8), arrived("T", 9))
+    waiting = check(Case(QUERIES[4], strict(), batches, frozenset({1})))
+    assert (waiting["printed before the end"], waiting["held back"], waiting["printed"]) == (0, 1, 1)
+    passed = check(Case(QUERIES[4], strict(S={"idle_after": 2}), batches, frozenset()))
+    assert (passed["printed before the end"], passed["late"], passed["printed"]) == (2, 0, 1)

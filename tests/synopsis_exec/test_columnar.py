@@ -17,6 +17,7 @@ from tests.support.catalogs import PLAIN
 from tests.support.choices import Choices, drawn
 from tests.support.columnar import Closed, in_columns, listed, row_by_row
 from tests.support.encoding import encode_rows
+from tests.support.finite_queries import make_finite_query
 from tests.support.kernel import _kernel, job_of
 from tests.support.oracle import Oracle
 from tests.support.product import decided
@@ -86,6 +87,18 @@ def test_both_kernels_agree(case: Case) -> None:
 @examples(40)
 @given(drawn(lambda choices: _case(choices, WINDOWS)))
 def test_both_kernels_agree_on_windows_and_ends(case: Case) -> None:
+    _check(case)
+
+
+def _finite_case(choices: Choices) -> Case:
+    query = make_finite_query(choices)
+    rows = (adversarial_rows if choices.chance(40) else small_rows)(choices, query.catalog)
+    return Case(query.sql, query.catalog, rows, [choices.integer(0, 9) for _ in range(choices.integer(0, 3))])
+
+
+@examples(30)
+@given(drawn(_finite_case))
+def test_both_kernels_agree_on_values_between_those_of_finite_streams(case: Case) -> None:
     _check(case)
 
 

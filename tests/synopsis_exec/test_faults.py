@@ -84,22 +84,30 @@ def batch_sql(folder: Path, streams: dict[str, list[dict[str, Any]]]) -> Counter
 
 
 @contextmanager
-def full_disk() -> Iterator[None]:
-    """No file that this process writes finds room."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1, hard))
+def full_disk(process: int = 0) -> Iterator[None]:
+    """No file that a process (by default this one) writes finds room."""
+    soft, hard = resource.prlimit(process, resource.RLIMIT_FSIZE)
+    resource.prlimit(process, resource.RLIMIT_FSIZE, (1, hard))
     try:
         yield
     finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        resource.prlimit(process, resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def java() -> int:
+    """The process of Spark's Java."""
+    from pyspark import SparkContext
+
+    gateway: Any = SparkContext._gateway
+    return int(gateway.proc.pid)
 
 
 def test_a_full_disk_stops_the_job_and_room_lets_it_go_on(spark: Any, tmp_path: Path) -> None:
-    """A state finds no room, then bad rows, a sink that Spark writes, the output; each run keeps what it has."""
+    """A state finds no room, then bad rows, a sink that Spark writes, Spark's commit, the output; nothing is lost."""
     batches(tmp_path / "in")
     job = load_kernel(figure2_job())
     job.SINK = job.Target("json", str(tmp_path / "sink"), {})
-    written, events = job.written_atomically, list[Any]()
+    written, save, write_sink, events = job.written_atomically, job.Checkpoint.save, job.Sinks.write, list[Any]()
     full: set[str] = set()
 
     @contextmanager
@@ -107,27 +115,41 @@ def test_a_full_disk_stops_the_job_and_room_lets_it_go_on(spark: Any, tmp_path: 
         with full_disk() if f"{path.parent.name}/{path.name}" in full else nullcontext(), written(path) as file:
             yield file
 
-    job.written_atomically = limited
+    def sink(self: Any, target: Any, part: str, schema: str, batch: int, number: int) -> None:
+        with full_disk(java()) if f"sink/{batch}" in full else nullcontext():
+            write_sink(self, target, part, schema, batch, number)
 
-    def stopped(message: str) -> None:
+    def saved(self: Any, batch: int, state: Any) -> None:
+        save(self, batch, state)
+        if f"commits/{batch}" in full:
+            resource.prlimit(java(), resource.RLIMIT_FSIZE, (1, resource.RLIM_INFINITY))
+
+    job.written_atomically, job.Sinks.write, job.Checkpoint.save = limited, sink, saved
+
+    def stopped(message: str, kind: str = "output") -> None:
         with pytest.raises(job.JobError, match=message) as caught:
             run(spark, job, tmp_path, report=lambda event: events.append(event["batch"]))
-        assert (caught.value.kind, caught.value.status) == ("output", 3)
+        assert (caught.value.kind, caught.value.status) == (kind, 3)
         assert not (tmp_path / "output").exists()
-        assert not list(tmp_path.rglob(".*.tmp"))
+        assert not list(tmp_path.rglob(".*.jsonl.tmp"))
 
-    for name in ("state/1.json", "quarantine/000000002.jsonl"):
-        full = {name}
-        stopped(f"cannot write .*/checkpoint/{name}: File too large")
-    (tmp_path / "sink").write_text("a file where a directory should be")
-    full = set()
+    full = {"state/1.json"}
+    stopped("cannot write .*/checkpoint/state/1.json: File too large")
+    full = {"commits/1"}
+    try:
+        stopped("Spark stopped the job: .*File too large", "spark")
+    finally:
+        resource.prlimit(java(), resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    full = {"quarantine/000000002.jsonl"}
+    stopped("cannot write .*/checkpoint/quarantine/000000002.jsonl: File too large")
+    full = {"sink/2"}
     stopped("cannot write batch 2 to .*/sink: ")
-    (tmp_path / "sink").unlink()
+    assert not (tmp_path / "sink" / "batch=000000002" / "_SUCCESS").exists()
     full = {f"{tmp_path.name}/output"}
     stopped("cannot write .*/output: File too large")
     full = set()
     summary = run(spark, job, tmp_path)
-    assert events == [0, 1, 2]
+    assert events == [0, 1, 1, 2]
     assert read(tmp_path / "output") == read(FIGURE2 / "expected.jsonl")
     assert summary["rows"] == {"S": 4, "T": 5, "U": 3}
     sent = [row for file in sorted((tmp_path / "sink").glob("batch=*/*.json")) for row in read(file)]

@@ -274,6 +274,10 @@ def test_a_damaged_checkpoint_is_a_clear_error(spark: Any, tmp_path: Path) -> No
         ("state/2.json", lambda file: file.unlink()),
         ("job.json", lambda file: file.write_text(file.read_text()[:-5])),
         ("spark/commits", shutil.rmtree),
+        ("spark/offsets/2", lambda file: file.write_text(file.read_text()[:-5])),
+        ("spark/commits/2", lambda file: file.write_text("")),
+        ("spark/sources/1/0", lambda file: file.write_bytes(b"\xff")),
+        ("spark/metadata", lambda file: file.write_text("{")),
     ]
     for number, (file, damage) in enumerate(damages):
         checkpoint = shutil.copytree(tmp_path / "checkpoint", tmp_path / f"copy {number}")

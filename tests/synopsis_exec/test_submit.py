@@ -1,0 +1,117 @@
+"""`spark-submit` runs a generated job as it is: on this machine, then on a cluster, where it goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.synopsis_exec.test_codegen import FIGURE2, figure2_job
+from tests.synopsis_exec.test_job_on_spark import batches, read
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+SECONDS = 300
+"""Until a process is taken to hang."""
+
+
+def program(name: str) -> str:
+    import pyspark
+
+    return str(Path(pyspark.__file__).parent / "bin" / name)
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """Without what this process's own Spark may have set."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("SPARK_", "PYSPARK_"))}
+    more = {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOG_DIR": str(folder)}
+    return {**kept, **more, "SPARK_WORKER_DIR": str(folder / "work")}
+
+
+def submit(folder: Path, master: str, *more: str, settings: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Submit the job; its summary."""
+    command = [
+        program("spark-submit"),
+        "--master",
+        master,
+        "--driver-memory",
+        "512m",
+        "--conf",
+        "spark.ui.enabled=false",
+    ]
+    command += [part for setting in settings for part in ("--conf", setting)]
+    files = {"input": str(folder / "in"), "checkpoint": f"file:{folder}/checkpoint", "output": str(folder / "output")}
+    options = [part for name, value in files.items() for part in (f"--{name}", value)]
+    command += [str(folder / "job.py"), *options, "--report", "json", *more]
+    done = subprocess.run(
+        command, env=environment(folder), capture_output=True, text=True, timeout=SECONDS, check=False, cwd=folder
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
+    summary: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return summary
+
+
+@contextmanager
+def cluster(folder: Path) -> Iterator[str]:
+    """A master and a worker of a standalone cluster; the address of the master."""
+    processes: list[subprocess.Popen[str]] = []
+
+    def start(role: str, *arguments: str) -> str:
+        log = folder / f"{role}.log"
+        command = [program("spark-class"), f"org.apache.spark.deploy.{role.lower()}.{role}", *arguments]
+        with log.open("w", encoding="utf-8") as out:
+            processes.append(subprocess.Popen(command, env=environment(folder), stdout=out, stderr=out, text=True))
+        return str(log)
+
+    def said(log: str, pattern: str) -> str:
+        end = time.monotonic() + SECONDS
+        while time.monotonic() < end and all(process.poll() is None for process in processes):
+            if found := re.search(pattern, Path(log).read_text(encoding="utf-8", errors="replace")):
+                return found[1]
+            time.sleep(0.2)
+        raise AssertionError(Path(log).read_text(encoding="utf-8", errors="replace")[-3000:])
+
+    try:
+        log = start("Master", "--host", "127.0.0.1", "--port", "0", "--webui-port", "0")
+        master = said(log, r"Starting Spark master at (spark://\S+)")
+        log = start("Worker", "--host", "127.0.0.1", "--webui-port", "0", "--cores", "1", "--memory", "1g", master)
+        said(log, r"(Successfully registered with master)")
+        yield master
+    finally:
+        for process in processes:
+            process.terminate()
+        for process in processes:
+            process.wait()
+
+
+def bring(folder: Path, parts: str) -> None:
+    """Some parts of figure 2's streams."""
+    for file in sorted((folder / "all").glob(f"*/part-[{parts}].jsonl")):
+        (folder / "in" / file.parent.name).mkdir(parents=True, exist_ok=True)
+        file.rename(folder / "in" / file.parent.name / file.name)
+
+
+def test_a_submitted_job_goes_on_on_a_cluster(tmp_path: Path) -> None:
+    """The same file and checkpoint: the first two batches with local[2], the last one with a master and a worker."""
+    (tmp_path / "job.py").write_text(figure2_job(), encoding="utf-8")
+    batches(tmp_path / "all")
+    bring(tmp_path, "01")
+    summary = submit(tmp_path, "local[2]", "--trigger", "available")
+    assert summary["rows"] == {"S": 2, "T": 4, "U": 2}
+    assert read(tmp_path / "output") != read(FIGURE2 / "expected.jsonl")
+    bring(tmp_path, "2")
+    with cluster(tmp_path) as master:
+        settings = ("spark.executor.memory=512m", "spark.driver.host=127.0.0.1")
+        summary = submit(tmp_path, master, settings=settings)
+    assert "Launching executor app-" in (tmp_path / "Master.log").read_text()
+    assert summary["rows"] == {"S": 4, "T": 5, "U": 3}
+    assert read(tmp_path / "output") == read(FIGURE2 / "expected.jsonl")
