@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
@@ -97,7 +98,7 @@ class Workspace:
             raise UsageError(f"nothing to check: {catalog.file} registers no queries", remedy=remedy)
         files: dict[Path, None] = {}
         for pattern in catalog.queries:
-            matches = sorted(Path(catalog.file).parent.glob(pattern))
+            matches = _no_pipes(sorted(Path(catalog.file).parent.glob(pattern)))
             if not matches and not allow_empty:
                 raise UsageError(f"queries = [{pattern!r}] in {catalog.file} matches no file")
             files.update(dict.fromkeys(matches))
@@ -128,7 +129,18 @@ def _below(directory: Path) -> list[Path]:
         raise InputError(f"cannot list the directory: {error.strerror}", file=str(error.filename)) from error
 
     listed = os.walk(directory, onerror=unreadable)
-    return sorted(Path(folder, name) for folder, _, names in listed for name in names if name.lower().endswith(".sql"))
+    return _no_pipes(
+        sorted(Path(folder, name) for folder, _, names in listed for name in names if name.lower().endswith(".sql"))
+    )
+
+
+def _no_pipes(files: list[Path]) -> list[Path]:
+    """The files that were found; raises InputError for a pipe or a device, which nobody named: it might never end."""
+    for file in files:
+        with suppress(OSError):
+            if not stat.S_ISREG(mode := file.stat().st_mode) and not stat.S_ISDIR(mode):
+                raise InputError("neither a file nor a directory", file=str(file), remedy="move it elsewhere")
+    return files
 
 
 def read_query(path: Path) -> SourceText:

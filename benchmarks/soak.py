@@ -75,10 +75,11 @@ def write_job(folder: Path, lateness: int) -> None:
     (folder / "job.py").write_text(job_text(make_plan(decide(query), declared)), encoding="utf-8")
 
 
-def started(folder: Path, heap: str) -> subprocess.Popen[str]:
+def started(folder: Path, given: argparse.Namespace) -> subprocess.Popen[str]:
     """The job as a process group of its own, which Spark's Java is in."""
     options = ["--base", ".", "--checkpoint", "checkpoint", "--quarantine", "bad.jsonl", "--report", "json"]
-    submit = f"--driver-memory {heap} pyspark-shell"
+    options += [] if given.driver_rows is None else ["--driver-rows", str(given.driver_rows)]
+    submit = f"--driver-memory {given.heap} pyspark-shell"
     environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "PYSPARK_SUBMIT_ARGS": submit}
     with (folder / "job.log").open("a", encoding="utf-8") as log:
         return subprocess.Popen(
@@ -87,9 +88,11 @@ def started(folder: Path, heap: str) -> subprocess.Popen[str]:
         )  # fmt: skip
 
 
-def live(folder: Path, heap: str, fatal: int | None, delay: float, on_batch: Callable[[dict[str, Any]], None]) -> Life:
+def live(
+    folder: Path, given: argparse.Namespace, fatal: int | None, delay: float, on_batch: Callable[[dict[str, Any]], None]
+) -> Life:
     """Run the job to its end; or kill it after a batch, a part (``delay``) of that batch's time later."""
-    life, process, before = Life(), started(folder, heap), time.monotonic()
+    life, process, before = Life(), started(folder, given), time.monotonic()
     assert process.stdout is not None
     try:
         for line in process.stdout:
@@ -137,10 +140,10 @@ def lives(
     found = []
     for number, place in enumerate(places):
         delay = dice.random()
-        found.append(live(folder, options.heap, place, delay, on_batch))
+        found.append(live(folder, options, place, delay, on_batch))
         last = found[-1].batches[-1]
         print(f"kill {number + 1}: after batch {last} of {batches} and {delay:.2f} of a batch's time", flush=True)
-    return [*found, live(folder, options.heap, None, 0, on_batch)]
+    return [*found, live(folder, options, None, 0, on_batch)]
 
 
 # --- progress and figures ---------------------------------------------------------------------------------------------
@@ -248,6 +251,7 @@ def write(rows: Rows, options: argparse.Namespace) -> None:
     """Put the table in the README."""
     text = README.read_text(encoding="utf-8")
     given = f"--rows {options.rows} --kills {options.kills} --batch {options.batch} --seed {options.seed}"
+    given += "" if options.driver_rows is None else f" --driver-rows {options.driver_rows}"
     how = f"`python benchmarks/soak.py {given}`, Java's heap {options.heap}, on a machine that others used, too."
     table = [how, "", "| what | figure |", "| --- | --- |", *(f"| {what} | {figure} |" for what, figure in rows)]
     before, after = text.split(START)[0], text.split(END)[1]
@@ -263,6 +267,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--lateness", type=int, default=1_000, help="in timestamps; there are 5 tuples at each")
     parser.add_argument("--seed", type=int, default=0, help="of the disorder and of the kills' moments")
     parser.add_argument("--heap", default="1g", help="Java's heap")
+    parser.add_argument("--driver-rows", type=int, metavar="N", help="as the job's: larger batches are for executors")
     parser.add_argument("--folder", type=Path, help="a new directory for input, checkpoint and output, which is kept")
     parser.add_argument("--write", action="store_true", help="put the table in benchmarks/README.md")
     options = parser.parse_args(argv)

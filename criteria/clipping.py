@@ -67,6 +67,23 @@ def limits_within(facts: Facts, x: Attribute, inside: frozenset[str]) -> tuple[L
     )
 
 
+def clipped_to(
+    facts: Facts, kept: Attribute, joins: Sequence[Open], inside: frozenset[str], exact: frozenset[Attribute]
+) -> Iterator[Attribute]:
+    """The attributes of finite streams ``inside`` to clip an attribute to, of those that do best one that is ``exact``
+    anyway; none where its values are limited, or something else limits those that it is compared with.
+    """
+    lesser = direction(facts, kept, joins)
+    if lesser is None or facts.listed(kept) is not None:
+        return
+    if all(limit.known for limit in limits_within(facts, kept, inside)):
+        return
+    for other in (join.partner(member) for member, join in joins):
+        if not facts.limits(other)[0 if lesser else 1].known:
+            ends = stream_limits(facts, other, lesser, inside)
+            yield from sorted((a for a, _ in ends), key=lambda a: exact.isdisjoint(facts.alike(a)))[:1]
+
+
 def stream_limits(
     facts: Facts, x: Attribute, lower: bool, inside: frozenset[str]
 ) -> tuple[tuple[Attribute, Fraction], ...]:

@@ -20,7 +20,7 @@ from math import inf
 from analyzer.boundedness import Facts, Limit
 from analyzer.closure import Sort
 from analyzer.query import Attribute, Comparison, Kind, Op
-from criteria.clipping import Open, clip, direction, limits_within, stream_limits
+from criteria.clipping import Open, clip, clipped_to
 from criteria.cuts import Cut, cuts
 from criteria.extremum import Extremum, extrema
 from criteria.order_search import Reference
@@ -249,6 +249,8 @@ class Synopsis:
     def _key(self, inside: frozenset[str]) -> tuple[Stored, ...]:
         """What a table keeps, with the finite streams' attributes that its values are clipped to."""
         plain = tuple(self._stored(inside))
+        if inside.isdisjoint(self.facts.finite_streams):
+            return plain
         limiting = frozenset(a for stored in plain for a in self._limiting(stored, plain, inside))
         return tuple(self._stored(inside, limiting)) if limiting else plain
 
@@ -274,21 +276,13 @@ class Synopsis:
         yield from (sorted(members, key=self._carrier) for members in classes.values())
 
     def _limiting(self, stored: Stored, key: tuple[Stored, ...], inside: frozenset[str]) -> Iterator[Attribute]:
-        """The finite streams' attributes that an attribute of a key must be clipped to.
-
-        That is where neither a window nor the end of a stream limits how long it is kept, nothing else limits its
-        values, and finite streams, all of them there, limit those of what it is compared with.
+        """The finite streams' attributes to which an attribute of a key must be clipped, since nothing else limits how
+        long it is kept, or its values.
         """
-        attribute = stored.attribute
-        if not self._for_ever(attribute.source, inside) or self._limited(stored, inside):
-            return
-        joins = self._open_joins(list(stored.attributes), inside)
-        lesser = direction(self.facts, attribute, joins)
-        exact = frozenset(a for other in key if other.exact for a in other.attributes)
-        for other in (join.partner(member) for member, join in joins if lesser is not None):
-            if not self.facts.limits(other)[0 if lesser else 1].known:
-                ends = stream_limits(self.facts, other, bool(lesser), inside)
-                yield from sorted((a for a, _ in ends), key=lambda a: exact.isdisjoint(self.facts.alike(a)))[:1]
+        if stored.exact and self._for_ever(stored.attribute.source, inside):
+            exact = frozenset(attribute for other in key if other.exact for attribute in other.attributes)
+            joins = self._open_joins(list(stored.attributes), inside)
+            yield from clipped_to(self.facts, stored.attribute, joins, inside, exact)
 
     def _for_ever(self, stream: str, inside: frozenset[str]) -> bool:
         """Whether a table may keep tuples of a stream for ever."""
@@ -296,14 +290,6 @@ class Synopsis:
         outside = [other for other in self.streams if other not in inside]
         windows = self._windows.get(stream, {})
         return stream in self.facts.infinite and not any(other in ends or other in windows for other in outside)
-
-    def _limited(self, stored: Stored, inside: frozenset[str]) -> bool:
-        """Whether the values of an attribute are limited, or it is clipped."""
-        if not stored.exact or self.facts.listed(stored.attribute) is not None:
-            return True
-        known = stored.attribute in self.facts.closure.nodes
-        discrete = known and self.facts.closure.sort(stored.attribute) is Sort.DISCRETE
-        return not discrete or all(end.known for end in limits_within(self.facts, stored.attribute, inside))
 
     @cached_property
     def _as_extremum(self) -> frozenset[Reference]:

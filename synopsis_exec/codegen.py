@@ -32,6 +32,7 @@ _JOB = (
     "reading",
     "checking",
     "output",
+    "result_lines",
     "files",
     "saved",
     "sinks",

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+from analyzer.boundedness import Limit
 from analyzer.query import Attribute, Comparison, Constant, NullTest, Op
 from analyzer.types import Family
 from criteria.synopsis import Stored, Table
 from synopsis_exec.emit import literal
 from synopsis_exec.layout import Node, Tree, called, laid_out, listing, mapping
-from synopsis_exec.loops import OPERATORS, Term, number
+from synopsis_exec.loops import OPERATORS, Term, number, plus
 from synopsis_exec.plan_ir import Plan, PlanSource, PlanTransition
 from synopsis_exec.transitions import BranchText, exact
 
@@ -235,7 +237,7 @@ def _comparison(check: Comparison, values: Values) -> Node:
     return _test(left.variable, check.op, right.variable, right.offset - left.offset + number(check.offset))
 
 
-def _term(term: Term, **limits: str) -> Node:
+def _term(term: Term, **limits: Tree) -> Node:
     offset: list[Tree] = [literal(term.offset)] if term.offset else []
     return called("Term", literal(term.variable), *offset, **limits)
 
@@ -243,9 +245,28 @@ def _term(term: Term, **limits: str) -> Node:
 def _kept(branch: BranchText, stored: Stored, values: Values) -> Node:
     if stored.cuts:
         return _term(values[stored.attribute], places=branch.places_of(stored).replace(_OWNER, _PARAMETER))
-    limits = branch.clip_limits(stored, values)
-    named = {side: text.replace(_OWNER, _PARAMETER) for side, text in limits.items()}
+    if branch.by_match(stored):
+        low, high = (_limits(branch, ends, values, lower) for ends, lower in ((stored.low, True), (stored.high, False)))
+        return _term(values[stored.attribute], **({"lows": low} if stored.low else {"highs": high}))
+    named = {side: text.replace(_OWNER, _PARAMETER) for side, text in branch.clip_limits(stored, values).items()}
     return _term(values[stored.attribute], **named)
+
+
+def _limits(branch: BranchText, limits: tuple[Limit, ...], values: Values, lower: bool) -> Node:
+    return listing([listing(list(_parts(branch, limit, values, lower))) for limit in limits])
+
+
+def _parts(branch: BranchText, limit: Limit, values: Values, lower: bool) -> Iterator[Tree]:
+    """The parts of a limit that depends on the partial match."""
+    if limit.constant is not None:
+        yield called("Term", "None", literal(exact(limit.constant)))
+    for attribute, offset in limit.relations:
+        if branch.of_stream(attribute):
+            term = values[attribute]
+            yield _term(Term(term.variable, exact(term.offset + offset)))
+        else:
+            name = branch.relations_extreme(attribute, lower).replace(_OWNER, _PARAMETER)
+            yield called("Term", "None", plus(name, exact(offset)))
 
 
 def _output(values: Values, value: Attribute | Constant) -> Node:

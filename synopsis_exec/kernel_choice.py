@@ -10,8 +10,6 @@ MOST_AGING = 6
 
 def row_kernel_reason(plan: Plan) -> str | None:
     """Why a query needs the kernel of rows; None when the kernel of columns runs it."""
-    if plan.by_match:
-        return "what it tells apart of a value depends on a finite stream's tuple in the same partial match"
     if not plan.in_columns:
         return "it keeps the greatest or least value per key, which is not a count"
     for branch in plan.branches:

@@ -127,19 +127,8 @@ class Plan:
 
     @property
     def in_columns(self) -> bool:
-        """Whether the kernel of whole columns can close timestamps: it keeps no extrema, and clips to fixed limits."""
-        return not any(table.extrema for branch in self.branches for table in branch.tables) and not self.by_match
-
-    @property
-    def by_match(self) -> bool:
-        """Whether a value is clipped to what a finite stream brought to the same partial match."""
-        return any(
-            branch.branch.source(attribute.source).kind is not Kind.RELATION
-            for branch in self.branches
-            for table in branch.tables
-            for stored in table.key
-            for attribute in stored.limiting
-        )
+        """Whether the kernel of whole columns can close timestamps: it keeps no extrema."""
+        return not any(table.extrema for branch in self.branches for table in branch.tables)
 
     @property
     def ends(self) -> dict[str, int]:

@@ -279,12 +279,27 @@ class BranchText:
 
     def _limit_names(self, stored: Stored, values: dict[Attribute, Term]) -> dict[Attribute, str]:
         """The text of every attribute in the limits, where some are values of the match; else nothing."""
-        facts, extreme = self.branch.facts, "min" if stored.low else "max"
-        parts = [part for limit in (*stored.low, *stored.high) for part, _ in limit.relations]
-        own = {part: str(values[part]) for part in parts if facts.branch.source(part.source).kind is not Kind.RELATION}
-        others = {part: extreme_symbol(facts, extreme, part) for part in parts if part not in own} if own else {}
-        word = "least" if stored.low else "most"
-        return own | {a: self.limit(f"{word}_{a.source}_{a.column}", text) for a, text in others.items()}
+        if not self.by_match(stored):
+            return {}
+        return {
+            a: str(values[a]) if self.of_stream(a) else self.relations_extreme(a, lower=bool(stored.low))
+            for a in stored.limiting
+        }
+
+    def by_match(self, stored: Stored) -> bool:
+        """Whether an attribute is clipped to what a finite stream brought to the same partial match."""
+        return any(map(self.of_stream, stored.limiting))
+
+    def of_stream(self, attribute: Attribute) -> bool:
+        """Whether an attribute is a stream's, not a relation's."""
+        return self.branch.source(attribute.source).kind is not Kind.RELATION
+
+    def relations_extreme(self, attribute: Attribute, lower: bool) -> str:
+        """The name of the least or greatest value of a relation's attribute."""
+        word, extreme = ("least", "min") if lower else ("most", "max")
+        return self.limit(
+            f"{word}_{attribute.source}_{attribute.column}", extreme_symbol(self.branch.facts, extreme, attribute)
+        )
 
     def extreme(self, extreme: Extreme) -> str:
         """The bound of an attribute by a relation's values, as text."""

@@ -231,6 +231,15 @@ def test_an_encoding_without_our_signs_still_prints(project: Path) -> None:
     assert json.loads(found.stdout.decode("utf-8"))["queries"][0]["name"] == "é漢😀"
 
 
+def test_a_pipe_that_nobody_named_is_not_waited_for(project: Path) -> None:
+    os.mkfifo(project / "pipe.sql")
+    (project / "streams.toml").write_text(f'queries = ["*.sql"]\n{CATALOG}', encoding="utf-8")
+    for arguments in (["."], []):
+        result = check(*arguments)
+        assert result.exit_code == 3
+        assert "pipe.sql: neither a file nor a directory" in result.stderr
+
+
 def test_every_file_counts_once(project: Path) -> None:
     (project / "link.sql").symlink_to("q.sql")
     result = check("q.sql", "./q.sql", str(project / "q.sql"), ".", "--format", "json")

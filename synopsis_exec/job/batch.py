@@ -29,6 +29,14 @@ class Results(NamedTuple):
     nulls: list[Any]
 
 
+def results_of_rows(found: list[tuple[Any, ...]], width: int) -> Results:
+    """Results from rows of a timestamp, a multiplicity and so many values."""
+    time, n, *columns = ([row[place] for row in found] for place in range(2 + width))
+    nulls = [np.array([value is None for value in values], dtype=bool) for values in columns]
+    arrays = [np.array(values, dtype=object) for values in (n, *columns)]
+    return Results(np.array(time, dtype=np.int64), arrays[0], arrays[1:], nulls)
+
+
 class Times:
     """The timestamps that a batch closes, those of its rows."""
 

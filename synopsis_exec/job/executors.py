@@ -13,14 +13,15 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from synopsis_exec.job.arrow import COUNT, no_rows, together, with_counts
+from synopsis_exec.job.batch import results_of_rows
 from synopsis_exec.job.contracts import Spread
 from synopsis_exec.job.cuts import chosen, quantiles, range_text
 from synopsis_exec.job.folding import SLICE, Job, part
 from synopsis_exec.job.given import COLUMNS, DISTINCT, REACH, SINK
 from synopsis_exec.job.grouping import MOST_OF_A_FEW, SAMPLE, once, worth_it
-from synopsis_exec.job.output import write_result
 from synopsis_exec.job.range_fold import Folded, Given, Start, folded, packed, starts, summary, tables_of, unpacked
 from synopsis_exec.job.reading import in_one_line
+from synopsis_exec.job.result_lines import write_results
 from synopsis_exec.job.source import JobError
 
 if TYPE_CHECKING:
@@ -217,15 +218,14 @@ class SpreadJob(Job):
         with self.files.written(part("results", batch)) as file:
             for report in reports:
                 self.check_range(report)
-                before, new = len(returned), []
+                before, new = len(returned), list[tuple[Any, ...]]()
                 for now, values in report.new:
                     if values not in returned:
                         returned[values] = None
-                        new.append(now)
-                        self.results += write_result(
-                            file, dict(zip(COLUMNS, values, strict=True)), now, 1, self.options.multiplicity
-                        )
-                self.note_range(report.closed, self.highest(report.levels, before, new))
+                        new.append((now, 1, *values))
+                self.results += write_results(file, results_of_rows(new, len(COLUMNS)), self.options.multiplicity)
+                times = [now for now, *_ in new]
+                self.note_range(report.closed, self.highest(report.levels, before, times))
         results = [[list(values), 1] for values in returned]
         self.synopsis.load({**(reports[-1].tables or {}), "results": results})
 

@@ -16,8 +16,9 @@ from synopsis_exec.job.contracts import Rates, stop_at
 from synopsis_exec.job.files import Files, LocalFiles, SharedFiles, copy_parts, is_uri
 from synopsis_exec.job.given import BAD, QUERY, RELATIONS, STREAMS, Kernel
 from synopsis_exec.job.grouping import once, worth_it
-from synopsis_exec.job.output import json_lines, result_rows, write_result, written_atomically
+from synopsis_exec.job.output import json_lines, written_atomically
 from synopsis_exec.job.reading import identity, relation_rows
+from synopsis_exec.job.result_lines import write_results
 from synopsis_exec.job.saved import Checkpoint
 from synopsis_exec.job.sinks import Sinks
 from synopsis_exec.job.source import JobError
@@ -214,8 +215,7 @@ class Job:
 
     def write(self, file: TextIO, results: Results) -> None:
         """Write the results of some timestamps."""
-        for now, row, n in result_rows(results):
-            self.results += write_result(file, row, now, n, self.options.multiplicity)
+        self.results += write_results(file, results, self.options.multiplicity)
 
     def check_entries(self) -> None:
         """Stop the job when there were more entries than the bound says."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -264,4 +265,13 @@ def _value(frame: Frame, term: Term) -> Any:
         values = np.maximum(values, term.low)
     if term.high is not None:
         values = np.minimum(values, term.high)
+    if term.lows:
+        values = np.maximum(values, _nested(frame, term.lows, np.minimum, np.maximum))
+    if term.highs:
+        values = np.minimum(values, _nested(frame, term.highs, np.maximum, np.minimum))
     return values
+
+
+def _nested(frame: Frame, limits: tuple[tuple[Term, ...], ...], outer: Any, inner: Any) -> Any:
+    """One of ``outer`` of some limits, each one of ``inner`` of some terms."""
+    return reduce(outer, (reduce(inner, (_value(frame, term) for term in limit)) for limit in limits))

@@ -18,7 +18,9 @@ class Test(NamedTuple):
 class Term(NamedTuple):
     """A value: a column plus an offset, not below ``low`` and not above ``high``; a constant where no column is.
 
-    With ``places``, the greatest of those that is not above the value.
+    With ``places``, the greatest of those that is not above the value. Limits that depend on other columns are
+    alternatives, each of several terms: the least of the greatest ones of ``lows``, the greatest of the least ones of
+    ``highs``.
     """
 
     column: str | None
@@ -26,6 +28,8 @@ class Term(NamedTuple):
     low: int | None = None
     high: int | None = None
     places: tuple[Any, ...] = ()
+    lows: tuple[tuple[Any, ...], ...] = ()
+    highs: tuple[tuple[Any, ...], ...] = ()
 
 
 class Arriving(NamedTuple):

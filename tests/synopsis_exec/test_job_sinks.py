@@ -158,6 +158,56 @@ class TestOnSpark:
         with pytest.raises(job.JobError, match="S cannot be read: its source has no column a, only b, ts"):
             job.own_columns(job.STREAMS[0], spark.sql("SELECT 1 AS b, 2 AS ts"))
 
+    def test_sources_of_python_and_of_spark_by_their_options(self, spark: Any, tmp_path: Path) -> None:
+        """A data source written in Python, and one of Spark's that is no file; restarts go on where they were."""
+        from pyspark.sql.datasource import DataSource, SimpleDataSourceStreamReader
+
+        class Reader(SimpleDataSourceStreamReader):
+            def __init__(self, options: Any) -> None:
+                self.rows, self.step = int(options["rows"]), int(options["step"])
+
+            def initialOffset(self) -> dict[str, int]:
+                return {"at": 0}
+
+            def read(self, start: dict[str, int]) -> Any:
+                end = {"at": min(start["at"] + self.step, self.rows)}
+                return self.readBetweenOffsets(start, end), end
+
+            def readBetweenOffsets(self, start: dict[str, int], end: dict[str, int]) -> Any:
+                return iter([(str(n) if n % 5 else "none", n // 2, n) for n in range(start["at"], end["at"])])
+
+        class Counting(DataSource):
+            @classmethod
+            def name(cls) -> str:
+                return "counting"
+
+            def schema(self) -> str:
+                return "a STRING, ts BIGINT, other BIGINT"
+
+            def simpleStreamReader(self, schema: Any) -> Any:
+                return Reader(self.options)
+
+        spark.dataSource.register(Counting)
+        options = {"rows": "25", "step": "10"}
+        job = kernel("SELECT S.a FROM S", one_stream({"format": "counting", "options": options}))
+        arguments = ["--output", str(tmp_path / "out"), "--checkpoint", str(tmp_path / "checkpoint")]
+        rows = []
+        for trigger in ("available", "available", "end"):
+            summary = job.run(spark, job.arguments([*arguments, "--trigger", trigger]), lambda event: None)
+            rows.append(summary["rows"]["S"])
+        assert (rows, summary["quarantined"]) == ([10, 20, 25], {"a is not a bigint": 5})
+        found = [(row["a"], row["_ts"], row["_mult"]) for row in read(tmp_path / "out")]
+        assert found == [(n, n // 2, 1) for n in range(25) if n % 5]
+        source = {"format": "rate-micro-batch", "options": {"rowsPerBatch": 10, "numPartitions": 1}}
+        columns = {"value": "bigint", "timestamp": "timestamp"}
+        catalog = {"streams": {"S": {"timestamp": "timestamp", "columns": columns, "source": source}}}
+        job = kernel("SELECT S.value FROM S WHERE S.value < 7", catalog)
+        arguments = ["--output", str(tmp_path / "rate"), "--checkpoint", str(tmp_path / "rates")]
+        summary = job.run(spark, job.arguments(arguments), lambda event: None)
+        assert (summary["rows"], summary["quarantined"]) == ({"S": 10}, {})
+        found = [(row["value"], row["_ts"]) for row in read(tmp_path / "rate")]
+        assert found == [(n, "1970-01-01T00:00:00Z") for n in range(7)]
+
     def test_files_without_a_declared_column(self, spark: Any, tmp_path: Path) -> None:
         """Never NULLs in silence, nor one column for another."""
         spark.sql("SELECT 1L AS b, 2L AS ts").write.parquet(str(tmp_path / "S"))

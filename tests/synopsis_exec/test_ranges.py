@@ -21,6 +21,7 @@ from tests.support.catalogs import PLAIN
 from tests.support.choices import Choices, drawn
 from tests.support.columnar import Closed, row_by_row
 from tests.support.encoding import encode_rows
+from tests.support.finite_queries import make_clipped_query, make_finite_query
 from tests.support.product import decided
 from tests.support.profiles import examples
 from tests.support.queries import EXECUTABLE, Features, make_statement
@@ -88,6 +89,20 @@ def test_hostile_streams(case: Case) -> None:
 @examples(20)
 @given(drawn(lambda choices: _case(choices, SETS)))
 def test_sets_in_ranges(case: Case) -> None:
+    assume(_check(case) is not None)
+
+
+def _finite_case(choices: Choices) -> Case:
+    query = (make_clipped_query if choices.chance(50) else make_finite_query)(choices)
+    rows = small_rows(choices, query.catalog)
+    cuts = [choices.integer(0, 9) for _ in range(choices.integer(1, 4))]
+    return Case(query.sql, query.catalog, rows, cuts, [choices.integer(0, 5) for _ in range(3)])
+
+
+@examples(15)
+@given(drawn(_finite_case))
+def test_values_between_those_of_finite_streams(case: Case) -> None:
+    assume(case.rows["S"] or case.rows["F"])
     assume(_check(case) is not None)
 
 
