@@ -32,11 +32,13 @@ _JOB = (
     "reading",
     "checking",
     "output",
+    "result_lines",
     "files",
     "saved",
     "sinks",
     "contracts",
     "closing",
+    "grouping",
     "folding",
 )
 _APART = ("cuts", "ranges", "range_fold", "executors")

@@ -10,13 +10,14 @@ import numpy as np
 class Rows(NamedTuple):
     """Rows of one stream in order of time: timestamps, values, and masks where there are NULLs.
 
-    Texts are numbers of ``words``.
+    Texts are numbers of ``words``. ``n`` is how often each row came; None where each came once.
     """
 
     time: Any
     columns: dict[str, Any]
     nulls: dict[str, Any]
     words: dict[str, list[str]]
+    n: Any = None
 
 
 class Results(NamedTuple):
@@ -26,6 +27,14 @@ class Results(NamedTuple):
     n: Any
     columns: list[Any]
     nulls: list[Any]
+
+
+def results_of_rows(found: list[tuple[Any, ...]], width: int) -> Results:
+    """Results from rows of a timestamp, a multiplicity and so many values."""
+    time, n, *columns = ([row[place] for row in found] for place in range(2 + width))
+    nulls = [np.array([value is None for value in values], dtype=bool) for values in columns]
+    arrays = [np.array(values, dtype=object) for values in (n, *columns)]
+    return Results(np.array(time, dtype=np.int64), arrays[0], arrays[1:], nulls)
 
 
 class Times:

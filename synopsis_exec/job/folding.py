@@ -9,14 +9,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from synopsis_exec.job.arrow import SLOTS, batch_of, no_rows, slices, table_of, together
+from synopsis_exec.job.arrow import COUNT, SLOTS, batch_of, no_rows, slices, table_of, together
 from synopsis_exec.job.batch import Results, Times
 from synopsis_exec.job.closing import Closing
 from synopsis_exec.job.contracts import Rates, stop_at
 from synopsis_exec.job.files import Files, LocalFiles, SharedFiles, copy_parts, is_uri
 from synopsis_exec.job.given import BAD, QUERY, RELATIONS, STREAMS, Kernel
-from synopsis_exec.job.output import json_lines, result_rows, write_result, written_atomically
+from synopsis_exec.job.grouping import once, worth_it
+from synopsis_exec.job.output import json_lines, written_atomically
 from synopsis_exec.job.reading import identity, relation_rows
+from synopsis_exec.job.result_lines import write_results
 from synopsis_exec.job.saved import Checkpoint
 from synopsis_exec.job.sinks import Sinks
 from synopsis_exec.job.source import JobError
@@ -34,6 +36,9 @@ class Job:
     Results and quarantined rows of a batch are in a file of their own; then they are handed to the sinks, and last the
     state is saved. So a batch that Spark replays writes the same files again and repeats nothing.
     """
+
+    grouping = False
+    """Whether the rows of the next batch are counted before they are fetched, since many of the last were the same."""
 
     def __init__(
         self, spark: SparkSession, options: argparse.Namespace, report: Callable[[dict[str, Any]], None]
@@ -145,7 +150,9 @@ class Job:
         observation = Observation()
         fetched = self.kept(frame, observation).toArrow()
         bad = self.noted(fetched.filter(fetched.column("bad")), observation.get)
-        return together([fetched.filter(~fetched.column("bad").to_numpy()) if bad else fetched]), bad
+        good = together([fetched.filter(~fetched.column("bad").to_numpy()) if bad else fetched])
+        self.grouping = worth_it(good)
+        return good, bad
 
     def kept(self, frame: DataFrame, observation: Observation, *more: Column) -> DataFrame:
         """The useful, bad and late rows of a batch; all of its rows are counted on the way, ``more`` is observed, too.
@@ -157,23 +164,25 @@ class Job:
         counts = [F.count(F.when(F.col("source") == n, 1)).alias(f"rows_{n}") for n in range(len(STREAMS))]
         text = "CASE WHEN bad THEN text END AS text"
         marks = [name for name in frame.columns if name == "mark"]
-        return (
+        kept = (
             frame.withColumn("bad", F.expr(f"reason IS NOT NULL OR {self.closing.late()}"))
             .selectExpr("source", "part", "ts", "reason", "bad", "useful", text, *marks, *SLOTS)
             .observe(observation, *counts, *self.closing.observed(), *more)
             .where("bad OR useful")
             .drop("useful", *marks)
         )
+        return once(kept) if self.grouping else kept
 
     def noted(self, rejected: Any, observed: dict[str, Any]) -> list[dict[str, Any]]:
         """The bad and late rows of a batch with their reasons; what was observed of it is taken in."""
         for number, source in enumerate(STREAMS):
             self.rows[source.name] += observed[f"rows_{number}"]
         bad = []
-        for row in rejected.select(["source", "part", "ts", "reason", "text"]).to_pylist():
+        for row in rejected.to_pylist():
             reason = row["reason"] or self.closing.late_reason(row["source"], row["part"], row["ts"])
-            self.rejected[reason] += 1
-            bad.append({"stream": STREAMS[row["source"]].name, "reason": reason, "row": row["text"]})
+            times = row.get(COUNT, 1)
+            self.rejected[reason] += times
+            bad += [{"stream": STREAMS[row["source"]].name, "reason": reason, "row": row["text"]}] * times
         self.closing.take(observed)
         return bad
 
@@ -206,8 +215,7 @@ class Job:
 
     def write(self, file: TextIO, results: Results) -> None:
         """Write the results of some timestamps."""
-        for now, row, n in result_rows(results):
-            self.results += write_result(file, row, now, n, self.options.multiplicity)
+        self.results += write_results(file, results, self.options.multiplicity)
 
     def check_entries(self) -> None:
         """Stop the job when there were more entries than the bound says."""

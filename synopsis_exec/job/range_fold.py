@@ -16,8 +16,8 @@ from synopsis_exec.job.columnar import Columnar
 from synopsis_exec.job.folding import SLICE
 from synopsis_exec.job.frame import Frame
 from synopsis_exec.job.given import DISTINCT, extensions
-from synopsis_exec.job.output import result_rows, write_result
 from synopsis_exec.job.ranges import Change, after, combined, range_of
+from synopsis_exec.job.result_lines import write_results
 
 LINES = 1 << 16
 """How many results an executor makes into text at a time."""
@@ -161,8 +161,7 @@ def lines_of(results: Results, multiplicity: str) -> Iterator[list[str]]:
     """Results as lines of JSON, some at a time."""
     for start in range(0, len(results.time), LINES):
         text = io.StringIO()
-        for now, row, n in result_rows(part_of(results, start, start + LINES)):
-            write_result(text, row, now, n, multiplicity)
+        write_results(text, part_of(results, start, start + LINES), multiplicity)
         yield text.getvalue().split("\n")[:-1]
 
 
@@ -194,5 +193,9 @@ def with_levels(report: Folded, kernel: Columnar, found: Results, first: int) ->
     greater = np.r_[True, keys[1:] > np.maximum.accumulate(keys)[:-1]] if len(keys) else keys.astype(bool)
     highest = mine[greater]
     levels = zip(times[highest].tolist(), sizes[highest].tolist(), strict=True)
-    new = ((now, tuple(row.values())) for now, row, _ in result_rows(since(found, first)))
+    results = since(found, first)
+    columns = [values.astype(object) for values in results.columns]
+    for values, null in zip(columns, results.nulls, strict=True):
+        values[slice(0, 0) if null is None else null] = None
+    new = zip(results.time.tolist(), zip(*(values.tolist() for values in columns), strict=True), strict=True)
     return report._replace(new=(*report.new, *new), levels=(*report.levels, *levels))

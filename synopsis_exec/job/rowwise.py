@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from synopsis_exec.job.batch import Results, Rows, Times
+from synopsis_exec.job.batch import Results, Rows, Times, results_of_rows
 from synopsis_exec.job.given import COLUMNS, STREAMS, Synopsis
 
 
@@ -34,10 +34,7 @@ class RowWise:
             found += [(now, n, *row.values()) for row, n in self.synopsis.close(now, by_time.pop(now))]
             sizes.append(self.synopsis.entries())
         self.history = Times(batch).all, np.array(sizes, dtype=np.int64)
-        time, n, *columns = ([row[place] for row in found] for place in range(2 + len(COLUMNS)))
-        nulls = [np.array([value is None for value in values], dtype=bool) for values in columns]
-        arrays = [np.array(values, dtype=object) for values in (n, *columns)]
-        return Results(np.array(time, dtype=np.int64), arrays[0], arrays[1:], nulls)
+        return results_of_rows(found, len(COLUMNS))
 
 
 def row_dicts(rows: Rows) -> list[dict[str, Any]]:

@@ -42,7 +42,7 @@ def after(owner: Any, name: str, fatal: int, batch_of: Any) -> None:
 
 def amid_results(job: Any, fatal: int) -> None:
     """Die when some results of a batch are written and flushed, and others are not."""
-    original, running = job.write_result, {"batch": -1}
+    original, running, job.PIECE = job.write_piece, {"batch": -1}, 1
     fold = job.Job.fold
 
     def note(self: Any, frame: Any, batch: int) -> None:
@@ -56,7 +56,7 @@ def amid_results(job: Any, fatal: int) -> None:
             die()
         return written
 
-    job.Job.fold, job.write_result = note, write
+    job.Job.fold, job.write_piece = note, write
 
 
 def amid_ranges(job: Any, fatal: int) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +17,7 @@ from analyzer.errors import NotExecutableError
 from criteria.verdict import Verdict
 from tests.support.catalogs import PLAIN
 from tests.support.choices import Choices, drawn
-from tests.support.columnar import Closed, in_columns, listed, row_by_row
+from tests.support.columnar import Closed, columns_of, in_columns, listed, row_by_row
 from tests.support.encoding import encode_rows
 from tests.support.finite_queries import make_clipped_query, make_finite_query
 from tests.support.kernel import _kernel, job_of
@@ -195,6 +197,41 @@ def test_counts_beyond_64_bits_are_exact_and_results_stop_the_job() -> None:
     assert kernel.dump() == reference.dump() == {"{x1}": [[[], 2**63 - 2]], "{x1, x2}": [[[], 2**64 - 5]]}
     with pytest.raises(OverflowError, match="timestamp 6 has more than 9223372036854775807 duplicates"):
         kernel.fold(columns(6, 7))
+
+
+@pytest.mark.parametrize("counters", ["bigint", "decimal"])
+def test_results_beyond_64_bits_need_decimal_counters(counters: str) -> None:
+    """Rows alone bring counts of T beside U to 2^66: a row of each, of which there are many in what was remembered."""
+    sql = "SELECT S.a FROM S, T, U WHERE S.ts > T.ts AND S.ts > U.ts AND 0 <= S.a AND S.a < 3"
+    job = _kernel(job_of(decided(sql, catalog := {**PLAIN, "counters": counters}), catalog))
+    state = {name: [] for name in job.Synopsis({}).dump()} | {"{T}": [[[], 2**40]], "{U}": [[[], 2**26 - 1]]}
+    state["{T, U}"] = [[[], 2**40 * (2**26 - 1)]]
+    rows = {now: {"S": stream((now, 1), (now, 2), (now, 1)), "T": [], "U": stream((now, 0))} for now in (5, 6)}
+    reference, kernel = job.Synopsis({}), job.Columnar({})
+    reference.load(state)
+    kernel.load(state)
+    batch = {
+        source.name: columns_of(job, source, [row for now in rows for row in rows[now][source.name]])
+        for source in job.STREAMS
+    }
+    if counters == "bigint":
+        with pytest.raises(OverflowError, match="timestamp 5 has more than 9223372036854775807 duplicates"):
+            kernel.fold(batch)
+        with pytest.raises(OverflowError, match="more than 9223372036854775807 duplicates"):
+            reference.close(5, rows[5])
+        return
+    found = kernel.fold(batch)
+    expected = [(now, tuple(row.values()), n) for now in rows for row, n in reference.close(now, rows[now])]
+    before, after = 2**40 * (2**26 - 1), 2**66
+    assert list(listed(found)) == expected == [
+        (5, (1,), 2 * before), (5, (2,), before), (6, (1,), 2 * after), (6, (2,), after),
+    ]  # fmt: skip
+    assert kernel.dump() == reference.dump()
+    file = io.StringIO()
+    assert job.write_results(file, found, "count") == 4
+    assert [json.loads(line) for line in file.getvalue().splitlines()] == [
+        {"a": a, "_ts": now, "_mult": n} for now, (a,), n in expected
+    ]
 
 
 def test_values_at_the_ends_of_64_bits_do_not_wrap() -> None:
