@@ -279,6 +279,15 @@ def on_spark(workload: Workload, rows: int, size: int, rounds: int, native: bool
     return found
 
 
+def two_cores(rows: int, rounds: int) -> Rows:
+    """The job on two cores against one, where the kernel takes most of the time and the executors fold."""
+    from benchmarks.spread import cores
+
+    (one, first), (two, second) = cores(rows, rounds)
+    times = [(one, f"{first:.2f} s by the clock"), (two, f"{second:.2f} s by the clock")]
+    return [*times, ("two cores are faster than one", f"{first / second:.2f} times")]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000, 3_000_000])
@@ -287,6 +296,7 @@ def main() -> None:
     parser.add_argument("--native", action="store_true", help="also Spark's native join, which takes long")
     parser.add_argument("--no-spark", action="store_true", help="the kernels alone")
     parser.add_argument("--workload", choices=[w.name for w in WORKLOADS], nargs="+", default=["W1", "W2", "W3"])
+    parser.add_argument("--cores", type=int, metavar="ROWS", help="also so many rows on one core and on two")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     rows = kernels(options.rows[0], options.batch, options.rounds) + lines(options.rows[0], options.rounds)
@@ -296,6 +306,9 @@ def main() -> None:
         for count in options.rows:
             rows += (more := on_spark(workload, count, options.batch, options.rounds, options.native))
             show(more)
+    if options.cores:
+        rows += (more := two_cores(options.cores, options.rounds))
+        show(more)
     if options.write:
         write(rows, options)
 

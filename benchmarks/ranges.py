@@ -1,7 +1,8 @@
-"""One batch of W2 folded in 1 to 64 ranges of time, as a cluster would: `python benchmarks/ranges.py`.
+"""One batch folded in 1 to 64 ranges of time, as a cluster would: `python benchmarks/ranges.py`.
 
 Every range is folded here, one after the other, and its processor time taken; what a cluster needs is then the slowest
-range of each stage and the driver's stage between them. The results and the tables must be those of one fold.
+range of each stage and the driver's stage between them. The results and the tables must be those of one fold. W1, whose
+streams are joined by equality, is also cut into as many parts by that key, which need no summaries.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ sys.path.insert(0, str(ROOT))
 import numpy as np  # noqa: E402
 
 from benchmarks.executor import columns_of  # noqa: E402
-from benchmarks.workloads import W2  # noqa: E402
+from benchmarks.workloads import W1, W2, Workload  # noqa: E402
 from synopsis_exec.codegen import job_text  # noqa: E402
 from synopsis_exec.simulate import load_kernel  # noqa: E402
 
@@ -63,25 +64,47 @@ def stages(job: Any, parts: list[Any]) -> tuple[float, float, float, int, Any]:
     return max((spent for spent, _ in summaries), default=0.0), driver, slowest, results, one.dump()
 
 
-def main() -> None:
-    job = load_kernel(job_text(W2.plan()))
-    expected = None
-    alone = 0.0
-    (whole_batch,) = [columns_of(job, batch) for batch in W2.batches(ROWS, ROWS)]
-    print("| ranges | slowest summary | on the driver | slowest fold | a cluster needs | against one |")
-    print("| --- | --- | --- | --- | --- | --- |")
+def by_key(job: Any, batch: dict[str, Any], count: int) -> tuple[float, int]:
+    """The slowest of as many folds of the rows of some keys each, and the results of all."""
+    slowest, results = 0.0, 0
+    for part in range(count):
+        mine = {}
+        for name, rows in batch.items():
+            found = np.flatnonzero(rows.columns["K"] % count == part)
+            mine[name] = job.Rows(rows.time[found], {c: v[found] for c, v in rows.columns.items()}, {}, {})
+        spent, found = seconds(lambda m=mine: job.Columnar({}).fold(m))
+        results, slowest = results + int(found.n.sum()), max(slowest, spent)
+    return slowest, results
+
+
+def simulate(workload: Workload, keyed: bool) -> None:
+    """Print the table of a workload."""
+    job = load_kernel(job_text(workload.plan()))
+    expected, alone = None, 0.0
+    (whole_batch,) = [columns_of(job, batch) for batch in workload.batches(ROWS, ROWS)]
+    more = ["by key"] * keyed
+    head = ["slowest summary", "on the driver", "slowest fold", "a cluster needs", "against one", *more]
+    print(f"\n| {workload.name}, ranges | {' | '.join(head)} |\n|{' --- |' * (1 + len(head))}")
     for count in RANGES:
         parts = [between(job, whole_batch, ROWS * i // count, ROWS * (i + 1) // count) for i in range(count)]
         runs = [stages(job, parts) for _ in range(ROUNDS)]
         first, driver, last = (statistics.median(run[place] for run in runs) for place in range(3))
         whole = first + driver + last
         alone = alone or whole
-        times = (f"{1000 * spent:.1f} ms" for spent in (first, driver, last, whole))
-        print(f"| {count} | {' | '.join(times)} | {alone / whole:.1f}× |", flush=True)
+        cells = [f"{1000 * spent:.1f} ms" for spent in (first, driver, last, whole)] + [f"{alone / whole:.1f}×"]
         outcome = runs[0][3:]
-        if count == 1:
-            expected = outcome
+        expected = expected or outcome
         assert outcome == expected, "the ranges disagree with one fold"
+        if keyed:
+            folds = [by_key(job, whole_batch, count) for _ in range(ROUNDS)]
+            assert folds[0][1] == expected[0], "the keys disagree with one fold"
+            cells.append(f"{1000 * statistics.median(spent for spent, _ in folds):.1f} ms")
+        print(f"| {count} | {' | '.join(cells)} |", flush=True)
+
+
+def main() -> None:
+    simulate(W2, keyed=False)
+    simulate(W1, keyed=True)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -104,3 +104,7 @@ W3 = Workload(
     rows_per_timestamp=10,
 )
 WORKLOADS = (W1, W2, W3)
+DENSE = replace(W3, name="W3 with 20 keys", values={"K": (0, 19)})
+"""Hundreds of pairs a row: the kernel takes most of the time."""
+SECONDS = replace(W2, name="W2 by the second", rows_per_timestamp=1000)
+"""Many rows at a timestamp, of which most are the same."""

@@ -38,6 +38,7 @@ _JOB = (
     "sinks",
     "contracts",
     "closing",
+    "grouping",
     "folding",
 )
 _APART = ("cuts", "ranges", "range_fold", "executors")

@@ -14,6 +14,8 @@ from synopsis_exec.job.source import Source
 
 SLOTS = sorted({slot for source in STREAMS for slot in source.slots.values()})
 """The columns that values travel in, each named after the kind of its values."""
+COUNT = "n"
+"""The column that says how often a row came, where rows that are the same are one."""
 SLOT_TYPES = {"integer": "BIGINT", "float": "DOUBLE", "text": "STRING"}
 
 
@@ -36,18 +38,37 @@ def no_rows() -> Any:
 
 
 def together(tables: list[Any]) -> Any:
-    """Some tables of rows as one."""
+    """Some tables of rows as one; with ``n``, how often each row came, where one of them has that."""
+    import pyarrow as pa
+
+    counted = any(COUNT in table.column_names for table in tables)
+    schema = schema_of(counted)
+    tables = [with_counts(table) for table in tables] if counted else tables
+    return pa.concat_tables([table.select(schema.names).cast(schema) for table in tables])
+
+
+def schema_of(counted: bool) -> Any:
+    """The schema of rows."""
     import pyarrow as pa
 
     schema = no_rows().schema
-    return pa.concat_tables([table.select(schema.names).cast(schema) for table in tables])
+    return schema.append(pa.field(COUNT, pa.int64())) if counted else schema
+
+
+def with_counts(table: Any) -> Any:
+    """Rows with how often each came, once where nothing else is said."""
+    import pyarrow as pa
+
+    if COUNT in table.column_names:
+        return table
+    return table.append_column(COUNT, pa.array(np.ones(table.num_rows, dtype=np.int64)))
 
 
 def table_of(columns: dict[str, list[Any]]) -> Any:
     """The rows of a state: what `to_pydict` gave."""
     import pyarrow as pa
 
-    return pa.table(columns, schema=no_rows().schema)
+    return pa.table(columns, schema=schema_of(COUNT in columns))
 
 
 def slices(table: Any, size: int) -> Iterator[Any]:
@@ -97,4 +118,5 @@ def _rows(table: Any, source: Source, times: Any, rows: Any) -> Rows:
         else:
             values = column.fill_null(0) if column.null_count else column
             columns[name] = values.to_numpy(zero_copy_only=False)[rows]
-    return Rows(times[rows], columns, nulls, words)
+    counted = COUNT in table.column_names
+    return Rows(times[rows], columns, nulls, words, table.column(COUNT).to_numpy()[rows] if counted else None)

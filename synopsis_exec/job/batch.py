@@ -10,13 +10,14 @@ import numpy as np
 class Rows(NamedTuple):
     """Rows of one stream in order of time: timestamps, values, and masks where there are NULLs.
 
-    Texts are numbers of ``words``.
+    Texts are numbers of ``words``. ``n`` is how often each row came; None where each came once.
     """
 
     time: Any
     columns: dict[str, Any]
     nulls: dict[str, Any]
     words: dict[str, list[str]]
+    n: Any = None
 
 
 class Results(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from synopsis_exec.job.arrow import SLOTS, together
+from synopsis_exec.job.arrow import COUNT, SLOTS, together
 from synopsis_exec.job.given import RELATIONS, STREAMS
 from synopsis_exec.job.reading import row_text
 from synopsis_exec.job.source import JobError
@@ -77,12 +77,17 @@ class Rates:
         """Per stream the timestamps and how many rows each has: those that are open, or may have too many."""
         if not isinstance(good, Spread):
             return {number: counted(good, number) for number in self.limits}
+        from pyspark.sql import functions as F
+
         wanted = []
         for number, limit in self.limits.items():
             again = f"ts <= {max(self.open[number], default=-1)}"
             still = "TRUE" if complete is None else f"ts >= {complete}"
             wanted.append(f"source = {number} AND (count > {limit} OR {again} OR {still})")
-        groups = good.rows.groupBy("source", "ts").count().where(" OR ".join(wanted)).toArrow()
+        count = f"sum({COUNT})" if COUNT in good.rows.columns else "count(*)"
+        groups = (
+            good.rows.groupBy("source", "ts").agg(F.expr(count).alias("count")).where(" OR ".join(wanted)).toArrow()
+        )
         return {number: of_stream(groups, "count", number) for number in self.limits}
 
     def crowded(self, timestamps: Any, counts: Any, number: int) -> set[int]:
@@ -134,6 +139,9 @@ def replaced(good: Any, number: int, timestamps: set[int], kept: Any) -> Any:
 
 def counted(good: Any, number: int) -> tuple[Any, Any]:
     """The timestamps of a stream in an Arrow table of rows, and how many rows each has, as numpy arrays."""
+    if COUNT in good.column_names:
+        groups = good.select(["source", "ts", COUNT]).group_by(["source", "ts"]).aggregate([(COUNT, "sum")])
+        return of_stream(groups, f"{COUNT}_sum", number)
     groups = good.select(["source", "ts"]).group_by(["source", "ts"]).aggregate([([], "count_all")])
     return of_stream(groups, "count_all", number)
 

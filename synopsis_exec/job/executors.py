@@ -12,12 +12,13 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from synopsis_exec.job.arrow import SLOTS, no_rows, together
+from synopsis_exec.job.arrow import COUNT, no_rows, together, with_counts
 from synopsis_exec.job.batch import results_of_rows
 from synopsis_exec.job.contracts import Spread
 from synopsis_exec.job.cuts import chosen, quantiles, range_text
 from synopsis_exec.job.folding import SLICE, Job, part
 from synopsis_exec.job.given import COLUMNS, DISTINCT, REACH, SINK
+from synopsis_exec.job.grouping import MOST_OF_A_FEW, SAMPLE, once, worth_it
 from synopsis_exec.job.range_fold import Folded, Given, Start, folded, packed, starts, summary, tables_of, unpacked
 from synopsis_exec.job.reading import in_one_line
 from synopsis_exec.job.result_lines import write_results
@@ -51,7 +52,7 @@ class SpreadJob(Job):
 
     seen: tuple[int, int | None] | None = None
     """How many useful rows the last batch had, and how many bytes it was by Spark's estimate."""
-    held: DataFrame | None = None
+    held: tuple[DataFrame, ...] = ()
     """What of the batch is kept on the executors."""
     cut: int | None = None
     """The last batch that was cut into ranges."""
@@ -62,9 +63,9 @@ class SpreadJob(Job):
         try:
             super().fold(frame, batch)
         finally:
-            if self.held is not None:
-                self.held.unpersist()
-                self.held = None
+            for kept in self.held:
+                kept.unpersist()
+            self.held = ()
 
     def saved_cuts(self, batch: int) -> list[int] | None:
         """Where an attempt at the batch has cut it: a replay does the same, and writes the same files."""
@@ -88,13 +89,26 @@ class SpreadJob(Job):
 
         fine, observation = f"NOT {self.wrong()} AND useful", Observation()
         more = F.expr(f"count(CASE WHEN {fine} THEN 1 END)").alias("number"), F.expr(quantiles(fine)).alias("parts")
-        self.held = self.kept(frame, observation, *more).persist()
-        rejected = self.held.where("bad").toArrow()
+        kept = self.kept(frame, observation, *more).persist()
+        self.held = (kept,)
+        rejected = kept.where("bad").toArrow()
         observed = observation.get
-        self.seen = observed["number"], size
-        rows = self.held.where("NOT bad").select("source", "ts", *SLOTS)
-        left = Left(rows, observed["number"], list(observed["parts"] or ()), no_rows())
+        rows = kept.where("NOT bad").drop("part", "reason", "bad", "text")
+        left = self.counted(Left(rows, observed["number"], list(observed["parts"] or ()), no_rows()))
+        self.seen = left.number, size
         return self.if_large(left), self.noted(rejected, observed)
+
+    def counted(self, left: Left) -> Left:
+        """The same rows, those that are the same as one where they are many and then much fewer."""
+        if COUNT not in left.rows.columns:
+            if left.number <= self.options.driver_rows or not worth_it(left.rows.limit(SAMPLE).toArrow()):
+                return left
+            rows = once(left.rows).persist()
+            self.held = (*self.held, rows)
+            left = left._replace(rows=rows)
+        number = left.rows.count()
+        self.grouping = number <= MOST_OF_A_FEW * left.number
+        return left._replace(number=number)
 
     def may_be_large(self, size: int | None) -> bool:
         """Whether a batch must be counted before it is fetched: by its bytes, and the rows and bytes of the last one.
@@ -140,7 +154,7 @@ class SpreadJob(Job):
         waiting = together([self.pending, good.more])
         early = waiting.column("ts").to_numpy() < complete
         self.pending = together([waiting.filter(~early), good.rows.where(f"ts >= {complete}").toArrow()])
-        closing = good.rows.where(f"ts < {complete}").unionByName(sent(good.rows, waiting.filter(early)))
+        closing = with_sent(good.rows.where(f"ts < {complete}"), waiting.filter(early))
         self.write_ranges(batch, in_ranges(closing, cuts), cuts)
 
     def cuts_of(self, left: Left, complete: int) -> list[int]:
@@ -243,9 +257,14 @@ def in_ranges(rows: DataFrame, cuts: list[int]) -> DataFrame:
     return rows.withColumn("range", number).repartitionById(len(cuts) + 1, "range")
 
 
-def sent(rows: DataFrame, table: Any) -> DataFrame:
-    """Rows that the driver has, as rows of the batch."""
-    return rows.sparkSession.createDataFrame(table).select(*rows.columns)
+def with_sent(rows: DataFrame, table: Any) -> DataFrame:
+    """Rows, and those that the driver has; all with how often each came where some have that."""
+    from pyspark.sql import functions as F
+
+    if COUNT in table.column_names and COUNT not in rows.columns:
+        rows = rows.withColumn(COUNT, F.lit(1).cast("bigint"))
+    table = with_counts(table) if COUNT in rows.columns else table
+    return rows.unionByName(rows.sparkSession.createDataFrame(table))
 
 
 def ranges(batches: Arrow) -> Iterator[tuple[int, Any]]:
@@ -309,5 +328,5 @@ def in_order_of_time(reports: list[Any]) -> list[Folded]:
 
 def estimated_bytes(frame: DataFrame) -> int | None:
     """How many bytes a batch is, as Spark estimates it from its files; None where it knows nothing."""
-    size = int(frame._jdf.queryExecution().optimizedPlan().stats().sizeInBytes())
+    size = int(frame._jdf.queryExecution().analyzed().stats().sizeInBytes())
     return size if size < UNKNOWN else None

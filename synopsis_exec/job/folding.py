@@ -9,12 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from synopsis_exec.job.arrow import SLOTS, batch_of, no_rows, slices, table_of, together
+from synopsis_exec.job.arrow import COUNT, SLOTS, batch_of, no_rows, slices, table_of, together
 from synopsis_exec.job.batch import Results, Times
 from synopsis_exec.job.closing import Closing
 from synopsis_exec.job.contracts import Rates, stop_at
 from synopsis_exec.job.files import Files, LocalFiles, SharedFiles, copy_parts, is_uri
 from synopsis_exec.job.given import BAD, QUERY, RELATIONS, STREAMS, Kernel
+from synopsis_exec.job.grouping import once, worth_it
 from synopsis_exec.job.output import json_lines, written_atomically
 from synopsis_exec.job.reading import identity, relation_rows, row_text
 from synopsis_exec.job.result_lines import write_results
@@ -35,6 +36,9 @@ class Job:
     Results and quarantined rows of a batch are in a file of their own; then they are handed to the sinks, and last the
     state is saved. So a batch that Spark replays writes the same files again and repeats nothing.
     """
+
+    grouping = False
+    """Whether the rows of the next batch are counted before they are fetched, since many of the last were the same."""
 
     def __init__(
         self, spark: SparkSession, options: argparse.Namespace, report: Callable[[dict[str, Any]], None]
@@ -148,7 +152,9 @@ class Job:
         observation = Observation()
         fetched = self.kept(frame, observation).toArrow()
         bad = self.noted(fetched.filter(fetched.column("bad")), observation.get)
-        return together([fetched.filter(~fetched.column("bad").to_numpy()) if bad else fetched]), bad
+        good = together([fetched.filter(~fetched.column("bad").to_numpy()) if bad else fetched])
+        self.grouping = worth_it(good)
+        return good, bad
 
     def wrong(self) -> str:
         """Whether a row of the next batch is bad or late, in Spark SQL over the columns of `tagged`."""
@@ -163,21 +169,23 @@ class Job:
             self.text, self.observed = row_text(frame), self.closing.observed()
         wrong = self.wrong()
         text = f"CASE WHEN {wrong} THEN {self.text} END AS text"
-        return (
+        kept = (
             frame.observe(observation, *self.observed, *more)
             .where(f"{wrong} OR useful")
             .selectExpr("source", "part", "ts", "reason", f"{wrong} AS bad", text, *SLOTS)
         )
+        return once(kept) if self.grouping else kept
 
     def noted(self, rejected: Any, observed: dict[str, Any]) -> list[dict[str, Any]]:
         """The bad and late rows of a batch with their reasons; what was observed of it is taken in."""
         for number, source in enumerate(STREAMS):
             self.rows[source.name] += observed[f"rows_{number}"]
         bad = []
-        for row in rejected.select(["source", "part", "ts", "reason", "text"]).to_pylist():
+        for row in rejected.to_pylist():
             reason = row["reason"] or self.closing.late_reason(row["source"], row["part"], row["ts"])
-            self.rejected[reason] += 1
-            bad.append({"stream": STREAMS[row["source"]].name, "reason": reason, "row": row["text"]})
+            times = row.get(COUNT, 1)
+            self.rejected[reason] += times
+            bad += [{"stream": STREAMS[row["source"]].name, "reason": reason, "row": row["text"]}] * times
         self.closing.take(observed)
         return bad
 

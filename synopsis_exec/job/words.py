@@ -97,10 +97,10 @@ def usable(part: Arriving, batch: dict[str, Rows], words: Words) -> Frame:
         if column in rows.nulls:
             nulls[name] = rows.nulls[column]
     found = where(
-        Frame(rows.time, None, columns, nulls), tuple(words.test(test) for test in (*part.times, *part.tests))
+        Frame(rows.time, rows.n, columns, nulls), tuple(words.test(test) for test in (*part.times, *part.tests))
     )
     kept = {name: nulls[name] for name in part.kept if name in nulls}
-    frame = Frame(rows.time, None, {name: columns[name] for name in part.kept}, kept)
+    frame = Frame(rows.time, rows.n, {name: columns[name] for name in part.kept}, kept)
     frame = frame if found is None else frame.take(found)
     return frame._replace(nulls={name: null for name, null in frame.nulls.items() if null.any()})
 

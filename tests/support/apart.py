@@ -86,6 +86,16 @@ def table_of(job: Any, rows: Mapping[int, Mapping[str, list[Row]]], times: Seque
     return pa.table(columns, schema=job.no_rows().schema)
 
 
+def as_counts(job: Any, table: Any) -> Any:
+    """Rows that are the same as one with a count, as Spark makes them."""
+    return (
+        table.append_column(job.COUNT, pa.array([1] * table.num_rows, pa.int64()))
+        .group_by(table.column_names)
+        .aggregate([(job.COUNT, "sum")])
+        .rename_columns([*table.column_names, job.COUNT])
+    )
+
+
 def parts_of(job: Any, table: Any, cuts: Sequence[int]) -> Iterator[Any]:
     """What each range gets."""
     ends = [-(2**63), *cuts, 2**63 - 1]
@@ -136,8 +146,12 @@ def both_ways(
     cuts: Sequence[int],
     ranges: Sequence[int],
     limit: int | None = None,
+    grouped: bool = False,
 ) -> Iterator[tuple[Seen, Seen]]:
-    """What each batch leaves, folded on the driver and in ranges; these begin at some of the batch's timestamps."""
+    """What each batch leaves, folded on the driver and in ranges; these begin at some of the batch's timestamps.
+
+    ``grouped`` says that ranges get rows that are the same as one with a count.
+    """
     rows = by_time(job, streams)
     driver = running(job, folder / "driver", False, relations, limit)
     spread = running(job, folder / "spread", True, relations, limit)
@@ -145,7 +159,7 @@ def both_ways(
     for number, times in enumerate(batches(list(rows), cuts)):
         table = table_of(job, rows, times)
         begin = sorted({times[place % len(times)] for place in ranges} - {times[0]})
-        seen = tuple(one_batch(job, state, number, table, begin) for state in (driver, spread))
-        yield seen[0], seen[1]
-        if seen[0].stopped:
+        whole = one_batch(job, driver, number, table, begin)
+        yield whole, one_batch(job, spread, number, as_counts(job, table) if grouped else table, begin)
+        if whole.stopped:
             return

@@ -1,4 +1,7 @@
-"""A batch that the executors fold in ranges of time leaves what one fold on the driver leaves, and what SQL says."""
+"""A batch that the executors fold in ranges of time leaves what one fold on the driver leaves, and what SQL says.
+
+So it does where rows that are the same come as one with a count.
+"""
 
 from __future__ import annotations
 
@@ -46,6 +49,7 @@ class Case:
     cuts: Sequence[int]
     ranges: Sequence[int]
     limit: int | None
+    grouped: bool = False
 
 
 def _case(choices: Choices, features: Features, hostile: bool = False) -> Case:
@@ -54,7 +58,9 @@ def _case(choices: Choices, features: Features, hostile: bool = False) -> Case:
     cuts = [choices.integer(0, 12) for _ in range(choices.integer(0, 2))]
     ranges = [choices.integer(1, 12) for _ in range(choices.integer(1, 5))]
     limit = choices.integer(0, 4) if choices.chance(20) else None
-    return Case(statement.sql, statement.catalog, rows, cuts, ranges, limit)
+    if grouped := choices.chance(40):  # with rows that are the same
+        rows = {name: [row for row in some for _ in range(choices.integer(1, 3))] for name, some in rows.items()}
+    return Case(statement.sql, statement.catalog, rows, cuts, ranges, limit, grouped)
 
 
 def _job(sql: str, catalog: dict[str, Any]) -> Any:
@@ -82,7 +88,8 @@ def _check(case: Case) -> list[Seen] | None:
     relations = {name: encoded.get(name, []) for name in case.catalog.get("relations", {})}
     found = []
     with TemporaryDirectory() as name:
-        for driver, spread in both_ways(job, Path(name), relations, encoded, case.cuts, case.ranges, case.limit):
+        parts = (case.cuts, case.ranges, case.limit, case.grouped)
+        for driver, spread in both_ways(job, Path(name), relations, encoded, *parts):
             assert spread == driver
             found.append(spread)
     return found
@@ -156,6 +163,14 @@ def _unbounded_steps(name: str) -> int:
     return max(batch.counts[1] for batch in seen)
 
 
+@pytest.mark.parametrize("name", LONG)
+def test_rows_as_counts(name: str) -> None:
+    rows = {stream: [row for row in some for _ in range(1 + row["a"] % 3)] for stream, some in _long(4).items()}
+    seen = _check(Case(LONG[name], PLAIN, rows, [25], [7, 19], None, True))
+    assert seen is not None
+    assert sum(batch.results.count("\n") for batch in seen) > (3 if "set" in name else 8)
+
+
 @pytest.mark.parametrize("ranges", [[30], [5, 6, 20, 33], range(1, 60, 4)], ids=["2", "5", "15"])
 @pytest.mark.parametrize("name", LONG)
 def test_long_batches_in_many_ranges(name: str, ranges: Sequence[int]) -> None:
@@ -163,7 +178,7 @@ def test_long_batches_in_many_ranges(name: str, ranges: Sequence[int]) -> None:
     seen = _check(Case(LONG[name], PLAIN, _long(3), [25], ranges, None))
     assert seen is not None
     assert len(seen) == 2
-    assert sum(batch.results.count("\n") for batch in seen) > (3 if "set" in name else 12)
+    assert sum(batch.results.count("\n") for batch in seen) > (3 if "set" in name else 8)
     most = max(batch.counts[1] for batch in seen)
     assert most == _unbounded_steps(name)
     for limit in range(max(0, most - 3), most):

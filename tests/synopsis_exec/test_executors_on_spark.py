@@ -25,8 +25,8 @@ COUNTS = "SELECT S.b, R.name FROM S, T, R WHERE S.ts > T.ts AND S.a >= T.a AND T
 WINDOWS = "SELECT DISTINCT S.a FROM S, T WHERE S.ts >= T.ts AND S.ts <= T.ts + 3 AND S.b = T.b AND S.a BETWEEN 0 AND 9"
 
 
-def arrived(folder: Path) -> None:
-    """Three batches, of which some rows are late, too many, outside their domain or not JSON."""
+def arrived(folder: Path, times: int = 1) -> None:
+    """Three batches, of which some rows are late, too many, outside their domain or not JSON; T's come some times."""
     dice = random.Random(3)
     write(folder / "R.jsonl", *({"a": a, "name": f"n{a}"} for a in range(6)))
     for name in "ST":
@@ -40,7 +40,8 @@ def arrived(folder: Path) -> None:
                 for _ in range(90)
             ]
             late = [{"a": 1, "b": "x", "ts": 3}, "no JSON", {"a": 2, "b": "y"}]
-            write(folder / name / f"{number}.jsonl", *rows, *late, modified=1_600_000_000 + number)
+            rows = [*rows, *late] * (times if name == "T" else 1)
+            write(folder / name / f"{number}.jsonl", *rows, modified=1_600_000_000 + number)
 
 
 def ran(spark: Any, job: Any, folder: Path, rows: int, *more: str) -> tuple[str, list[str], list[dict[str, Any]]]:
@@ -122,3 +123,17 @@ def test_a_sink_reads_what_the_executors_wrote(spark: Any, tmp_path: Path) -> No
     results = [json.loads(line) for line in output.splitlines()]  # Spark's JSON leaves NULLs out
     whole = [{name: value for name, value in row.items() if value is not None} for row in results]
     assert sorted(map(json.dumps, sent)) == sorted(map(json.dumps, whole))
+
+
+@pytest.mark.parametrize("rows", [10**9, 0], ids=["driver", "executors"])
+def test_rows_that_are_the_same_are_counted_first(spark: Any, tmp_path: Path, rows: int) -> None:
+    """In the batches after one that had many."""
+    arrived(tmp_path / "in", times=9)
+    job = kernel(COUNTS, CATALOG)
+    expected = ran(spark, job, tmp_path / "single", 10**9)
+    job.LEAST, counted, once = 1, [], job.once
+    job.once = lambda rows: (counted.append(rows.columns), once(rows))[1]
+    assert ran(spark, job, tmp_path / "counted", rows) == expected
+    assert len(counted) >= 2
+    assert expected[2][-1]["quarantined"]["not a JSON object"] == 3 + 9 * 3
+    assert len(expected[0].splitlines()) > 50

@@ -1,0 +1,47 @@
+"""Part of every job: rows that are the same become one row with a count, where they are then much fewer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from synopsis_exec.job.arrow import COUNT
+from synopsis_exec.job.given import IN_COLUMNS
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+SAMPLE = 1 << 14
+"""How many rows are looked at, to see whether the next batch is worth it."""
+LEAST = 1 << 13
+"""So many rows are fetched as they are: counting them takes longer."""
+FEWER = 0.25
+"""What part of the rows may remain."""
+MOST_OF_A_FEW = 0.5
+"""What part may remain where rows are counted already."""
+
+
+def once(rows: DataFrame) -> DataFrame:
+    """Rows that are the same as one, with how often it came; of a good row its partition does not matter."""
+    from pyspark.sql import functions as F
+
+    if "part" in rows.columns:
+        rows = rows.withColumn("part", F.expr("CASE WHEN bad THEN part END"))
+    return rows.groupBy(*rows.columns).agg(F.count("*").alias(COUNT))
+
+
+def worth_it(rows: Any) -> bool:
+    """Whether rows like these would be much fewer as counts; those of a kernel that takes single rows never are."""
+    if COUNT in rows.column_names:
+        return bool(rows.num_rows <= MOST_OF_A_FEW * rows.column(COUNT).to_numpy().sum())
+    rows = rows.slice(0, SAMPLE)
+    if not IN_COLUMNS or rows.num_rows < LEAST:
+        return False
+    times = rows.column("ts").to_numpy()
+    if np.count_nonzero(times[1:] != times[:-1]) > FEWER * rows.num_rows:  # then most timestamps have a row or two
+        times = np.sort(times)
+        if np.count_nonzero(times[1:] != times[:-1]) > FEWER * rows.num_rows:
+            return False
+    groups = rows.group_by(rows.column_names).aggregate([])
+    return bool(groups.num_rows <= FEWER * rows.num_rows)
