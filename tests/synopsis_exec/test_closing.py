@@ -213,6 +213,7 @@ def arranged(source: Any, body: dict[str, Any]) -> Any:
         idle_after=body.get("idle_after"),
         mark="row.kind = 1" if "punctuation" in body else "FALSE",
         parts=tuple(map(str, range(parts(body)))),
+        stops=False,
     )
 
 
