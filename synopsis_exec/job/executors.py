@@ -17,7 +17,7 @@ from synopsis_exec.job.batch import results_of_rows
 from synopsis_exec.job.contracts import Spread
 from synopsis_exec.job.cuts import chosen, quantiles, range_text
 from synopsis_exec.job.folding import SLICE, Job, part
-from synopsis_exec.job.given import COLUMNS, DISTINCT, REACH, SINK
+from synopsis_exec.job.given import COLUMNS, DISTINCT, REACH, SINK, STREAMS
 from synopsis_exec.job.grouping import MOST_OF_A_FEW, SAMPLE, once, worth_it
 from synopsis_exec.job.range_fold import Folded, Given, Start, folded, packed, starts, summary, tables_of, unpacked
 from synopsis_exec.job.reading import in_one_line
@@ -327,6 +327,10 @@ def in_order_of_time(reports: list[Any]) -> list[Folded]:
 
 
 def estimated_bytes(frame: DataFrame) -> int | None:
-    """How many bytes a batch is, as Spark estimates it from its files; None where it knows nothing."""
-    size = int(frame._jdf.queryExecution().analyzed().stats().sizeInBytes())
+    """How many bytes a batch is, as Spark estimates it from its files; None where it knows nothing.
+
+    Without what is there for bad rows alone.
+    """
+    used = frame.drop(*(f"raw_{number}" for number in range(len(STREAMS))))
+    size = int(used._jdf.queryExecution().analyzed().stats().sizeInBytes())
     return size if size < UNKNOWN else None
