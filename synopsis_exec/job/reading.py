@@ -116,10 +116,9 @@ def in_one_line(error: Exception) -> str:
     """What Spark says, without its code, its number and Java's stack."""
     text = str(error).strip() or type(error).__name__
     text = re.sub(r"\[STREAM_FAILED\] Query \[.*?\] terminated with exception: ", "", text)
-    causes = re.findall(r"^(?:Caused by)?: [\w.$]+: (.+)$", text, re.M) if text.startswith("An error occurred") else []
-    text = causes[-1] if causes else text
     coded = re.search(r"\[[A-Z][A-Z0-9_.]+\] (.*)", text)
-    return re.sub(r" SQLSTATE: .*", "", coded.group(1) if coded else text.split("\n")[0])
+    causes = re.findall(r"^(?:Caused by)?: [\w.$]+: (.+)$", text, re.M)
+    return re.sub(r" SQLSTATE: .*", "", coded.group(1) if coded else [text.split("\n")[0], *causes][-1])
 
 
 def located(path: str, options: argparse.Namespace) -> str:
