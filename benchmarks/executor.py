@@ -7,6 +7,7 @@ medians taken in one run are what counts. `--write` puts the table in benchmarks
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import statistics
 import sys
@@ -156,6 +157,16 @@ def kernels(rows: int, size: int, rounds: int) -> Rows:
     return found
 
 
+def lines(rows: int, rounds: int) -> Rows:
+    """Results made into lines of JSON: four small integers each, timestamps and multiplicities included."""
+    job, random = load_kernel(job_text(W1.plan())), np.random.default_rng(7)
+    columns = [random.integers(0, 100, rows), random.integers(1, 5, rows)]
+    results = job.Results(np.arange(rows), random.integers(1, 1000, rows), columns, [None, None])
+    action = {"lines": lambda: job.write_results(io.StringIO(), results, "count")}
+    seconds = in_turn(action, rounds, time.process_time)["lines"].processor
+    return [("results as lines of JSON", rate(rows, seconds).replace("rows", "results"))]
+
+
 def entries(sizes: list[int], size: int) -> Rows:
     """Entries and memory do not depend on how many rows there were."""
     found: Rows = []
@@ -288,7 +299,8 @@ def main() -> None:
     parser.add_argument("--cores", type=int, metavar="ROWS", help="also so many rows on one core and on two")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    rows = kernels(options.rows[0], options.batch, options.rounds) + entries([100_000, options.rows[-1]], options.batch)
+    rows = kernels(options.rows[0], options.batch, options.rounds) + lines(options.rows[0], options.rounds)
+    rows += entries([100_000, options.rows[-1]], options.batch)
     show(rows)
     for workload in (w for w in WORKLOADS if w.name in options.workload and not options.no_spark):
         for count in options.rows:

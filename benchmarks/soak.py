@@ -49,6 +49,8 @@ Rows = list[tuple[str, str]]
 class Life:
     """The job from a start to its end or a kill: its reports, and resident memory after each batch, in bytes."""
 
+    pace: float
+    """Seconds of the last batch."""
     reports: list[dict[str, Any]] = field(default_factory=list)
     python: list[int] = field(default_factory=list)
     java: list[int] = field(default_factory=list)
@@ -89,10 +91,15 @@ def started(folder: Path, given: argparse.Namespace) -> subprocess.Popen[str]:
 
 
 def live(
-    folder: Path, given: argparse.Namespace, fatal: int | None, delay: float, on_batch: Callable[[dict[str, Any]], None]
+    folder: Path,
+    given: argparse.Namespace,
+    fatal: int | None,
+    delay: float,
+    pace: float,
+    on_batch: Callable[[dict[str, Any]], None],
 ) -> Life:
     """Run the job to its end; or kill it after a batch, a part (``delay``) of that batch's time later."""
-    life, process, before = Life(), started(folder, given), time.monotonic()
+    life, process, before = Life(pace=pace), started(folder, given), 0.0
     assert process.stdout is not None
     try:
         for line in process.stdout:
@@ -104,10 +111,10 @@ def live(
             life.java.append(memory["java"])
             on_batch(report)
             now = time.monotonic()
+            life.pace, before = now - before if before else pace, now  # a first batch comes with Spark's start
             if fatal is not None and report["batch"] >= fatal:
-                time.sleep(delay * (now - before))
+                time.sleep(delay * life.pace)
                 break
-            before = now
         if fatal is None and process.wait() != 0:
             raise SystemExit(failed(folder, "the job failed"))
         if fatal is not None and process.poll() is not None:
@@ -140,10 +147,10 @@ def lives(
     found = []
     for number, place in enumerate(places):
         delay = dice.random()
-        found.append(live(folder, options, place, delay, on_batch))
+        found.append(live(folder, options, place, delay, found[-1].pace if found else 1, on_batch))
         last = found[-1].batches[-1]
         print(f"kill {number + 1}: after batch {last} of {batches} and {delay:.2f} of a batch's time", flush=True)
-    return [*found, live(folder, options, None, 0, on_batch)]
+    return [*found, live(folder, options, None, 0, 1, on_batch)]
 
 
 # --- progress and figures ---------------------------------------------------------------------------------------------
@@ -284,4 +291,5 @@ def main(argv: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the job ends with it
     sys.exit(main())

@@ -64,17 +64,17 @@ class Bench:
                 spark = batch_session()
             yield Bench(spark, plan, load_kernel(job_text), statement, folder)
 
-    def run(self, items: Sequence[Item]) -> Trial:
-        """Run the job on some rows and compare its output."""
+    def run(self, items: Sequence[Item], options: Sequence[str] = ()) -> Trial:
+        """Run the job on some rows, maybe with more options, and compare its output."""
         with self._place() as place:
-            batches, summary = self._job(place, items)
+            batches, summary = self._job(place, items, options)
             found = compare(self.spark, self.statement, place / "used", place / "out.jsonl")
         return Trial(summary["rows"], batches, summary["quarantined"], found)
 
-    def job_differs(self, items: Sequence[Item]) -> bool:
+    def job_differs(self, items: Sequence[Item], options: Sequence[str] = ()) -> bool:
         """Whether the job's output over some rows differs from batch SQL."""
         with self._place() as place:
-            self._job(place, items)
+            self._job(place, items, options)
             return differs(self.spark, self.statement, place / "used", place / "out.jsonl")
 
     def kernel_differs(self, items: Sequence[Item]) -> bool:
@@ -97,13 +97,13 @@ class Bench:
         with tempfile.TemporaryDirectory(dir=self.folder) as directory:
             yield Path(directory)
 
-    def _job(self, place: Path, items: Sequence[Item]) -> tuple[int, Mapping[str, Any]]:
+    def _job(self, place: Path, items: Sequence[Item], more: Sequence[str]) -> tuple[int, Mapping[str, Any]]:
         """Run the job; write the rows that it could use; the number of micro-batches, and the job's summary."""
         relations = {item.name: [line for name, _, line in items if name == item.name] for item in self.plan.relations}
         batches = write_batches(place / "in", relations, _pieces([s.name for s in self.plan.streams], items))
         names = {"input": "in", "output": "out.jsonl", "quarantine": "bad.jsonl", "checkpoint": "checkpoint"}
         options = [part for option, name in names.items() for part in (f"--{option}", str(place / name))]
-        summary = run_here(self.folder / "job.py", options, self.folder / "spark.log")[-1]
+        summary = run_here(self.folder / "job.py", [*options, *more], self.folder / "spark.log")[-1]
         self._write_used(place, usable(self.plan.inputs, items, place / "bad.jsonl"))
         return batches, summary
 

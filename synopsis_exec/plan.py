@@ -154,7 +154,8 @@ def _branch_plan(split: Query, number: int, synopsis: Synopsis) -> BranchPlan | 
     joins = (*_joins(facts), *synopsis.inequalities)
     used = {a for join in joins for a in join.attributes}
     used |= {output.value for output in branch.outputs if isinstance(output.value, Attribute)}
-    used |= {a for table in synopsis.tables for stored in table.key for a in stored.limiting}
+    clipping = {a for table in synopsis.tables for stored in table.key for a in stored.limiting}
+    used |= {a for a in clipping if a.source in facts.finite_streams}
     sources = []
     for source in branch.sources:
         relation = source.kind is Kind.RELATION

@@ -54,9 +54,16 @@ class Closing:
     # --- batches ----------------------------------------------------------------------------------------------------
 
     def late(self) -> str:
-        """Whether a row of the next batch is late, in Spark SQL over `ts`."""
+        """Whether a row of the next batch is late, in Spark SQL over `source` and `ts`.
+
+        Spark compiles a batch anew where a number in its text changes, but not for other values of an array.
+        """
         complete = self.complete()
-        return "FALSE" if complete is None else f"coalesce(ts < {complete}, FALSE)"
+        if complete is None:
+            return "FALSE"
+        if complete == END:
+            return "ts IS NOT NULL"
+        return f"coalesce(ts < get(array({', '.join(f'{complete}L' for _ in STREAMS)}), source), FALSE)"
 
     def late_reason(self, number: int, part: int, ts: int) -> str:
         """Which promise of its input a late row breaks."""
@@ -68,15 +75,15 @@ class Closing:
         return "late: its stream was idle for longer than idle_after"
 
     def observed(self) -> list[Column]:
-        """What to observe of a batch with the columns `source`, `part`, `ts` and `mark`."""
+        """What to observe of a batch with the columns `source`, `part`, `ts` and `mark`; also how many rows it has."""
         from pyspark.sql import functions as F
 
-        found = []
+        found = [F.expr(f"count(CASE WHEN source = {n} THEN 1 END)").alias(f"rows_{n}") for n in range(len(STREAMS))]
         for number, part in self.inputs:
-            mine = (F.col("source") == number) & (F.col("part") == part)
-            found.append(F.max(F.when(mine, F.col("ts"))).alias(f"largest_{number}_{part}"))
+            mine = f"CASE WHEN source = {number} AND part = {part}"
+            found.append(F.expr(f"max({mine} THEN ts END)").alias(f"largest_{number}_{part}"))
             if STREAMS[number].mark != "FALSE":
-                found.append(F.collect_set(F.when(mine, F.col("mark"))).alias(f"marks_{number}_{part}"))
+                found.append(F.expr(f"collect_set({mine} THEN mark END)").alias(f"marks_{number}_{part}"))
         return found
 
     def take(self, observed: dict[str, Any]) -> None:

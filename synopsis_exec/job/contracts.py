@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from synopsis_exec.job.arrow import COUNT, together
+from synopsis_exec.job.arrow import COUNT, SLOTS, together
 from synopsis_exec.job.given import RELATIONS, STREAMS
+from synopsis_exec.job.reading import row_text
 from synopsis_exec.job.source import JobError
 
 if TYPE_CHECKING:
@@ -106,6 +107,7 @@ class Rates:
             frame.where(f"source = {number} AND reason IS NULL AND useful")
             .where(f"ts BETWEEN {min(timestamps)} AND {max(timestamps)}")
             .where("TRUE" if closed is None else f"ts > {closed}")
+            .selectExpr("source", "ts", f"{row_text(frame)} AS text", *SLOTS)
             .toArrow()
             .sort_by([("ts", "ascending"), ("text", "ascending")])
         )

@@ -87,7 +87,7 @@ class SpreadJob(Job):
         from pyspark.sql import Observation
         from pyspark.sql import functions as F
 
-        fine, observation = "NOT bad AND useful", Observation()
+        fine, observation = f"NOT {self.wrong()} AND useful", Observation()
         more = F.expr(f"count(CASE WHEN {fine} THEN 1 END)").alias("number"), F.expr(quantiles(fine)).alias("parts")
         kept = self.kept(frame, observation, *more).persist()
         self.held = (kept,)

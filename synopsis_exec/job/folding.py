@@ -17,7 +17,7 @@ from synopsis_exec.job.files import Files, LocalFiles, SharedFiles, copy_parts, 
 from synopsis_exec.job.given import BAD, QUERY, RELATIONS, STREAMS, Kernel
 from synopsis_exec.job.grouping import once, worth_it
 from synopsis_exec.job.output import json_lines, written_atomically
-from synopsis_exec.job.reading import identity, relation_rows
+from synopsis_exec.job.reading import identity, relation_rows, row_text
 from synopsis_exec.job.result_lines import write_results
 from synopsis_exec.job.saved import Checkpoint
 from synopsis_exec.job.sinks import Sinks
@@ -49,6 +49,8 @@ class Job:
         )
         self.checkpoint, self.sinks = Checkpoint(self.files), Sinks(spark, options)
         self.failure: Exception | None = None
+        self.text, self.observed = "", list[Any]()
+        """How a bad row's text is made, and what is observed of a batch: the same for all."""
         self.relations: dict[str, list[dict[str, Any]]] = {}
         self.relation_sizes: dict[str, int] = {}
         self.bad_relation_rows: list[dict[str, Any]] = []
@@ -154,22 +156,23 @@ class Job:
         self.grouping = worth_it(good, good.num_rows)
         return good, bad
 
+    def wrong(self) -> str:
+        """Whether a row of the next batch is bad or late, in Spark SQL over the columns of `tagged`."""
+        return f"(reason IS NOT NULL OR {self.closing.late()})"
+
     def kept(self, frame: DataFrame, observation: Observation, *more: Column) -> DataFrame:
         """The useful, bad and late rows of a batch; all of its rows are counted on the way, ``more`` is observed, too.
 
-        The text of a row is made for bad rows alone, so before the rows are counted: Spark makes what it counts.
+        What happens to every row is counting and the tests of `where`; texts are made for bad rows alone.
         """
-        from pyspark.sql import functions as F
-
-        counts = [F.count(F.when(F.col("source") == n, 1)).alias(f"rows_{n}") for n in range(len(STREAMS))]
-        text = "CASE WHEN bad THEN text END AS text"
-        marks = [name for name in frame.columns if name == "mark"]
+        if not self.text:
+            self.text, self.observed = row_text(frame), self.closing.observed()
+        wrong = self.wrong()
+        text = f"CASE WHEN {wrong} THEN {self.text} END AS text"
         kept = (
-            frame.withColumn("bad", F.expr(f"reason IS NOT NULL OR {self.closing.late()}"))
-            .selectExpr("source", "part", "ts", "reason", "bad", "useful", text, *marks, *SLOTS)
-            .observe(observation, *counts, *self.closing.observed(), *more)
-            .where("bad OR useful")
-            .drop("useful", *marks)
+            frame.observe(observation, *self.observed, *more)
+            .where(f"{wrong} OR useful")
+            .selectExpr("source", "part", "ts", "reason", f"{wrong} AS bad", text, *SLOTS)
         )
         return once(kept) if self.grouping else kept
 

@@ -30,7 +30,10 @@ def quoted(name: str) -> str:
 
 
 def read(spark: SparkSession, source: Source, options: argparse.Namespace, streaming: bool) -> DataFrame:
-    """The source's rows as `text`, `row` (parsed) and `reason` (why a row is bad; NULL for a good one)."""
+    """The source's rows as `raw`, `row` (parsed) and `reason` (why a row is bad; NULL for a good one).
+
+    `raw` is a row's text, or what that is made of: see `text_of`.
+    """
     check_files(spark, source, options)
     try:
         return rows_of(spark.readStream if streaming else spark.read, source, options, streaming)
@@ -66,7 +69,7 @@ def rows_of(reader: Any, source: Source, options: argparse.Namespace, streaming:
             reader = reader.option("enforceSchema", source.options.get("enforceSchema", "false"))
     rows = load(reader.format(source.format).schema(schema), path).selectExpr("struct(*) AS row")
     tests = {**broken, **source.invalid}
-    return rows.selectExpr("make_valid_utf8(to_json(row)) AS text", "row", f"{reasons(tests)} AS reason")
+    return rows.selectExpr("row AS raw", "row", f"{reasons(tests)} AS reason")
 
 
 def own_columns(source: Source, rows: DataFrame) -> DataFrame:
@@ -83,8 +86,7 @@ def own_columns(source: Source, rows: DataFrame) -> DataFrame:
         if name.lower() in there and name in wanted.names
     }
     both = rows.selectExpr("struct(*) AS raw", f"struct({', '.join(casts)}) AS row")
-    text = "make_valid_utf8(to_json(raw)) AS text"
-    return both.selectExpr(text, "row", f"{reasons({**tests, **source.invalid})} AS reason")
+    return both.selectExpr("raw", "row", f"{reasons({**tests, **source.invalid})} AS reason")
 
 
 def check_columns(source: Source, found: list[str]) -> None:
@@ -189,7 +191,7 @@ def parse_json(source: Source, lines: DataFrame, blank: bool = True) -> DataFram
         .selectExpr("value", "parsed", "get(parsed, 0) AS row")
         .selectExpr("*", f"CASE WHEN {incomplete} THEN get({from_json('MAP<STRING,STRING>')}, 0) END AS fields")
     )
-    return rows.selectExpr("make_valid_utf8(value) AS text", "row", f"{reasons({**tests, **source.invalid})} AS reason")
+    return rows.selectExpr("value AS raw", "row", f"{reasons({**tests, **source.invalid})} AS reason")
 
 
 def plainly_null(column: str) -> str:
@@ -218,10 +220,11 @@ def sql_text(text: str) -> str:
 
 
 def tagged(spark: SparkSession, options: argparse.Namespace) -> DataFrame:
-    """All streams as one: `source` (a number), `text`, `reason`, `ts`, `useful`, and the columns of values.
+    """All streams as one: `source` (a number), `reason`, `ts`, `useful`, and the columns of values.
 
-    `part` is the number of a row's partition. For a punctuation `mark` says from when to when it ends time, and `ts`
-    and the values are NULL.
+    `raw_n` has the rows of source n. What crosses from here to a batch is made for every row, whether that is needed
+    or not; so the texts of bad rows are made there, by `row_text`. `part` is the number of a row's partition. For a
+    punctuation `mark` says from when to when it ends time, and `ts` and the values are NULL.
     """
     parts = []
     for number, source in enumerate(STREAMS):
@@ -231,7 +234,7 @@ def tagged(spark: SparkSession, options: argparse.Namespace) -> DataFrame:
         columns = [
             f"{number} AS source",
             f"{source.part} AS part",
-            "text",
+            f"raw AS raw_{number}",
             "reason",
             f"CASE WHEN {good} THEN CAST({time} AS BIGINT) END AS ts",
             f"({source.useful}){f' AND NOT {source.mark}' if marks else ''} AS useful",
@@ -242,6 +245,18 @@ def tagged(spark: SparkSession, options: argparse.Namespace) -> DataFrame:
             columns.append(f"CASE WHEN reason IS NULL AND {source.mark} THEN {mark} END AS mark")
         parts.append(read(spark, source, options, streaming=True).selectExpr(*columns))
     return reduce(lambda together, part: together.unionByName(part, allowMissingColumns=True), parts)
+
+
+def row_text(frame: DataFrame) -> str:
+    """A row's text, in Spark SQL over the columns of `tagged`."""
+    kinds = dict(frame.dtypes)
+    cases = (f"WHEN {n} THEN {text_of(f'raw_{n}', kinds[f'raw_{n}'])}" for n in range(len(STREAMS)))
+    return f"CASE source {' '.join(cases)} END"
+
+
+def text_of(raw: str, kind: str) -> str:
+    """The text of a row that came as text, or as columns."""
+    return f"make_valid_utf8({raw if kind == 'string' else f'to_json({raw})'})"
 
 
 def slot_text(source: Source, slot: str, column: str | None, good: str) -> str:
@@ -260,15 +275,12 @@ def relation_rows(
     """The rows of a static relation, and its bad rows; raises JobError for more than the catalog declares."""
     values = ", ".join(f"{text} AS {quoted(column)}" for column, text in source.values.items())
     struct = f"struct({values})" if values else "named_struct('one', 1)"
-    table = (
-        read(spark, source, options, streaming=False)
-        .selectExpr(
-            "CASE WHEN reason IS NOT NULL THEN text END AS text",
-            "reason",
-            f"CASE WHEN reason IS NULL THEN {struct} END AS row",
-        )
-        .toArrow()
-    )
+    rows = read(spark, source, options, streaming=False)
+    table = rows.selectExpr(
+        f"CASE WHEN reason IS NOT NULL THEN {text_of('raw', dict(rows.dtypes)['raw'])} END AS text",
+        "reason",
+        f"CASE WHEN reason IS NULL THEN {struct} END AS row",
+    ).toArrow()
     good = [row for row in table.column("row").to_pylist() if row is not None]
     texts, why = table.column("text").to_pylist(), table.column("reason").to_pylist()
     bad = [

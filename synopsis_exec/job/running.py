@@ -45,6 +45,8 @@ def run(spark: SparkSession, options: argparse.Namespace, report: Callable[[dict
             .start()
         )
         query.awaitTermination()
+    except JobError:
+        raise
     except Exception as error:
         if job.failure is None and (name := job.checkpoint.unreadable()) is not None:
             raise job.checkpoint.damaged(name) from error

@@ -16,8 +16,8 @@ from criteria.bound import bound
 from recheck.distances import ContradictionError, Distances
 from recheck.formula import evaluate
 from recheck.validate import faults
-from tests.support.catalogs import PLAIN
-from tests.support.certificates import plain
+from tests.support.catalogs import PLAIN, streams
+from tests.support.certificates import plain, rejections
 from tests.support.product import decided
 
 CATALOG = '[streams]\nS = { timestamp = "ts", columns = { a = "bigint", ts = "bigint" } }\n' \
@@ -154,3 +154,16 @@ def test_dense_distances_keep_strictness() -> None:
     assert not distances.implies("z", "w", 1, strict=True)
     with pytest.raises(ContradictionError):
         Distances([("x", "y", 0, True), ("y", "x", 0, False)]).bound("x", "y")
+
+
+def test_values_that_constants_fix_link_nothing() -> None:
+    """``U.b <= S.b`` follows from what each of the two is, so that either has its own best tuple."""
+    sql = (
+        "SELECT DISTINCT 1 AS one FROM S, T, U, V WHERE T.ts > S.ts AND T.ts > U.ts AND V.ts > S.ts AND V.ts > U.ts"
+        " AND S.a < T.a AND U.b < V.b AND S.b = 1 AND U.b <= S.b"
+    )
+    decision = decided(sql, streams("S T U V", a="bigint", b="bigint"))
+    found = bound(decision.derivation.split)
+    assert found is not None
+    assert any(len(table.layout.extrema) == 2 for table in found.tables)
+    assert not rejections(decision, found)

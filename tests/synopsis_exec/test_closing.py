@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pyarrow as pa
+import pytest
 from hypothesis import given
 
 from analyzer.catalog import catalog_from_mapping
@@ -212,6 +213,7 @@ def arranged(source: Any, body: dict[str, Any]) -> Any:
         idle_after=body.get("idle_after"),
         mark="row.kind = 1" if "punctuation" in body else "FALSE",
         parts=tuple(map(str, range(parts(body)))),
+        stops=False,
     )
 
 
@@ -373,3 +375,19 @@ def test_a_stream_without_a_row_holds_back_all_until_the_end_or_idle_after() -> 
     assert (waiting["printed before the end"], waiting["held back"], waiting["printed"]) == (0, 1, 1)
     passed = check(Case(QUERIES[4], strict(S={"idle_after": 2}), batches, frozenset()))
     assert (passed["printed before the end"], passed["late"], passed["printed"]) == (2, 0, 1)
+
+
+def test_a_late_row_stops_the_job_where_the_catalog_says_so(tmp_path: Path) -> None:
+    """Nothing of its batch is kept; the other stream, which quarantines, does not stop it."""
+    fed = Fed(Case(QUERIES[4], strict(), (), frozenset()), tmp_path)
+    fed.job.STREAMS = tuple(source._replace(stops=source.name == "S") for source in fed.job.STREAMS)
+    for number, batch in enumerate((arrived("S", 5) + arrived("T", 6), arrived("T", 4, 7))):
+        fed.running.on_batch(batch, number)
+    assert fed.reports[-1]["quarantined"] == 1
+    with pytest.raises(
+        fed.job.JobError, match="S breaks its contract: late: its timestamp is closed already: "
+    ) as caught:
+        fed.running.on_batch(arrived("S", 2, 9), 2)
+    assert (caught.value.kind, caught.value.status) == ("contract", 1)
+    assert sorted(file.name for file in (tmp_path / "state").iterdir()) == ["0.json", "1.json"]
+    assert not (tmp_path / "results" / "000000002.jsonl").exists()

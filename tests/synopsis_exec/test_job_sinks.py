@@ -154,7 +154,7 @@ class TestOnSpark:
         rows = job.own_columns(job.STREAMS[0], frame).collect()
         assert [row.reason for row in rows] == [None, "a is not a bigint", None, "ts, the timestamp, is NULL"]
         assert [tuple(row.row) for row in rows] == [(1, 2), (None, 3), (None, 4), (5, None)]
-        assert json.loads(rows[1].text) == {"A": "one", "ts": 3, "other": "y"}
+        assert rows[1].raw.asDict() == {"A": "one", "ts": 3, "other": "y"}
         with pytest.raises(job.JobError, match="S cannot be read: its source has no column a, only b, ts"):
             job.own_columns(job.STREAMS[0], spark.sql("SELECT 1 AS b, 2 AS ts"))
 

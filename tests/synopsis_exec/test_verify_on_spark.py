@@ -160,9 +160,12 @@ def test_a_job_that_takes_rows_within_the_lateness_for_late_ones(
         rows = [json.dumps({value: 1 + ts % 4, time: ts}) for ts in range(16)]
         (place / "in" / f"{name}.jsonl").write_text("\n".join(rows))
     arguments = ("late.sql", "--input", "in", "--runs", "2", "--format", "json")
+    run, options = verify.Bench.run, list[Any]()
+    monkeypatch.setattr(verify.Bench, "run", lambda *given: options.append(given[2]) or run(*given))
     result = _verify(*arguments)
     assert result.exit_code == 0, result.output
     right = json.loads(result.stdout)
+    assert options == [(), ("--driver-rows", "0")]
     assert all(run["quarantined"] == {} and run["batches"] > 1 and run["results"] == 120 for run in right["runs"])
     strict = {"streams": {name: FIGURE_CATALOG["streams"][name] for name in "ST"}}
     impatient = codegen.job_text(plan_of(sql, strict))
