@@ -28,14 +28,19 @@ BY_NAME = {workload.name: workload for workload in (W1, W2, W3, DENSE, SECONDS)}
 DOCS = ROOT / "docs" / "executor.md"
 
 
-def child(name: str, folder: str, rows: int, driver_rows: int, rounds: int) -> None:
-    """Write the rows of a workload as one batch, and run its job on them; prints seconds and the most memory."""
+def child(name: str, folder: str, rows: int, driver_rows: int, rounds: int, counting: int) -> None:
+    """Run the job of a workload on rows in a folder; prints seconds and the most memory.
+
+    ``counting`` says that rows which are the same are always counted first (1), never (0), or where the job says (2).
+    """
     from benchmarks.executor import run_job
     from synopsis_exec.codegen import job_text
     from synopsis_exec.simulate import load_kernel
 
     workload: Workload = BY_NAME[name]
     job = load_kernel(job_text(workload.plan(folder.lstrip("/"))))
+    if counting < 2:
+        job.worth_it = lambda rows, number: bool(counting)
     spark = job.session()
     times = []
     for _ in range(1 + rounds):
@@ -47,9 +52,11 @@ def child(name: str, folder: str, rows: int, driver_rows: int, rounds: int) -> N
     print(json.dumps({**found, "rows": rows}), flush=True)
 
 
-def measured(workload: Workload, folder: Path, rows: int, driver_rows: int, cores: int, rounds: int) -> dict[str, Any]:
+def measured(
+    workload: Workload, folder: Path, rows: int, driver_rows: int, cores: int, rounds: int, counting: int = 2
+) -> dict[str, Any]:
     """What a process of its own measures."""
-    arguments = ["--child", workload.name, str(folder), str(rows), str(driver_rows), str(rounds)]
+    arguments = ["--child", workload.name, *map(str, (folder, rows, driver_rows, rounds, counting))]
     environment = {
         **os.environ,
         "PYSPARK_PYTHON": sys.executable,
@@ -87,6 +94,17 @@ def places(names: list[str], sizes: list[int], rounds: int) -> list[str]:
     return lines
 
 
+def counts(size: int, rounds: int) -> list[str]:
+    """Fetching rows as they are against counting those that are the same first, in ten batches on the driver."""
+    lines = [show("workload, ten batches", "as they are", "as counts", "ratio"), show(*["---"] * 4)]
+    for name in ("W2 by the second", "W1"):
+        with tempfile.TemporaryDirectory() as folder:
+            BY_NAME[name].write(Path(folder), size, size // 10)
+            two = [measured(BY_NAME[name], Path(folder), size, DRIVER, 2, rounds, way)["median"] for way in (0, 1)]
+        lines.append(show(f"{name}, {size:,} rows", *(f"{one:.2f} s" for one in two), f"{two[0] / two[1]:.2f}"))
+    return lines
+
+
 def cores(size: int, rounds: int) -> list[tuple[str, float]]:
     """Seconds on one core and on two, of a workload whose kernel takes most of the time."""
     with tempfile.TemporaryDirectory() as folder:
@@ -108,10 +126,11 @@ def cores_table(size: int, rounds: int) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--child", nargs=5, help=argparse.SUPPRESS)
+    parser.add_argument("--child", nargs=6, help=argparse.SUPPRESS)
     parser.add_argument("--workload", choices=list(BY_NAME), nargs="*", default=["W1", "W2", "W3"])
     parser.add_argument("--rows", type=int, nargs="+", default=[300_000, 1_000_000, 3_000_000, 10_000_000])
     parser.add_argument("--cores", type=int, default=600_000, metavar="ROWS", help="rows on 1 core and on 2")
+    parser.add_argument("--counts", type=int, default=1_000_000, metavar="ROWS", help="rows fetched as counts")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
@@ -120,6 +139,8 @@ def main() -> None:
         child(name, folder, *map(int, numbers))
         return
     tables = {"places": places(options.workload, options.rows, options.rounds)} if options.workload else {}
+    if options.counts:
+        tables["counts"] = counts(options.counts, options.rounds)
     if options.cores:
         tables["cores"] = cores_table(options.cores, options.rounds)
     if options.write:

@@ -18,7 +18,7 @@ from synopsis_exec.job.contracts import Spread
 from synopsis_exec.job.cuts import chosen, quantiles, range_text
 from synopsis_exec.job.folding import SLICE, Job, part
 from synopsis_exec.job.given import COLUMNS, DISTINCT, REACH, SINK, STREAMS
-from synopsis_exec.job.grouping import MOST_OF_A_FEW, SAMPLE, once, worth_it
+from synopsis_exec.job.grouping import LEAST, MOST_OF_A_FEW, SAMPLE, once, worth_it
 from synopsis_exec.job.range_fold import Folded, Given, Start, folded, packed, starts, summary, tables_of, unpacked
 from synopsis_exec.job.reading import in_one_line
 from synopsis_exec.job.result_lines import write_results
@@ -101,13 +101,14 @@ class SpreadJob(Job):
     def counted(self, left: Left) -> Left:
         """The same rows, those that are the same as one where they are many and then much fewer."""
         if COUNT not in left.rows.columns:
-            if left.number <= self.options.driver_rows or not worth_it(left.rows.limit(SAMPLE).toArrow()):
+            sample = left.rows.limit(SAMPLE)
+            if left.number <= self.options.driver_rows or not worth_it(sample.toArrow(), left.number):
                 return left
             rows = once(left.rows).persist()
             self.held = (*self.held, rows)
             left = left._replace(rows=rows)
         number = left.rows.count()
-        self.grouping = number <= MOST_OF_A_FEW * left.number
+        self.grouping = left.number >= LEAST and number <= MOST_OF_A_FEW * left.number
         return left._replace(number=number)
 
     def may_be_large(self, size: int | None) -> bool:

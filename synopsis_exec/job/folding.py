@@ -153,7 +153,7 @@ class Job:
         fetched = self.kept(frame, observation).toArrow()
         bad = self.noted(fetched.filter(fetched.column("bad")), observation.get)
         good = together([fetched.filter(~fetched.column("bad").to_numpy()) if bad else fetched])
-        self.grouping = worth_it(good)
+        self.grouping = worth_it(good, good.num_rows)
         return good, bad
 
     def wrong(self) -> str:

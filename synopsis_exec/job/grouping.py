@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 SAMPLE = 1 << 14
 """How many rows are looked at, to see whether the next batch is worth it."""
-LEAST = 1 << 13
-"""So many rows are fetched as they are: counting them takes longer."""
+LEAST = 1 << 19
+"""Fewer rows are fetched as they are: a count needs a shuffle, which takes longer than fetching them."""
 FEWER = 0.25
 """What part of the rows may remain."""
 MOST_OF_A_FEW = 0.5
@@ -31,13 +31,14 @@ def once(rows: DataFrame) -> DataFrame:
     return rows.groupBy(*rows.columns).agg(F.count("*").alias(COUNT))
 
 
-def worth_it(rows: Any) -> bool:
-    """Whether rows like these would be much fewer as counts; those of a kernel that takes single rows never are."""
+def worth_it(rows: Any, number: int) -> bool:
+    """Whether so many rows like these would be much fewer as counts; a kernel that takes single rows has no counts."""
     if COUNT in rows.column_names:
-        return bool(rows.num_rows <= MOST_OF_A_FEW * rows.column(COUNT).to_numpy().sum())
-    rows = rows.slice(0, SAMPLE)
-    if not IN_COLUMNS or rows.num_rows < LEAST:
+        came = int(rows.column(COUNT).to_numpy().sum())
+        return came >= LEAST and rows.num_rows <= MOST_OF_A_FEW * came
+    if not IN_COLUMNS or number < LEAST:
         return False
+    rows = rows.slice(0, SAMPLE)
     times = rows.column("ts").to_numpy()
     if np.count_nonzero(times[1:] != times[:-1]) > FEWER * rows.num_rows:  # then most timestamps have a row or two
         times = np.sort(times)
