@@ -117,7 +117,8 @@ def in_one_line(error: Exception) -> str:
     text = str(error).strip() or type(error).__name__
     text = re.sub(r"\[STREAM_FAILED\] Query \[.*?\] terminated with exception: ", "", text)
     coded = re.search(r"\[[A-Z][A-Z0-9_.]+\] (.*)", text)
-    return re.sub(r" SQLSTATE: .*", "", coded.group(1) if coded else text.split("\n")[0])
+    causes = re.findall(r"^(?:Caused by)?: [\w.$]+: (.+)$", text, re.M)
+    return re.sub(r" SQLSTATE: .*", "", coded.group(1) if coded else [text.split("\n")[0], *causes][-1])
 
 
 def located(path: str, options: argparse.Namespace) -> str:

@@ -256,6 +256,22 @@ def test_a_result_named_as_the_directories_of_its_files_is_refused() -> None:
     assert kernel("SELECT S.a AS Batch FROM S", one_stream())
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[A_B] no such thing SQLSTATE: 42K03", "no such thing"),
+        ("[STREAM_FAILED] Query [id = 1, runId = 2] terminated with exception: no batch 2", "no batch 2"),
+        ("An error occurred while calling o1.start.", "An error occurred while calling o1.start."),
+        ("An error occurred while calling o1.x.\n: a.B: Job aborted.\n\tat e.f(g)\n"
+         "Caused by: j.IOException: File too large\n\tat h.i(j)\n\t... 3 more", "File too large"),
+        ("An error occurred while calling o1.x.\n: a.B$C: [C_D] Not found.\nCaused by: a.D: c", "Not found."),
+    ],
+)  # fmt: skip
+def test_what_spark_says_in_one_line(text: str, said: str) -> None:
+    job: Any = kernel("SELECT S.a FROM S", one_stream())
+    assert job.in_one_line(RuntimeError(text)) == said
+
+
 def test_a_cluster_needs_a_checkpoint_that_all_machines_reach() -> None:
     job: Any = kernel("SELECT S.a FROM S", one_stream())
 
