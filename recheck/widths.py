@@ -73,13 +73,19 @@ def _value(conditions: Conditions, attribute: Attribute) -> int | None:
     listed = [_moved(conditions, attribute, other) for other in conditions.attributes if conditions.listed(other)]
     options = [values for values in listed if values is not None]
     if options:
-        return max(len(json.dumps(v)) if isinstance(v, int | str) else 24 for v in set.intersection(*options))
+        return max(_of_value(value, conditions.whole(attribute)) for value in set.intersection(*options))
     zero, follows = conditions.zero(attribute), conditions.follows
     if conditions.whole(attribute):
         above, below = follows.bound(attribute, zero), follows.bound(zero, attribute)
         if above is not None and below is not None:
             return max(len(str(int(above[0]))), len(str(int(-below[0]))))
     return _of_type(conditions.branch.column(attribute).type)
+
+
+def _of_value(value: Value, whole: bool) -> int:
+    if isinstance(value, str):
+        return len(json.dumps(value))
+    return len(str(int(value))) if whole else _LONGEST[Family.FLOAT]
 
 
 def _moved(conditions: Conditions, attribute: Attribute, other: Attribute) -> set[Value] | None:

@@ -16,7 +16,7 @@ from criteria.bound import bound
 from recheck.distances import ContradictionError, Distances
 from recheck.formula import evaluate
 from recheck.validate import faults
-from tests.support.catalogs import PLAIN, streams
+from tests.support.catalogs import PLAIN, streams, with_domain
 from tests.support.certificates import plain, rejections
 from tests.support.product import decided
 
@@ -166,4 +166,13 @@ def test_values_that_constants_fix_link_nothing() -> None:
     found = bound(decision.derivation.split)
     assert found is not None
     assert any(len(table.layout.extrema) == 2 for table in found.tables)
+    assert not rejections(decision, found)
+
+
+def test_values_of_a_list_moved_by_an_offset_are_no_wider_than_integers() -> None:
+    """``U.b = V.b - 1`` follows from the list of U.b, and V.b = 2: an entry holds a digit of each."""
+    sql = "SELECT U.b, V.b FROM S, U, V WHERE S.ts > U.ts AND S.ts > V.ts AND 0 < V.b AND V.b < 3 AND V.b > U.b"
+    decision = decided(sql, with_domain(streams("S U V"), "U", "b", [1, 2, 4]))
+    found = bound(decision.derivation.split)
+    assert found is not None
     assert not rejections(decision, found)
