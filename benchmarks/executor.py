@@ -14,7 +14,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.workloads import W1, WORKLOADS, Workload  # noqa: E402
+from benchmarks.workloads import FORMATS, W1, WORKLOADS, Workload  # noqa: E402
 from synopsis_exec.codegen import job_text  # noqa: E402
 from synopsis_exec.simulate import load_kernel  # noqa: E402
 
@@ -193,7 +194,7 @@ def stream(spark: Any, workload: Workload, folder: Path) -> dict[str, Any]:
     found = {}
     for name, columns in workload.columns.items():
         schema = ", ".join(f"{column} BIGINT" for column in (*columns, "ts"))
-        reader = spark.readStream.format("parquet").schema(schema).option("maxFilesPerTrigger", 1)
+        reader = spark.readStream.format(workload.format).schema(schema).option("maxFilesPerTrigger", 1)
         found[name] = reader.load(str(folder / name))
     return found
 
@@ -271,7 +272,7 @@ def on_spark(workload: Workload, rows: int, size: int, rounds: int, native: bool
     found: Rows = []
     for name, seconds in times.items():
         what = f"{rate(rows, seconds.processor)} of processor time, {rate(rows, seconds.clock)} by the clock"
-        found.append((f"{workload.name}, {rows:,} rows: {name}", what))
+        found.append((f"{workload.name}, {rows:,} rows of {workload.format}: {name}", what))
         if name != "job":
             ratio = seconds.processor / times["job"].processor
             clock = seconds.clock / times["job"].clock
@@ -296,6 +297,9 @@ def main() -> None:
     parser.add_argument("--native", action="store_true", help="also Spark's native join, which takes long")
     parser.add_argument("--no-spark", action="store_true", help="the kernels alone")
     parser.add_argument("--workload", choices=[w.name for w in WORKLOADS], nargs="+", default=["W1", "W2", "W3"])
+    parser.add_argument(
+        "--format", choices=tuple(FORMATS), nargs="+", default=list(FORMATS), help="of the files on Spark"
+    )
     parser.add_argument("--cores", type=int, metavar="ROWS", help="also so many rows on one core and on two")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
@@ -303,8 +307,9 @@ def main() -> None:
     rows += entries([100_000, options.rows[-1]], options.batch)
     show(rows)
     for workload in (w for w in WORKLOADS if w.name in options.workload and not options.no_spark):
-        for count in options.rows:
-            rows += (more := on_spark(workload, count, options.batch, options.rounds, options.native))
+        for count, kind in product(options.rows, options.format):
+            of_kind = replace(workload, format=kind)
+            rows += (more := on_spark(of_kind, count, options.batch, options.rounds, options.native))
             show(more)
     if options.cores:
         rows += (more := two_cores(options.cores, options.rounds))

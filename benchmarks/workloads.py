@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -22,6 +23,21 @@ FIRST_FILE = 1_600_000_000
 """The modification time of a first file: Spark reads files in the order of these times."""
 
 
+def write_parquet(file: Path, columns: dict[str, Any]) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table(columns), file)
+
+
+def write_json(file: Path, columns: dict[str, Any]) -> None:
+    rows = zip(*(values.tolist() for values in columns.values()), strict=True)
+    file.write_text("".join(f"{json.dumps(dict(zip(columns, row, strict=True)))}\n" for row in rows), encoding="utf-8")
+
+
+FORMATS = {"parquet": write_parquet, "json": write_json}
+
+
 @dataclass(frozen=True)
 class Workload:
     """A query over streams; ``shares`` says what part of all rows belongs to each of its streams."""
@@ -32,16 +48,17 @@ class Workload:
     shares: dict[str, float]
     values: dict[str, tuple[int, int]]
     rows_per_timestamp: int = 1
+    format: str = "parquet"
 
     def catalog(self, folder: str = "", files: int = 1) -> dict[str, Any]:
-        """The catalog; with Parquet files in a folder as sources."""
+        """The catalog; with the files in a folder as sources."""
         streams = {}
         for name, columns in self.columns.items():
-            options = {"maxFilesPerTrigger": files}
+            source = {"format": self.format, "path": f"{folder}/{name}", "options": {"maxFilesPerTrigger": files}}
             streams[name] = {
                 "timestamp": "ts",
                 "columns": {**dict.fromkeys(columns, "bigint"), "ts": "bigint"},
-                **({"source": {"format": "parquet", "path": f"{folder}/{name}", "options": options}} if folder else {}),
+                **({"source": source} if folder else {}),
             }
         return {"streams": streams}
 
@@ -68,15 +85,12 @@ class Workload:
             }
 
     def write(self, folder: Path, rows: int, size: int) -> None:
-        """The rows as Parquet files, one per stream and batch."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
+        """The rows as files of the workload's format, one per stream and batch."""
         for number, batch in enumerate(self.batches(rows, size)):
             for name, columns in batch.items():
-                file = folder / name / f"part-{number:05}.parquet"
+                file = folder / name / f"part-{number:05}.{self.format}"
                 file.parent.mkdir(parents=True, exist_ok=True)
-                pq.write_table(pa.table(columns), file)
+                FORMATS[self.format](file, columns)
                 os.utime(file, (FIRST_FILE + number, FIRST_FILE + number))
 
 
