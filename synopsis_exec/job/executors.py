@@ -55,7 +55,12 @@ class SpreadJob(Job):
     held: tuple[DataFrame, ...] = ()
     """What of the batch is kept on the executors."""
     cut: int | None = None
-    """The last batch that was cut into ranges."""
+    """The last batch that was cut into ranges, or may have been."""
+
+    def restart(self, batch: int | None) -> None:
+        """As `Job`; where the batch was cut is needed no more, if it was."""
+        super().restart(batch)
+        self.cut = batch
 
     def fold(self, frame: DataFrame, batch: int) -> None:
         """As `Job`, with what is kept of the batch given up at its end."""

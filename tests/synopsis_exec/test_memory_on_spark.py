@@ -33,7 +33,7 @@ def _memory(*arguments: str) -> Result:
 
 def test_a_job_that_keeps_to_its_bound_beside_sparks_own_join(place: Path) -> None:
     result = _memory(
-        "--tuples", "900", "--batches", "3", "--native-tuples", "300", "--native-seconds", "5", "--format", "json"
+        "--tuples", "900", "--batches", "3", "--native-tuples", "300", "--native-seconds", "120", "--format", "json"
     )
     assert result.exit_code == 0, result.output
     report = json.loads(result.stdout)
