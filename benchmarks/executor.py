@@ -262,7 +262,7 @@ def on_spark(workload: Workload, rows: int, size: int, rounds: int, native: bool
             "job": lambda data, part: run_job(jobs[part], spark, data),
             "reading only": lambda data, part: read_only(spark, workload, data),
         }
-        if workload is W1:
+        if workload.name == W1.name:
             actions["groupBy(K, B).count()"] = lambda data, part: grouped(spark, workload, data)
             for provider in STATE_FORMATS if native else ():
                 actions[f"native join, {provider}"] = lambda data, part, p=provider: joined(spark, workload, data, p)
