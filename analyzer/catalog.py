@@ -196,11 +196,12 @@ def redeclared(catalog: Catalog, text: str, names: Collection[str]) -> Catalog:
     They do not know where they are in the text. Raises ValueError where it is no TOML, and CatalogError.
     """
     document, reader = tomllib.loads(text), _Reader(catalog.file, {})
-    tables = [
-        reader.table(table.name, document[section][table.name], table.kind, section) if table.name in names else table
-        for table in catalog.tables
-        for section in ("relations" if table.kind is Kind.RELATION else "streams",)
-    ]
+
+    def again(table: Table) -> Table:
+        section = "relations" if table.kind is Kind.RELATION else "streams"
+        return reader.table(table.name, document[section][table.name], table.kind, section)
+
+    tables = (again(table) if table.name in names else table for table in catalog.tables)
     return replace(catalog, tables=tuple(tables), text=text)
 
 

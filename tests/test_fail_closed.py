@@ -15,20 +15,10 @@ from hypothesis import strategies as st
 
 import cli
 from criteria.vocabulary import Verdict
+from tests.support.catalog_texts import MIXED as CATALOG
 from tests.support.profiles import examples
 
 ROOT = Path(__file__).resolve().parent.parent
-CATALOG = """
-[streams.S]
-timestamp = "ts"
-columns = { a = "bigint", b = "string", ts = "bigint" }
-domain.a = [0, 9]
-[streams.T]
-timestamp = "ts"
-columns = { a = "bigint", ts = "bigint" }
-[relations.R]
-columns = { a = "bigint" }
-"""
 BOUNDED = "SELECT S.a FROM S, T WHERE S.ts > T.ts"
 
 

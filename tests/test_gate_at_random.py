@@ -13,19 +13,9 @@ from click.testing import CliRunner, Result
 
 import cli
 from reports.formats import FORMAT_NAMES
+from tests.support.catalog_texts import MIXED as CATALOG
 from tests.support.profiles import MORE
 
-CATALOG = """
-[streams.S]
-timestamp = "ts"
-columns = { a = "bigint", b = "string", ts = "bigint" }
-domain.a = [0, 9]
-[streams.T]
-timestamp = "ts"
-columns = { a = "bigint", ts = "bigint" }
-[relations.R]
-columns = { a = "bigint" }
-"""
 SETTINGS = (
     'fail-on = "warning"', 'fail-on = "note"', 'criteria = "paper"', "allow-empty = true",
     "repairs = false", 'severity = { SB150 = "off" }', 'severity = { SB150 = "error" }', "max-entries = 5",

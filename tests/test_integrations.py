@@ -14,7 +14,8 @@ import yaml
 from click.testing import CliRunner
 
 import cli
-from tests.support.program import BOUNDED, CATALOG, ROOT, UNBOUNDED, install_program
+from tests.support.catalog_texts import BOUNDED
+from tests.support.program import CATALOG, ROOT, UNBOUNDED, install_program
 
 
 @pytest.fixture

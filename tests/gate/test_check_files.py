@@ -23,17 +23,10 @@ from gate.check_files import Settings, check_files
 from gate.outcome_json import from_json, to_json
 from reports.formats import FORMAT_NAMES
 from reports.outcome import Outcome
+from tests.support.catalog_texts import BOUNDED
+from tests.support.catalog_texts import TWO_STREAMS as CATALOG
 
 ROOT = Path(__file__).parents[2]
-CATALOG = """
-[streams.S]
-timestamp = "ts"
-columns = { a = "bigint", ts = "bigint" }
-[streams.T]
-timestamp = "ts"
-columns = { b = "bigint", ts = "bigint" }
-"""
-BOUNDED = "SELECT S.a FROM S, T WHERE S.ts > T.ts AND T.b BETWEEN 1 AND 3 AND S.a > T.b"
 UNBOUNDED = "SELECT T.b FROM S, T WHERE S.ts > T.ts AND S.a = T.b"
 TEXTS = {
     "bounded.sql": BOUNDED,

@@ -16,16 +16,9 @@ from lsprotocol import types
 from pygls.lsp.client import LanguageClient
 
 import cli
+from tests.support.catalog_texts import BOUNDED
+from tests.support.catalog_texts import TWO_STREAMS as CATALOG
 
-CATALOG = """
-[streams.S]
-timestamp = "ts"
-columns = { a = "bigint", ts = "bigint" }
-[streams.T]
-timestamp = "ts"
-columns = { b = "bigint", ts = "bigint" }
-"""
-BOUNDED = "SELECT S.a FROM S, T WHERE S.ts > T.ts AND T.b BETWEEN 1 AND 3 AND S.a > T.b"
 UNBOUNDED = "SELECT T.b AS `é漢😀`, T.b AS c FROM S, T\r\nWHERE S.ts > T.ts AND S.a > T.b"
 TEXT = f"-- 😀\n{BOUNDED};\n{UNBOUNDED};\nSELECT T.b, count(*) FROM T\n"
 WAIT = 60

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from tests.support.catalog_texts import TWO_STREAMS
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -17,14 +19,5 @@ def install_program(directory: Path) -> None:
     program.chmod(0o755)
 
 
-CATALOG = """
-queries = ["*.sql"]
-[streams.S]
-timestamp = "ts"
-columns = { a = "bigint", ts = "bigint" }
-[streams.T]
-timestamp = "ts"
-columns = { b = "bigint", ts = "bigint" }
-"""
-BOUNDED = "SELECT S.a FROM S, T WHERE S.ts > T.ts AND T.b BETWEEN 1 AND 3 AND S.a > T.b"
+CATALOG = f'\nqueries = ["*.sql"]{TWO_STREAMS}'
 UNBOUNDED = "SELECT T.b FROM S, T WHERE S.ts > T.ts AND S.a > T.b"
