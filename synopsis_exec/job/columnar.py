@@ -97,9 +97,7 @@ class Columnar:
     def words(self, batch: dict[str, Rows]) -> Words:
         """All texts of a batch, of the relations, of the query and of what is remembered."""
         words = Words()
-        for rows in batch.values():
-            for found in rows.words.values():
-                words.add(found)
+        words.add_batch(batch)
         for branch, known, tables in zip(self.branches, self.known, self.tables, strict=True):
             for frame in (*known, *tables):
                 words.add_columns(frame, branch.texts)

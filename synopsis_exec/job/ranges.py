@@ -39,9 +39,7 @@ def range_of(
     if not all(frame.size for frame in known):
         return Change([empty_frame(table.columns) for table in branch.tables], [], times.ends[1])
     words = Words()
-    for rows in batch.values():
-        for texts in rows.words.values():
-            words.add(texts)
+    words.add_batch(batch)
     for frame in known:
         words.add_columns(frame, branch.texts)
     words.add_constants(branch)

@@ -23,9 +23,11 @@ class Words:
         self.ordered: Any = None
         self.places: dict[str, int] = {}
 
-    def add(self, words: Iterable[str]) -> None:
-        """Take in some texts; all of them before the first is asked for."""
-        self.found.update(words)
+    def add_batch(self, batch: dict[str, Rows]) -> None:
+        """Take in the texts of a batch; all texts are taken in before the first is asked for."""
+        for rows in batch.values():
+            for texts in rows.words.values():
+                self.found.update(texts)
 
     def add_columns(self, frame: Frame, texts: frozenset[str]) -> None:
         """Take in the texts of a frame."""
