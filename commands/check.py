@@ -17,6 +17,7 @@ from commands.failures import tell_defects
 from commands.fixing import FixOptions, fix_options, fixed
 from commands.options import PathArgument, colored, common_options
 from commands.outputs import Output, OutputOption, details, outputs, put
+from commands.streams import reporting
 from commands.watching import Watchable, watched
 from reports.formats import FORMAT_NAMES
 
@@ -113,7 +114,8 @@ def check(
         _note_unneeded(workspace, found)
     found, beside, status = comparison.compare(found, workspace, files, paths, judge_then)
     if not diff:
-        put(asked, found, colored(color), beside)
+        with reporting(status):
+            put(asked, found, colored(color), beside)
     sys.exit(status)
 
 

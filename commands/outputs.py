@@ -61,14 +61,11 @@ def details(asked: tuple[Output, ...]) -> frozenset[str]:
 
 
 def put(asked: tuple[Output, ...], found: tuple[Outcome, ...], color: bool, beside: Beside) -> None:
-    """Write every output; where none goes to standard output, the totals go to standard error."""
-    from analyzer.errors import InputError
+    """Write every output, files first; where none goes to standard output, the totals go to standard error."""
     from commands.statement import write_file
     from reports.totals import total_text
 
-    if sys.stdout is None and not all(output.file for output in asked):
-        raise InputError("standard output is closed", remedy="write the report to a file: -o text:FILE")
-    for output in asked:
+    for output in sorted(asked, key=lambda output: output.file is None):
         text = output.form.render(found, color and output.file is None, beside) + "\n"
         if output.file is not None:
             write_file(output.file, text)
