@@ -98,7 +98,8 @@ def _require_same_criteria(
     for entry in baseline.entries:
         mine, now = criteria_of(entry.code), criteria.get(entry.file)
         if mine is not None and now is not None and mine != now:
-            message = f"{entry.code} of {entry.query} was found with criteria {mine}; {entry.file} is checked with {now}"
+            found = f"{entry.code} of {entry.query} was found with criteria {mine}"
+            message = f"{found}; {entry.file} is checked with {now}"
             remedy = "check it with the same criteria, or remove what is recorded of it and decide again"
             raise CatalogError(message, file=str(baseline.file), line=entry.line, remedy=remedy)
 
