@@ -161,7 +161,7 @@ def _compared(
 def _outcomes(
     paths: tuple[Path, ...], criteria: str, catalog_file: Path | None, allow_empty: bool, debug: bool
 ) -> tuple[tuple[Outcome, ...], Policy]:
-    from analyzer.workspace import query_files
+    from analyzer.query_files import query_files
     from gate.cache import Cache, cache_directory
     from gate.check_files import Settings, check_files
     from gate.reported import reported

@@ -78,7 +78,7 @@ def check(
     when neither is proved, unsupported when it is outside the query language, and error when it is wrong.
     Everything but bounded is a finding.
     """
-    from analyzer.workspace import query_files
+    from analyzer.query_files import query_files
     from gate.cache import Cache, cache_directory
     from gate.check_files import REPAIRED, Settings, check_files
     from gate.reported import reported
@@ -91,6 +91,7 @@ def check(
     workspace = workspace_of(catalog_file, stdin_name)
     files = query_files(paths, allow_empty) if paths else workspace.registered(allow_empty)
     _note_unused(workspace, files)
+    _note_unseen(workspace, paths)
     fixes = FixOptions(fix, diff, unsafe)
     fixes.require_sense(files, criteria, repairs if given("repairs") else None)
     policy = policy_of(workspace, repairs=True) if fixes.wanted else policy_of(workspace)
@@ -124,6 +125,13 @@ def _note_unused(workspace: Workspace, files: list[Path]) -> None:
     for nearer, file in workspace.unused(files).items():
         used = f"{file} is checked against {workspace.catalog(file).file}, found from the working directory upwards"
         click.echo(f"streambound: note: {used}; {nearer} is not read (--catalog chooses)", err=True)
+
+
+def _note_unseen(workspace: Workspace, paths: tuple[Path, ...]) -> None:
+    """Say which linked directories nobody looked into."""
+    for link in workspace.unseen(paths):
+        said = f"{link} leads to a directory with SQL files and is not followed; name it to check them"
+        click.echo(f"streambound: note: {said}", err=True)
 
 
 def _note_unneeded(workspace: Workspace, found: tuple[Outcome, ...]) -> None:

@@ -14,10 +14,13 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 class PathArgument(click.Path):
-    """A path; an empty one names nothing, where pathlib would read it as the working directory."""
+    """A path; an empty one names nothing, where pathlib would read it as the working directory.
+
+    Whether a file can be read is for its reader to say, as part of the report.
+    """
 
     def __init__(self) -> None:
-        super().__init__(path_type=Path)
+        super().__init__(path_type=Path, readable=False)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The path; fails for an empty one."""

@@ -33,7 +33,7 @@ def watched(context: click.Context) -> NoReturn:
     What is wrong with the input is printed and waits for the next change, like any finding.
     """
     from analyzer.errors import UsageError
-    from analyzer.workspace import STDIN
+    from analyzer.query_files import STDIN
 
     if Path(STDIN) in context.params["paths"] or context.params["fix"]:
         raise UsageError("--watch waits for changes of files: it goes neither with - nor with --fix")
@@ -82,7 +82,8 @@ def _files(paths: tuple[Path, ...], catalog_file: Path | None, baseline_file: Pa
     """The catalog, the baseline and the queries, as far as they can be found now."""
     from analyzer.catalog import find_catalog
     from analyzer.errors import StreamboundError
-    from analyzer.workspace import Workspace, query_files
+    from analyzer.query_files import query_files
+    from analyzer.workspace import Workspace
 
     with suppress(StreamboundError):
         yield catalog_file or find_catalog(Path.cwd())
