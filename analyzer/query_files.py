@@ -50,13 +50,19 @@ def fitting(directory: Path, pattern: str) -> list[Path]:
 
 
 def linked(directory: Path, pattern: str) -> Iterator[Path]:
-    """Links to directories that a recursive pattern does not follow, if there are SQL files behind them."""
+    """Links to directories that a recursive pattern does not follow, if there are SQL files behind them.
+
+    Not those that lead to where the pattern looks anyway.
+    """
     start, depth = _searched(directory, pattern)
     if depth is not None:
         return
+    whole = start.resolve()
     for folder, folders, _ in os.walk(start):
         for link in (Path(folder, name) for name in sorted(folders)):
-            if link.is_symlink() and any(_sql(names) for _, _, names in islice(os.walk(link), _LOOKED_INTO)):
+            if not link.is_symlink() or link.resolve().is_relative_to(whole):
+                continue
+            if any(_sql(names) for _, _, names in islice(os.walk(link), _LOOKED_INTO)):
                 yield link
 
 

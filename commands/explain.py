@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from commands.options import colored, common_options
+from commands.options import QueryArgument, colored, common_options
 from commands.statement import decision_of, job_of, put
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ _SUFFIXES = {".mmd": "mermaid", ".dot": "dot", ".gv": "dot", ".svg": "svg"}
 
 
 @click.command("explain")
-@click.argument("query", metavar="QUERY|CODE")
+@click.argument("query", type=QueryArgument(codes=True), metavar="QUERY|CODE")
 @click.option("--name", help="Which statement of the file, by its name.")
 @click.option("--emit", type=click.Choice(_STAGES), multiple=True, metavar="STAGE",
               help="A stage to print, from the list above; may be repeated.")  # fmt: skip

@@ -14,6 +14,8 @@ from commands.options import OutputFile
 from reports.formats import FORMAT_NAMES, Format, format_named
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from reports.beside import Beside
     from reports.outcome import Outcome
 
@@ -42,6 +44,12 @@ class OutputOption(click.ParamType[Output]):
         if name not in FORMAT_NAMES:
             self.fail(f"no format is called {name!r}; there are: {', '.join(FORMAT_NAMES)}", param, ctx)
         return Output(format_named(name), OutputFile().convert(file, param, ctx) if colon else None)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """The formats that begin so."""
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(name) for name in FORMAT_NAMES if name.startswith(incomplete)]
 
 
 def outputs(format_name: str | None, named: tuple[Output, ...]) -> tuple[Output, ...]:

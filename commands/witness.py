@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from commands.options import common_options
+from commands.options import QueryArgument, common_options
 from commands.running import spinner
 from commands.statement import decision_of, writing
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @click.command("witness")
-@click.argument("query")
+@click.argument("query", type=QueryArgument())
 @click.option("--name", help="Which statement of the file, by its name.")
 @click.option("--size", type=click.IntRange(2, 10_000), metavar="N", help="Elements of the witness; 3 by default.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Write the streams to DIR.")

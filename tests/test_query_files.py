@@ -78,6 +78,7 @@ def test_a_link_to_a_directory_is_not_followed_and_said(project: Path) -> None:
     (project / "elsewhere" / "deep" / "other.sql").write_text("SELECT nope FROM S", encoding="utf-8")
     (project / "queries" / "link").symlink_to("../elsewhere")
     (project / "queries" / "nothing").symlink_to("../none")
+    (project / "queries" / "seen").symlink_to("b")
     note = (
         "streambound: note: queries/link leads to a directory with SQL files and is not followed; name it to check them"
     )
