@@ -261,13 +261,12 @@ def text_of(raw: str, kind: str) -> str:
 
 
 def slot_text(source: Source, slot: str, column: str | None, good: str) -> str:
-    """What a good row of a source has in a slot."""
+    """What a row of a source has in a slot; a bad one has anything there, but no text, which may be none."""
     kind = slot_type(slot)
-    return (
-        f"CAST(NULL AS {kind})"
-        if column is None
-        else f"CASE WHEN {good} THEN CAST({source.values[column]} AS {kind}) END"
-    )
+    if column is None:
+        return f"CAST(NULL AS {kind})"
+    value = f"CAST({source.values[column]} AS {kind})"
+    return f"CASE WHEN {good} THEN {value} END" if kind == "STRING" else value
 
 
 def relation_rows(
