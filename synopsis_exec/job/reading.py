@@ -185,12 +185,14 @@ def parse_json(source: Source, lines: DataFrame, blank: bool = True) -> DataFram
         tests[f"{column} is missing"] = f"{absent} AND NOT map_contains_key(fields, {key})"
         tests[reason] = f"{absent} AND fields[{key}] IS NOT NULL"
     doubts = [f"row.{quoted(column)} IS NULL AND NOT {plainly_null(column)}" for column in source.missing]
-    incomplete = " OR ".join(doubts)
+    nulls = " OR ".join(f"row.{quoted(column)} IS NULL" for column in source.missing)
+    # A CASE in a CASE: Spark would compute what the doubts have in common for every row
+    again = f"CASE WHEN {' OR '.join(doubts)} THEN get({from_json('MAP<STRING,STRING>')}, 0) END"
     rows = (
         lines.where("trim(value) <> ''" if blank else "TRUE")
         .selectExpr("value", f"{from_json(f'STRUCT<{source.schema}>')} AS parsed")
         .selectExpr("value", "parsed", "get(parsed, 0) AS row")
-        .selectExpr("*", f"CASE WHEN {incomplete} THEN get({from_json('MAP<STRING,STRING>')}, 0) END AS fields")
+        .selectExpr("*", f"CASE WHEN {nulls} THEN {again} END AS fields")
     )
     return rows.selectExpr("value AS raw", "row", f"{reasons({**tests, **source.invalid})} AS reason")
 
