@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -35,6 +36,9 @@ AT_ONCE = 4
 
 WATCHED = ("**/*.toml", "**/*baseline*.json", "**/*.sql")
 """Files that change what is found in queries: a client that can tells of changes by other programs."""
+
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 
 class Server(LanguageServer):
@@ -187,13 +191,15 @@ class Server(LanguageServer):
 
 
 def file_name(uri: str) -> str:
-    """A document's file as `streambound check` in the workspace folder would name it."""
-    path = uris.to_fs_path(uri)
+    """A document's file as `streambound check` in the workspace folder would name it; its URI where it is in none."""
+    path = uris.to_fs_path(uri) if uri.startswith("file:") else None
     return str(relative(Path(path))) if path else uri
 
 
 def address(file: str) -> str:
     """A file's URI."""
+    if _SCHEME.match(file):
+        return file
     return uris.from_fs_path(str(Path(file).absolute())) or file
 
 

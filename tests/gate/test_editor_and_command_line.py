@@ -257,3 +257,24 @@ def test_a_pattern_that_fits_no_file_is_shown_in_the_catalog(folder: Path) -> No
         assert [code for code, *_ in shown(editor, folder, "queries/plain.sql")] == ["SB201"]
 
     play(folder, scene)
+
+
+def test_a_text_that_is_in_no_file_is_a_run_of_its_own(folder: Path) -> None:
+    """An untitled one, and an older version of a file, which another scheme names by the same path."""
+    uris = ["untitled:Untitled-1", editor_uri(folder, "queries/plain.sql", "git")]
+
+    async def scene(editor: Editor) -> None:
+        editor.open("queries/plain.sql", PASSES)
+        for uri in uris:
+            item = types.TextDocumentItem(uri, "sql", 1, f"-- name: large\n{FAILS}")
+            editor.client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+            await editor.until(lambda uri=uri: bool(editor.shown.get(uri)))
+            (found,) = editor.shown[uri]
+            assert (found.code, found.range.start) == ("SB201", types.Position(1, 7))
+        await equal(editor, folder, ["queries/plain.sql"])
+
+    play(folder, scene)
+
+
+def editor_uri(folder: Path, name: str, scheme: str) -> str:
+    return (folder / name).as_uri().replace("file:", f"{scheme}:", 1)
