@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -167,13 +166,14 @@ def _outcomes(
     from analyzer.query_files import query_files
     from gate.cache import Cache, cache_directory
     from gate.check_files import Settings, check_files
+    from gate.processors import processors
     from gate.reported import reported
     from gate.suppressions import today
 
     workspace = workspace_of(catalog_file)
     files = query_files(paths, allow_empty) if paths else workspace.registered(allow_empty)
     policy = policy_of(workspace, {"criteria": criteria}, repairs=False)
-    settings = Settings(criteria, 0, jobs=os.cpu_count() or 1, allow_empty=allow_empty, policy=policy)
+    settings = Settings(criteria, 0, jobs=processors(), allow_empty=allow_empty, policy=policy)
     found = reported(check_files(files, workspace, settings, cache=Cache(cache_directory())), policy, today())
     tell_defects(found, debug)
     return found, policy
