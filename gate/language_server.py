@@ -200,7 +200,7 @@ def address(file: str) -> str:
     """A file's URI."""
     if _SCHEME.match(file):
         return file
-    return uris.from_fs_path(str(Path(file).absolute())) or file
+    return uris.from_fs_path(os.path.normpath(Path(file).absolute())) or file
 
 
 def _failure(error: StreamboundError, area: types.Range | None = None) -> types.Diagnostic:
