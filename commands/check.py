@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -81,6 +80,7 @@ def check(
     from analyzer.query_files import query_files
     from gate.cache import Cache, cache_directory
     from gate.check_files import REPAIRED, Settings, check_files
+    from gate.processors import processors
     from gate.reported import reported
     from gate.suppressions import today
 
@@ -98,7 +98,7 @@ def check(
     comparison = Comparison(baseline_file, against, policy)
     comparison.require_sense(fixes.wanted, given("transitions_only"))
     most = None if fixes.wanted else most
-    settings = Settings(criteria, most, details(asked), jobs or os.cpu_count() or 1, allow_empty, policy)
+    settings = Settings(criteria, most, details(asked), jobs or processors(), allow_empty, policy)
     cache = Cache(cache_directory() if use_cache else None)
 
     def judge(sources: Sources) -> tuple[Outcome, ...]:

@@ -80,6 +80,7 @@ def explain(
         return
     from criteria.check import find_statement
     from reports.explanation import stage_text
+    from reports.visible import visible
 
     drawing = format_name or _SUFFIXES.get(output.suffix.lower() if output else "", "text")
     if drawing != "text":
@@ -96,6 +97,7 @@ def explain(
         title = [] if len(emit) == 1 else [f"== {stage} =="]
         executor = stage in ("plan", "job", "synopses")
         text = _executor_stage(stage, catalog, checked, input_dir) if executor else stage_text(stage, checked, in_color)
+        text = text if stage == "job" else visible(text, in_color)
         texts.append("\n".join([*title, text]))
     put("\n\n".join(texts), output)
     if checked.decision is None:

@@ -86,12 +86,13 @@ def _unexpected(error: Exception) -> int:
 def tell(error: StreamboundError) -> None:
     """Print an error: where, what, the line of the file with marks, and the way out."""
     from reports.snippet import snippet
+    from reports.visible import visible
 
-    click.echo(f"streambound: error: {error.placed}", err=True)
+    click.echo(visible(f"streambound: error: {error.placed}"), err=True)
     if error.excerpt is not None:
-        click.echo("\n".join(snippet(error.excerpt, "error", color=False)), err=True)
+        click.echo(visible("\n".join(snippet(error.excerpt, "error", color=False))), err=True)
     if error.remedy:
-        click.echo(f"  help: {error.remedy}", err=True)
+        click.echo(visible(f"  help: {error.remedy}"), err=True)
 
 
 def tell_defects(outcomes: Iterable[Outcome], debug: bool) -> None:

@@ -72,13 +72,14 @@ def put(asked: tuple[Output, ...], found: tuple[Outcome, ...], color: bool, besi
     """Write every output, files first; where none goes to standard output, the totals go to standard error."""
     from commands.statement import write_file
     from reports.totals import total_text
+    from reports.visible import visible
 
     for output in sorted(asked, key=lambda output: output.file is None):
         text = output.form.render(found, color and output.file is None, beside) + "\n"
         if output.file is not None:
             write_file(output.file, text)
         elif output.form.for_people:
-            click.echo(text, nl=False)
+            click.echo(visible(text, color), nl=False)
         else:
             _binary(text)
         if output.form.name == "github":

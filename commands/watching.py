@@ -68,10 +68,11 @@ def _round(context: click.Context, arguments: tuple[str, ...]) -> Mapping[str, A
     return again.params if again is not None else None
 
 
-def _stamps(params: Mapping[str, Any]) -> dict[Path, tuple[int, int]]:
-    """When the files were changed, and their sizes; what cannot be read is not there."""
-    found = {}
+def _stamps(params: Mapping[str, Any]) -> dict[Path, tuple[int, ...]]:
+    """When the files were changed, and their sizes; nothing of those that are named, or found, and not there."""
+    found: dict[Path, tuple[int, ...]] = {}
     for file in _files(params["paths"], params["catalog_file"], params["baseline_file"]):
+        found[file] = ()
         with suppress(OSError):
             stat = file.stat()
             found[file] = (stat.st_mtime_ns, stat.st_size)

@@ -43,6 +43,7 @@ def witness(
     Exit status 1: the query is bounded or unknown, so that there is no witness, or the proof failed.
     """
     from criteria.check import find_statement
+    from reports.visible import visible
     from reports.witness_report import claim, witness_lines, write_rows, write_witness
 
     catalog, checked = find_statement(query, name, catalog_file)
@@ -50,8 +51,8 @@ def witness(
     split = checked.decision.derivation.split if checked.decision else None
     if split is None:
         return
-    click.echo("\n".join([f"{checked.statement.name}: {checked.verdict.value}", *textwrap.wrap(claim(found), 100), ""]))
-    click.echo("\n".join(witness_lines(split, found)))
+    head = [f"{checked.statement.name}: {checked.verdict.value}", *textwrap.wrap(claim(found), 100), ""]
+    click.echo(visible("\n".join([*head, *witness_lines(split, found)])))
     if out is not None:
         about = {"query": checked.statement.name, "file": checked.source.file}
         with writing(out):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -37,6 +38,9 @@ WATCHED = ("**/*.toml", "**/*baseline*.json", "**/*.sql")
 """Files that change what is found in queries: a client that can tells of changes by other programs."""
 
 
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+
+
 class Server(LanguageServer):
     """The server's state: what was judged, and what is shown of which document."""
 
@@ -47,7 +51,8 @@ class Server(LanguageServer):
         """The documents that are open, by URI."""
         self.shown: dict[str, tuple[int | None, list[types.Diagnostic]]] = {}
         self.judging: asyncio.Task[None] | None = None
-        self.changes = 0
+        self.changes = self.waiting = 0
+        """How often something changed, and how many changes are not shown yet: they go before what is judged later."""
 
     def refresh(self) -> None:
         """Show what is found of every open query, and what is wrong with the catalog and the baseline.
@@ -65,9 +70,8 @@ class Server(LanguageServer):
 
     def _judged(self, state: State) -> Found:
         """What is found with the open documents judged, and the others too if they are few."""
-        mine = {file_name(uri) for uri in self.versions}
-        missing = sorted(self.live.missing(state), key=lambda source: source.file not in mine)
-        urgent = missing if len(missing) <= AT_ONCE else [source for source in missing if source.file in mine]
+        missing = self.live.missing(state)
+        urgent = missing if len(missing) <= AT_ONCE else [source for source in missing if source.file in state.held]
         self.live.judge(state, urgent)
         whole = len(urgent) == len(missing)
         if not whole and self.judging is None:
@@ -89,6 +93,8 @@ class Server(LanguageServer):
         changes, state = self.changes, self.live.state(self._texts())
         missing = self.live.missing(state)
         for start in range(0, len(missing), AT_ONCE):
+            while self.waiting:
+                await asyncio.sleep(PAUSE / 4)
             if self.changes != changes:
                 break
             self.live.judge(state, missing[start : start + AT_ONCE])
@@ -169,7 +175,11 @@ class Server(LanguageServer):
     async def check_later(self, document: TextDocument) -> None:
         """Check a document unless it changes again at once."""
         version = self.versions[document.uri] = document.version
-        await asyncio.sleep(PAUSE)
+        self.waiting += 1
+        try:
+            await asyncio.sleep(PAUSE)
+        finally:
+            self.waiting -= 1
         if self.versions.get(document.uri) == version:
             self.refresh()
 
@@ -187,14 +197,16 @@ class Server(LanguageServer):
 
 
 def file_name(uri: str) -> str:
-    """A document's file as `streambound check` in the workspace folder would name it."""
-    path = uris.to_fs_path(uri)
+    """A document's file as `streambound check` in the workspace folder would name it; its URI where it is in none."""
+    path = uris.to_fs_path(uri) if uri.startswith("file:") else None
     return str(relative(Path(path))) if path else uri
 
 
 def address(file: str) -> str:
     """A file's URI."""
-    return uris.from_fs_path(str(Path(file).absolute())) or file
+    if _SCHEME.match(file):
+        return file
+    return uris.from_fs_path(os.path.normpath(Path(file).absolute())) or file
 
 
 def _failure(error: StreamboundError, area: types.Range | None = None) -> types.Diagnostic:

@@ -31,9 +31,11 @@ class Repository:
         """The repository that a directory is in; raises UsageError when there is none."""
         found = _git(directory, "rev-parse", "--show-toplevel")
         if found.returncode:
-            said = found.stderr.decode(errors="replace").strip().splitlines()
+            said = found.stderr.decode(errors="replace").strip() or str(directory)
             remedy = "--against compares with another state in git: run it inside a clone"
-            raise UsageError(f"not a git repository: {said[0] if said else directory}", remedy=remedy)
+            if "dubious ownership" in said:
+                remedy = "it is another user's: if you trust it, git config --global --add safe.directory DIRECTORY"
+            raise UsageError(f"no repository that git reads: {said.splitlines()[0]}", remedy=remedy)
         return cls(Path(os.fsdecode(found.stdout.removesuffix(b"\n"))))
 
     def commit(self, ref: str) -> str:

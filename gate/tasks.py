@@ -56,7 +56,7 @@ def results(tasks: Sequence[Task], workspace: Sources, jobs: int) -> Iterator[li
     method = "fork" if sys.platform == "linux" else "spawn"
     context = multiprocessing.get_context(method)
     try:
-        with ProcessPoolExecutor(jobs, context, _keep, (workspace,)) as pool:
+        with ProcessPoolExecutor(min(jobs, len(tasks)), context, _keep, (workspace,)) as pool:
             yield from pool.map(_result, tasks, chunksize=max(1, len(tasks) // (jobs * _PER_PROCESS)))
     except BrokenProcessPool as error:
         remedy = "most often the system ends one for want of memory: use fewer, as in -j 1"

@@ -129,3 +129,13 @@ def test_a_name_with_a_line_break_is_a_name(project: Path) -> None:
     (project / "queries" / "a\nb.sql").write_text(OF_T)
     commit()
     assert compared() in [(0, {}), (0, {"a\nb": ("new", None)})]
+
+
+def test_a_repository_of_another_user_is_said_to_be_one(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (project / "queries" / "q.sql").write_text(OF_T)
+    commit()
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(project / "none"))
+    result = CliRunner().invoke(cli.main, ["check", "--against", "HEAD"])
+    assert result.exit_code == 2
+    assert "dubious ownership" in result.stderr and "safe.directory" in result.stderr

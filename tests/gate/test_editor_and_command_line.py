@@ -257,3 +257,43 @@ def test_a_pattern_that_fits_no_file_is_shown_in_the_catalog(folder: Path) -> No
         assert [code for code, *_ in shown(editor, folder, "queries/plain.sql")] == ["SB201"]
 
     play(folder, scene)
+
+
+def test_a_text_that_is_in_no_file_is_a_run_of_its_own(folder: Path) -> None:
+    """An untitled one, and an older version of a file, which another scheme names by the same path."""
+    uris = ["untitled:Untitled-1", editor_uri(folder, "queries/plain.sql", "git")]
+
+    async def scene(editor: Editor) -> None:
+        editor.open("queries/plain.sql", PASSES)
+        for uri in uris:
+            item = types.TextDocumentItem(uri, "sql", 1, f"-- name: large\n{FAILS}")
+            editor.client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+            await editor.until(lambda uri=uri: bool(editor.shown.get(uri)))
+            (found,) = editor.shown[uri]
+            assert (found.code, found.range.start) == ("SB201", types.Position(1, 7))
+        await equal(editor, folder, ["queries/plain.sql"])
+
+    play(folder, scene)
+
+
+def editor_uri(folder: Path, name: str, scheme: str) -> str:
+    return (folder / name).as_uri().replace("file:", f"{scheme}:", 1)
+
+
+def test_a_folder_below_the_catalog_is_part_of_its_workspace(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    below = folder / "queries"
+    monkeypatch.chdir(below)
+    report = json.loads(call("check", "--format", "json").stdout)["queries"]
+    file = str(below / "zz_last.sql")
+    expected = [(found["code"], found["line"]) for query in report if query["file"] == file
+                for found in query["diagnostics"]]  # fmt: skip
+    assert [code for code, _ in expected].count("SB402") == 3
+
+    async def scene(editor: Editor) -> None:
+        editor.open("zz_last.sql", (below / "zz_last.sql").read_text(encoding="utf-8"))
+        uri = editor.uri("zz_last.sql")
+        found = lambda: [(one.code, one.range.start.line + 1) for one in editor.shown.get(uri, [])]  # noqa: E731
+        await editor.until(lambda: found() == expected)
+        await editor.until(lambda: bool(editor.shown.get((folder / BASELINE).as_uri())))
+
+    play(below, scene)

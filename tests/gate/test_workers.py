@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 import cli
-from gate import tasks
+from gate import processors, tasks
 from tests.support.catalog_texts import BOUNDED
 from tests.support.catalog_texts import TWO_STREAMS as CATALOG
 
@@ -47,7 +47,7 @@ def test_a_worker_that_is_killed_fails_the_run(
 
     assert CliRunner().invoke(cli.main, ["check", "--no-cache", "-j", "2"]).exit_code == 0
     monkeypatch.setattr(tasks, "result", killed)
-    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(processors, "processors", lambda: 2)
     result = CliRunner().invoke(cli.main, list(command))
     assert result.exit_code == 2
     assert result.stdout == ""
@@ -59,7 +59,7 @@ def test_a_worker_that_is_killed_fails_the_run(
 SLOW = """
 import sys, time
 sys.path.insert(0, {root!r})
-from gate import tasks
+from gate import processors, tasks
 def slow(task, workspace):
     print("judging", __import__("os").getpid(), flush=True)
     time.sleep(1000)
