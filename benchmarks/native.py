@@ -23,7 +23,11 @@ PROVIDERS = {
     "default provider": "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider",
     "RocksDB, state format 4": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
 }
-OURS = ("spark.sql.shuffle.partitions", "spark.sql.streaming.checkpointFileManagerClass")
+OURS = (
+    "spark.sql.shuffle.partitions",
+    "spark.sql.streaming.checkpointFileManagerClass",
+    "spark.sql.files.openCostInBytes",
+)
 """What a job sets of the settings that Spark's own operators depend on."""
 STARTING = 120
 """Seconds that Spark may need to start and to warm up."""

@@ -22,11 +22,13 @@ from synopsis_exec.job.grouping import LEAST, MOST_OF_A_FEW, SAMPLE, once, worth
 from synopsis_exec.job.range_fold import Folded, Given, Start, folded, packed, starts, summary, tables_of, unpacked
 from synopsis_exec.job.reading import in_one_line
 from synopsis_exec.job.result_lines import write_results
-from synopsis_exec.job.source import JobError
+from synopsis_exec.job.source import JobError, Source
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+COMPRESSED = 4
+"""Bytes of a row of compressed columns, at least: Spark's estimate is of files, in proportion to the columns read."""
 UNKNOWN = 2**62
 """Spark's estimate of the bytes of what it knows nothing of is above this."""
 
@@ -119,13 +121,14 @@ class SpreadJob(Job):
     def may_be_large(self, size: int | None) -> bool:
         """Whether a batch must be counted before it is fetched: by its bytes, and the rows and bytes of the last one.
 
-        Where nothing is known, a row is a byte at least. Kafka's records are numbered in the order of the files, so
-        that whether a batch is large must not depend on what came before.
+        Where nothing is known, a row is some bytes at least. Kafka's records are numbered in the order of the files,
+        so that whether a batch is large must not depend on what came before.
         """
         if self.cuts is not None or not self.options.driver_rows or (SINK is not None and SINK.format == "kafka"):
             return True
         if self.seen is None:
-            return size is None or size > self.options.driver_rows
+            least = min(least_bytes(source, bool(self.options.input)) for source in STREAMS)
+            return size is None or size > least * self.options.driver_rows
         number, before = self.seen
         share = size / before if size and before else 1
         return bool(number * share > self.options.driver_rows)
@@ -330,6 +333,13 @@ def in_order_of_time(reports: list[Any]) -> list[Folded]:
     """The reports of the ranges."""
     found = dict(pickle.loads(bytes(report)) for report in reports)
     return [Folded(*found[number]) for number in sorted(found)]
+
+
+def least_bytes(source: Source, lines: bool) -> int:
+    """How many bytes a row is at least by Spark's estimate: a line of JSON, or a row of compressed columns."""
+    if lines or source.payload or source.format in ("json", "text"):
+        return 1 + sum(len(column) + len('"":0,') for column in source.missing)
+    return COMPRESSED
 
 
 def estimated_bytes(frame: DataFrame) -> int | None:
