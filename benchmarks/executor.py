@@ -193,14 +193,15 @@ def on_spark(workload: Workload, rows: int, size: int, rounds: int, native: floa
         }
         if workload.name == W1.name:
             actions["groupBy(K, B).count()"] = lambda data, part: grouped(spark, workload, data)
-            installed = f"groupBy(K, B).count(), {INSTALLED}"
-            actions[installed] = lambda data, part: as_installed(spark, grouped, workload, data)
         for action in actions.values():
             action(folder / "warm", "warm")
         watched = Watched()
         times = in_turn({name: (lambda a=a: a(folder / "data", "data")) for name, a in actions.items()}, rounds)
-        what = f"{workload.name}, {rows:,} rows of {workload.format}"
+        what, data = f"{workload.name}, {rows:,} rows of {workload.format}", folder / "data"
         found: Rows = [(f"{what}: job, {rounds} times", watched.in_words())]
+        if native and workload.name == W1.name:
+            once = {f"groupBy(K, B).count(), {INSTALLED}, once": lambda: as_installed(spark, grouped, workload, data)}
+            times |= in_turn(once, 1)
         mine = times["job"]
         for name, seconds in times.items():
             clock, processor = rate(rows, seconds.clock), rate(rows, seconds.processor)
@@ -236,7 +237,11 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=100_000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument(
-        "--native", type=float, metavar="SECONDS", default=0, help="also Spark's native join, cut off after so long"
+        "--native",
+        type=float,
+        metavar="SECONDS",
+        default=0,
+        help="also Spark's native join, cut off after so long, and its aggregate with default settings",
     )
     parser.add_argument("--no-spark", action="store_true", help="the kernels alone")
     parser.add_argument("--workload", choices=[w.name for w in WORKLOADS], nargs="+", default=["W1", "W2", "W3"])
