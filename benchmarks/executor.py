@@ -209,7 +209,7 @@ def on_spark(workload: Workload, rows: int, size: int, rounds: int, native: floa
             if name != "job":
                 found.append(beside(seconds.clock / mine.clock, seconds.processor / mine.processor))
         for provider, installed in product(PROVIDERS, (False, True)) if native and workload.name == W1.name else ():
-            join = native_join(workload, folder, provider, installed, native)
+            join = native_join(workload, folder, provider, installed, native, rows, size)
             name = f"native join, {provider}{f', {INSTALLED}' if installed else ''}"
             found.append((f"{what}: {name}", join.in_words(rows)))
             if join.rows:

@@ -50,8 +50,13 @@ class Joined:
         return speeds + end
 
 
-def native_join(workload: Workload, folder: Path, provider: str, installed: bool, seconds: float) -> Joined:
-    """Run the join on the files in ``folder``/data, after those in ``folder``/warm, for so many seconds at most."""
+def native_join(
+    workload: Workload, folder: Path, provider: str, installed: bool, seconds: float, rows: int, size: int
+) -> Joined:
+    """Run the join on the rows in ``folder``/data, so many in each of its batches, for so many seconds at most.
+
+    It is run on those in ``folder``/warm first.
+    """
     arguments = [__file__, workload.format, str(folder), provider, str(int(installed)), str(seconds)]
     environment = {**os.environ, "PYSPARK_PYTHON": sys.executable}
     with tempfile.TemporaryFile("w+") as out:
@@ -64,8 +69,8 @@ def native_join(workload: Workload, folder: Path, provider: str, installed: bool
             end = f"cut off after {seconds:.0f} s"
         out.seek(0)
         lines = [json.loads(line) for line in out if line.startswith("{")]
-    found = lines[-1] if lines else {"rows": 0, "seconds": 0.0, "processor": 0.0}
-    return Joined(**found, end=end)
+    found = lines[-1] if lines else {"batches": 0, "seconds": 0.0, "processor": 0.0}
+    return Joined(min(rows, found["batches"] * size), found["seconds"], found["processor"], end)
 
 
 def stream(spark: Any, workload: Workload, folder: Path) -> dict[str, Any]:
@@ -79,7 +84,7 @@ def stream(spark: Any, workload: Workload, folder: Path) -> dict[str, Any]:
 
 
 def drain(frame: Any, mode: str = "append", seconds: float | None = None, step: Callable[[int], None] = print) -> None:
-    """Run a streaming frame to the end of its input, or so long, into nothing; ``step`` hears of the rows read then."""
+    """Run a streaming frame to its end, or so long, into nothing; ``step`` hears how many batches are done."""
     with tempfile.TemporaryDirectory() as checkpoint:
         query = (
             frame.writeStream.format("noop")
@@ -91,13 +96,13 @@ def drain(frame: Any, mode: str = "append", seconds: float | None = None, step: 
         if seconds is None:
             query.awaitTermination()
             return
-        read: dict[int, int] = {}
+        done: set[int] = set()
         begun = time.perf_counter()
         over = False
         while not over and time.perf_counter() - begun < seconds:
             over = query.awaitTermination(0.25)
-            read |= {progress.batchId: progress.numInputRows for progress in query.recentProgress}
-            step(sum(read.values()))
+            done |= {progress.batchId for progress in query.recentProgress if progress.numInputRows}
+            step(len(done))
         query.stop()
 
 
@@ -124,10 +129,10 @@ def joined(spark: Any, workload: Workload, folder: Path, provider: str, seconds:
     on = "S.K = T.K AND S.ts > T.ts AND 0 < T.B AND T.B < 5 AND 0 <= S.K AND S.K < 100"
     begun, before = time.perf_counter(), processor_seconds()
 
-    def step(rows: int) -> None:
+    def step(batches: int) -> None:
         spent = {"seconds": time.perf_counter() - begun, "processor": processor_seconds() - before}
         if told:
-            print(json.dumps({"rows": rows, **spent}), flush=True)
+            print(json.dumps({"batches": batches, **spent}), flush=True)
 
     drain(s.join(t, F.expr(on)).selectExpr("S.K", "T.B"), seconds=seconds, step=step)
 
