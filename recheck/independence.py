@@ -7,7 +7,8 @@ still hold are no further apart than timestamps of one match may be.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from functools import cached_property
 
 from recheck.claims import Table
 from recheck.conditions import Conditions
@@ -25,21 +26,42 @@ class Independence:
     def _independent(self, x: str, y: str) -> bool:
         if self.conditions.forced(x, y) or self.conditions.forced(y, x):
             return False
-        mine, others = ([table for table in self.tables if stream in table.streams] for stream in (x, y))
-        shared = {r for table in mine for r in table.relations} & {r for table in others for r in table.relations}
-        return not shared and self._held_for_less(x, mine, y) and self._held_for_less(y, others, x)
+        shared = any(self._linked(x, group) and self._linked(y, group) for group in self._groups)
+        return not shared and self._held_for_less(x, y) and self._held_for_less(y, x)
 
-    def _held_for_less(self, older: str, tables: Iterable[Table], newer: str) -> bool:
+    def _linked(self, stream: str, group: frozenset[str]) -> bool:
+        return any(frozenset((stream, relation)) in self.conditions.links for relation in group)
+
+    @cached_property
+    def _groups(self) -> tuple[frozenset[str], ...]:
+        """Relations that conditions link, directly or through others."""
+        groups: list[frozenset[str]] = []
+        for relation in self.conditions.relations:
+            linked = [group for group in groups if self._linked(relation, group)]
+            groups = [group for group in groups if group not in linked] + [frozenset((relation,)).union(*linked)]
+        return tuple(groups)
+
+    def _held_for_less(self, older: str, newer: str) -> bool:
         """Whether all tables drop a stream's tuples before another one's would be too new for them."""
         bound = self.conditions.follows.bound(self.conditions.time(newer), self.conditions.time(older))
         if bound is None:
             return True
+        tables = (table for table in self.tables if older in table.streams and newer not in table.streams)
         ages = [[age for age in table.ages if age.stream == older] for table in tables]
         return all(mine and mine[0].expires is not None and mine[0].expires <= bound[0] for mine in ages)
 
     def touching(self, streams: frozenset[str], others: Iterable[str]) -> bool:
         """Whether some streams are in a set, or near one of it."""
         return any(x == y or frozenset((x, y)) in self.near for x in streams for y in others)
+
+    def sharing(self) -> Iterator[str]:
+        """The relations that two parts of a match would join, each for itself."""
+        joining = [table for table in self.tables if table.relations]
+        for place, table in enumerate(joining):
+            for other in joining[:place]:
+                shared = set(table.relations) & set(other.relations)
+                if shared and not self.touching(frozenset(table.streams), other.streams):
+                    yield f"tables {other.name} and {table.name} are parts of one match, and both join {min(shared)}"
 
     def beside(self, table: Table) -> frozenset[str]:
         """The streams outside of a table that may be in another part of a match, older or newer."""

@@ -60,6 +60,7 @@ def _branch_faults(conditions: Conditions, claim: Branch, distinct: bool, sample
         independence = Independence(conditions, partial, whole=True)
         if any(uncovered(conditions, partial, independence)):
             independence = Independence(conditions, partial, whole=False)
+        yield from independence.sharing()
         yield from uncovered(conditions, partial, independence)
         for table in partial:
             yield from insufficient(conditions, table, independence.beside(table))
