@@ -215,9 +215,17 @@ class Known:
         return self.inside(x) == self.inside(y) or self.decides(x, y)
 
     def _arrival(self) -> Iterator[Edge]:
-        times = [self.conditions.time(stream) for stream in self.conditions.streams if stream not in self.beside]
-        inside = [time for time in times if self.inside(time)]
-        yield from ((old, new, -1, False) for old in inside for new in times if not self.inside(new))
+        """What is missing comes later; what is beside the table may have come before, but not so early that its table
+        dropped it, which is no sooner than the conditions say (`recheck.independence`).
+        """
+        inside = [self.conditions.time(stream) for stream in self.table.streams]
+        for other in (stream for stream in self.conditions.streams if stream not in self.table.streams):
+            time = self.conditions.time(other)
+            for old in inside:
+                if other not in self.beside:
+                    yield old, time, -1, False
+                elif (bound := self.conditions.follows.bound(old, time)) is not None:
+                    yield old, time, bound[0], False
 
 
 def _unstored_outputs(known: Known) -> Iterator[str]:
