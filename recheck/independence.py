@@ -46,7 +46,7 @@ class Independence:
         bound = self.conditions.follows.bound(self.conditions.time(newer), self.conditions.time(older))
         if bound is None:
             return True
-        tables = (table for table in self.tables if older in table.streams and newer not in table.streams)
+        tables = (table for table in self.tables if older in table.streams)
         ages = [[age for age in table.ages if age.stream == older] for table in tables]
         return all(mine and mine[0].expires is not None and mine[0].expires <= bound[0] for mine in ages)
 
