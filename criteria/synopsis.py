@@ -24,6 +24,7 @@ from criteria.cuts import Cut, cuts
 from criteria.extremum import Extremum, extrema
 from criteria.independence import Independence
 from criteria.order_search import Reference
+from criteria.times import Times
 from criteria.ways import Transition, ways
 
 MOST_WHOLE = 64
@@ -118,6 +119,11 @@ class Synopsis:
         return tuple(source.alias for source in self.facts.branch.streams)
 
     @cached_property
+    def times(self) -> Times:
+        """What the timestamps of the streams have to do with each other."""
+        return Times(self.facts)
+
+    @cached_property
     def sets(self) -> tuple[tuple[str, ...], ...] | None:
         """The sets of streams that have a table, smallest first; None beyond `MOST_TABLES`.
 
@@ -152,11 +158,12 @@ class Synopsis:
     def _independence(self) -> Independence | None:
         """Which streams are independent, where otherwise there would be many tables; None where all sets have one.
 
-        Extrema are of whole matches, and a finite stream's end empties the tables of all that it is missing in.
+        A finite stream's end empties all tables that it is missing in. Extrema are joined where there is no other way.
         """
-        if self._realisable(MOST_WHOLE) is not None or self.references or self.facts.finite_streams:
+        few = MOST_TABLES if self.references else MOST_WHOLE
+        if self.facts.finite_streams or self._realisable(few) is not None:
             return None
-        return Independence(self.streams, self._needs, self._windows, self._near, MOST_TABLES)
+        return Independence(self.streams, self._needs, self.times.windows, self._near, MOST_TABLES)
 
     def _near(self, x: str, y: str) -> bool:
         """Whether streams are joined with the same relations, or their values may be kept as places among others."""
@@ -299,7 +306,7 @@ class Synopsis:
         """Whether a table may keep tuples of a stream for ever."""
         ends = self.facts.finite_streams
         outside = [other for other in self.streams if other not in inside]
-        windows = self._windows.get(stream, {})
+        windows = self.times.windows.get(stream, {})
         return stream in self.facts.infinite and not any(other in ends or other in windows for other in outside)
 
     @cached_property
@@ -354,7 +361,7 @@ class Synopsis:
     def _age(self, stream: str, inside: frozenset[str]) -> Age | None:
         """What a table keeps of a stream's timestamp: nothing where the streams outside only need it to be older."""
         expires = self._expires(stream, inside)
-        waits = [wait for other, wait in self._waits[stream].items() if other not in inside]
+        waits = [wait for other, wait in self.times.waits[stream].items() if other not in inside]
         if expires is None and not waits:
             return None
         return Age(stream, expires, max(waits, default=None))
@@ -368,39 +375,4 @@ class Synopsis:
         """The age from which on a tuple is of no use, since a missing stream's would be too new for it."""
         if self._independence is not None:
             return self._independence.expires(inside.intersection(self.streams), stream)
-        return min((lag for other, lag in self._windows[stream].items() if other not in inside), default=None)
-
-    @cached_property
-    def _windows(self) -> dict[str, dict[str, int]]:
-        """For every stream how much newer each other one can be, as far as that is limited."""
-        pairs = {s: {other: self._window(other, s) for other in self.streams if other != s} for s in self.streams}
-        return {s: {other: lag for other, lag in lags.items() if lag is not None} for s, lags in pairs.items()}
-
-    @cached_property
-    def _waits(self) -> dict[str, dict[str, int]]:
-        """For every stream how much older than each other one it must be, where that is more than older."""
-        pairs = {s: {other: self._stated_lag(s, other) for other in self.streams if other != s} for s in self.streams}
-        return {s: {o: -lag for o, lag in lags.items() if lag is not None and lag <= -2} for s, lags in pairs.items()}
-
-    def _window(self, newer: str, older: str) -> int | None:
-        """The largest ``newer.ts − older.ts``, where it does not follow from the end of a finite stream alone."""
-        matrix, i = self.facts.closure.node(self.facts.time(newer))
-        j = self.facts.closure.nodes[self.facts.time(older)][1]
-        return None if matrix.implied_through(i, 0, j) else matrix.bound(i, j)
-
-    def _stated_lag(self, newer: str, older: str) -> int | None:
-        """The largest ``newer.ts − older.ts``, where it does not follow through a third stream or constants."""
-        matrix, i = self.facts.closure.node(self.facts.time(newer))
-        j = self.facts.closure.nodes[self.facts.time(older)][1]
-        if not matrix.finite(i, j) or matrix.implied_through(i, 0, j) or matrix.redundant(i, j):
-            return None
-        return matrix.bound(i, j)
-
-    def age_checks(self, new: str, old: str) -> tuple[int | None, int | None]:
-        """What to check when ``new`` arrives and ``old`` is remembered: the least and greatest age of ``old``.
-
-        Both are None where being older is enough, as it always is without windows.
-        """
-        least = self._stated_lag(old, new)
-        greatest = self._stated_lag(new, old)
-        return (-least if least is not None and least <= -2 else None), greatest
+        return min((lag for other, lag in self.times.windows[stream].items() if other not in inside), default=None)

@@ -150,6 +150,9 @@ def _branch_plan(split: Query, number: int, synopsis: Synopsis) -> BranchPlan | 
     if synopsis.transitions is None:
         what = f"its partial matches can grow in more than {MOST_WAYS} ways"
         raise _refused(split, what, "relate the streams' timestamps, or join fewer streams")
+    if any(len(t.parts) > 1 for t in synopsis.transitions) and any(table.extrema for table in synopsis.tables):
+        what = "its greatest and least values would have to be joined from the tables of independent streams"
+        raise _refused(split, what, "relate the streams' timestamps, or join fewer streams")
     joins = (*_joins(facts), *synopsis.inequalities)
     used = {a for join in joins for a in join.attributes}
     used |= {output.value for output in branch.outputs if isinstance(output.value, Attribute)}
@@ -222,7 +225,7 @@ def _ages(synopsis: Synopsis, transition: Transition) -> list[AgeCheck]:
     for part in transition.parts:
         expires = synopsis.expiries(part.streams) if len(transition.parts) > 1 else {}
         for old in part.streams:
-            asked = [*(synopsis.age_checks(new, old) for new in transition.arriving), (None, expires.get(old))]
+            asked = [*(synopsis.times.age_checks(new, old) for new in transition.arriving), (None, expires.get(old))]
             least = max((low for low, _ in asked if low is not None), default=None)
             greatest = min((high for _, high in asked if high is not None), default=None)
             if least is not None or greatest is not None:

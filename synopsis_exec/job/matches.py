@@ -165,7 +165,7 @@ class Matches:
         by_key &= not join.ages or log.table.single
         in_window = None
         if not by_key or join.ages:
-            in_window = log.ranges(names, values, frame.time, since)
+            in_window = log.ranges(names, values, plus(frame.time, 1) if join.now else frame.time, since)
         if by_key:
             index = log.index(True, names)
             low, high = matched(index, values, frame.size)
