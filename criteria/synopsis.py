@@ -27,8 +27,9 @@ from criteria.order_search import Reference
 from criteria.times import Times
 from criteria.ways import Transition, ways
 
-MOST_WHOLE = 64
-"""Realisable sets of streams up to which each has a table of its own, whatever streams are independent."""
+MOST_WHOLE = 12
+"""Realisable sets of streams up to which each has a table of its own, whatever streams are independent: so many tables
+may be folded by executors (`synopsis_exec.range_choice`)."""
 MOST_TABLES = 1024
 """Tables beyond which no plan is made."""
 
