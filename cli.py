@@ -51,7 +51,8 @@ def main() -> None:
     \b
     Exit status: 0 clean; 1 a query is not bounded or cannot be compiled, or a run broke its bound;
     2 wrong usage or catalog; 3 a file that cannot be read, parsed or written; 4 an internal error;
-    130 interrupted. explain exits 0 whatever the verdict, unless the stage asked for does not exist.
+    130 interrupted; 141 nobody reads the output any more. explain exits 0 whatever the verdict, unless the
+    stage asked for does not exist.
     """
 
 

@@ -72,6 +72,12 @@ class InputError(StreamboundError):
     exit_status = 3
 
 
+class WorkerError(StreamboundError):
+    """A process that shares the work was ended by the system or by somebody (exit 2): nothing was judged to the end."""
+
+    exit_status = 2
+
+
 class NotExecutableError(StreamboundError):
     """The query cannot be compiled to a bounded-memory job: it is not bounded, or not supported (exit 1)."""
 

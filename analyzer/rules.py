@@ -12,6 +12,11 @@ DOCS_VARIABLE = "STREAMBOUND_DOCS"
 """The environment variable that names another place, such as a mirror."""
 
 
+def docs_address() -> str:
+    """Where the pages of the codes are, without a slash at the end."""
+    return os.environ.get(DOCS_VARIABLE, DOCS)
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """A diagnostic code, its stable name, its default severity and one sentence of meaning."""
@@ -24,7 +29,7 @@ class Rule:
     @property
     def docs(self) -> str:
         """The address of the page that explains it."""
-        return f"{os.environ.get(DOCS_VARIABLE, DOCS)}/{self.code}.md"
+        return f"{docs_address()}/{self.code}.md"
 
     @property
     def acceptable(self) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import stat
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
@@ -12,10 +10,9 @@ from typing import Protocol
 
 from analyzer.catalog import Catalog, find_catalog, load_catalog
 from analyzer.errors import CatalogError, InputError, UsageError
+from analyzer.query_files import STDIN, fitting, linked
 from analyzer.spans import SourceText
 from analyzer.sql_files import read_sql
-
-STDIN = "-"
 
 
 class Sources(Protocol):
@@ -90,6 +87,13 @@ class Workspace:
                     found.setdefault(relative(nearest), file)
         return found
 
+    def unseen(self, paths: tuple[Path, ...]) -> list[Path]:
+        """Links to directories with SQL files that a search does not follow: below the paths, or by the catalog."""
+        if paths or self._default is None:
+            return [found for path in paths if str(path) != STDIN for found in linked(path, "**")]
+        parent = Path(self._default.file).parent
+        return list(dict.fromkeys(found for pattern in self._default.queries for found in linked(parent, pattern)))
+
     def registered(self, allow_empty: bool = False) -> list[Path]:
         """The files that the catalog's ``queries`` globs name; raises UsageError for none, unless that is allowed."""
         catalog = self.catalog()
@@ -98,49 +102,11 @@ class Workspace:
             raise UsageError(f"nothing to check: {catalog.file} registers no queries", remedy=remedy)
         files: dict[Path, None] = {}
         for pattern in catalog.queries:
-            matches = _no_pipes(sorted(Path(catalog.file).parent.glob(pattern)))
+            matches = fitting(Path(catalog.file).parent, pattern)
             if not matches and not allow_empty:
                 raise UsageError(f"queries = [{pattern!r}] in {catalog.file} matches no file")
             files.update(dict.fromkeys(matches))
         return list(files)
-
-
-def query_files(paths: tuple[Path, ...], allow_empty: bool = False) -> list[Path]:
-    """The files that some paths name, each once: files, every .sql below a directory, - for standard input.
-
-    Raises UsageError for a directory without a .sql file unless that is allowed, and InputError for one that cannot be
-    listed; whether a file can be read is for its reader to say.
-    """
-    found: dict[str, Path] = {}
-    for path in paths:
-        inside = _below(path) if path.is_dir() else [path]
-        if not inside and not allow_empty:
-            remedy = "nothing was checked, so nothing passed; --allow-empty lets it"
-            raise UsageError(f"no .sql file in {path} or below it", remedy=remedy)
-        for file in inside:
-            found.setdefault(str(file) if str(file) == STDIN else os.path.normpath(Path.cwd() / file), file)
-    return list(found.values())
-
-
-def _below(directory: Path) -> list[Path]:
-    """Every .sql file below a directory, in order; raises InputError for a directory that cannot be listed."""
-
-    def unreadable(error: OSError) -> None:
-        raise InputError(f"cannot list the directory: {error.strerror}", file=str(error.filename)) from error
-
-    listed = os.walk(directory, onerror=unreadable)
-    return _no_pipes(
-        sorted(Path(folder, name) for folder, _, names in listed for name in names if name.lower().endswith(".sql"))
-    )
-
-
-def _no_pipes(files: list[Path]) -> list[Path]:
-    """The files that were found; raises InputError for a pipe or a device, which nobody named: it might never end."""
-    for file in files:
-        with suppress(OSError):
-            if not stat.S_ISREG(mode := file.stat().st_mode) and not stat.S_ISDIR(mode):
-                raise InputError("neither a file nor a directory", file=str(file), remedy="move it elsewhere")
-    return files
 
 
 def read_query(path: Path) -> SourceText:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -75,6 +74,7 @@ def create(
     from gate.baseline import Baseline, baseline_text
     from gate.exit_status import not_judged
     from gate.ratchet import entries, refused
+    from reports.visible import visible
 
     file = baseline_file
     if file.exists():
@@ -87,7 +87,7 @@ def create(
     left = refused(outcomes, policy)
     for one in left[:_LISTED]:
         place = f"{one.file}:{one.span.line}:{one.span.column}"
-        click.echo(f"{place}: {one.code} cannot be recorded: {one.message}", err=True)
+        click.echo(visible(f"{place}: {one.code} cannot be recorded: {one.message}"), err=True)
     if left:
         click.echo(f"streambound: error: {_count(len(left), 'finding')} cannot be in a baseline", err=True)
         click.echo("  help: correct them, or take the files out of what is checked", err=True)
@@ -108,6 +108,7 @@ def update(
     """
     from gate.baseline import baseline_text
     from gate.writing import write_texts
+    from reports.visible import visible
 
     file = baseline_file
     known, found, _ = _compared(paths, file, catalog_file, allow_empty, debug)
@@ -115,7 +116,7 @@ def update(
     if text != known.text:
         write_texts({str(file): (known.text, text)})
     for entry in found.stale:
-        click.echo(f"removed {entry.code} of {entry.query} in {entry.file}")
+        click.echo(visible(f"removed {entry.code} of {entry.query} in {entry.file}"))
     removed = len(known.entries) - len(found.held)
     click.echo(f"{file}: {_count(len(found.held), 'finding')} left, {removed} removed")
 
@@ -130,6 +131,7 @@ def check(
     """Compare: exit with 1 for a finding that is not in the baseline, or for an entry that is stale."""
     from analyzer.diagnostics import ORDER
     from gate.exit_status import exit_status, fails
+    from reports.visible import visible
 
     file = baseline_file
     _, found, policy = _compared(paths, file, catalog_file, allow_empty, debug)
@@ -141,7 +143,7 @@ def check(
         if one.suppression is None and ORDER.index(one.severity) >= ORDER.index(policy.least(item.source.file))
     ]
     for one in new:
-        click.echo(f"{one.file}:{one.span.line}:{one.span.column}: new: {one.code} {one.message}")
+        click.echo(visible(f"{one.file}:{one.span.line}:{one.span.column}: new: {one.code} {one.message}"))
     say_stale(file, found.stale)
     click.echo(f"{file}: {_count(len(found.held), 'finding')} known, {len(new)} new, {len(found.stale)} stale")
     sys.exit(exit_status(found.outcomes, policy.least) or (1 if found.stale else 0))
@@ -161,16 +163,17 @@ def _compared(
 def _outcomes(
     paths: tuple[Path, ...], criteria: str, catalog_file: Path | None, allow_empty: bool, debug: bool
 ) -> tuple[tuple[Outcome, ...], Policy]:
-    from analyzer.workspace import query_files
+    from analyzer.query_files import query_files
     from gate.cache import Cache, cache_directory
     from gate.check_files import Settings, check_files
+    from gate.processors import processors
     from gate.reported import reported
     from gate.suppressions import today
 
     workspace = workspace_of(catalog_file)
     files = query_files(paths, allow_empty) if paths else workspace.registered(allow_empty)
     policy = policy_of(workspace, {"criteria": criteria}, repairs=False)
-    settings = Settings(criteria, 0, jobs=os.cpu_count() or 1, allow_empty=allow_empty, policy=policy)
+    settings = Settings(criteria, 0, jobs=processors(), allow_empty=allow_empty, policy=policy)
     found = reported(check_files(files, workspace, settings, cache=Cache(cache_directory())), policy, today())
     tell_defects(found, debug)
     return found, policy

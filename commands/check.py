@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from commands.failures import tell_defects
 from commands.fixing import FixOptions, fix_options, fixed
 from commands.options import PathArgument, colored, common_options
 from commands.outputs import Output, OutputOption, details, outputs, put
+from commands.streams import reporting
 from commands.watching import Watchable, watched
 from reports.formats import FORMAT_NAMES
 
@@ -77,9 +77,10 @@ def check(
     when neither is proved, unsupported when it is outside the query language, and error when it is wrong.
     Everything but bounded is a finding.
     """
-    from analyzer.workspace import query_files
+    from analyzer.query_files import query_files
     from gate.cache import Cache, cache_directory
     from gate.check_files import REPAIRED, Settings, check_files
+    from gate.processors import processors
     from gate.reported import reported
     from gate.suppressions import today
 
@@ -90,13 +91,14 @@ def check(
     workspace = workspace_of(catalog_file, stdin_name)
     files = query_files(paths, allow_empty) if paths else workspace.registered(allow_empty)
     _note_unused(workspace, files)
+    _note_unseen(workspace, paths)
     fixes = FixOptions(fix, diff, unsafe)
     fixes.require_sense(files, criteria, repairs if given("repairs") else None)
     policy = policy_of(workspace, repairs=True) if fixes.wanted else policy_of(workspace)
     comparison = Comparison(baseline_file, against, policy)
     comparison.require_sense(fixes.wanted, given("transitions_only"))
     most = None if fixes.wanted else most
-    settings = Settings(criteria, most, details(asked), jobs or os.cpu_count() or 1, allow_empty, policy)
+    settings = Settings(criteria, most, details(asked), jobs or processors(), allow_empty, policy)
     cache = Cache(cache_directory() if use_cache else None)
 
     def judge(sources: Sources) -> tuple[Outcome, ...]:
@@ -113,7 +115,8 @@ def check(
         _note_unneeded(workspace, found)
     found, beside, status = comparison.compare(found, workspace, files, paths, judge_then)
     if not diff:
-        put(asked, found, colored(color), beside)
+        with reporting(status):
+            put(asked, found, colored(color), beside)
     sys.exit(status)
 
 
@@ -122,6 +125,13 @@ def _note_unused(workspace: Workspace, files: list[Path]) -> None:
     for nearer, file in workspace.unused(files).items():
         used = f"{file} is checked against {workspace.catalog(file).file}, found from the working directory upwards"
         click.echo(f"streambound: note: {used}; {nearer} is not read (--catalog chooses)", err=True)
+
+
+def _note_unseen(workspace: Workspace, paths: tuple[Path, ...]) -> None:
+    """Say which linked directories nobody looked into."""
+    for link in workspace.unseen(paths):
+        said = f"{link} leads to a directory with SQL files and is not followed; name it to check them"
+        click.echo(f"streambound: note: {said}", err=True)
 
 
 def _note_unneeded(workspace: Workspace, found: tuple[Outcome, ...]) -> None:

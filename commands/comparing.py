@@ -105,11 +105,13 @@ class Comparison:
 
 def _say(compared: Beside, broken: Sequence[CatalogError]) -> None:
     """What became of the queries, on standard error."""
+    from reports.visible import visible
+
     for error in broken:
         said = f"the catalog of {compared.ref} cannot be used, so its queries count as new: {error.placed}"
         click.echo(f"streambound: note: {said}", err=True)
     for one in compared.changed[:_LISTED]:
-        click.echo(f"  {one}", err=True)
+        click.echo(visible(f"  {one}"), err=True)
     if len(compared.changed) > _LISTED:
         click.echo(f"  and {len(compared.changed) - _LISTED} more", err=True)
     counted = ", ".join(f"{number} {change}" for change, number in compared.counts.items() if number)

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
-from commands.options import OutputFile, common_options
+from commands.options import OutputFile, QueryArgument, common_options
 from commands.statement import job_of, write_file
 
 
 @click.command("compile")
-@click.argument("query")
+@click.argument("query", type=QueryArgument())
 @click.option("--name", help="Which statement of the file, by its name.")
 @click.option("-o", "--output", type=OutputFile(), metavar="FILE", help="Where to; default: print it.")
 @click.option("--check", is_flag=True,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from commands.options import colored, common_options
+from commands.options import QueryArgument, colored, common_options
 from commands.statement import decision_of, job_of, put
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ _SUFFIXES = {".mmd": "mermaid", ".dot": "dot", ".gv": "dot", ".svg": "svg"}
 
 
 @click.command("explain")
-@click.argument("query", metavar="QUERY|CODE")
+@click.argument("query", type=QueryArgument(codes=True), metavar="QUERY|CODE")
 @click.option("--name", help="Which statement of the file, by its name.")
 @click.option("--emit", type=click.Choice(_STAGES), multiple=True, metavar="STAGE",
               help="A stage to print, from the list above; may be repeated.")  # fmt: skip
@@ -80,6 +80,7 @@ def explain(
         return
     from criteria.check import find_statement
     from reports.explanation import stage_text
+    from reports.visible import visible
 
     drawing = format_name or _SUFFIXES.get(output.suffix.lower() if output else "", "text")
     if drawing != "text":
@@ -96,6 +97,7 @@ def explain(
         title = [] if len(emit) == 1 else [f"== {stage} =="]
         executor = stage in ("plan", "job", "synopses")
         text = _executor_stage(stage, catalog, checked, input_dir) if executor else stage_text(stage, checked, in_color)
+        text = text if stage == "job" else visible(text, in_color)
         texts.append("\n".join([*title, text]))
     put("\n\n".join(texts), output)
     if checked.decision is None:

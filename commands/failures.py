@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from commands.streams import OutputLost, watch_streams
 
 if TYPE_CHECKING:
     from analyzer.errors import StreamboundError
@@ -23,20 +23,21 @@ def guarded(call: Callable[[], Any]) -> Any:
     """Call a command; a failure ends the process with one message and its exit status, or raises with ``--debug``."""
     import logging
 
-    from analyzer.errors import StreamboundError
+    from analyzer.errors import InputError, StreamboundError
 
     logging.getLogger("sqlglot").setLevel(logging.ERROR)  # what it warns of is reported as unsupported
     debug = "--debug" in sys.argv[1:]
     sys.set_int_max_str_digits(MOST_DIGITS)
+    watch_streams()
     try:
-        return call()
-    except BrokenPipeError:
-        discard_output()
-        sys.exit(1)
+        return _flushed(call)
+    except OutputLost as lost:
+        if lost.message:
+            tell(InputError(lost.message, remedy=lost.remedy))
+        sys.exit(lost.status)
     except OSError as error:
         if debug:
             raise
-        discard_output()
         what = error.filename or _unnamed()
         click.echo(f"streambound: error: {what}: {error.strerror or error}", err=True)
         sys.exit(3)
@@ -51,13 +52,21 @@ def guarded(call: Callable[[], Any]) -> Any:
         sys.exit(_unexpected(error))
 
 
+def _flushed(call: Callable[[], Any]) -> Any:
+    """Call, and print what is still buffered, so that a failure to do so is one of the command."""
+    try:
+        return call()
+    finally:
+        sys.stdout.flush()
+
+
 def _unnamed() -> str:
-    """What failed where the system names no file: most often a pipe or a full device; or there is no directory here."""
+    """What failed where the system names no file: there is no directory here, or a program that was started is gone."""
     try:
         Path.cwd()
     except OSError:
         return "the working directory"
-    return "cannot write the output"
+    return "a file or another program"
 
 
 def _unexpected(error: Exception) -> int:
@@ -77,12 +86,13 @@ def _unexpected(error: Exception) -> int:
 def tell(error: StreamboundError) -> None:
     """Print an error: where, what, the line of the file with marks, and the way out."""
     from reports.snippet import snippet
+    from reports.visible import visible
 
-    click.echo(f"streambound: error: {error.placed}", err=True)
+    click.echo(visible(f"streambound: error: {error.placed}"), err=True)
     if error.excerpt is not None:
-        click.echo("\n".join(snippet(error.excerpt, "error", color=False)), err=True)
+        click.echo(visible("\n".join(snippet(error.excerpt, "error", color=False))), err=True)
     if error.remedy:
-        click.echo(f"  help: {error.remedy}", err=True)
+        click.echo(visible(f"  help: {error.remedy}"), err=True)
 
 
 def tell_defects(outcomes: Iterable[Outcome], debug: bool) -> None:
@@ -90,9 +100,3 @@ def tell_defects(outcomes: Iterable[Outcome], debug: bool) -> None:
     for item in outcomes:
         if item.traceback and debug:
             click.echo(f"{item.source.file}:{item.span.line}: {item.name}:\n{item.traceback}", err=True, nl=False)
-
-
-def discard_output() -> None:
-    """Send what is still buffered for an output that takes no more to nowhere."""
-    with suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

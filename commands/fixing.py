@@ -33,7 +33,7 @@ class FixOptions:
     def require_sense(self, files: list[Path], criteria: str, repairs: bool | None) -> None:
         """Raise UsageError where the options contradict each other or the rest."""
         from analyzer.errors import UsageError
-        from analyzer.workspace import STDIN
+        from analyzer.query_files import STDIN
 
         if self.unsafe and not self.wanted:
             raise UsageError("--unsafe says which fixes to apply", remedy="add --fix, or --diff to see them first")

@@ -50,9 +50,14 @@ class Group(click.Group):
             formatter.write_dl([(command.name, command.summary) for command in self._lazy.values()])
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Call a command; an interruption is a message and exit status 130."""
+        """Call a command; an interruption is a message and exit status 130.
+
+        A broken pipe is that of a program that was started: standard output has an exception of its own.
+        """
         try:
             return super().invoke(ctx)
+        except BrokenPipeError as error:
+            raise OSError(0, "it ended before it was told everything", error.filename) from error
         except KeyboardInterrupt:
             click.echo("streambound: interrupted", err=True)
             sys.exit(130)

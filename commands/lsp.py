@@ -16,9 +16,10 @@ from commands.options import PathArgument
 def lsp(catalog_file: Path | None, debug: bool) -> None:
     """Serve editors over standard input and output: findings while typing, verdict and bound on hover, repairs.
 
-    Findings, verdicts and repairs are those of `streambound check FILE`, with the catalog's settings, its baseline and
-    the file's suppressions. The catalog is read from disk: save it to see what it changes. Needs the extra
-    `streambound[lsp]`.
+    Findings, verdicts and repairs are those of `streambound check`, which checks what the catalog registers, with the
+    texts in the editor in place of their files; of a file that is not registered, those of `streambound check FILE`.
+    Stale entries are shown in the baseline. The catalog is read from disk: save it to see what it changes. Needs the
+    extra `streambound[lsp]`.
 
     \b
     Neovim      vim.lsp.config.streambound = { cmd = { "streambound", "lsp" }, filetypes = { "sql" } }

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from commands.options import PathArgument, common_options
+from commands.options import PathArgument, QueryArgument, common_options
 from commands.statement import decision_of, write_file, writing
 
 _STAGES = {"writing": "writing the streams", "job": "running the job", "native": "running Spark's own join"}
@@ -48,7 +48,7 @@ class Heap(click.ParamType[str]):
 
 
 @click.command("memory")
-@click.argument("query")
+@click.argument("query", type=QueryArgument())
 @click.option("--name", help="Which statement of the file, by its name.")
 @click.option("--tuples", type=click.IntRange(1, 1_000_000_000), default=100_000, show_default=True, metavar="N",
               help="How many tuples the job reads.")  # fmt: skip

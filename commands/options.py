@@ -6,18 +6,24 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 class PathArgument(click.Path):
-    """A path; an empty one names nothing, where pathlib would read it as the working directory."""
+    """A path; an empty one names nothing, where pathlib would read it as the working directory.
+
+    Whether a file can be read is for its reader to say, as part of the report.
+    """
 
     def __init__(self) -> None:
-        super().__init__(path_type=Path)
+        super().__init__(path_type=Path, readable=False)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The path; fails for an empty one."""
@@ -37,6 +43,22 @@ class OutputFile(PathArgument):
         if not path.absolute().parent.is_dir():
             self.fail(f"there is no directory {path.parent}", param, ctx)
         return path
+
+
+class QueryArgument(click.types.StringParamType):
+    """A query: its file or its name in the catalog; for some commands also a code. Shells complete files, or codes."""
+
+    def __init__(self, codes: bool = False) -> None:
+        self.codes = codes
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """The codes that begin so, or else files."""
+        from click.shell_completion import CompletionItem
+
+        from analyzer.rules import RULES
+
+        codes = [CompletionItem(rule.code) for rule in RULES if rule.code.startswith(incomplete.upper())]
+        return codes if self.codes and incomplete and codes else [CompletionItem(incomplete, type="file")]
 
 
 def common_options(command: _F) -> _F:

@@ -14,6 +14,8 @@ from commands.options import OutputFile
 from reports.formats import FORMAT_NAMES, Format, format_named
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from reports.beside import Beside
     from reports.outcome import Outcome
 
@@ -43,6 +45,12 @@ class OutputOption(click.ParamType[Output]):
             self.fail(f"no format is called {name!r}; there are: {', '.join(FORMAT_NAMES)}", param, ctx)
         return Output(format_named(name), OutputFile().convert(file, param, ctx) if colon else None)
 
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """The formats that begin so."""
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(name) for name in FORMAT_NAMES if name.startswith(incomplete)]
+
 
 def outputs(format_name: str | None, named: tuple[Output, ...]) -> tuple[Output, ...]:
     """What --format and -o ask for; text where neither asks for anything. Two outputs share no place."""
@@ -61,19 +69,17 @@ def details(asked: tuple[Output, ...]) -> frozenset[str]:
 
 
 def put(asked: tuple[Output, ...], found: tuple[Outcome, ...], color: bool, beside: Beside) -> None:
-    """Write every output; where none goes to standard output, the totals go to standard error."""
-    from analyzer.errors import InputError
+    """Write every output, files first; where none goes to standard output, the totals go to standard error."""
     from commands.statement import write_file
     from reports.totals import total_text
+    from reports.visible import visible
 
-    if sys.stdout is None and not all(output.file for output in asked):
-        raise InputError("standard output is closed", remedy="write the report to a file: -o text:FILE")
-    for output in asked:
+    for output in sorted(asked, key=lambda output: output.file is None):
         text = output.form.render(found, color and output.file is None, beside) + "\n"
         if output.file is not None:
             write_file(output.file, text)
         elif output.form.for_people:
-            click.echo(text, nl=False)
+            click.echo(visible(text, color), nl=False)
         else:
             _binary(text)
         if output.form.name == "github":

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
-from commands.options import OutputFile, PathArgument, common_options
+from commands.options import OutputFile, PathArgument, QueryArgument, common_options
 from commands.running import run_job
 from commands.statement import job_of
 
 
 @click.command("run")
-@click.argument("query")
+@click.argument("query", type=QueryArgument())
 @click.option("--name", help="Which statement of the file, by its name.")
 @click.option("--input", "input_dir", type=PathArgument(), metavar="DIR",
               help="Holds NAME.jsonl, or a directory NAME of .jsonl files, for each stream and relation; "

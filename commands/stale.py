@@ -17,10 +17,12 @@ _LISTED = 10
 
 def say_stale(file: Path, stale: Sequence[Entry]) -> None:
     """Name the stale entries on standard error, the first of them one by one."""
+    from gate.stale_text import stale_remedy, stale_text
+    from reports.visible import visible
+
     for entry in stale[:_LISTED]:
-        what = f"{entry.code} of {entry.query} in {entry.file}"
-        click.echo(f"streambound: error: {file}:{entry.line}: stale: there is no {what} any more", err=True)
+        click.echo(visible(f"streambound: error: {file}:{entry.line}: {stale_text(entry)}"), err=True)
     if len(stale) > _LISTED:
         click.echo(f"streambound: error: {file}: {len(stale) - _LISTED} more entries are stale", err=True)
     if stale:
-        click.echo(f"  help: streambound baseline update --baseline {file} removes them", err=True)
+        click.echo(f"  help: {stale_remedy(file)}", err=True)

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import click
 
-from commands.options import PathArgument, common_options
+from commands.options import PathArgument, QueryArgument, common_options
 from commands.statement import decision_of
 
 
 @click.command("verify")
-@click.argument("query")
+@click.argument("query", type=QueryArgument())
 @click.option("--name", help="Which statement of the file, by its name.")
 @click.option("--input", "input_dir", type=PathArgument(), metavar="DIR",
               help="Recorded streams, as `run --input` takes them; by default streams are generated that fit the "

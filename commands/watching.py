@@ -33,7 +33,7 @@ def watched(context: click.Context) -> NoReturn:
     What is wrong with the input is printed and waits for the next change, like any finding.
     """
     from analyzer.errors import UsageError
-    from analyzer.workspace import STDIN
+    from analyzer.query_files import STDIN
 
     if Path(STDIN) in context.params["paths"] or context.params["fix"]:
         raise UsageError("--watch waits for changes of files: it goes neither with - nor with --fix")
@@ -68,10 +68,11 @@ def _round(context: click.Context, arguments: tuple[str, ...]) -> Mapping[str, A
     return again.params if again is not None else None
 
 
-def _stamps(params: Mapping[str, Any]) -> dict[Path, tuple[int, int]]:
-    """When the files were changed, and their sizes; what cannot be read is not there."""
-    found = {}
+def _stamps(params: Mapping[str, Any]) -> dict[Path, tuple[int, ...]]:
+    """When the files were changed, and their sizes; nothing of those that are named, or found, and not there."""
+    found: dict[Path, tuple[int, ...]] = {}
     for file in _files(params["paths"], params["catalog_file"], params["baseline_file"]):
+        found[file] = ()
         with suppress(OSError):
             stat = file.stat()
             found[file] = (stat.st_mtime_ns, stat.st_size)
@@ -82,7 +83,8 @@ def _files(paths: tuple[Path, ...], catalog_file: Path | None, baseline_file: Pa
     """The catalog, the baseline and the queries, as far as they can be found now."""
     from analyzer.catalog import find_catalog
     from analyzer.errors import StreamboundError
-    from analyzer.workspace import Workspace, query_files
+    from analyzer.query_files import query_files
+    from analyzer.workspace import Workspace
 
     with suppress(StreamboundError):
         yield catalog_file or find_catalog(Path.cwd())

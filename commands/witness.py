@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from commands.options import common_options
+from commands.options import QueryArgument, common_options
 from commands.running import spinner
 from commands.statement import decision_of, writing
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @click.command("witness")
-@click.argument("query")
+@click.argument("query", type=QueryArgument())
 @click.option("--name", help="Which statement of the file, by its name.")
 @click.option("--size", type=click.IntRange(2, 10_000), metavar="N", help="Elements of the witness; 3 by default.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Write the streams to DIR.")
@@ -43,6 +43,7 @@ def witness(
     Exit status 1: the query is bounded or unknown, so that there is no witness, or the proof failed.
     """
     from criteria.check import find_statement
+    from reports.visible import visible
     from reports.witness_report import claim, witness_lines, write_rows, write_witness
 
     catalog, checked = find_statement(query, name, catalog_file)
@@ -50,8 +51,8 @@ def witness(
     split = checked.decision.derivation.split if checked.decision else None
     if split is None:
         return
-    click.echo("\n".join([f"{checked.statement.name}: {checked.verdict.value}", *textwrap.wrap(claim(found), 100), ""]))
-    click.echo("\n".join(witness_lines(split, found)))
+    head = [f"{checked.statement.name}: {checked.verdict.value}", *textwrap.wrap(claim(found), 100), ""]
+    click.echo(visible("\n".join([*head, *witness_lines(split, found)])))
     if out is not None:
         about = {"query": checked.statement.name, "file": checked.source.file}
         with writing(out):

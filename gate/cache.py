@@ -30,12 +30,18 @@ _AT_ONCE = 500
 _PACKAGES = ("analyzer", "preprocess", "criteria", "reports", "gate")
 
 
-def cache_directory() -> Path:
-    """Where the cache is: ``STREAMBOUND_CACHE_DIR``, else ``streambound`` in the user's cache directory."""
+def cache_directory() -> Path | None:
+    """Where the cache is: ``STREAMBOUND_CACHE_DIR``, else ``streambound`` in the user's cache directory.
+
+    None for a user that has no home, as in some containers.
+    """
     if named := os.environ.get("STREAMBOUND_CACHE_DIR"):
         return Path(named)
     base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "streambound"
+    try:
+        return (Path(base) if base else Path.home() / ".cache") / "streambound"
+    except RuntimeError:
+        return None
 
 
 def digest(*parts: object) -> str:

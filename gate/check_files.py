@@ -6,8 +6,8 @@ the repairs of the first rejected ones.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -63,7 +63,7 @@ def check_files(
 
     ``progress`` is told each file that is done.
     """
-    return check_sources([_read(file, workspace) for file in files], workspace, settings, progress, cache)
+    return check_sources([source_of(file, workspace) for file in files], workspace, settings, progress, cache)
 
 
 def check_sources(
@@ -74,18 +74,35 @@ def check_sources(
     cache: Cache | None = None,
 ) -> tuple[Outcome, ...]:
     """As `check_files`, of texts that need not be in the files that they are named after; outcomes are passed on."""
-    sources = [source for source in sources if not _passed_over(source, settings)]
+    found = judged_sources(sources, workspace, settings, progress, cache)
+    return repeated_names([item for items in found for item in items])
+
+
+def judged_sources(
+    sources: Sequence[SourceText | Outcome],
+    workspace: Sources,
+    settings: Settings,
+    progress: Callable[[str], None] = lambda _: None,
+    cache: Cache | None = None,
+) -> list[tuple[Outcome, ...]]:
+    """What `check_sources` finds of each text by itself; nothing of an empty one that may be so."""
     run = _Run(workspace, settings, cache or Cache(None))
     tasks = [
         Task(source, settings.of_file(source.file)[0], settings.details)
         for source in sources
-        if isinstance(source, SourceText)
+        if isinstance(source, SourceText) and not _passed_over(source, settings)
     ]
     judged = iter(run.judge(tasks, progress))
-    found = [list(next(judged)) if isinstance(source, SourceText) else [source] for source in sources]
+    found = [_items(source, judged, settings) for source in sources]
     run.repair(found)
     run.cache.close()
-    return repeated_names([item for items in found for item in items])
+    return [tuple(items) for items in found]
+
+
+def _items(source: SourceText | Outcome, judged: Iterator[tuple[Outcome, ...]], settings: Settings) -> list[Outcome]:
+    if not isinstance(source, SourceText):
+        return [source]
+    return [] if _passed_over(source, settings) else list(next(judged))
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +110,8 @@ class _Run:
     workspace: Sources
     settings: Settings
     cache: Cache
+    catalogs: dict[tuple[str, str], str] = field(default_factory=dict)
+    """The digest of each catalog: many files have the same one, and it is long."""
 
     def judge(self, tasks: Sequence[Task], progress: Callable[[str], None]) -> Iterable[tuple[Outcome, ...]]:
         """The outcomes of each task: from the cache, else computed, and then in the cache."""
@@ -114,8 +133,11 @@ class _Run:
     def _key(self, task: Task) -> str:
         """All that the outcomes of a task depend on."""
         catalog = self.workspace.catalog(Path(task.source.file))
+        declared = (catalog.file, catalog.text)
+        if declared not in self.catalogs:
+            self.catalogs[declared] = digest(*declared)
         how = (task.criteria, sorted(task.details), task.repaired)
-        return digest(task.source.file, task.source.text, catalog.file, catalog.text, *how)
+        return digest(task.source.file, task.source.text, self.catalogs[declared], *how)
 
     def repair(self, found: list[list[Outcome]]) -> None:
         """Put the repairs of the first rejected statements in their places."""
@@ -141,8 +163,8 @@ class _Run:
                 yield place, number
 
 
-def _passed_over(source: SourceText | Outcome, settings: Settings) -> bool:
-    return isinstance(source, SourceText) and is_blank(source.text) and settings.of_file(source.file)[1]
+def _passed_over(source: SourceText, settings: Settings) -> bool:
+    return is_blank(source.text) and settings.of_file(source.file)[1]
 
 
 def _rejected(found: list[list[Outcome]]) -> Iterable[tuple[int, int]]:
@@ -150,7 +172,7 @@ def _rejected(found: list[list[Outcome]]) -> Iterable[tuple[int, int]]:
     return ((i, k) for i, items in enumerate(found) for k, item in enumerate(items) if item.rejected)
 
 
-def _read(file: Path, workspace: Sources) -> SourceText | Outcome:
+def source_of(file: Path, workspace: Sources) -> SourceText | Outcome:
     """A file's text, or what is reported of one that cannot be read."""
     try:
         return workspace.read(file)

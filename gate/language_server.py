@@ -1,12 +1,16 @@
 """A language server for SQL files: the findings of `streambound check` as they are typed, verdicts, and repairs.
 
-A query is checked against the catalog on disk, as `streambound check` in the editor's workspace folder would check it.
+Registered queries are one run, as `streambound check` in the editor's workspace folder makes it, with the texts in the
+editor in place of their files; the catalog is the one on disk.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+import re
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from lsprotocol import types
@@ -15,115 +19,213 @@ from pygls.lsp.server import LanguageServer
 from pygls.workspace import TextDocument
 
 from analyzer.errors import CatalogError, StreamboundError
-from analyzer.spans import SourceText, Span
+from analyzer.spans import Span
+from analyzer.toml_lines import toml_lines
 from analyzer.version import __version__
-from analyzer.workspace import Workspace, relative
-from gate.baseline import read_baseline
-from gate.cache import Cache, cache_directory
-from gate.check_files import Settings, check_sources
-from gate.lsp_values import NAME, code_actions, diagnostics, hover
-from gate.policy import Policy
-from gate.ratchet import ratchet
-from gate.reported import reported
-from gate.suppressions import today
+from analyzer.workspace import relative
+from gate.live import Found, Live, State
+from gate.lsp_positions import place
+from gate.lsp_values import NAME, code_actions, diagnostics, hover, message
+from gate.stale_text import stale_remedy, stale_text
 from reports.outcome import Outcome
 
 PAUSE = 0.2
 """Seconds without a change after which a text is checked."""
+AT_ONCE = 4
+"""Files that are judged without looking what the editor wants."""
 
-
-WATCHED = ("**/*.toml", "**/*baseline*.json")
+WATCHED = ("**/*.toml", "**/*baseline*.json", "**/*.sql")
 """Files that change what is found in queries: a client that can tells of changes by other programs."""
 
 
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+
+
 class Server(LanguageServer):
-    """The server's state: which catalog is in use, and what is shown of which document."""
+    """The server's state: what was judged, and what is shown of which document."""
 
     def __init__(self, catalog: Path | None) -> None:
-        super().__init__(NAME, __version__)
-        self.catalog = catalog
+        super().__init__(NAME, __version__, text_document_sync_kind=types.TextDocumentSyncKind.Full)
+        self.live = Live(catalog)
         self.versions: dict[str, int | None] = {}
-        self.blamed: set[str] = set()
-        """Catalogs that have a finding shown."""
+        """The documents that are open, by URI."""
+        self.shown: dict[str, tuple[int | None, list[types.Diagnostic]]] = {}
+        self.judging: asyncio.Task[None] | None = None
+        self.changes = 0
 
-    def outcomes(self, uri: str, repairs: bool = False) -> tuple[Outcome, ...]:
-        """What `streambound check FILE` says of a document as it is in the editor; raises StreamboundError.
+    def refresh(self) -> None:
+        """Show what is found of every open query, and what is wrong with the catalog and the baseline.
 
-        The catalog's settings and its baseline hold as they do there.
+        Where many other files must be judged first, they are judged later, and what depends on them is shown then.
         """
-        document = self.workspace.get_text_document(uri)
-        source = SourceText(file_name(uri), document.source.removeprefix("\ufeff"))
-        workspace = Workspace(self.catalog)
-        policy = Policy(workspace.default, {"repairs": repairs})
-        criteria = policy.value("criteria")
-        settings = Settings(criteria, None if repairs else 0, allow_empty=policy.value("allow-empty"), policy=policy)
-        judged = check_sources([source], workspace, settings, cache=Cache(cache_directory()))
-        found = reported(judged, policy, today())
-        if policy.baseline is None:
-            return found
-        return ratchet(found, read_baseline(policy.baseline, criteria), policy).outcomes
-
-    def check(self, uri: str) -> None:
-        """Check a document and show its findings; a catalog that cannot be used is shown where it is wrong."""
+        self.changes += 1
         try:
-            found = diagnostics(self.outcomes(uri), self.place, address)
-            wrong: CatalogError | None = None
-        except CatalogError as error:
-            found, wrong = [_failure(error)], error
+            state = self.live.state(self._texts())
+            found = self._judged(state)
         except StreamboundError as error:
-            found, wrong = [_failure(error)], None
-        self._show(uri, found)
-        self._blame(wrong)
+            self._show(dict(self._failed(error)))
+        else:
+            self._show(self._diagnostics(state, found))
 
-    def _blame(self, error: CatalogError | None) -> None:
-        """Show what is wrong with the catalog in the catalog, or no longer."""
-        blamed = {} if error is None or not error.file else {address(error.file): error}
-        for uri in self.blamed - blamed.keys():
-            self._show(uri, [])
-        for uri, failure in blamed.items():
-            line = (failure.line or 1) - 1
-            area = types.Range(types.Position(line, (failure.column or 1) - 1), types.Position(line + 1, 0))
-            self._show(uri, [replace_range(_failure(failure), area)])
-        self.blamed = set(blamed)
+    def _judged(self, state: State) -> Found:
+        """What is found with the open documents judged, and the others too if they are few."""
+        mine = {file_name(uri) for uri in self.versions}
+        missing = sorted(self.live.missing(state), key=lambda source: source.file not in mine)
+        urgent = missing if len(missing) <= AT_ONCE else [source for source in missing if source.file in mine]
+        self.live.judge(state, urgent)
+        whole = len(urgent) == len(missing)
+        if not whole and self.judging is None:
+            self.judging = asyncio.get_running_loop().create_task(self._judge_all())
+        return self.live.found(state, whole)
 
-    def _show(self, uri: str, found: list[types.Diagnostic]) -> None:
-        self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found, self.versions.get(uri)))
+    async def _judge_all(self) -> None:
+        """Judge what is missing, a few files at a time, and show what comes of it."""
+        try:
+            with suppress(StreamboundError):  # `refresh` shows it
+                while await self._judge_more():
+                    pass
+        finally:
+            self.judging = None
+        self.refresh()
+
+    async def _judge_more(self) -> bool:
+        """Judge what is missing now, until something changes; whether anything was."""
+        changes, state = self.changes, self.live.state(self._texts())
+        missing = self.live.missing(state)
+        for start in range(0, len(missing), AT_ONCE):
+            if self.changes != changes:
+                break
+            self.live.judge(state, missing[start : start + AT_ONCE])
+            await asyncio.sleep(0)
+        return bool(missing)
+
+    def _texts(self) -> dict[str, str]:
+        """The texts of the queries that are open, by the names of their files."""
+        return {file_name(uri): self._source(uri).removeprefix("\ufeff") for uri in self.versions if self.is_query(uri)}
+
+    def _source(self, uri: str) -> str:
+        """A document's text, in the editor or else on disk, as it can be read."""
+        if uri in self.workspace.text_documents:
+            return str(self.workspace.text_documents[uri].source)
+        path = uris.to_fs_path(uri)
+        try:
+            return Path(path).read_bytes().decode("utf-8", "replace") if path else ""
+        except OSError:
+            return ""
+
+    def is_query(self, uri: str) -> bool:
+        """Whether a document is SQL."""
+        return uri.lower().endswith(".sql") or self.workspace.get_text_document(uri).language_id == "sql"
 
     def place(self, file: str, span: Span) -> types.Range:
         """A span, which counts code points from 1, in the editor's units, from 0."""
-        lines = self.workspace.get_text_document(address(file)).source.split("\n")
-        start = types.Position(span.line - 1, span.column - 1)
-        end = types.Position(span.end_line - 1, span.end_column - 1)
-        return self.workspace.position_codec.range_to_client_units(lines, types.Range(start, end))
+        return place(self._source(address(file)), span, self.workspace.position_codec.client_num_units)
+
+    # --- what is shown ---------------------------------------------------------------------------------------------
+
+    def _diagnostics(self, state: State, found: Found) -> dict[str, list[types.Diagnostic]]:
+        """The findings by URI: of the open queries, of the baseline, and of the catalog."""
+        shown = {}
+        for uri in self.versions:
+            failed = state.failed.get(file_name(uri))
+            outcomes = self._of(found, uri)
+            shown[uri] = [_failure(failed)] if failed else diagnostics(outcomes, self.place, address)
+        if found.baseline is not None and found.stale:
+            file = found.baseline.file
+            help = stale_remedy(file)
+            shown[address(str(file))] = [_on_line(entry.line, stale_text(entry), help) for entry in found.stale]
+        catalog = state.workspace.default
+        if catalog is not None and (of_catalog := list(_of_catalog(state, found))):
+            shown[address(catalog.file)] = of_catalog
+        for error in state.failed.values():
+            shown |= self._blamed(error)
+        return shown
+
+    def _of(self, found: Found, uri: str) -> tuple[Outcome, ...]:
+        """What is found of a document, under the name that the run has for its file."""
+        name = Path(file_name(uri)).absolute()
+        return next((items for file, items in found.outcomes.items() if Path(file).absolute() == name), ())
+
+    def _failed(self, error: StreamboundError) -> Iterator[tuple[str, list[types.Diagnostic]]]:
+        """What is shown when nothing can be checked: the error in every query, and where it is wrong."""
+        yield from ((uri, [_failure(error)]) for uri in self.versions if self.is_query(uri))
+        yield from self._blamed(error).items()
+
+    def _blamed(self, error: StreamboundError) -> dict[str, list[types.Diagnostic]]:
+        if not isinstance(error, CatalogError) or not error.file:
+            return {}
+        line = (error.line or 1) - 1
+        area = types.Range(types.Position(line, (error.column or 1) - 1), types.Position(line + 1, 0))
+        return {address(error.file): [_failure(error, area)]}
+
+    def _show(self, found: dict[str, list[types.Diagnostic]]) -> None:
+        """Publish what is not shown like this yet, and nothing where there is nothing any more."""
+        for uri in self.shown.keys() - found.keys():
+            found[uri] = []
+        for uri, items in found.items():
+            version = self.versions.get(uri)
+            if self.shown.get(uri) != (version, items):
+                self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, items, version))
+        self.shown = {
+            uri: (self.versions.get(uri), items) for uri, items in found.items() if uri in self.versions or items
+        }
 
     async def check_later(self, document: TextDocument) -> None:
         """Check a document unless it changes again at once."""
         version = self.versions[document.uri] = document.version
         await asyncio.sleep(PAUSE)
         if self.versions.get(document.uri) == version:
-            self.check(document.uri)
+            self.refresh()
+
+    # --- what is asked for -----------------------------------------------------------------------------------------
+
+    def outcomes(self, uri: str, repairs: bool = False) -> tuple[Outcome, ...]:
+        """What is found of a document as it is in the editor; raises StreamboundError."""
+        state = self.live.state(self._texts())
+        found = self._judged(state)
+        file = next((item.source.file for item in self._of(found, uri)), None)
+        if repairs and file is not None:
+            whole = not self.live.missing(state)
+            found = self.live.found(state, whole, {file: self.live.repaired(state, file)})
+        return self._of(found, uri)
 
 
 def file_name(uri: str) -> str:
-    """A document's file as `streambound check` in the workspace folder would name it."""
-    path = uris.to_fs_path(uri)
+    """A document's file as `streambound check` in the workspace folder would name it; its URI where it is in none."""
+    path = uris.to_fs_path(uri) if uri.startswith("file:") else None
     return str(relative(Path(path))) if path else uri
 
 
 def address(file: str) -> str:
     """A file's URI."""
-    return uris.from_fs_path(str(Path(file).absolute())) or file
+    if _SCHEME.match(file):
+        return file
+    return uris.from_fs_path(os.path.normpath(Path(file).absolute())) or file
 
 
-def replace_range(found: types.Diagnostic, area: types.Range) -> types.Diagnostic:
-    """A finding at another place."""
-    return types.Diagnostic(range=area, message=found.message, severity=found.severity, source=found.source)
-
-
-def _failure(error: StreamboundError) -> types.Diagnostic:
-    text = "\n".join((error.placed, *([f"help: {error.remedy}"] if error.remedy else [])))
+def _failure(error: StreamboundError, area: types.Range | None = None) -> types.Diagnostic:
     start = types.Range(types.Position(0, 0), types.Position(0, 0))
-    return types.Diagnostic(range=start, message=text, severity=types.DiagnosticSeverity.Error, source=NAME)
+    text = message(error.placed, error.remedy)
+    return types.Diagnostic(range=area or start, message=text, severity=types.DiagnosticSeverity.Error, source=NAME)
+
+
+def _on_line(
+    line: int, said: str, help: str = "", severity: types.DiagnosticSeverity = types.DiagnosticSeverity.Error
+) -> types.Diagnostic:
+    """A finding about a line, counted from 1; 0 where it is not known."""
+    area = types.Range(types.Position(max(line, 1) - 1, 0), types.Position(max(line, 1), 0))
+    return types.Diagnostic(range=area, message=message(said, help), severity=severity, source=NAME)
+
+
+def _of_catalog(state: State, found: Found) -> Iterator[types.Diagnostic]:
+    """What a check of all registered queries says of the catalog."""
+    catalog = state.workspace.default
+    if catalog is not None and state.wrong is not None:
+        line = toml_lines(catalog.text).get(("queries",), 1)
+        yield _on_line(line, state.wrong.placed, state.wrong.remedy)
+    for code, line in found.unneeded:
+        said = f"{code} is allowed, and no query needs it"
+        yield _on_line(line, said, severity=types.DiagnosticSeverity.Information)
 
 
 def _watches(client: types.ClientCapabilities) -> bool:
@@ -154,26 +256,25 @@ def language_server(catalog: Path | None = None) -> Server:
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: types.DidOpenTextDocumentParams) -> None:
         server.versions[params.text_document.uri] = params.text_document.version
-        if is_query(params.text_document.uri):
-            server.check(params.text_document.uri)
+        server.refresh()
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     async def changed(params: types.DidChangeTextDocumentParams) -> None:
-        if is_query(params.text_document.uri):
+        if server.is_query(params.text_document.uri):
             await server.check_later(server.workspace.get_text_document(params.text_document.uri))
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     def saved(params: types.DidSaveTextDocumentParams) -> None:
-        check_open()
+        server.refresh()
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     def files_changed(params: types.DidChangeWatchedFilesParams) -> None:
-        check_open()
+        server.refresh()
 
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
     def closed(params: types.DidCloseTextDocumentParams) -> None:
         server.versions.pop(params.text_document.uri, None)
-        server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(params.text_document.uri, []))
+        server.refresh()
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     def hovered(params: types.HoverParams) -> types.Hover | None:
@@ -192,14 +293,5 @@ def language_server(catalog: Path | None = None) -> Server:
         except StreamboundError:
             return []
         return code_actions(found, params.range, server.place, address)
-
-    def is_query(uri: str) -> bool:
-        return uri.lower().endswith(".sql") or server.workspace.get_text_document(uri).language_id == "sql"
-
-    def check_open() -> None:
-        """Check every open query: a catalog that changed may have changed its verdict."""
-        for uri in list(server.versions):
-            if is_query(uri):
-                server.check(uri)
 
     return server

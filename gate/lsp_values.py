@@ -5,7 +5,7 @@ They equal what `streambound check` prints: the same findings at the same places
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 
 from lsprotocol import types
 
@@ -36,7 +36,7 @@ def _diagnostic(found: Diagnostic, place: Place, address: Address) -> types.Diag
     severity = types.DiagnosticSeverity.Hint if found.suppression else _SEVERITIES[found.severity]
     return types.Diagnostic(
         range=place(found.file, found.span),
-        message="\n".join(_message(found)),
+        message=_message(found),
         severity=severity,
         code=found.code,
         source=NAME,
@@ -44,12 +44,15 @@ def _diagnostic(found: Diagnostic, place: Place, address: Address) -> types.Diag
     )
 
 
-def _message(found: Diagnostic) -> Iterator[str]:
-    yield f"{found.rule.name}: {found.message}"
-    if found.help:
-        yield f"help: {found.help}"
-    if found.suppression:
-        yield f"suppressed: {accepted_text(found)}"
+def message(said: str, help: str = "", suppressed: str = "") -> str:
+    """A text with the way out below it, as the command line prints them."""
+    lines = (said, f"help: {help}" if help else "", f"suppressed: {suppressed}" if suppressed else "")
+    return "\n".join(line for line in lines if line)
+
+
+def _message(found: Diagnostic) -> str:
+    accepted = accepted_text(found) if found.suppression else ""
+    return message(f"{found.rule.name}: {found.message}", found.help, accepted)
 
 
 def _related(other: Related, place: Place, address: Address) -> types.DiagnosticRelatedInformation:

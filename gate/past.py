@@ -67,7 +67,8 @@ def past(
         for old in names.gone(older.values()):
             if _checked(names.shown(old), catalogs[default.file], paths):
                 then[names.shown(old)] = (old, catalogs[default.file])
-    contents = repository.contents(commit, (old for old, _ in then.values()))
+    contents = repository.contents(commit, (old for old, _ in then.values()), names.then)
+    then = {shown: found for shown, found in then.items() if found[0] in contents}
     return Past(
         {file: names.shown(old) for file, old in older.items() if names.shown(old) in then},
         {shown: contents[old] for shown, (old, _) in then.items()},
@@ -102,8 +103,9 @@ class _Catalogs:
     def read(self, files: Iterable[str]) -> dict[str, Catalog]:
         """The catalogs that were there and can be used; what is wrong with others goes to ``broken``."""
         old = {file: name for file in files if (name := self.names.old(Path(file))) is not None}
-        contents = self.repository.contents(self.commit, old.values())
-        return {file: catalog for file, name in old.items() for catalog in self._parsed(name, contents[name])}
+        contents = self.repository.contents(self.commit, old.values(), self.names.then)
+        there = {file: name for file, name in old.items() if name in contents}
+        return {file: catalog for file, name in there.items() for catalog in self._parsed(name, contents[name])}
 
     def _parsed(self, name: str, content: bytes) -> Iterator[Catalog]:
         try:
@@ -118,7 +120,7 @@ class _Names:
 
     root: Path
     renames: Mapping[str, str]
-    then: frozenset[str]
+    then: Mapping[str, str]
 
     def old(self, file: Path) -> str | None:
         """The name of a file in the commit; None where it was not there, or is outside the repository."""

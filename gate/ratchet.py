@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from analyzer.diagnostics import ORDER, Diagnostic, Suppression
+from analyzer.errors import CatalogError
 from criteria.vocabulary import Verdict
 from gate.baseline import Baseline, Entry
+from gate.criteria_codes import criteria_of
 from gate.policy import NO_POLICY, Policy
 from reports.fingerprint import fingerprints
 from reports.outcome import Outcome
@@ -30,9 +32,11 @@ def ratchet(outcomes: Sequence[Outcome], baseline: Baseline, policy: Policy = NO
 
     An entry is judged where its file was checked and every statement of it could be analysed, or where the file is
     gone; one for what a comment accepts by now is stale. The findings of a file that was renamed are those of the old
-    one, if that is gone.
+    one, if that is gone. Raises CatalogError for an entry of criteria by which its file is not checked any more:
+    whether there is still such a finding is not known then.
     """
     renamed = _renamed(outcomes, baseline)
+    _require_same_criteria(outcomes, baseline, policy, renamed)
     prints = fingerprints(outcomes, _named(renamed, baseline))
     known = {entry.fingerprint: entry for entry in baseline.entries}
     marked, present = [], set[str]()
@@ -84,6 +88,20 @@ def _marked(found: Diagnostic, entry: Entry, baseline: Baseline) -> Diagnostic:
     if found.suppression is not None or not found.rule.acceptable:
         return found
     return replace(found, suppression=Suppression("baseline", where=f"{baseline.file}:{entry.line}"))
+
+
+def _require_same_criteria(
+    outcomes: Sequence[Outcome], baseline: Baseline, policy: Policy, renamed: dict[str, str]
+) -> None:
+    names = {item.source.file: baseline.relative(item.source.file) for item in outcomes}
+    criteria = {renamed.get(name, name): policy.value("criteria", file) for file, name in names.items()}
+    for entry in baseline.entries:
+        mine, now = criteria_of(entry.code), criteria.get(entry.file)
+        if mine is not None and now is not None and mine != now:
+            found = f"{entry.code} of {entry.query} was found with criteria {mine}"
+            message = f"{found}; {entry.file} is checked with {now}"
+            remedy = "check it with the same criteria, or remove what is recorded of it and decide again"
+            raise CatalogError(message, file=str(baseline.file), line=entry.line, remedy=remedy)
 
 
 def _judged(outcomes: Sequence[Outcome], baseline: Baseline, renamed: dict[str, str]) -> Callable[[Entry], bool]:

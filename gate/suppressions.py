@@ -14,11 +14,10 @@ from itertools import groupby
 from analyzer.diagnostics import Diagnostic, Fix, Suppression
 from analyzer.edits import Edit, hunks
 from analyzer.spans import SourceText, Span
+from gate.criteria_codes import criteria_of
 from gate.directives import Allowed, Directive, directives
 from gate.policy import NO_POLICY, Policy
 from reports.outcome import Outcome
-
-_PAPER, _EXACT = ("SB3",), ("SB2",)
 
 
 @dataclass
@@ -169,8 +168,7 @@ def _looked_for(code: str, item: Outcome, criteria: str) -> bool:
         return False
     if code.startswith("SB11"):
         return all(found.code != "SB001" for found in item.diagnostics)
-    other = _EXACT if criteria == "paper" else _PAPER
-    return item.projection is not None and not code.startswith(other)
+    return item.projection is not None and criteria_of(code) in (None, criteria)
 
 
 def _removal(directive: Directive, unused: Sequence[Allowed], source: SourceText) -> Fix:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from analyzer.errors import WorkerError
 from analyzer.spans import SourceText
 from gate.judging import judged
 from gate.outcome_json import to_json
@@ -38,7 +41,7 @@ class Task:
 def results(tasks: Sequence[Task], workspace: Sources, jobs: int) -> Iterator[list[Any]]:
     """For every task, in their order, its statements' outcomes as JSON values.
 
-    They are the same for any number of processes.
+    They are the same for any number of processes. Raises WorkerError when one of these is ended from outside.
     """
     work = sum(REPAIR * len(task.repaired) or len(task.source.text) for task in tasks)
     if jobs <= 1 or len(tasks) < 2 or work < WORTHWHILE:
@@ -46,13 +49,18 @@ def results(tasks: Sequence[Task], workspace: Sources, jobs: int) -> Iterator[li
         return
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
 
     import criteria.check  # noqa: F401  # once, before the processes fork
 
     method = "fork" if sys.platform == "linux" else "spawn"
     context = multiprocessing.get_context(method)
-    with ProcessPoolExecutor(jobs, context, _keep, (workspace,)) as pool:
-        yield from pool.map(_result, tasks, chunksize=max(1, len(tasks) // (jobs * _PER_PROCESS)))
+    try:
+        with ProcessPoolExecutor(min(jobs, len(tasks)), context, _keep, (workspace,)) as pool:
+            yield from pool.map(_result, tasks, chunksize=max(1, len(tasks) // (jobs * _PER_PROCESS)))
+    except BrokenProcessPool as error:
+        remedy = "most often the system ends one for want of memory: use fewer, as in -j 1"
+        raise WorkerError("a process that judged queries was ended from outside", remedy=remedy) from error
 
 
 _kept: list[Sources] = []
@@ -62,6 +70,16 @@ _kept: list[Sources] = []
 def _keep(workspace: Sources) -> None:
     sys.set_int_max_str_digits(0)
     _kept[:] = [workspace]
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that started it is gone, however that ended: a worker would wait for ever."""
+    from multiprocessing import connection, parent_process
+
+    if parent := parent_process():
+        connection.wait([parent.sentinel])
+        os._exit(1)
 
 
 def _result(task: Task) -> list[Any]:

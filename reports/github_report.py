@@ -14,6 +14,7 @@ from reports.beside import NOTHING, Beside, Stale
 from reports.outcome import Outcome
 from reports.places import repository_path
 from reports.totals import total_text
+from reports.visible import visible
 
 MOST = 10
 """Annotations of one severity that GitHub shows of a step."""
@@ -62,8 +63,12 @@ def _stale(entry: Stale, baseline: str) -> str:
 
 
 def _data(text: str) -> str:
+    return _escaped(visible(text))
+
+
+def _escaped(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+    return _escaped(text).replace(":", "%3A").replace(",", "%2C")

@@ -144,6 +144,8 @@ SHELL = [
     ("a pipe that is not UTF-8", r"printf '\377' | streambound check -", 3, b"not UTF-8"),
     ("a pipe with a NUL", r"printf 'SELECT\0' | streambound check -", 3, b"binary"),
     ("a closed standard input", "streambound check - <&-", 3, b"standard input"),
+    ("a report from a closed standard input", "streambound recheck - <&-", 3, b"there is no standard input"),
+    ("an editor that is not there", "streambound lsp <&-", 3, b"there is no standard input"),
     ("a directory of nothing", "mkdir d; streambound check d", 2, b"no .sql file"),
     ("an empty directory beside a good file", "mkdir d; streambound check q.sql d", 2, b"no .sql file"),
     ("a missing path beside a good one", "streambound check q.sql nope.sql", 3, b"nope.sql"),

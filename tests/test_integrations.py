@@ -59,6 +59,35 @@ def test_commands_and_options_complete(words: str, expected: str, project: Path)
     assert f"plain,{expected}" in run.stdout.split()
 
 
+COMPLETED = [
+    ("streambound wit", ["witness"]),
+    ("streambound baseline cr", ["create"]),
+    ("streambound check --format js", ["json", "jsonl"]),
+    ("streambound check -o s", ["sarif"]),
+    ("streambound explain sb20", [f"SB20{number}" for number in range(1, 10)]),
+    ("streambound explain --emit gr", ["graph"]),
+]
+
+
+@pytest.mark.parametrize(("words", "expected"), COMPLETED)
+def test_bash_completes_what_is_typed(words: str, expected: list[str], project: Path) -> None:
+    script = f"""
+        eval "$(streambound completion bash)"
+        COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))
+        _streambound_completion streambound && printf '%s\n' "${{COMPREPLY[@]}}"
+    """
+    done = subprocess.run(["bash", "-c", script], capture_output=True, check=True, text=True)
+    assert (done.stdout.split(), done.stderr) == (expected, "")
+
+
+@pytest.mark.parametrize("words", ["check q", "compile q", "run q", "explain q", "witness q", "check --catalog s"])
+def test_files_complete_where_files_are_meant(words: str, project: Path) -> None:
+    number = str(len(words.split()))
+    variables = {"_STREAMBOUND_COMPLETE": "bash_complete", "COMP_WORDS": f"streambound {words}", "COMP_CWORD": number}
+    run = subprocess.run(["streambound"], env={**os.environ, **variables}, capture_output=True, check=True, text=True)
+    assert run.stdout == f"file,{words[-1]}\n"
+
+
 def test_there_is_a_manual_page_per_command(tmp_path: Path) -> None:
     subprocess.run(
         [sys.executable, str(ROOT / "docs" / "write_manual.py"), str(tmp_path)],

@@ -68,6 +68,12 @@ def test_a_change_is_checked_and_a_broken_catalog_waits_for_the_next_one(tmp_pat
         until(lambda line: "watching" in line)
         (tmp_path / "streams.toml").write_text(CATALOG.replace(" a =", " nonsense ="), encoding="utf-8")
         until(lambda line: "2 queries checked: 1 bounded, 1 error" in line)
+        until(lambda line: "watching" in line)
+        (tmp_path / "link.sql").symlink_to("nowhere.sql")
+        until(lambda line: "3 queries checked: 1 bounded, 2 error" in line)
+        until(lambda line: "watching" in line)
+        (tmp_path / "nowhere.sql").mkdir()
+        until(lambda line: "4 queries checked: 1 bounded, 3 error" in line)
 
 
 def test_settings_and_what_was_empty_are_watched_too(tmp_path: Path) -> None:

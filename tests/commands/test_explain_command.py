@@ -1,0 +1,101 @@
+"""`streambound explain`: every stage, drawings, codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import cli
+from analyzer.rules import RULES
+from tests.support.command_line import BOUNDED, FIGURE2, UNBOUNDED, call, write
+
+STAGES = {
+    "normal-form": "SELECT S.A, T.B",
+    "split": "SELECT S.A, T.B",
+    "merged": "SELECT S.A, T.B",
+    "lto": "-- LTO query 1\n",
+    "closure": "U.K - S.I <= -2   (redundant)",
+    "graph": "S, T and U: a tree",
+    "tables": "{T, U}: 1 <= T.B <= 4; at most 4\n  from {U} when T arrives\n",
+    "derivation": "\n│   │   ├── T: remembered, because S may come later\n",
+    "facts": "U: S and T may lag it",
+    "bound": "{T, U}: 4\nM = 5",
+    "verdict": "theorem-1: holds",
+    "plan": "{T, U}",
+    "job": "foreachBatch",
+}
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_every_stage_can_be_printed(stage: str) -> None:
+    result = call("explain", str(FIGURE2 / "figure2.sql"), "--emit", stage, "--catalog", str(FIGURE2 / "streams.toml"))
+    assert result.exit_code == 0, result.output
+    assert STAGES[stage] in result.output
+
+
+def test_explain_prints_the_synopses_after_each_step() -> None:
+    arguments = ("explain", str(FIGURE2 / "figure2.sql"), "--catalog", str(FIGURE2 / "streams.toml"))
+    result = call(*arguments, "--emit", "synopses", "--input", str(FIGURE2 / "data"))
+    assert result.exit_code == 0, result.output
+    assert "s_n^T = {(3)×2}" in result.output
+    assert "s_p^T = {(1)×2, (2)×1}" in result.output
+    assert "s_n^U = {}" in result.output
+    assert "s_p^U = {()×2}" in result.output
+    assert "(42, 1)×2" in result.output
+
+
+def test_explain_names_the_clause_that_figure_2_with_distinct_violates() -> None:
+    file = FIGURE2 / "figure2_distinct.sql"
+    result = call("explain", str(file), "--emit", "verdict", "--catalog", str(FIGURE2 / "streams.toml"))
+    assert "figure2_distinct: unbounded" in result.output
+    assert "C1 at S.A (3:17)" in result.output
+
+
+def test_explain_alone_gives_the_derivation_and_the_verdict(project: Path) -> None:
+    result = call("explain", write(project, UNBOUNDED))
+    assert result.exit_code == 0
+    assert result.output.startswith("== derivation ==\nq, a bag\n├── query\n")
+    assert "\n== verdict ==\nq: unbounded\n" in result.output
+    assert "\x1b" not in result.output
+    assert "\x1b[" in CliRunner().invoke(cli.main, ["explain", "q.sql", "--color"], color=True).output
+
+
+DRAWN = {"mermaid": "flowchart TD\n", "dot": "digraph {\n", "svg": "<svg "}
+
+
+@pytest.mark.parametrize("stage", ["graph", "tables"])
+@pytest.mark.parametrize("form", DRAWN)
+def test_explain_draws(project: Path, stage: str, form: str) -> None:
+    result = call("explain", write(project, BOUNDED), "--emit", stage, "--format", form)
+    assert result.exit_code == 0
+    assert result.output.startswith(DRAWN[form])
+    assert ("{T}" in result.output) == (stage == "tables")
+
+
+@pytest.mark.parametrize(
+    ("file", "start"), [("a.svg", "<svg "), ("a.DOT", "digraph"), ("a.mmd", "flow"), ("a.txt", "{T}")]
+)
+def test_the_suffix_of_the_output_chooses_the_format(project: Path, file: str, start: str) -> None:
+    result = call("explain", write(project, BOUNDED), "--emit", "tables", "-o", file)
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", f"wrote {file}\n")
+    assert (project / file).read_text().startswith(start)
+
+
+@pytest.mark.parametrize("sql", ["SELEC S.a FROM S", "SELECT nope FROM S", "SELECT COUNT(*) AS n FROM S"])
+@pytest.mark.parametrize("more", [(), ("--emit", "facts"), ("--emit", "graph", "--format", "svg")])
+def test_explaining_what_was_not_analysed_fails_as_check_does(project: Path, sql: str, more: tuple[str, ...]) -> None:
+    file = write(project, sql)
+    result = call("explain", file, *more)
+    assert result.exit_code == call("check", file).exit_code
+    assert call("check", file, "--format", "json").exit_code == result.exit_code != 0
+    code = json.loads(call("check", file, "--format", "json").stdout)["queries"][0]["diagnostics"][0]["code"]
+    assert code in result.output
+
+
+def test_explain_lists_the_codes_when_there_is_no_such_one() -> None:
+    result = call("explain", "SB999")
+    assert result.exit_code == 2
+    assert all(rule.code in result.output for rule in RULES)

@@ -1,0 +1,92 @@
+"""Processes that share the work and die: a check never passes, never hangs, and leaves none behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import cli
+from gate import processors, tasks
+from tests.support.catalog_texts import BOUNDED
+from tests.support.catalog_texts import TWO_STREAMS as CATALOG
+
+ROOT = Path(__file__).resolve().parents[2]
+FILES = 12
+LIMIT = 60
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="workers are forked there, with what a test put in")
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "streams.toml").write_text('queries = ["*.sql"]\n' + CATALOG, encoding="utf-8")
+    for number in range(FILES):
+        text = f"-- {'long ' * (tasks.WORTHWHILE // FILES // 5)}\n{BOUNDED}"
+        (tmp_path / f"q{number:02}.sql").write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("file", ["q00.sql", f"q{FILES - 1:02}.sql"])
+@pytest.mark.parametrize("command", [("check",), ("baseline", "create")])
+def test_a_worker_that_is_killed_fails_the_run(
+    project: Path, monkeypatch: pytest.MonkeyPatch, file: str, command: tuple[str, ...]
+) -> None:
+    judge = tasks.result
+
+    def killed(task: tasks.Task, workspace: tasks.Sources) -> list[object]:
+        if task.source.file == file:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return judge(task, workspace)
+
+    assert CliRunner().invoke(cli.main, ["check", "--no-cache", "-j", "2"]).exit_code == 0
+    monkeypatch.setattr(tasks, "result", killed)
+    monkeypatch.setattr(processors, "processors", lambda: 2)
+    result = CliRunner().invoke(cli.main, list(command))
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith("streambound: error: a process that judged queries was ended from outside\n")
+    assert "-j 1" in result.stderr
+    assert not (project / "streambound-baseline.json").exists()
+
+
+SLOW = """
+import sys, time
+sys.path.insert(0, {root!r})
+from gate import processors, tasks
+def slow(task, workspace):
+    print("judging", __import__("os").getpid(), flush=True)
+    time.sleep(1000)
+tasks.result = slow
+import cli
+cli.main(["check", "--no-cache", "-j", "3"])
+"""
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_workers_end_with_the_check_that_started_them(project: Path, how: signal.Signals) -> None:
+    script = project / "slow.py"
+    script.write_text(SLOW.format(root=str(ROOT)), encoding="utf-8")
+    with subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True) as check:
+        assert check.stdout is not None
+        workers = [int(check.stdout.readline().split()[1]) for _ in range(3)]
+        check.send_signal(how)
+        check.wait(LIMIT)
+        assert check.returncode == -how
+    until = time.monotonic() + LIMIT
+    while any(alive(worker) for worker in workers):
+        assert time.monotonic() < until, "a worker outlived its check"
+        time.sleep(0.05)
+
+
+def alive(process: int) -> bool:
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{process}/status").read_text(encoding="ascii")
+    except OSError:
+        return False

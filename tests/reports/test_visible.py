@@ -1,0 +1,74 @@
+"""What a query hides from a reader, or does to a terminal, is seen instead; marks stay where they belong."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+import cli
+from gate.baseline import Entry, baseline_text
+from reports.visible import visible
+from tests.support.catalog_texts import TWO_STREAMS
+
+EVIL = "\x1b[2K\x1b[1A\x08\x00\x7f\x9b1m\u202e\u2066\u200f\u2028\x0b\x0c"
+"""Erases lines, moves up, turns the direction of writing."""
+SQL = f"-- name: n{EVIL.replace(chr(0), '')}\nSELECT /* {EVIL} */ T.b AS `x{EVIL}` FROM S, T WHERE S.ts > T.ts".replace(
+    "\0", ""
+)
+HIDDEN = ("Cc", "Cf", "Zl", "Zp")
+COMMANDS = [
+    ("check", "q.sql"), ("check", "q.sql", "--format", "github"), ("check", "none\x1b[2K.sql"),
+    ("check", "q.sql", "--against", "\x1b[2K"), ("explain", "q.sql"), ("explain", "q.sql", "--emit", "normal-form"),
+    ("explain", "q.sql", "--emit", "tables"), ("explain", "\x1b[2K.sql"), ("witness", "q.sql"), ("compile", "q.sql"),
+    ("baseline", "check", "q.sql", "--baseline", "\x1b[2K"), ("baseline", "check", "q.sql", "--baseline", "b.json"),
+]  # fmt: skip
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "streams.toml").write_text(TWO_STREAMS, encoding="utf-8")
+    (tmp_path / "q.sql").write_bytes(SQL.encode())
+    (tmp_path / "b.json").write_text(baseline_text("exact", [Entry("gone\x1b[2K.sql", "q", "SB201", "x")]))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=repr)
+def test_nothing_hidden_is_printed(project: Path, command: tuple[str, ...]) -> None:
+    result = CliRunner().invoke(cli.main, list(command))
+    assert result.exit_code in (0, 1, 2, 3)
+    assert hidden(result.output) == set()
+
+
+@pytest.mark.parametrize("command", [("check",), ("explain",)])
+def test_in_colour_only_colours_and_links_are(project: Path, command: tuple[str, ...]) -> None:
+    result = CliRunner().invoke(cli.main, [*command, "q.sql", "--color"], color=True)
+    assert "\x1b[" in result.output
+    assert hidden(re.sub(r"\x1b\[[\d;]*m", "", result.output)) == set()
+    assert "\x1b[2K" not in result.output and "␛[2K" in result.output
+
+
+def test_marks_stay_under_what_they_blame(project: Path) -> None:
+    lines = CliRunner().invoke(cli.main, ["check", "q.sql", "--no-repairs"]).stdout.splitlines()
+    source = next(number for number, line in enumerate(lines) if line.startswith("2 | "))
+    start = lines[source + 1].index("^^^")
+    assert lines[source][start : start + 3] == "T.b"
+
+
+@given(st.text(), st.booleans())
+def test_a_text_keeps_its_length_but_for_what_is_hidden(text: str, color: bool) -> None:
+    found = visible(text, color)
+    assert len(found) == len(text)
+    assert hidden(visible(text)) <= hidden(text) - set(EVIL)
+    assert visible(found, color) == found
+
+
+def hidden(text: str) -> set[str]:
+    """The characters of a text that are not seen, but for tabs and ends of lines."""
+    return {character for character in text if unicodedata.category(character) in HIDDEN and character not in "\t\n"}
