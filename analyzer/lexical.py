@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 _OPENS = re.compile(r"""--|/\*|\b[rR]['"]|['"`]""")
+_LINE_END = re.compile(r"[\r\n]")
 _NESTING = re.compile(r"/\*|\*/")
 _CLOSES = {
     "'": re.compile(r"(?:[^\\']|\\.|'')*+'", re.S),
@@ -74,8 +75,8 @@ def is_blank(text: str) -> bool:
 def _stretch(text: str, opening: re.Match[str]) -> Stretch:
     start, inside, mark = opening.start(), opening.end(), opening.group()
     if mark == "--":
-        newline = text.find("\n", inside)
-        return Stretch(Kind.LINE_COMMENT, start, len(text) if newline < 0 else newline)
+        newline = _LINE_END.search(text, inside)
+        return Stretch(Kind.LINE_COMMENT, start, newline.start() if newline else len(text))
     if mark == "/*":
         end = _block_end(text, inside)
         return Stretch(Kind.BLOCK_COMMENT, start, len(text) if end is None else end, end is not None)

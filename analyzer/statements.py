@@ -14,6 +14,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from analyzer.diagnostics import Diagnostic
 from analyzer.errors import InputError
+from analyzer.foreign_comments import foreign_comments
 from analyzer.lexical import Kind, stretches
 from analyzer.spans import SourceText, Span
 from analyzer.strings import whole_strings
@@ -53,7 +54,18 @@ def split_statements(source: SourceText, only: Sequence[int] | None = None) -> t
     stem = Path(source.file).stem or "query"
     names = [stem] if len(chunks) == 1 else [f"{stem}:{i}" for i in range(1, len(chunks) + 1)]
     wanted = range(len(chunks)) if only is None else only
-    return tuple(_named(_statement(names[i], source, chunks[i][1]), chunks[i][0]) for i in wanted)
+    ends = [*(before for before, _ in chunks[1:]), len(source.text)]
+    foreign = foreign_comments(source)
+    found = (_named(_statement(names[i], source, chunks[i][1]), chunks[i][0]) for i in wanted)
+    return tuple(
+        _refused(statement, [one for one in foreign if chunks[i][0] <= one.span.start < ends[i]])
+        for i, statement in zip(wanted, found, strict=True)
+    )
+
+
+def _refused(statement: Statement, wrong: Sequence[Diagnostic]) -> Statement:
+    """A statement with what is wrong in the comments around it; it is not read any further then."""
+    return replace(statement, tree=None, diagnostics=(wrong[0],)) if wrong else statement
 
 
 def some_statements(source: SourceText, only: Sequence[int] | None = None) -> tuple[Statement, ...]:

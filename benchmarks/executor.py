@@ -1,7 +1,7 @@
 """The executor's speed: `python benchmarks/executor.py` compares, in one run, kernel and job with what else there is.
 
-Times are of the processor, of Python, Spark's JVM and their helpers together, because machines are shared; ratios of
-medians taken in one run are what counts. `--write` puts the table in benchmarks/README.md.
+Times are by the clock, and of the processor, of Python, Spark's JVM and their helpers together, because machines are
+shared; ratios of medians taken in one run are what counts. `--write` puts the table in benchmarks/README.md.
 """
 
 from __future__ import annotations
@@ -9,12 +9,11 @@ from __future__ import annotations
 import argparse
 import io
 import os
-import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -24,76 +23,16 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.measuring import in_turn, memory, rate, resident_mib  # noqa: E402
+from benchmarks.native import PROVIDERS, as_installed, drain, native_join, stream  # noqa: E402
 from benchmarks.workloads import FORMATS, W1, WORKLOADS, Workload  # noqa: E402
 from synopsis_exec.codegen import job_text  # noqa: E402
 from synopsis_exec.simulate import load_kernel  # noqa: E402
 
 README = ROOT / "benchmarks" / "README.md"
 START, END = "<!-- executor -->", "<!-- end of executor -->"
-TICK = os.sysconf("SC_CLK_TCK")
-STATE_FORMATS = {
-    "default": "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider",
-    "RocksDB": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
-}
+INSTALLED = "Spark's default settings"
 Rows = list[tuple[str, str]]
-
-
-# --- measuring -------------------------------------------------------------------------------------------------------
-
-
-def children(pid: int) -> Iterator[int]:
-    """A process and all that it started."""
-    yield pid
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        for child in (task / "children").read_text().split():
-            yield from children(int(child))
-
-
-def processor_seconds() -> float:
-    """Seconds of processor time of this process and all that it started and that still run."""
-    ticks = 0
-    for pid in children(os.getpid()):
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        ticks += int(fields[11]) + int(fields[12])
-    return ticks / TICK
-
-
-def resident_mib() -> float:
-    """Resident memory of this process, without Spark's, in MiB."""
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
-
-
-@dataclass
-class Timed:
-    """Seconds of the clock and of the processor."""
-
-    clock: float
-    processor: float
-
-
-def timed(action: Callable[[], object], processor: Callable[[], float]) -> Timed:
-    clock, spent = time.perf_counter(), processor()
-    action()
-    return Timed(time.perf_counter() - clock, processor() - spent)
-
-
-def in_turn(
-    actions: dict[str, Callable[[], object]], rounds: int, processor: Callable[[], float] = processor_seconds
-) -> dict[str, Timed]:
-    """Medians of actions run in turn, so that noise hits all."""
-    found: dict[str, list[Timed]] = {name: [] for name in actions}
-    for _ in range(rounds):
-        for name, action in actions.items():
-            found[name].append(timed(action, processor))
-    return {
-        name: Timed(statistics.median(t.clock for t in times), statistics.median(t.processor for t in times))
-        for name, times in found.items()
-    }
-
-
-def rate(rows: int, seconds: float) -> str:
-    return f"{rows / seconds / 1000:,.0f} k rows/s"
 
 
 # --- the kernel alone ------------------------------------------------------------------------------------------------
@@ -189,29 +128,6 @@ def entries(sizes: list[int], size: int) -> Rows:
 # --- the job on Spark ------------------------------------------------------------------------------------------------
 
 
-def stream(spark: Any, workload: Workload, folder: Path) -> dict[str, Any]:
-    """The workload's files as streams, in the batches that the job gets."""
-    found = {}
-    for name, columns in workload.columns.items():
-        schema = ", ".join(f"{column} BIGINT" for column in (*columns, "ts"))
-        reader = spark.readStream.format(workload.format).schema(schema).option("maxFilesPerTrigger", 1)
-        found[name] = reader.load(str(folder / name))
-    return found
-
-
-def drain(frame: Any, mode: str = "append") -> None:
-    """Run a streaming frame to the end of its input, into nothing."""
-    with tempfile.TemporaryDirectory() as checkpoint:
-        query = (
-            frame.writeStream.format("noop")
-            .outputMode(mode)
-            .option("checkpointLocation", checkpoint)
-            .trigger(availableNow=True)
-            .start()
-        )
-        query.awaitTermination()
-
-
 def read_only(spark: Any, workload: Workload, folder: Path) -> None:
     """The floor: Spark reads all streams, and nothing is done with them."""
     parts = [
@@ -229,29 +145,41 @@ def grouped(spark: Any, workload: Workload, folder: Path) -> None:
     drain(stream(spark, workload, folder)["T"].groupBy("K", "B").count(), "update")
 
 
-def joined(spark: Any, workload: Workload, folder: Path, provider: str) -> None:
-    """Spark's own stream-stream join of W1."""
-    spark.conf.set("spark.sql.streaming.stateStore.providerClass", STATE_FORMATS[provider])
-    spark.conf.set("spark.sql.streaming.join.stateFormatVersion", 4 if provider == "RocksDB" else 2)
-    frames = stream(spark, workload, folder)
-    s, t = frames["S"].alias("S"), frames["T"].alias("T")
-    on = "S.K = T.K AND S.ts > T.ts AND 0 < T.B AND T.B < 5 AND 0 <= S.K AND S.K < 100"
-    from pyspark.sql import functions as F
+class Watched:
+    """A job's reports, with the memory of Python and of Java after the first batch and after the last."""
 
-    drain(s.join(t, F.expr(on)).selectExpr("S.K", "T.B"))
+    def __init__(self) -> None:
+        self.batches: list[dict[str, Any]] = []
+        self.memory: list[dict[str, float]] = []
+
+    def __call__(self, event: dict[str, Any]) -> None:
+        if "batch" in event:
+            self.batches.append(event)
+            self.memory[1:] = [memory()]
+
+    def in_words(self) -> str:
+        peak = max(event["peak"] for event in self.batches)
+        used = ", ".join(
+            f"{name} {self.memory[0][name]:.0f} / {self.memory[-1][name]:.0f} MiB" for name in self.memory[0]
+        )
+        entries = f"{peak} entries at most, {self.batches[-1]['entries']} at the end"
+        return f"{entries}; resident after the first / last batch: {used}"
 
 
-def run_job(job: Any, spark: Any, folder: Path, *more: str) -> dict[str, Any]:
+def run_job(
+    job: Any, spark: Any, folder: Path, *more: str, report: Callable[[dict[str, Any]], None] = lambda event: None
+) -> dict[str, Any]:
     """The generated job, with its sink."""
     with tempfile.TemporaryDirectory() as scratch:
         output, checkpoint = f"{scratch}/out.jsonl", f"{scratch}/checkpoint"
         options = job.arguments(["--base", "/", "--output", output, "--checkpoint", checkpoint, *more])
-        summary: dict[str, Any] = job.run(spark, options, lambda event: None)
+        summary: dict[str, Any] = job.run(spark, options, report)
     return summary
 
 
-def on_spark(workload: Workload, rows: int, size: int, rounds: int, native: bool) -> Rows:
-    """The job against reading alone and, for W1, against what Spark does by itself."""
+def on_spark(workload: Workload, rows: int, size: int, rounds: int, native: float) -> Rows:
+    """The job against reading alone and, for W1, against what Spark does by itself, each also as it is installed."""
+    watched = Watched()
     with tempfile.TemporaryDirectory() as directory:
         folder = Path(directory)
         workload.write(folder / "data", rows, size)
@@ -259,25 +187,38 @@ def on_spark(workload: Workload, rows: int, size: int, rounds: int, native: bool
         jobs = {part: load_kernel(job_text(workload.plan(str(folder / part).lstrip("/")))) for part in ("data", "warm")}
         spark = jobs["data"].session()
         actions: dict[str, Callable[[Path, str], object]] = {
-            "job": lambda data, part: run_job(jobs[part], spark, data),
+            "job": lambda data, part: run_job(jobs[part], spark, data, report=watched),
             "reading only": lambda data, part: read_only(spark, workload, data),
+            f"reading only, {INSTALLED}": lambda data, part: as_installed(spark, read_only, workload, data),
         }
         if workload.name == W1.name:
             actions["groupBy(K, B).count()"] = lambda data, part: grouped(spark, workload, data)
-            for provider in STATE_FORMATS if native else ():
-                actions[f"native join, {provider}"] = lambda data, part, p=provider: joined(spark, workload, data, p)
+            installed = f"groupBy(K, B).count(), {INSTALLED}"
+            actions[installed] = lambda data, part: as_installed(spark, grouped, workload, data)
         for action in actions.values():
             action(folder / "warm", "warm")
+        watched = Watched()
         times = in_turn({name: (lambda a=a: a(folder / "data", "data")) for name, a in actions.items()}, rounds)
-    found: Rows = []
-    for name, seconds in times.items():
-        what = f"{rate(rows, seconds.processor)} of processor time, {rate(rows, seconds.clock)} by the clock"
-        found.append((f"{workload.name}, {rows:,} rows of {workload.format}: {name}", what))
-        if name != "job":
-            ratio = seconds.processor / times["job"].processor
-            clock = seconds.clock / times["job"].clock
-            found.append(("the job's speed beside it", f"{ratio:.2f} of processor time, {clock:.2f} by the clock"))
+        what = f"{workload.name}, {rows:,} rows of {workload.format}"
+        found: Rows = [(f"{what}: job, {rounds} times", watched.in_words())]
+        mine = times["job"]
+        for name, seconds in times.items():
+            clock, processor = rate(rows, seconds.clock), rate(rows, seconds.processor)
+            found.append((f"{what}: {name}", f"{clock} by the clock, {processor} of processor time"))
+            if name != "job":
+                found.append(beside(seconds.clock / mine.clock, seconds.processor / mine.processor))
+        for provider, installed in product(PROVIDERS, (False, True)) if native and workload.name == W1.name else ():
+            join = native_join(workload, folder, provider, installed, native)
+            name = f"native join, {provider}{f', {INSTALLED}' if installed else ''}"
+            found.append((f"{what}: {name}", join.in_words(rows)))
+            if join.rows:
+                clock, processor = join.seconds / join.rows * rows, join.processor / join.rows * rows
+                found.append(beside(clock / mine.clock, processor / mine.processor))
     return found
+
+
+def beside(clock: float, processor: float) -> tuple[str, str]:
+    return "the job's speed beside it", f"{clock:.2f} by the clock, {processor:.2f} of processor time"
 
 
 def two_cores(rows: int, rounds: int) -> Rows:
@@ -294,7 +235,9 @@ def main() -> None:
     parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000, 3_000_000])
     parser.add_argument("--batch", type=int, default=100_000)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--native", action="store_true", help="also Spark's native join, which takes long")
+    parser.add_argument(
+        "--native", type=float, metavar="SECONDS", default=0, help="also Spark's native join, cut off after so long"
+    )
     parser.add_argument("--no-spark", action="store_true", help="the kernels alone")
     parser.add_argument("--workload", choices=[w.name for w in WORKLOADS], nargs="+", default=["W1", "W2", "W3"])
     parser.add_argument(
@@ -304,7 +247,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     rows = kernels(options.rows[0], options.batch, options.rounds) + lines(options.rows[0], options.rounds)
-    rows += entries([100_000, options.rows[-1]], options.batch)
+    rows += entries(sorted({100_000, *options.rows}), options.batch)
     show(rows)
     for workload in (w for w in WORKLOADS if w.name in options.workload and not options.no_spark):
         for count, kind in product(options.rows, options.format):
@@ -326,7 +269,8 @@ def show(rows: Rows) -> None:
 def write(rows: Rows, options: argparse.Namespace) -> None:
     """Put the table in the README."""
     text = README.read_text(encoding="utf-8")
-    how = f"Batches of {options.batch:,} rows, medians of {options.rounds}."
+    load = f"{os.getloadavg()[1]:.1f} processes at the end, of which the job and Spark are about two."
+    how = f"Batches of {options.batch:,} rows, medians of {options.rounds}; the load of the machine was {load}"
     table = [how, "", "| what | figure |", "| --- | --- |", *(f"| {what} | {figure} |" for what, figure in rows)]
     before, after = text.split(START)[0], text.split(END)[1]
     README.write_text(before + START + "\n" + "\n".join(table) + "\n" + END + after, encoding="utf-8")

@@ -51,7 +51,8 @@ class Server(LanguageServer):
         """The documents that are open, by URI."""
         self.shown: dict[str, tuple[int | None, list[types.Diagnostic]]] = {}
         self.judging: asyncio.Task[None] | None = None
-        self.changes = 0
+        self.changes = self.waiting = 0
+        """How often something changed, and how many changes are not shown yet: they go before what is judged later."""
 
     def refresh(self) -> None:
         """Show what is found of every open query, and what is wrong with the catalog and the baseline.
@@ -69,9 +70,8 @@ class Server(LanguageServer):
 
     def _judged(self, state: State) -> Found:
         """What is found with the open documents judged, and the others too if they are few."""
-        mine = {file_name(uri) for uri in self.versions}
-        missing = sorted(self.live.missing(state), key=lambda source: source.file not in mine)
-        urgent = missing if len(missing) <= AT_ONCE else [source for source in missing if source.file in mine]
+        missing = self.live.missing(state)
+        urgent = missing if len(missing) <= AT_ONCE else [source for source in missing if source.file in state.held]
         self.live.judge(state, urgent)
         whole = len(urgent) == len(missing)
         if not whole and self.judging is None:
@@ -93,6 +93,8 @@ class Server(LanguageServer):
         changes, state = self.changes, self.live.state(self._texts())
         missing = self.live.missing(state)
         for start in range(0, len(missing), AT_ONCE):
+            while self.waiting:
+                await asyncio.sleep(PAUSE / 4)
             if self.changes != changes:
                 break
             self.live.judge(state, missing[start : start + AT_ONCE])
@@ -173,7 +175,11 @@ class Server(LanguageServer):
     async def check_later(self, document: TextDocument) -> None:
         """Check a document unless it changes again at once."""
         version = self.versions[document.uri] = document.version
-        await asyncio.sleep(PAUSE)
+        self.waiting += 1
+        try:
+            await asyncio.sleep(PAUSE)
+        finally:
+            self.waiting -= 1
         if self.versions.get(document.uri) == version:
             self.refresh()
 

@@ -33,14 +33,15 @@ Source = SourceText | Outcome
 class State:
     """The texts of a workspace at one moment, by file, and what holds for them.
 
-    ``wrong`` is why the registered queries are not known, if that is not because there are none; ``failed`` has the
-    texts that have no catalog.
+    ``held`` names the files whose texts an editor holds; ``wrong`` is why the registered queries are not known, if that
+    is not because there are none; ``failed`` has the texts that have no catalog.
     """
 
     workspace: Workspace
     policy: Policy
     registered: Mapping[str, Source]
     alone: Mapping[str, SourceText]
+    held: frozenset[str] = frozenset()
     wrong: StreamboundError | None = None
     failed: Mapping[str, CatalogError] = field(default_factory=dict)
 
@@ -75,10 +76,11 @@ class Live:
         policy = Policy(workspace.default, {"repairs": False})
         held = {_place(file): (file, text) for file, text in texts.items()}
         files, wrong = _registered(workspace, policy)
-        registered: dict[str, Source] = {}
+        registered, open_ones = dict[str, Source](), set[str]()
         for file in files:
             mine = held.pop(_place(file), None)
             registered[str(file)] = self._read(file, workspace) if mine is None else SourceText(str(file), mine[1])
+            open_ones |= {str(file)} if mine is not None else set()
         alone, failed = dict[str, SourceText](), dict[str, CatalogError]()
         for name, text in held.values():
             try:
@@ -86,7 +88,7 @@ class Live:
                 alone[name] = SourceText(name, text)
             except CatalogError as error:
                 failed[name] = error
-        return State(workspace, policy, registered, alone, wrong, failed)
+        return State(workspace, policy, registered, alone, frozenset(open_ones | alone.keys()), wrong, failed)
 
     def missing(self, state: State) -> list[SourceText]:
         """The texts that were not judged as they are."""
@@ -100,15 +102,14 @@ class Live:
             self._judged[source.file] = (_identity(source, state), items)
 
     def found(self, state: State, whole: bool, instead: Mapping[str, tuple[Outcome, ...]] | None = None) -> Found:
-        """What is reported of the texts that were judged; ``instead`` has what was found of some with their repairs.
+        """What is reported of the texts; ``instead`` has what was found of some of them with their repairs.
 
-        The registered queries are one run if the ``whole`` of it was judged; else each text is taken for itself.
-        Raises CatalogError for a baseline that cannot be used.
+        The registered queries are one run if the ``whole`` of it was judged; else each text that an editor holds is
+        taken for itself. Raises CatalogError for a baseline that cannot be used.
         """
         judged = dict(instead or {})
         for file, source in state.sources.items():
-            items = self._items(source, state)
-            if items is not None:
+            if (whole or file in state.held) and (items := self._items(source, state)) is not None:
                 judged.setdefault(file, items)
         runs = [[*judged[file]] for file in judged if not whole or file in state.alone]
         if whole and state.registered:

@@ -39,6 +39,7 @@ _JOB = (
     "contracts",
     "closing",
     "grouping",
+    "whole",
     "folding",
 )
 _APART = ("cuts", "ranges", "range_fold", "executors")

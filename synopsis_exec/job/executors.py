@@ -96,7 +96,7 @@ class SpreadJob(Job):
         more = F.expr(f"count(CASE WHEN {fine} THEN 1 END)").alias("number"), F.expr(quantiles(fine)).alias("parts")
         kept = self.kept(frame, observation, *more).persist()
         self.held = (kept,)
-        rejected = kept.where("bad").toArrow()
+        rejected = kept.where("bad").toArrow().to_pylist()
         observed = observation.get
         rows = kept.where("NOT bad").drop("part", "reason", "bad", "text")
         left = self.counted(Left(rows, observed["number"], list(observed["parts"] or ()), no_rows()))

@@ -22,6 +22,7 @@ from synopsis_exec.job.result_lines import write_results
 from synopsis_exec.job.saved import Checkpoint
 from synopsis_exec.job.sinks import Sinks
 from synopsis_exec.job.source import JobError
+from synopsis_exec.job.whole import Fetched, whole_columns, whole_pays
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, Observation, SparkSession
@@ -39,6 +40,8 @@ class Job:
 
     grouping = False
     """Whether the rows of the next batch are counted before they are fetched, since many of the last were the same."""
+    whole = whole_pays(0, 0)
+    """Whether all rows of the next batch are fetched, since most of the last were useful."""
 
     def __init__(
         self, spark: SparkSession, options: argparse.Namespace, report: Callable[[dict[str, Any]], None]
@@ -49,8 +52,8 @@ class Job:
         )
         self.checkpoint, self.sinks = Checkpoint(self.files), Sinks(spark, options)
         self.failure: Exception | None = None
-        self.text, self.observed = "", list[Any]()
-        """How a bad row's text is made, and what is observed of a batch: the same for all."""
+        self.text, self.observed, self.columns = "", list[Any](), list[Any]()
+        """How a bad row's text is made, what is observed of a batch, and what is fetched of a whole one: as for all."""
         self.relations: dict[str, list[dict[str, Any]]] = {}
         self.relation_sizes: dict[str, int] = {}
         self.bad_relation_rows: list[dict[str, Any]] = []
@@ -147,14 +150,34 @@ class Job:
 
     def take_in(self, frame: DataFrame) -> tuple[Any, list[dict[str, Any]]]:
         """Fetch a batch once: its useful rows as an Arrow table, and its bad and late rows."""
-        from pyspark.sql import Observation
+        before = self.rows.total()
+        if self.whole and not self.grouping:
+            good, bad = self.taken_whole(frame)
+        else:
+            from pyspark.sql import Observation
 
-        observation = Observation()
-        fetched = self.kept(frame, observation).toArrow()
-        bad = self.noted(fetched.filter(fetched.column("bad")), observation.get)
-        good = together([fetched.filter(~fetched.column("bad").to_numpy()) if bad else fetched])
+            observation = Observation()
+            fetched = self.kept(frame, observation).toArrow()
+            bad = self.noted(fetched.filter(fetched.column("bad")).to_pylist(), observation.get)
+            good = together([fetched.filter(~fetched.column("bad").to_numpy()) if bad else fetched])
         self.grouping = worth_it(good, good.num_rows)
+        self.whole = whole_pays(self.rows.total() - before, good.num_rows)
         return good, bad
+
+    def taken_whole(self, frame: DataFrame) -> tuple[Any, list[dict[str, Any]]]:
+        """As `take_in`, with all rows fetched, and counted and told apart here; late rows are then read once more."""
+        if not self.columns:
+            from pyspark.sql import functions as F
+
+            self.text = row_text(frame)
+            self.columns = list(map(F.expr, whole_columns(self.text)))
+        late = self.closing.late()
+        found = Fetched(frame.select(*self.columns).toArrow(), self.closing.complete())
+        rejected = found.bad()
+        if found.late.any():
+            again = frame.where(f"reason IS NULL AND {late}")
+            rejected += again.selectExpr("source", "part", "ts", "reason", f"{self.text} AS text").toArrow().to_pylist()
+        return together([found.good()]), self.noted(rejected, found.observed())
 
     def wrong(self) -> str:
         """Whether a row of the next batch is bad or late, in Spark SQL over the columns of `tagged`."""
@@ -165,7 +188,7 @@ class Job:
 
         What happens to every row is counting and the tests of `where`; texts are made for bad rows alone.
         """
-        if not self.text:
+        if not self.observed:
             self.text, self.observed = row_text(frame), self.closing.observed()
         wrong = self.wrong()
         text = f"CASE WHEN {wrong} THEN {self.text} END AS text"
@@ -176,12 +199,12 @@ class Job:
         )
         return once(kept) if self.grouping else kept
 
-    def noted(self, rejected: Any, observed: dict[str, Any]) -> list[dict[str, Any]]:
+    def noted(self, rejected: list[dict[str, Any]], observed: dict[str, Any]) -> list[dict[str, Any]]:
         """The bad and late rows of a batch with their reasons; what was observed of it is taken in."""
         for number, source in enumerate(STREAMS):
             self.rows[source.name] += observed[f"rows_{number}"]
         bad = []
-        for row in rejected.to_pylist():
+        for row in rejected:
             reason = row["reason"] or self.closing.late_reason(row["source"], row["part"], row["ts"])
             times = row.get(COUNT, 1)
             self.rejected[reason] += times

@@ -185,12 +185,14 @@ def parse_json(source: Source, lines: DataFrame, blank: bool = True) -> DataFram
         tests[f"{column} is missing"] = f"{absent} AND NOT map_contains_key(fields, {key})"
         tests[reason] = f"{absent} AND fields[{key}] IS NOT NULL"
     doubts = [f"row.{quoted(column)} IS NULL AND NOT {plainly_null(column)}" for column in source.missing]
-    incomplete = " OR ".join(doubts)
+    nulls = " OR ".join(f"row.{quoted(column)} IS NULL" for column in source.missing)
+    # A CASE in a CASE: Spark would compute what the doubts have in common for every row
+    again = f"CASE WHEN {' OR '.join(doubts)} THEN get({from_json('MAP<STRING,STRING>')}, 0) END"
     rows = (
         lines.where("trim(value) <> ''" if blank else "TRUE")
         .selectExpr("value", f"{from_json(f'STRUCT<{source.schema}>')} AS parsed")
         .selectExpr("value", "parsed", "get(parsed, 0) AS row")
-        .selectExpr("*", f"CASE WHEN {incomplete} THEN get({from_json('MAP<STRING,STRING>')}, 0) END AS fields")
+        .selectExpr("*", f"CASE WHEN {nulls} THEN {again} END AS fields")
     )
     return rows.selectExpr("value AS raw", "row", f"{reasons({**tests, **source.invalid})} AS reason")
 
@@ -261,13 +263,12 @@ def text_of(raw: str, kind: str) -> str:
 
 
 def slot_text(source: Source, slot: str, column: str | None, good: str) -> str:
-    """What a good row of a source has in a slot."""
+    """What a row of a source has in a slot; a bad one has anything there, but no text, which may be none."""
     kind = slot_type(slot)
-    return (
-        f"CAST(NULL AS {kind})"
-        if column is None
-        else f"CASE WHEN {good} THEN CAST({source.values[column]} AS {kind}) END"
-    )
+    if column is None:
+        return f"CAST(NULL AS {kind})"
+    value = f"CAST({source.values[column]} AS {kind})"
+    return f"CASE WHEN {good} THEN {value} END" if kind == "STRING" else value
 
 
 def relation_rows(

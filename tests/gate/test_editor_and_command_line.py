@@ -297,3 +297,30 @@ def test_a_folder_below_the_catalog_is_part_of_its_workspace(folder: Path, monke
         await editor.until(lambda: bool(editor.shown.get((folder / BASELINE).as_uri())))
 
     play(below, scene)
+
+
+def test_each_file_has_its_own_catalog_where_the_folder_has_none(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    above = folder / "above"
+    for name in ("one", "two"):
+        (above / name).mkdir(parents=True)
+        (above / name / "q.sql").write_text(FAILS, encoding="utf-8")
+    tables = SETTINGS[SETTINGS.index("[streams.S]") :]
+    (above / "one" / "streams.toml").write_text(tables, encoding="utf-8")
+    (above / "two" / "streams.toml").write_text(tables.replace('b = "bigint"', 'c = "bigint"'), encoding="utf-8")
+    (folder / "streams.toml").unlink()
+    (above / "q.sql").write_text(FAILS, encoding="utf-8")
+    monkeypatch.chdir(above)
+
+    async def scene(editor: Editor) -> None:
+        for name in ("one/q.sql", "two/q.sql", "q.sql"):
+            editor.open(name, FAILS)
+            await editor.until(lambda name=name: bool(editor.shown.get(editor.uri(name))))
+        codes = {name: [one.code for one in editor.shown[editor.uri(name)]] for name in ("one/q.sql", "two/q.sql")}
+        assert codes == {"one/q.sql": ["SB201"], "two/q.sql": ["SB102"]}
+        (lost,) = editor.shown[editor.uri("q.sql")]
+        assert lost.message.startswith("no streams.toml in ")
+        (above / "two" / "streams.toml").write_text(tables, encoding="utf-8")
+        editor.tell("two/streams.toml")
+        await editor.until(lambda: editor.shown[editor.uri("two/q.sql")][0].code == "SB201")
+
+    play(above, scene)

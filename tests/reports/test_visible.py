@@ -54,6 +54,17 @@ def test_in_colour_only_colours_and_links_are(project: Path, command: tuple[str,
     assert "\x1b[2K" not in result.output and "␛[2K" in result.output
 
 
+def test_a_name_or_a_path_makes_no_line_of_its_own(project: Path) -> None:
+    """GitHub reads commands at the start of lines, and GitLab sections."""
+    file = "a\n::stop-commands::x\n.sql"
+    (project / file).write_text(
+        "SELECT T.b AS `x\n::error::y` FROM S, T WHERE S.ts > T.ts AND `T`.`\n::z` = 1", "utf-8"
+    )
+    for command in (["check", file], ["check", file, "--format", "github"], ["check", "."]):
+        lines = CliRunner().invoke(cli.main, command).stdout.splitlines()
+        assert not [line for line in lines if line.startswith(("::stop", "::error::y", "::z"))]
+
+
 def test_marks_stay_under_what_they_blame(project: Path) -> None:
     lines = CliRunner().invoke(cli.main, ["check", "q.sql", "--no-repairs"]).stdout.splitlines()
     source = next(number for number, line in enumerate(lines) if line.startswith("2 | "))

@@ -1,0 +1,150 @@
+"""Spark's own stream-stream join of W1, in a process of its own: it may run out of memory, or out of time."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.measuring import processor_seconds, rate  # noqa: E402
+from benchmarks.workloads import FORMATS, W1, Workload  # noqa: E402
+
+PROVIDERS = {
+    "default provider": "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider",
+    "RocksDB, state format 4": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+}
+OURS = ("spark.sql.shuffle.partitions", "spark.sql.streaming.checkpointFileManagerClass")
+"""What a job sets of the settings that Spark's own operators depend on."""
+STARTING = 120
+"""Seconds that Spark may need to start and to warm up."""
+
+
+@dataclass(frozen=True)
+class Joined:
+    """How far a join got in how many seconds, of the clock and of the processor; ``end`` says why it did not go on."""
+
+    rows: int
+    seconds: float
+    processor: float
+    end: str
+
+    def in_words(self, rows: int) -> str:
+        end = "" if self.rows >= rows else f"; {self.end} at {self.rows:,} rows"
+        if not self.rows:
+            return f"{self.end}, before a batch was done"
+        speeds = f"{rate(self.rows, self.seconds)} by the clock, {rate(self.rows, self.processor)} of processor time"
+        return speeds + end
+
+
+def native_join(workload: Workload, folder: Path, provider: str, installed: bool, seconds: float) -> Joined:
+    """Run the join on the files in ``folder``/data, after those in ``folder``/warm, for so many seconds at most."""
+    arguments = [__file__, workload.format, str(folder), provider, str(int(installed)), str(seconds)]
+    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable}
+    with tempfile.TemporaryFile("w+") as out:
+        process = subprocess.Popen([sys.executable, *arguments], env=environment, stdout=out, stderr=subprocess.DEVNULL)
+        try:
+            end = "died" if process.wait(seconds + STARTING) else f"cut off after {seconds:.0f} s"
+        except subprocess.TimeoutExpired:  # in the middle of a batch
+            process.kill()
+            process.wait()
+            end = f"cut off after {seconds:.0f} s"
+        out.seek(0)
+        lines = [json.loads(line) for line in out if line.startswith("{")]
+    found = lines[-1] if lines else {"rows": 0, "seconds": 0.0, "processor": 0.0}
+    return Joined(**found, end=end)
+
+
+def stream(spark: Any, workload: Workload, folder: Path) -> dict[str, Any]:
+    """The workload's files as streams, in the batches that the job gets."""
+    found = {}
+    for name, columns in workload.columns.items():
+        schema = ", ".join(f"{column} BIGINT" for column in (*columns, "ts"))
+        reader = spark.readStream.format(workload.format).schema(schema).option("maxFilesPerTrigger", 1)
+        found[name] = reader.load(str(folder / name))
+    return found
+
+
+def drain(frame: Any, mode: str = "append", seconds: float | None = None, step: Callable[[int], None] = print) -> None:
+    """Run a streaming frame to the end of its input, or so long, into nothing; ``step`` hears of the rows read then."""
+    with tempfile.TemporaryDirectory() as checkpoint:
+        query = (
+            frame.writeStream.format("noop")
+            .outputMode(mode)
+            .option("checkpointLocation", checkpoint)
+            .trigger(availableNow=True)
+            .start()
+        )
+        if seconds is None:
+            query.awaitTermination()
+            return
+        read: dict[int, int] = {}
+        begun = time.perf_counter()
+        over = False
+        while not over and time.perf_counter() - begun < seconds:
+            over = query.awaitTermination(0.25)
+            read |= {progress.batchId: progress.numInputRows for progress in query.recentProgress}
+            step(sum(read.values()))
+        query.stop()
+
+
+def as_installed(spark: Any, action: Callable[..., object], *given: Any) -> None:
+    """Do something in a session without the job's settings."""
+    ours = {name: spark.conf.get(name) for name in OURS}
+    for name in OURS:
+        spark.conf.unset(name)
+    try:
+        action(spark, *given)
+    finally:
+        for name, value in ours.items():
+            spark.conf.set(name, value)
+
+
+def joined(spark: Any, workload: Workload, folder: Path, provider: str, seconds: float, told: bool) -> None:
+    """Spark's own stream-stream join of W1; prints how far it is."""
+    from pyspark.sql import functions as F
+
+    spark.conf.set("spark.sql.streaming.stateStore.providerClass", PROVIDERS[provider])
+    spark.conf.set("spark.sql.streaming.join.stateFormatVersion", 4 if provider.startswith("RocksDB") else 2)
+    frames = stream(spark, workload, folder)
+    s, t = frames["S"].alias("S"), frames["T"].alias("T")
+    on = "S.K = T.K AND S.ts > T.ts AND 0 < T.B AND T.B < 5 AND 0 <= S.K AND S.K < 100"
+    begun, before = time.perf_counter(), processor_seconds()
+
+    def step(rows: int) -> None:
+        spent = {"seconds": time.perf_counter() - begun, "processor": processor_seconds() - before}
+        if told:
+            print(json.dumps({"rows": rows, **spent}), flush=True)
+
+    drain(s.join(t, F.expr(on)).selectExpr("S.K", "T.B"), seconds=seconds, step=step)
+
+
+def main() -> None:
+    from dataclasses import replace
+
+    from synopsis_exec.codegen import job_text
+    from synopsis_exec.simulate import load_kernel
+
+    kind, folder, provider, installed, seconds = sys.argv[1:]
+    assert kind in FORMATS
+    workload = replace(W1, format=kind)
+    spark = load_kernel(job_text(workload.plan(folder.lstrip("/")))).session()
+    for part, limit in (("warm", STARTING / 2), ("data", float(seconds))):
+        given = (workload, Path(folder) / part, provider, limit, part == "data")
+        if int(installed):
+            as_installed(spark, joined, *given)
+        else:
+            joined(spark, *given)
+
+
+if __name__ == "__main__":
+    main()

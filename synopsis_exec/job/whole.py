@@ -1,0 +1,83 @@
+"""Part of every job: batches that are fetched whole, where most rows are useful: counting them in Spark costs more."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from synopsis_exec.job.arrow import SLOTS, schema_of
+from synopsis_exec.job.given import STREAMS
+
+MOST_ROWS = 1 << 20
+"""A batch after one with more rows is not fetched whole."""
+SHARE = 0.5
+"""What part of the last batch's rows was useful, at least."""
+
+
+def whole_pays(rows: int, useful: int) -> bool:
+    """Whether the batch after one with so many rows, so many of them useful, is fetched whole.
+
+    Punctuations are collected in Spark, so where there are such, no batch is. Nothing is known before the first batch.
+    """
+    if any(source.mark != "FALSE" for source in STREAMS) or rows > MOST_ROWS:
+        return False
+    return useful >= SHARE * rows if rows else all(source.useful == "TRUE" for source in STREAMS)
+
+
+def whole_columns(text: str) -> list[str]:
+    """What is fetched of every row, in Spark SQL over the columns of `tagged`; ``text`` says how a row's text is made.
+
+    What is known of bad rows alone is in one column, as JSON.
+    """
+    bad = f"CASE WHEN reason IS NOT NULL THEN to_json(struct(part, reason, {text} AS text)) END AS bad"
+    parts = ["part"] if any(source.parts[1:] for source in STREAMS) else []
+    return ["source", "ts", "useful", bad, *parts, *SLOTS]
+
+
+class Fetched:
+    """All rows of a batch, as an Arrow table with `whole_columns`.
+
+    ``late`` says which rows are, where the timestamps before one were closed; None: where none was.
+    """
+
+    def __init__(self, table: Any, closed: int | None) -> None:
+        self.table = table
+        self.source = table.column("source").to_numpy()
+        self.part = table.column("part").to_numpy() if "part" in table.column_names else None
+        ts, bad = table.column("ts"), table.column("bad")
+        self.fine = None if bad.null_count == len(bad) else bad.is_null().to_numpy()
+        self.time = (ts.fill_null(0) if ts.null_count else ts).to_numpy()
+        late = np.zeros(len(self.time), dtype=bool) if closed is None else self.time < closed
+        self.late = late if self.fine is None else late & self.fine
+
+    def good(self) -> Any:
+        """The rows that are useful, neither bad nor late."""
+        useful = self.table.column("useful")  # NULL where a condition is: then no row of a result
+        keep = (useful.fill_null(False) if useful.null_count else useful).to_numpy() & ~self.late
+        if self.fine is not None:
+            keep &= self.fine
+        rows = self.table.select(schema_of(False).names)
+        return rows if keep.all() else rows.take(np.flatnonzero(keep))
+
+    def bad(self) -> list[dict[str, Any]]:
+        """The bad rows, with their reasons and texts; the late ones are not among them."""
+        if self.fine is None:
+            return []
+        places = np.flatnonzero(~self.fine)
+        told = map(json.loads, self.table.column("bad").take(places).to_pylist())
+        mine = zip(self.source[places].tolist(), told, strict=True)
+        return [{"source": source, "ts": None, "text": None, **row} for source, row in mine]
+
+    def observed(self) -> dict[str, int | None]:
+        """What `Closing.take` wants to know."""
+        found: dict[str, int | None] = {}
+        for number, source in enumerate(STREAMS):
+            mine = self.source == number
+            found[f"rows_{number}"] = int(np.count_nonzero(mine))
+            mine = mine if self.fine is None else mine & self.fine
+            for place in range(len(source.parts)):
+                times = self.time[mine if self.part is None else mine & (self.part == place)]
+                found[f"largest_{number}_{place}"] = int(times.max()) if len(times) else None
+        return found
