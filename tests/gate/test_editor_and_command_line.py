@@ -114,9 +114,9 @@ Row = tuple[str | None, int, types.Range, str, tuple[tuple[str, int, str], ...]]
 """Code, severity, place, message, related places."""
 
 
-def printed(folder: Path, *paths: str) -> tuple[dict[str, list[Row]], list[tuple[int, str]]]:
+def printed(folder: Path, *more: str) -> tuple[dict[str, list[Row]], list[tuple[int, str]]]:
     """What the command line reports of each file, as an editor would have it; the stale entries, by line."""
-    arguments = ["check", "--format", "json", "--baseline", BASELINE, "--no-cache", *paths]
+    arguments = ["check", "--format", "json", "--baseline", BASELINE, *more]
     result = call(*arguments)
     rows: dict[str, list[Row]] = {str(file.relative_to(folder)): [] for file in registered(folder)}
     report = json.loads(result.stdout)
@@ -179,7 +179,7 @@ def stale_shown(editor: Editor) -> list[tuple[int, str]]:
 
 async def equal(editor: Editor, folder: Path, files: list[str]) -> None:
     """Wait until the editor shows what the command line prints; what differs where it never does."""
-    rows, stale = printed(folder)
+    rows, stale = printed(folder, "--no-repairs")
     try:
         await editor.until(
             lambda: all(shown(editor, folder, file) == rows[file] for file in files) and stale_shown(editor) == stale
@@ -192,6 +192,7 @@ async def equal(editor: Editor, folder: Path, files: list[str]) -> None:
 
 def test_the_workspace_has_every_kind_of_finding(folder: Path) -> None:
     rows, stale = printed(folder)
+    assert printed(folder, "--no-repairs", "--no-cache") == (rows, stale)
     found = {code for items in rows.values() for code, *_ in items}
     assert found == {rule.code for rule in RULES} - NOT_HERE.keys()
     assert {severity for items in rows.values() for _, severity, *_ in items} == {1, 2, 3, 4}
