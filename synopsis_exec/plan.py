@@ -150,9 +150,6 @@ def _branch_plan(split: Query, number: int, synopsis: Synopsis) -> BranchPlan | 
     if synopsis.transitions is None:
         what = f"its partial matches can grow in more than {MOST_WAYS} ways"
         raise _refused(split, what, "relate the streams' timestamps, or join fewer streams")
-    if any(len(t.parts) > 1 for t in synopsis.transitions) and any(table.extrema for table in synopsis.tables):
-        what = "its greatest and least values would have to be joined from the tables of independent streams"
-        raise _refused(split, what, "relate the streams' timestamps, or join fewer streams")
     joins = (*_joins(facts), *synopsis.inequalities)
     used = {a for join in joins for a in join.attributes}
     used |= {output.value for output in branch.outputs if isinstance(output.value, Attribute)}
@@ -169,6 +166,8 @@ def _branch_plan(split: Query, number: int, synopsis: Synopsis) -> BranchPlan | 
         filters = local_filters(facts, source.alias)
         lists = members(facts, source.alias)
         sources.append(PlanSource(source.alias, source.table, source.kind, columns, filters, times, limits, lists))
+    transitions = tuple(_transition(synopsis, joins, transition) for transition in synopsis.transitions)
+    _check_extrema(split, synopsis, transitions)
     return BranchPlan(
         number,
         branch,
@@ -177,9 +176,19 @@ def _branch_plan(split: Query, number: int, synopsis: Synopsis) -> BranchPlan | 
         joins,
         synopsis.relation_groups,
         synopsis.tables,
-        tuple(_transition(synopsis, joins, transition) for transition in synopsis.transitions),
+        transitions,
         branch.outputs,
     )
+
+
+def _check_extrema(split: Query, synopsis: Synopsis, transitions: tuple[PlanTransition, ...]) -> None:
+    """Extrema of several parts decide which results there are, where each is compared with arriving tuples alone."""
+    extremal = {table.streams for table in synopsis.tables if table.extrema}
+    for transition in (t for t in transitions if len(t.parts) > 1 and any(p.streams in extremal for p in t.parts)):
+        across = (check for check in transition.checks if {a.source for a in check.attributes} <= {*transition.before})
+        if not transition.output or any(across):
+            what = "its greatest and least values would have to be joined from the tables of independent streams"
+            raise _refused(split, what, "relate the streams' timestamps, or join fewer streams")
 
 
 def _joins(facts: Facts) -> tuple[Comparison, ...]:

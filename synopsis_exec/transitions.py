@@ -118,9 +118,11 @@ class BranchText:
 
     def _checks(self, transition: PlanTransition) -> tuple[Comparison, ...]:
         """The joins to check, those with attributes of which the table holds an extremum as comparisons with it."""
-        if len(transition.parts) != 1 or not (table := self.branch.table(transition.before)).extrema:
-            return transition.checks
-        return tuple(dict.fromkeys(self._by_extremum(table, check) for check in transition.checks))
+        checks = transition.checks
+        for table in (self.branch.table(part.streams) for part in transition.parts):
+            if table.extrema:
+                checks = tuple(dict.fromkeys(self._by_extremum(table, check) for check in checks))
+        return checks
 
     def _by_extremum(self, table: Table, check: Comparison) -> Comparison:
         """``x < b`` where the table has the greatest ``b``  ->  ``x < greatest_b``."""

@@ -164,6 +164,28 @@ def _some_rows(choices: Choices) -> list[dict[str, int]]:
     return [{"k": 2 if now == 9 and choices.chance(20) else 1, "ts": now} for now in times]
 
 
+def test_extremes_of_independent_streams() -> None:
+    """Of each of twelve streams the greatest value is enough, and one table each, where otherwise there were 4,094."""
+    names = [f"X{i}" for i in range(LEAVES + 1)]
+    catalog = {"streams": {x: {"timestamp": "ts", "columns": {"a": "bigint", "ts": "bigint"}} for x in names}}
+    where = " AND ".join(f"X0.ts > {x}.ts AND X0.a < {x}.a" for x in names[1:])
+    sql = f"SELECT DISTINCT 1 AS one FROM {', '.join(names)} WHERE {where}"
+    decision = decided(sql, catalog)
+    found = bound(decision.derivation.split)
+    assert found is not None
+    assert found.entries.value == LEAVES + 1
+    printed = []
+    for seed in range(12):
+        choices = Choices.seeded(seed)
+        rows = {x: [{"a": choices.integer(0, 3), "ts": choices.integer(0, 4)}] for x in names[1:]}
+        rows["X0"] = [{"a": choices.integer(-1, 1), "ts": now} for now in (2, 4, 5)]
+        run = run_kernel(decision, catalog, rows)
+        assert run.printed == Oracle(catalog, rows).prefix_expected(sql)
+        assert run.peak <= LEAVES + 1
+        printed.append(any(run.printed.values()))
+    assert set(printed) == {False, True}
+
+
 def test_the_ways_of_whole_sets_are_all_that_the_timestamps_allow() -> None:
     """Against every subset of small random queries' streams, tried one by one."""
     seen: Counter[int] = Counter()
