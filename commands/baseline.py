@@ -12,6 +12,7 @@ import click
 from commands.configured import configured, policy_of, workspace_of
 from commands.failures import tell_defects
 from commands.options import PathArgument, common_options
+from commands.saying import say
 from commands.stale import say_stale
 
 if TYPE_CHECKING:
@@ -74,7 +75,6 @@ def create(
     from gate.baseline import Baseline, baseline_text
     from gate.exit_status import not_judged
     from gate.ratchet import entries, refused
-    from reports.visible import visible
 
     file = baseline_file
     if file.exists():
@@ -87,10 +87,10 @@ def create(
     left = refused(outcomes, policy)
     for one in left[:_LISTED]:
         place = f"{one.file}:{one.span.line}:{one.span.column}"
-        click.echo(visible(f"{place}: {one.code} cannot be recorded: {one.message}"), err=True)
+        say(f"{place}: {one.code} cannot be recorded: {one.message}")
     if left:
-        click.echo(f"streambound: error: {_count(len(left), 'finding')} cannot be in a baseline", err=True)
-        click.echo("  help: correct them, or take the files out of what is checked", err=True)
+        say(f"streambound: error: {_count(len(left), 'finding')} cannot be in a baseline")
+        say("  help: correct them, or take the files out of what is checked")
     sys.exit(not_judged(left) or int(bool(left)))
 
 

@@ -16,6 +16,7 @@ from commands.failures import tell_defects
 from commands.fixing import FixOptions, fix_options, fixed
 from commands.options import PathArgument, colored, common_options
 from commands.outputs import Output, OutputOption, details, outputs, put
+from commands.saying import say
 from commands.streams import reporting
 from commands.watching import Watchable, watched
 from reports.formats import FORMAT_NAMES
@@ -124,14 +125,14 @@ def _note_unused(workspace: Workspace, files: list[Path]) -> None:
     """Say which catalog holds where another one stands nearer to a query."""
     for nearer, file in workspace.unused(files).items():
         used = f"{file} is checked against {workspace.catalog(file).file}, found from the working directory upwards"
-        click.echo(f"streambound: note: {used}; {nearer} is not read (--catalog chooses)", err=True)
+        say(f"streambound: note: {used}; {nearer} is not read (--catalog chooses)")
 
 
 def _note_unseen(workspace: Workspace, paths: tuple[Path, ...]) -> None:
     """Say which linked directories nobody looked into."""
     for link in workspace.unseen(paths):
         said = f"{link} leads to a directory with SQL files and is not followed; name it to check them"
-        click.echo(f"streambound: note: {said}", err=True)
+        say(f"streambound: note: {said}")
 
 
 def _note_unneeded(workspace: Workspace, found: tuple[Outcome, ...]) -> None:
@@ -140,7 +141,7 @@ def _note_unneeded(workspace: Workspace, found: tuple[Outcome, ...]) -> None:
 
     catalog = workspace.catalog()
     for code, line in unneeded(found, catalog):
-        click.echo(f"streambound: note: {catalog.file}:{line}: {code} is allowed, and no query needs it", err=True)
+        say(f"streambound: note: {catalog.file}:{line}: {code} is allowed, and no query needs it")
 
 
 @contextmanager

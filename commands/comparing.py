@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from commands.options import PathArgument
+from commands.saying import say
 from commands.stale import say_stale
 
 if TYPE_CHECKING:
@@ -105,14 +106,12 @@ class Comparison:
 
 def _say(compared: Beside, broken: Sequence[CatalogError]) -> None:
     """What became of the queries, on standard error."""
-    from reports.visible import visible
-
     for error in broken:
         said = f"the catalog of {compared.ref} cannot be used, so its queries count as new: {error.placed}"
-        click.echo(f"streambound: note: {said}", err=True)
+        say(f"streambound: note: {said}")
     for one in compared.changed[:_LISTED]:
-        click.echo(visible(f"  {one}"), err=True)
+        say(f"  {one}")
     if len(compared.changed) > _LISTED:
-        click.echo(f"  and {len(compared.changed) - _LISTED} more", err=True)
+        say(f"  and {len(compared.changed) - _LISTED} more")
     counted = ", ".join(f"{number} {change}" for change, number in compared.counts.items() if number)
-    click.echo(f"streambound: against {compared.ref}: {counted or 'no query'}", err=True)
+    say(f"streambound: against {compared.ref}: {counted or 'no query'}")

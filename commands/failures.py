@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from commands.saying import say
 from commands.streams import OutputLost, watch_streams
 
 if TYPE_CHECKING:
@@ -86,13 +87,12 @@ def _unexpected(error: Exception) -> int:
 def tell(error: StreamboundError) -> None:
     """Print an error: where, what, the line of the file with marks, and the way out."""
     from reports.snippet import snippet
-    from reports.visible import visible
 
-    click.echo(visible(f"streambound: error: {error.placed}"), err=True)
+    say(f"streambound: error: {error.placed}")
     if error.excerpt is not None:
-        click.echo(visible("\n".join(snippet(error.excerpt, "error", color=False))), err=True)
+        say("\n".join(snippet(error.excerpt, "error", color=False)))
     if error.remedy:
-        click.echo(visible(f"  help: {error.remedy}"), err=True)
+        say(f"  help: {error.remedy}")
 
 
 def tell_defects(outcomes: Iterable[Outcome], debug: bool) -> None:

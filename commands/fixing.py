@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from commands.saying import say
+
 if TYPE_CHECKING:
     from analyzer.workspace import Sources
     from gate.fixing import Fixing, Judge
@@ -88,15 +90,10 @@ def _say(fixing: Fixing, would: str) -> None:
     for applied in fixing.fixes:
         at = f"{applied.diagnostic.file}:{applied.diagnostic.span.line}:{applied.diagnostic.span.column}"
         kind = "safe" if applied.fix.kind == "safe" else "changes results"
-        click.echo(
-            f"{at}: {applied.diagnostic.code} {would} fixed: {applied.fix.title} ({kind})".replace("  ", " "), err=True
-        )
+        say(f"{at}: {applied.diagnostic.code} {would} fixed: {applied.fix.title} ({kind})".replace("  ", " "))
     fixes, files = len(fixing.fixes), len(fixing.texts)
     counted = f"{fixes} {'fix' if fixes == 1 else 'fixes'} in {files} {'file' if files == 1 else 'files'}"
-    click.echo(
-        f"streambound: {counted} {would + ' ' if would else ''}applied" if fixes else "streambound: nothing to fix",
-        err=True,
-    )
+    say(f"streambound: {counted} {would + ' ' if would else ''}applied" if fixes else "streambound: nothing to fix")
     if fixing.unsafe:
         queries = "1 query has" if fixing.unsafe == 1 else f"{fixing.unsafe} queries have"
-        click.echo(f"  {queries} repairs that change results: --unsafe --diff shows them", err=True)
+        say(f"  {queries} repairs that change results: --unsafe --diff shows them")

@@ -131,7 +131,7 @@ def _branch_bound(number: int, case: Case, distinct: bool, prefix: str) -> Branc
 
 def _table_bounds(synopsis: Synopsis, prefix: str) -> tuple[Synopsis, list[TableBound]] | None:
     """The tables with their bounds; None where one has none."""
-    if synopsis.realisable is None:
+    if synopsis.sets is None:
         return None
     tables = []
     for table in synopsis.tables:

@@ -74,7 +74,7 @@ def _settled(facts: Facts) -> bool:
 
 
 def _has_best(synopsis: Synopsis) -> bool:
-    kept = () if synopsis.realisable is None else synopsis.tables
+    kept = () if synopsis.sets is None else synopsis.tables
     return all(not table.extrema or fixed_for_best(synopsis.facts, table) is not None for table in kept)
 
 

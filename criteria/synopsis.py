@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations
 from math import inf
 
 from analyzer.boundedness import Facts, Limit
@@ -23,10 +22,16 @@ from analyzer.query import Attribute, Comparison, Kind, Op
 from criteria.clipping import Open, clip, clipped_to
 from criteria.cuts import Cut, cuts
 from criteria.extremum import Extremum, extrema
+from criteria.independence import Independence
 from criteria.order_search import Reference
+from criteria.times import Times
+from criteria.ways import Transition, ways
 
+MOST_WHOLE = 12
+"""Realisable sets of streams up to which each has a table of its own, whatever streams are independent: so many tables
+may be folded by executors (`synopsis_exec.range_choice`)."""
 MOST_TABLES = 1024
-"""Sets of streams beyond which no plan is made: unrelated streams make exponentially many."""
+"""Tables beyond which no plan is made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,18 +104,6 @@ class Table:
         return "{" + ", ".join(self.streams) + "}"
 
 
-@dataclass(frozen=True, slots=True)
-class Transition:
-    """New partial matches of ``target``: tuples of ``arriving``, all of one timestamp, with entries of ``before``.
-
-    ``before`` is empty when all the target's tuples arrive together.
-    """
-
-    target: tuple[str, ...]
-    arriving: tuple[str, ...]
-    before: tuple[str, ...]
-
-
 @dataclass(frozen=True)
 class Synopsis:
     """The tables and transitions of one branch whose facts are given.
@@ -127,53 +120,79 @@ class Synopsis:
         return tuple(source.alias for source in self.facts.branch.streams)
 
     @cached_property
-    def realisable(self) -> tuple[tuple[str, ...], ...] | None:
-        """The realisable sets other than the full one, smallest first; None beyond `MOST_TABLES`.
+    def times(self) -> Times:
+        """What the timestamps of the streams have to do with each other."""
+        return Times(self.facts)
+
+    @cached_property
+    def sets(self) -> tuple[tuple[str, ...], ...] | None:
+        """The sets of streams that have a table, smallest first; None beyond `MOST_TABLES`.
 
         >>> # X.ts > Y.ts > Z.ts gives {Z} and {Y, Z}
         """
-        needs = {s: frozenset(t for t in self.streams if t == s or self.facts.never_newer(t, s)) for s in self.streams}
-        found: set[frozenset[str]] = {frozenset()}
-        frontier = list(found)
-        while frontier:
-            larger = {members | needs[stream] for members in frontier for stream in self.streams} - found
-            found |= larger
-            if len(found) > MOST_TABLES + 2:
-                return None
-            frontier = list(larger)
+        whole = self._independence is None
+        found = self._realisable(MOST_TABLES) if whole else self._independence.sets  # type: ignore[union-attr]
+        if found is None:
+            return None
         order = self.streams.index
         proper = [tuple(sorted(m, key=order)) for m in found if 0 < len(m) < len(self.streams)]
         return tuple(sorted(proper, key=lambda members: (len(members), [order(s) for s in members])))
 
-    @cached_property
-    def tables(self) -> tuple[Table, ...]:
-        """One table per realisable set; raises ValueError beyond `MOST_TABLES`."""
-        if self.realisable is None:
-            raise ValueError(f"more than {MOST_TABLES} realisable sets of streams")
-        return tuple(self._table(members) for members in self.realisable)
+    def _realisable(self, most: int) -> set[frozenset[str]] | None:
+        """The realisable sets, the empty and the full one among them; None where more than ``most`` others."""
+        found: set[frozenset[str]] = {frozenset()}
+        frontier = list(found)
+        while frontier:
+            larger = {members | self._needs[stream] for members in frontier for stream in self.streams} - found
+            found |= larger
+            if len(found) > most + 2:
+                return None
+            frontier = list(larger)
+        return found
 
     @cached_property
-    def transitions(self) -> tuple[Transition, ...]:
-        """All ways to complete a partial match at one timestamp, targets smallest first."""
-        known = {(), *(self.realisable or ())}
-        targets = (*(self.realisable or ()), self.streams)
-        return tuple(
-            Transition(target, arriving, before)
-            for target in targets
-            for size in range(1, len(target) + 1)
-            for arriving in combinations(target, size)
-            if (before := tuple(s for s in target if s not in arriving)) in known
-            and self._simultaneous(arriving)
-            and all(self._may_follow(new, old) for new in arriving for old in before)
+    def _needs(self) -> dict[str, frozenset[str]]:
+        """Every stream with those that are never newer."""
+        return {s: frozenset(t for t in self.streams if t == s or self.facts.never_newer(t, s)) for s in self.streams}
+
+    @cached_property
+    def _independence(self) -> Independence | None:
+        """Which streams are independent, where otherwise there would be many tables; None where all sets have one.
+
+        A finite stream's end empties all tables that it is missing in. Extrema are joined where there is no other way.
+        """
+        few = MOST_TABLES if self.references else MOST_WHOLE
+        if self.facts.finite_streams or self._realisable(few) is not None:
+            return None
+        return Independence(self.streams, self._needs, self.times.windows, self._near, MOST_TABLES)
+
+    def _near(self, x: str, y: str) -> bool:
+        """Whether streams are joined with the same relations, or their values may be kept as places among others."""
+        shared = (group for group in self.relation_groups if any(self._linked(x, member) for member in group))
+        if any(self._linked(y, member) for group in shared for member in group):
+            return True
+        return any(
+            join.partner(own).source == y and not join.equality and self.facts.closure.sort(own) is not Sort.DISCRETE
+            for own, join in self.facts.joins_of(x, (y,))
         )
 
-    def _simultaneous(self, arriving: tuple[str, ...]) -> bool:
-        lags = (self.facts.lag(x, y) for x in arriving for y in arriving if x != y)
-        return all(lag is None or lag >= 0 for lag in lags)
+    def parts(self, streams: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+        """The sets of streams whose tables together hold the matches of a realisable set."""
+        if self._independence is not None:
+            return self._independence.parts(streams)
+        return (streams,) if streams else ()
 
-    def _may_follow(self, new: str, old: str) -> bool:
-        lag = self.facts.lag(new, old)
-        return lag is None or lag >= 1
+    @cached_property
+    def tables(self) -> tuple[Table, ...]:
+        """One table per set; raises ValueError beyond `MOST_TABLES`."""
+        if self.sets is None:
+            raise ValueError(f"more than {MOST_TABLES} tables")
+        return tuple(self._table(members) for members in self.sets)
+
+    @cached_property
+    def transitions(self) -> tuple[Transition, ...] | None:
+        """All ways to complete a partial match at one timestamp, targets smallest first; None beyond `MOST_WAYS`."""
+        return ways(self.facts.lag, self.parts, (*(self.sets or ()), self.streams))
 
     # --- relations ---------------------------------------------------------------------------------------------
 
@@ -288,7 +307,7 @@ class Synopsis:
         """Whether a table may keep tuples of a stream for ever."""
         ends = self.facts.finite_streams
         outside = [other for other in self.streams if other not in inside]
-        windows = self._windows.get(stream, {})
+        windows = self.times.windows.get(stream, {})
         return stream in self.facts.infinite and not any(other in ends or other in windows for other in outside)
 
     @cached_property
@@ -342,43 +361,19 @@ class Synopsis:
 
     def _age(self, stream: str, inside: frozenset[str]) -> Age | None:
         """What a table keeps of a stream's timestamp: nothing where the streams outside only need it to be older."""
-        expires = [lag for other, lag in self._windows[stream].items() if other not in inside]
-        waits = [wait for other, wait in self._waits[stream].items() if other not in inside]
-        if not expires and not waits:
+        expires = self._expires(stream, inside)
+        waits = [wait for other, wait in self.times.waits[stream].items() if other not in inside]
+        if expires is None and not waits:
             return None
-        return Age(stream, min(expires, default=None), max(waits, default=None))
+        return Age(stream, expires, max(waits, default=None))
 
-    @cached_property
-    def _windows(self) -> dict[str, dict[str, int]]:
-        """For every stream how much newer each other one can be, as far as that is limited."""
-        pairs = {s: {other: self._window(other, s) for other in self.streams if other != s} for s in self.streams}
-        return {s: {other: lag for other, lag in lags.items() if lag is not None} for s, lags in pairs.items()}
+    def expiries(self, streams: tuple[str, ...]) -> dict[str, int]:
+        """The ages from which on tuples in the table of some streams are of no use."""
+        found = {stream: self._expires(stream, frozenset(streams)) for stream in streams}
+        return {stream: age for stream, age in found.items() if age is not None}
 
-    @cached_property
-    def _waits(self) -> dict[str, dict[str, int]]:
-        """For every stream how much older than each other one it must be, where that is more than older."""
-        pairs = {s: {other: self._stated_lag(s, other) for other in self.streams if other != s} for s in self.streams}
-        return {s: {o: -lag for o, lag in lags.items() if lag is not None and lag <= -2} for s, lags in pairs.items()}
-
-    def _window(self, newer: str, older: str) -> int | None:
-        """The largest ``newer.ts − older.ts``, where it does not follow from the end of a finite stream alone."""
-        matrix, i = self.facts.closure.node(self.facts.time(newer))
-        j = self.facts.closure.nodes[self.facts.time(older)][1]
-        return None if matrix.implied_through(i, 0, j) else matrix.bound(i, j)
-
-    def _stated_lag(self, newer: str, older: str) -> int | None:
-        """The largest ``newer.ts − older.ts``, where it does not follow through a third stream or constants."""
-        matrix, i = self.facts.closure.node(self.facts.time(newer))
-        j = self.facts.closure.nodes[self.facts.time(older)][1]
-        if not matrix.finite(i, j) or matrix.implied_through(i, 0, j) or matrix.redundant(i, j):
-            return None
-        return matrix.bound(i, j)
-
-    def age_checks(self, new: str, old: str) -> tuple[int | None, int | None]:
-        """What to check when ``new`` arrives and ``old`` is remembered: the least and greatest age of ``old``.
-
-        Both are None where being older is enough, as it always is without windows.
-        """
-        least = self._stated_lag(old, new)
-        greatest = self._stated_lag(new, old)
-        return (-least if least is not None and least <= -2 else None), greatest
+    def _expires(self, stream: str, inside: frozenset[str]) -> int | None:
+        """The age from which on a tuple is of no use, since a missing stream's would be too new for it."""
+        if self._independence is not None:
+            return self._independence.expires(inside.intersection(self.streams), stream)
+        return min((lag for other, lag in self.times.windows[stream].items() if other not in inside), default=None)

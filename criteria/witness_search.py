@@ -17,10 +17,11 @@ from itertools import chain, combinations, islice, permutations, product
 from analyzer.boundedness import Facts, Join
 from analyzer.closure import Sort
 from analyzer.query import Attribute, Branch, Comparison, Constant, Op, Query, conjunction
+from criteria.distinguishing import distinguishes
 from criteria.order_search import Reference
 from criteria.set import harmful_references
 from criteria.solution import VALUES, Difference, conditions_of
-from criteria.witness import Kept, Plan, Witness, build, distinguishes
+from criteria.witness import Kept, Plan, Witness, build
 
 MOST_PLANS = 288
 """Plans that are tried for one query before it is called *unknown*: all that two references suggest."""

@@ -51,8 +51,11 @@ class Server(LanguageServer):
         """The documents that are open, by URI."""
         self.shown: dict[str, tuple[int | None, list[types.Diagnostic]]] = {}
         self.judging: asyncio.Task[None] | None = None
-        self.changes = self.waiting = 0
-        """How often something changed, and how many changes are not shown yet: they go before what is judged later."""
+        self.changes = self.waiting = self.events = 0
+        """How often something changed, and how many changes are not shown yet: they go before what is judged later.
+
+        ``events`` counts what was heard of changes by other programs.
+        """
 
     def refresh(self) -> None:
         """Show what is found of every open query, and what is wrong with the catalog and the baseline.
@@ -183,6 +186,14 @@ class Server(LanguageServer):
         if self.versions.get(document.uri) == version:
             self.refresh()
 
+    async def refresh_later(self) -> None:
+        """Look at the files unless more of them change at once, as when another commit is checked out."""
+        self.events += 1
+        mine = self.events
+        await asyncio.sleep(PAUSE)
+        if self.events == mine:
+            self.refresh()
+
     # --- what is asked for -----------------------------------------------------------------------------------------
 
     def outcomes(self, uri: str, repairs: bool = False) -> tuple[Outcome, ...]:
@@ -274,8 +285,8 @@ def language_server(catalog: Path | None = None) -> Server:
         server.refresh()
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
-    def files_changed(params: types.DidChangeWatchedFilesParams) -> None:
-        server.refresh()
+    async def files_changed(params: types.DidChangeWatchedFilesParams) -> None:
+        await server.refresh_later()
 
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
     def closed(params: types.DidCloseTextDocumentParams) -> None:

@@ -6,6 +6,7 @@ import os
 import sys
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,8 @@ from gate.judging import judged
 from gate.outcome_json import to_json
 
 if TYPE_CHECKING:
+    from concurrent.futures import ProcessPoolExecutor
+
     from analyzer.workspace import Sources
 
 WORTHWHILE = 30_000
@@ -47,17 +50,34 @@ def results(tasks: Sequence[Task], workspace: Sources, jobs: int) -> Iterator[li
     if jobs <= 1 or len(tasks) < 2 or work < WORTHWHILE:
         yield from (result(task, workspace) for task in tasks)
         return
+    with _worker_errors():
+        try:
+            pool = _pool(min(jobs, len(tasks)), workspace)
+            found = pool.map(_result, tasks, chunksize=max(1, len(tasks) // (jobs * _PER_PROCESS)))
+        except (OSError, ImportError, NotImplementedError):  # no more processes, or no semaphores, as in some sandboxes
+            yield from (result(task, workspace) for task in tasks)
+            return
+        with pool:
+            yield from found
+
+
+def _pool(jobs: int, workspace: Sources) -> ProcessPoolExecutor:
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
-    from concurrent.futures.process import BrokenProcessPool
 
     import criteria.check  # noqa: F401  # once, before the processes fork
 
     method = "fork" if sys.platform == "linux" else "spawn"
-    context = multiprocessing.get_context(method)
+    return ProcessPoolExecutor(jobs, multiprocessing.get_context(method), _keep, (workspace,))
+
+
+@contextmanager
+def _worker_errors() -> Iterator[None]:
+    """Turn the end of a worker, whenever it is noticed, into WorkerError."""
+    from concurrent.futures.process import BrokenProcessPool
+
     try:
-        with ProcessPoolExecutor(min(jobs, len(tasks)), context, _keep, (workspace,)) as pool:
-            yield from pool.map(_result, tasks, chunksize=max(1, len(tasks) // (jobs * _PER_PROCESS)))
+        yield
     except BrokenProcessPool as error:
         remedy = "most often the system ends one for want of memory: use fewer, as in -j 1"
         raise WorkerError("a process that judged queries was ended from outside", remedy=remedy) from error

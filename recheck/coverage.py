@@ -6,13 +6,15 @@ from collections.abc import Iterator
 
 from recheck.claims import Table
 from recheck.conditions import Conditions
+from recheck.independence import Independence
 
 
-def uncovered(conditions: Conditions, tables: tuple[Table, ...]) -> Iterator[str]:
+def uncovered(conditions: Conditions, tables: tuple[Table, ...], independence: Independence) -> Iterator[str]:
     """The reasons why some partial match has no table.
 
     From nothing and from every table: a stream more, together with all that is forced to be at most as new, must be a
-    table again, or all streams. So by induction there is one for whatever has come by some timestamp.
+    table again, or all streams, unless the two are independent. So by induction there is one for each part of whatever
+    has come by some timestamp.
     """
     known = [frozenset(table.streams) for table in tables]
     everything = frozenset(conditions.streams)
@@ -27,6 +29,7 @@ def uncovered(conditions: Conditions, tables: tuple[Table, ...]) -> Iterator[str
     for streams in (frozenset[str](), *known):
         for stream in conditions.streams:
             larger = streams | needs[stream]
-            if larger != everything and larger not in known:
+            apart = bool(streams) and not independence.touching(streams, needs[stream])
+            if larger != everything and larger not in known and not apart:
                 come = ", ".join(sorted(larger))
                 yield f"tuples of {come} can come before all others, and there is no table of them"

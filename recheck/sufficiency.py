@@ -2,7 +2,8 @@
 
 Let two partial matches of a table's streams have the same key, and let one of them be completed by some tuples. Those
 tuples complete the other one as well, if every condition between inside and outside follows from: what holds inside,
-what holds outside, what the key decides, and the order of arrival (all that is inside came before all that is not).
+what holds outside, what the key decides, and the order of arrival (all that is inside came before all that is not,
+except for streams ``beside`` the table, those of other parts of a match: `recheck.independence`).
 Where the table keeps extrema, it is enough that those of the other one are at least as good.
 """
 
@@ -17,12 +18,13 @@ from recheck.conditions import Conditions
 from recheck.distances import Bound, ContradictionError, Distances, Edge, Node
 
 
-def insufficient(conditions: Conditions, table: Table) -> Iterator[str]:
+def insufficient(conditions: Conditions, table: Table, beside: frozenset[str] = frozenset()) -> Iterator[str]:
     """The reasons why a table's key or its ages are wrong."""
-    faults = [*_wrong_keys(conditions, table), *_wrong_ages(conditions, table), *_wrong_extrema(conditions, table)]
+    ages = _wrong_ages(conditions, table, beside)
+    faults = [*_wrong_keys(conditions, table), *ages, *_wrong_extrema(conditions, table)]
     yield from faults
     if not faults:
-        known = Known(conditions, table)
+        known = Known(conditions, table, beside)
         yield from _unstored_outputs(known)
         yield from _undecided(known)
 
@@ -55,28 +57,36 @@ def _wrong_extrema(conditions: Conditions, table: Table) -> Iterator[str]:
                     yield f"table {table.name} limits {other} by {own} more than the query does"
 
 
-def _wrong_ages(conditions: Conditions, table: Table) -> Iterator[str]:
-    """Entries that are dropped while something can still complete them."""
+def _wrong_ages(conditions: Conditions, table: Table, beside: frozenset[str]) -> Iterator[str]:
+    """Entries that are dropped while something can still complete them.
+
+    A match that they are a part of misses all streams outside that are not beside the table; where there is none of
+    these, it misses any one of the others.
+    """
     outside = [stream for stream in conditions.streams if stream not in table.streams]
+    missing = [stream for stream in outside if stream not in beside]
+    enough = any if missing else all
     for age in table.ages:
         if age.stream not in table.streams or (age.expires, age.saturates) == (None, None):
             yield f"table {table.name} has no age of {age.stream}"
         elif age.expires is not None:
             time, limit = conditions.time(age.stream), age.expires
-            if not any(conditions.follows.implies(conditions.time(other), time, limit) for other in outside):
+            others = (conditions.time(other) for other in missing or outside)
+            if not enough(conditions.follows.implies(other, time, limit) for other in others):
                 yield f"table {table.name} drops {age.stream} after {limit}, while nothing says that it is too old"
     if table.deadline is not None:
-        ends = ((conditions.time(s), conditions.zero(conditions.time(s))) for s in outside)
-        if not any(conditions.follows.implies(time, zero, table.deadline) for time, zero in ends):
+        ends = ((conditions.time(s), conditions.zero(conditions.time(s))) for s in missing or outside)
+        if not enough(conditions.follows.implies(time, zero, table.deadline) for time, zero in ends):
             yield f"table {table.name} ends at {table.deadline}, while no stream outside of it does"
 
 
 class Known:
     """What a table's key says of the attributes inside, for comparisons with those outside."""
 
-    def __init__(self, conditions: Conditions, table: Table) -> None:
+    def __init__(self, conditions: Conditions, table: Table, beside: frozenset[str] = frozenset()) -> None:
         self.conditions = conditions
         self.table = table
+        self.beside = beside
         self.stored = {stored.attribute: stored for stored in table.stored}
         self.ages: dict[Attribute, Age] = {conditions.time(age.stream): age for age in table.ages}
 
@@ -205,9 +215,17 @@ class Known:
         return self.inside(x) == self.inside(y) or self.decides(x, y)
 
     def _arrival(self) -> Iterator[Edge]:
-        times = [self.conditions.time(stream) for stream in self.conditions.streams]
-        inside = [time for time in times if self.inside(time)]
-        yield from ((old, new, -1, False) for old in inside for new in times if not self.inside(new))
+        """What is missing comes later; what is beside the table may have come before, but not so early that its table
+        dropped it, which is no sooner than the conditions say (`recheck.independence`).
+        """
+        inside = [self.conditions.time(stream) for stream in self.table.streams]
+        for other in (stream for stream in self.conditions.streams if stream not in self.table.streams):
+            time = self.conditions.time(other)
+            for old in inside:
+                if other not in self.beside:
+                    yield old, time, -1, False
+                elif (bound := self.conditions.follows.bound(old, time)) is not None:
+                    yield old, time, bound[0], False
 
 
 def _unstored_outputs(known: Known) -> Iterator[str]:

@@ -16,6 +16,7 @@ from recheck.conditions import Conditions
 from recheck.coverage import uncovered
 from recheck.distances import ContradictionError
 from recheck.formula import evaluate
+from recheck.independence import Independence
 from recheck.names import unknown
 from recheck.sizes import Numbers, oversized
 from recheck.sufficiency import insufficient
@@ -56,9 +57,13 @@ def _branch_faults(conditions: Conditions, claim: Branch, distinct: bool, sample
         partial = tuple(table for table in claim.tables if not table.results)
         if not distinct and any(table.extrema for table in claim.tables):
             yield "a query that counts its results keeps extrema"
-        yield from uncovered(conditions, partial)
+        independence = Independence(conditions, partial, whole=True)
+        if any(uncovered(conditions, partial, independence)):
+            independence = Independence(conditions, partial, whole=False)
+        yield from independence.sharing()
+        yield from uncovered(conditions, partial, independence)
         for table in partial:
-            yield from insufficient(conditions, table)
+            yield from insufficient(conditions, table, independence.beside(table))
         yield from _results_faults(conditions, tuple(table for table in claim.tables if table.results), distinct)
         for table in claim.tables:
             yield from oversized(conditions, table, samples)

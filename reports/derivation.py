@@ -172,8 +172,8 @@ def _at(violation: Violation) -> Step:
 
 def _tables(words: TableWords) -> Step:
     """What is kept; a set keeps its results as well."""
-    if words.synopsis.realisable is None:
-        return Step(f"tables: more than {MOST_TABLES} sets of streams")
+    if words.synopsis.sets is None:
+        return Step(f"tables: more than {MOST_TABLES}")
     rows = [
         Step(f"{table.name}: {'; '.join(words.lines(table))}", style="error" if words.culprits(table) else "")
         for table in words.synopsis.tables

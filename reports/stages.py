@@ -15,8 +15,9 @@ from analyzer.values import decode
 from criteria.check import Checked
 from criteria.dependency_graph import DependencyGraph
 from criteria.paper import preprocessed
-from criteria.synopsis import MOST_TABLES, Transition
+from criteria.synopsis import MOST_TABLES
 from criteria.verdict import Decision
+from criteria.ways import MOST_WAYS, Part, Transition
 from criteria.wording import listed
 from preprocess.derive_lto import derive_lto
 from reports.table_words import TableWords, parts
@@ -165,11 +166,13 @@ def _graph_lines(facts: Facts) -> Iterator[str]:
 
 
 def _table_lines(words: TableWords) -> Iterator[str]:
-    if words.synopsis.realisable is None:
-        yield f"more than {MOST_TABLES} sets of streams"
+    if words.synopsis.sets is None:
+        yield f"more than {MOST_TABLES} tables"
         return
     arrivals: dict[tuple[str, ...], list[Transition]] = {}
-    for transition in words.synopsis.transitions:
+    if words.synopsis.transitions is None:
+        yield f"more than {MOST_WAYS} ways in which matches grow"
+    for transition in words.synopsis.transitions or ():
         arrivals.setdefault(transition.target, []).append(transition)
     for table in words.synopsis.tables:
         yield f"{table.name}: {'; '.join(words.lines(table))}"
@@ -180,12 +183,16 @@ def _table_lines(words: TableWords) -> Iterator[str]:
 
 def _arrival_lines(transitions: list[Transition]) -> Iterator[str]:
     for transition in transitions[:MOST_ARRIVALS]:
-        old = "{" + ", ".join(transition.before) + "}" if transition.before else "nothing"
+        old = listed([_part(part) for part in transition.parts]) if transition.parts else "nothing"
         together = " together" if len(transition.arriving) > 1 else ""
         verb = "arrives" if len(transition.arriving) == 1 else "arrive"
         yield f"  from {old} when {listed(transition.arriving)} {verb}{together}"
     if len(transitions) > MOST_ARRIVALS:
         yield f"  and in {len(transitions) - MOST_ARRIVALS} more ways"
+
+
+def _part(part: Part) -> str:
+    return "{" + ", ".join(part.streams) + "}" + ", new tuples included" * part.now
 
 
 def _fact_lines(facts: Facts) -> Iterator[str]:

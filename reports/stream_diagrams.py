@@ -12,6 +12,7 @@ from criteria.check import Checked
 from criteria.dependency_graph import DependencyGraph, vertex_names
 from criteria.synopsis import MOST_TABLES, Synopsis
 from criteria.verdict import Decision
+from criteria.ways import Transition
 from criteria.wording import listed
 from reports.diagram import Diagram, Edge, Node, Panel
 from reports.phrases import join_text
@@ -92,10 +93,10 @@ def _waits(facts: Facts, aliases: list[str]) -> str:
 
 def _tables_panel(words: TableWords) -> Panel:
     synopsis = words.synopsis
-    if synopsis.realisable is None or len(synopsis.realisable) > MOST_TABLES_DRAWN:
-        number = f"more than {MOST_TABLES}" if synopsis.realisable is None else str(len(synopsis.realisable))
+    if synopsis.sets is None or len(synopsis.sets) > MOST_TABLES_DRAWN or synopsis.transitions is None:
+        number = f"more than {MOST_TABLES}" if synopsis.sets is None else str(len(synopsis.sets))
         remedy = "print them as text, or relate the streams' timestamps"
-        raise UsageError(f"{number} sets of streams: too many to draw", remedy=remedy)
+        raise UsageError(f"{number} tables: too many to draw", remedy=remedy)
     tables = [
         Node(_name(t.streams), t.name, words.lines(t), "culprit" if words.culprits(t) else "table")
         for t in synopsis.tables
@@ -110,12 +111,18 @@ def _steps(synopsis: Synopsis) -> Iterable[Edge]:
     """The transitions that are not several others in a row."""
     import networkx as nx
 
-    graph = nx.DiGraph((_name(t.before), _name(t.target)) for t in synopsis.transitions)
+    transitions = synopsis.transitions or ()
+    graph = nx.DiGraph((_name(old), _name(t.target)) for t in transitions for old in _remembered(t))
     kept = nx.transitive_reduction(graph)
-    for transition in synopsis.transitions:
-        source, target = _name(transition.before), _name(transition.target)
-        if kept.has_edge(source, target):
-            yield Edge(source, target, listed(transition.arriving))
+    for transition in transitions:
+        for old in _remembered(transition):
+            if kept.has_edge(_name(old), _name(transition.target)):
+                yield Edge(_name(old), _name(transition.target), listed(transition.arriving))
+
+
+def _remembered(transition: Transition) -> tuple[tuple[str, ...], ...]:
+    """The sets of streams whose tables a transition reads; the empty one where it reads none."""
+    return tuple(part.streams for part in transition.parts) or ((),)
 
 
 def _name(streams: tuple[str, ...]) -> str:

@@ -22,6 +22,8 @@ _TIER = {Tier.CONSTANT: "constant", Tier.RATE_WINDOW: "rate × window"}
 _WRAP = 96
 _READABLE = 10**24
 """Greater numbers are printed by their magnitude; JSON has all digits."""
+_LINE_FEED = "\u240a"
+"""A line break in a name or a path: a line of its own could be a command to whoever reads the log of a job."""
 _FIXES = 2
 """Repairs that `check` shows of each query; `explain` shows all."""
 
@@ -37,7 +39,7 @@ def text_report(checked: tuple[Outcome, ...], color: bool = False) -> str:
         lines.append(verdict_line(item, color))
         lines.extend(f"  {line}" for line in notes(item))
     lines.extend(("", _summary(checked, color)))
-    return "\n".join(lines)
+    return "\n".join(line.replace("\n", _LINE_FEED) for line in lines)
 
 
 def diagnostic_lines(

@@ -11,7 +11,10 @@ from collections.abc import Iterator
 
 from analyzer.rules import docs_address
 
-_HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]")
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]"
+)
+"""Controls, marks of direction, and signs without a width; not the joiners of emoji and of some scripts."""
 _COLOR = r"\x1b\[(?:[0-2]|(?:1;)?3[1-6])m"
 """Bold, dim, and colours that can be seen on most backgrounds."""
 _PICTURES = 0x2400

@@ -9,6 +9,7 @@ from analyzer.boundedness import Limit
 from analyzer.query import Attribute, Comparison, Constant, NullTest, Op
 from analyzer.types import Family
 from criteria.synopsis import Stored, Table
+from criteria.ways import Part
 from synopsis_exec.emit import literal
 from synopsis_exec.layout import Node, Tree, called, laid_out, listing, mapping
 from synopsis_exec.loops import OPERATORS, Term, number, plus
@@ -111,10 +112,15 @@ def _table(branch: BranchText, table: Table) -> Node:
         "Table",
         name=literal(branch.plan.table_name(branch.branch.number, table)),
         columns=literal(tuple(branch.variable(stored.attribute) for stored in table.key)),
-        ages=literal(tuple((age.expires, age.saturates) for age in table.ages)),
+        ages=literal(tuple((_number(branch, age.stream), age.expires, age.saturates) for age in table.ages)),
         deadline=literal(table.deadline),
         single=literal(len(table.streams) == 1),
     )
+
+
+def _number(branch: BranchText, stream: str) -> int:
+    """A stream's number among those that arrive."""
+    return list(branch.arrived).index(stream)
 
 
 # --- transitions -----------------------------------------------------------------------------------------------------
@@ -122,11 +128,12 @@ def _table(branch: BranchText, table: Table) -> Node:
 
 @dataclass
 class _Participant:
-    """What takes part in a transition: how it is called in the data, and the values that it gives."""
+    """What takes part in a transition: how it is called in the data, the values that it gives, and what else to say."""
 
     what: str
     place: int
     values: Values
+    more: dict[str, Tree] = field(default_factory=dict)
 
 
 @dataclass
@@ -153,8 +160,7 @@ def transition_node(branch: BranchText, transition: PlanTransition, newer: tuple
     waiting = [_stream(branch, streams, alias) for alias in transition.arriving]
     if newer is not None:
         waiting.append(replace(_remembered(branch, newer), what="arriving"))
-    if transition.before:
-        waiting.append(_remembered(branch, transition.before))
+    waiting += [_part(branch, transition, part) for part in transition.parts]
     waiting += [_relations(branch, group) for group in transition.groups]
     state = _Open(list(transition.checks))
     joins: list[Tree] = []
@@ -162,7 +168,6 @@ def transition_node(branch: BranchText, transition: PlanTransition, newer: tuple
         chosen = max(waiting, key=state.connection)
         waiting.remove(chosen)
         joins.append(_join(state, chosen))
-    old = [age.stream for age in plan.table(transition.before).ages] if transition.before else []
     named: dict[str, Tree] = {"target": "None", "joins": listing(joins)}
     if transition.output:
         named["values"] = listing([_output(state.values, output.value) for output in plan.outputs])
@@ -170,11 +175,9 @@ def transition_node(branch: BranchText, transition: PlanTransition, newer: tuple
         table = plan.table(transition.target)
         named["target"] = str(plan.tables.index(table))
         named["values"] = listing([_kept(branch, stored, state.values) for stored in table.key])
-    if transition.ages:
-        ages = ((old.index(check.stream), check.least, check.greatest) for check in transition.ages)
-        named["ages"] = literal(tuple(ages))
-    if not transition.output and table.ages:
-        named["kept"] = literal(tuple(old.index(a.stream) if a.stream in old else None for a in table.ages))
+        kept = tuple(_number(branch, age.stream) for age in table.ages if age.stream in transition.before)
+        if kept:
+            named["kept"] = literal(kept)
     return called("Transition", **named)
 
 
@@ -199,6 +202,18 @@ def _remembered(branch: BranchText, before: tuple[str, ...]) -> _Participant:
     return _Participant("table", branch.branch.tables.index(table), values)
 
 
+def _part(branch: BranchText, transition: PlanTransition, part: Part) -> _Participant:
+    """A table that takes part, with the ages that its entries may have."""
+    found = _remembered(branch, part.streams)
+    checks = [check for check in transition.ages if check.stream in part.streams]
+    if checks:
+        ages = ((_number(branch, check.stream), check.least, check.greatest) for check in checks)
+        found.more["ages"] = literal(tuple(ages))
+    if part.now:
+        found.more["now"] = "True"
+    return found
+
+
 def _join(state: _Open, chosen: _Participant) -> Node:
     """One participant: its columns that equalities fix, and the checks that can then be made."""
     equal: dict[str, Term] = {}
@@ -210,7 +225,7 @@ def _join(state: _Open, chosen: _Participant) -> Node:
     state.values |= chosen.values
     ready = [check for check in state.checks if all(a in state.values for a in check.attributes)]
     state.checks = [check for check in state.checks if check not in ready]
-    named: dict[str, Tree] = {chosen.what: str(chosen.place)}
+    named: dict[str, Tree] = {chosen.what: str(chosen.place), **chosen.more}
     if equal:
         named["equal"] = listing([listing([literal(name), _term(term)]) for name, term in equal.items()])
     if ready:

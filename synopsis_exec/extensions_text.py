@@ -6,6 +6,7 @@ from copy import copy
 from dataclasses import replace
 
 from criteria.synopsis import Synopsis, Table
+from criteria.ways import Part
 from synopsis_exec.columns_text import branch_node, transition_node
 from synopsis_exec.layout import Node, Tree, called, laid_out, listing
 from synopsis_exec.plan_ir import Plan, PlanTransition
@@ -77,7 +78,7 @@ class _Extension:
         return replace(
             transition,
             target=self.tables[transition.target].streams,
-            before=tuple(stream for stream in transition.before if stream not in base),
+            parts=tuple(Part(rest) for rest in [tuple(s for s in transition.before if s not in base)] if rest),
             checks=tuple(c for c in transition.checks if not {a.source for a in c.attributes} & missing),
         )
 
@@ -109,5 +110,5 @@ class _Extension:
         )
         text = copy(self.branch)
         text.branch = replace(self.plan, tables=(newer, older, target))
-        transition = PlanTransition(target.streams, (), older.streams, (), checks, (), False)
+        transition = PlanTransition(target.streams, (), (Part(older.streams),), (), checks, (), False)
         return transition_node(text, transition, newer.streams)

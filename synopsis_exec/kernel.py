@@ -5,6 +5,7 @@ from __future__ import annotations
 from analyzer.query import Attribute
 from analyzer.symbols import symbol, symbols_in
 from criteria.synopsis import Table
+from criteria.ways import Part
 from synopsis_exec.best import keep_best_method
 from synopsis_exec.emit import WIDTH, Lines, Names, literal, spaced, tuple_text
 from synopsis_exec.loops import Participant, Term, join_loops
@@ -250,6 +251,7 @@ def _branch_method(lines: Lines, branch: BranchText) -> None:
 
 def _transitions(lines: Lines, branch: BranchText) -> None:
     previous: tuple[str, ...] | None = None
+    joined: set[tuple[str, ...]] = set()
     for transition, text in branch.transitions:
         lines.add("")
         if transition.target != previous and not transition.output:
@@ -258,14 +260,30 @@ def _transitions(lines: Lines, branch: BranchText) -> None:
         what = "results" if transition.output else "{" + ", ".join(transition.target) + "}"
         came = " and ".join(transition.arriving)
         verb = "arrives" if len(transition.arriving) == 1 else "arrive together"
-        old = f", {{{', '.join(transition.before)}}} is remembered" if transition.before else ""
-        lines.comment(f"{what}: {came} {verb}{old}.")
+        lines.comment(f"{what}: {came} {verb}{_remembered(transition.parts)}.")
+        for part in (part for part in transition.parts if part.now):
+            if part.streams not in joined:
+                joined.add(part.streams)
+                _after(lines, branch, part.streams)
         if len(transition.arriving) > 1:
             lines.add(f"if {' and '.join(branch.arrived[alias] for alias in transition.arriving)}:")
             with lines.indented():
                 lines.add(*text)
         else:
             lines.add(*text)
+
+
+def _remembered(parts: tuple[Part, ...]) -> str:
+    names = [f"{{{', '.join(part.streams)}}}{', old or new,' if part.now else ''}" for part in parts]
+    return f", {' and '.join(names)} {'is' if len(names) == 1 else 'are'} remembered" if names else ""
+
+
+def _after(lines: Lines, branch: BranchText, streams: tuple[str, ...]) -> None:
+    """A table with what is new at the timestamp, for those that are independent of whether it is."""
+    name, after, new = f"self.{branch.tables[streams]}", branch.after(streams), branch.new(streams)
+    lines.add(f"{after} = Counter({name})", f"{after}.update({new})")
+    for columns, index in branch.indexes_of(after):
+        lines.add(f"{index} = grouped({after}, {', '.join(map(str, columns))})")
 
 
 def _keep(lines: Lines, branch: BranchText, table: Table) -> None:

@@ -11,8 +11,10 @@ from analyzer.errors import NotExecutableError
 from analyzer.query import Attribute, Comparison, Op
 from synopsis_exec.emit import WIDTH, literal, tuple_text
 
-MOST_NESTED = 18
-"""Sources joined at one timestamp beyond which no job is written: Python allows 20 nested loops."""
+MOST_NESTED = 16
+"""Loops in one function: Python allows 20, and some are around these."""
+MOST_JOINED = 40
+"""Sources joined at one timestamp beyond which no job is written: Python allows 100 levels of indentation."""
 OPERATORS = {Op.LT: "<", Op.LE: "<=", Op.EQ: "==", Op.GE: ">=", Op.GT: ">", Op.NE: "!="}
 _MIRRORED = {Op.LT: Op.GT, Op.LE: Op.GE, Op.GT: Op.LT, Op.GE: Op.LE}
 
@@ -68,9 +70,9 @@ def join_loops(
     ``body`` gets every attribute's value and the multiplicities' variables. Without ``counted`` multiplicities do not
     matter. Raises NotExecutableError where Python could not nest the loops.
     """
-    if len(participants) > MOST_NESTED:
+    if len(participants) > MOST_JOINED:
         raise NotExecutableError(
-            f"the query joins {len(participants)} sources at one timestamp, more than {MOST_NESTED}",
+            f"the query joins {len(participants)} sources at one timestamp, more than {MOST_JOINED}",
             remedy="join fewer sources in one query",
         )
     bound = _Bound(open=list(checks))
@@ -100,7 +102,12 @@ def _loops(
         body,
         counted,
     )
-    return _loop(chosen, lookups, _tested(tests, inner), counted)
+    found = _loop(chosen, lookups, _tested(tests, inner), counted)
+    return _in_a_function(found) if counts and len(counts) % MOST_NESTED == 0 else found
+
+
+def _in_a_function(lines: list[str]) -> list[str]:
+    return ["def deeper() -> None:  # Python nests no more loops in one function", *_indented(lines), "", "deeper()"]
 
 
 def _connection(participant: Participant, bound: _Bound) -> tuple[bool, bool]:

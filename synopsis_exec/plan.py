@@ -14,17 +14,16 @@ from analyzer.query import Attribute, Branch, Comparison, Output, Query
 from analyzer.render import render
 from analyzer.types import DataType, Family
 from criteria.bound import bound
-from criteria.synopsis import MOST_TABLES, Synopsis, Transition
+from criteria.synopsis import MOST_TABLES, Synopsis
 from criteria.verdict import Decision
 from criteria.vocabulary import Verdict
+from criteria.ways import MOST_WAYS, Transition
 from synopsis_exec.filters import constraint, extremes, local_filters, members, time_filters
 from synopsis_exec.plan_ir import AgeCheck, BranchPlan, Input, Plan, PlanSource, PlanTransition
 from synopsis_exec.plan_text import plan_text
 
-__all__ = ["MOST_TRANSITIONS", "Plan", "make_plan", "plan_text"]
+__all__ = ["Plan", "make_plan", "plan_text"]
 
-MOST_TRANSITIONS = 4096
-"""Ways to complete partial matches beyond which no job is written: its text would be too long to read or run."""
 _RESERVED = ("_ts", "_mult")
 
 
@@ -141,15 +140,15 @@ def _type_of(branch: Branch, output: Output) -> DataType:
 
 
 def _unknown_bound(split: Query) -> NotExecutableError:
-    what = f"it would need more than {MOST_TABLES} tables, one per set of streams that may come first"
+    what = f"it would need more than {MOST_TABLES} tables, each of a set of streams that may come first"
     return _refused(split, what, "relate the streams' timestamps, or join fewer streams")
 
 
 def _branch_plan(split: Query, number: int, synopsis: Synopsis) -> BranchPlan | None:
     """The plan of a case of a branch, the one with that number; None when no timestamp can satisfy it."""
     facts, branch = synopsis.facts, synopsis.facts.branch
-    if len(synopsis.transitions) > MOST_TRANSITIONS:
-        what = f"its partial matches can grow in {len(synopsis.transitions)} ways, more than {MOST_TRANSITIONS}"
+    if synopsis.transitions is None:
+        what = f"its partial matches can grow in more than {MOST_WAYS} ways"
         raise _refused(split, what, "relate the streams' timestamps, or join fewer streams")
     joins = (*_joins(facts), *synopsis.inequalities)
     used = {a for join in joins for a in join.attributes}
@@ -167,6 +166,8 @@ def _branch_plan(split: Query, number: int, synopsis: Synopsis) -> BranchPlan | 
         filters = local_filters(facts, source.alias)
         lists = members(facts, source.alias)
         sources.append(PlanSource(source.alias, source.table, source.kind, columns, filters, times, limits, lists))
+    transitions = tuple(_transition(synopsis, joins, transition) for transition in synopsis.transitions)
+    _check_extrema(split, synopsis, transitions)
     return BranchPlan(
         number,
         branch,
@@ -175,9 +176,19 @@ def _branch_plan(split: Query, number: int, synopsis: Synopsis) -> BranchPlan | 
         joins,
         synopsis.relation_groups,
         synopsis.tables,
-        tuple(_transition(synopsis, joins, transition) for transition in synopsis.transitions),
+        transitions,
         branch.outputs,
     )
+
+
+def _check_extrema(split: Query, synopsis: Synopsis, transitions: tuple[PlanTransition, ...]) -> None:
+    """Extrema of several parts decide which results there are, where each is compared with arriving tuples alone."""
+    extremal = {table.streams for table in synopsis.tables if table.extrema}
+    for transition in (t for t in transitions if len(t.parts) > 1 and any(p.streams in extremal for p in t.parts)):
+        across = (check for check in transition.checks if {a.source for a in check.attributes} <= {*transition.before})
+        if not transition.output or any(across):
+            what = "its greatest and least values would have to be joined from the tables of independent streams"
+            raise _refused(split, what, "relate the streams' timestamps, or join fewer streams")
 
 
 def _joins(facts: Facts) -> tuple[Comparison, ...]:
@@ -191,22 +202,22 @@ def _joins(facts: Facts) -> tuple[Comparison, ...]:
 
 
 def _transition(synopsis: Synopsis, joins: tuple[Comparison, ...], transition: Transition) -> PlanTransition:
-    known = synopsis.relations_of(transition.before) if transition.before else ()
+    parts = [frozenset((*part.streams, *synopsis.relations_of(part.streams))) for part in transition.parts]
+    before = frozenset[str]().union(*parts)
     there = synopsis.relations_of(transition.target)
-    groups = tuple(g for g in synopsis.relation_groups if g[0] in there and g[0] not in known)
+    groups = tuple(g for g in synopsis.relation_groups if g[0] in there and g[0] not in before)
     group_of = {alias: group for group in groups for alias in group}
-    before = {*transition.before, *known}
     present = {*transition.arriving, *group_of, *before}
     checks = []
     for join in joins:
         ends = {attribute.source for attribute in join.attributes}
-        together = ends <= before or any(ends <= set(group) for group in groups)
+        together = any(ends <= part for part in parts) or any(ends <= set(group) for group in groups)
         if ends <= present and not together:
             checks.append(join)
     return PlanTransition(
         transition.target,
         transition.arriving,
-        transition.before,
+        transition.parts,
         groups,
         tuple(checks),
         tuple(_ages(synopsis, transition)),
@@ -215,14 +226,19 @@ def _transition(synopsis: Synopsis, joins: tuple[Comparison, ...], transition: T
 
 
 def _ages(synopsis: Synopsis, transition: Transition) -> list[AgeCheck]:
-    """Per remembered stream the tightest of what the arriving streams ask of its age."""
+    """Per remembered stream the tightest of what the arriving streams ask of its age.
+
+    Where several tables are joined, entries too old to be completed would not be of one match: they are passed over.
+    """
     found = []
-    for old in transition.before:
-        asked = [synopsis.age_checks(new, old) for new in transition.arriving]
-        least = max((low for low, _ in asked if low is not None), default=None)
-        greatest = min((high for _, high in asked if high is not None), default=None)
-        if least is not None or greatest is not None:
-            found.append(AgeCheck(old, least, greatest))
+    for part in transition.parts:
+        expires = synopsis.expiries(part.streams) if len(transition.parts) > 1 else {}
+        for old in part.streams:
+            asked = [*(synopsis.times.age_checks(new, old) for new in transition.arriving), (None, expires.get(old))]
+            least = max((low for low, _ in asked if low is not None), default=None)
+            greatest = min((high for _, high in asked if high is not None), default=None)
+            if least is not None or greatest is not None:
+                found.append(AgeCheck(old, least, greatest))
     return found
 
 

@@ -12,6 +12,7 @@ from analyzer.query import Atom, Branch, Comparison, Output
 from analyzer.types import DataType, Family
 from criteria.bound import Bound
 from criteria.synopsis import Table as SynopsisTable
+from criteria.ways import Part
 from synopsis_exec.filters import Extreme, Member
 
 
@@ -62,18 +63,23 @@ class AgeCheck:
 
 @dataclass(frozen=True, slots=True)
 class PlanTransition:
-    """A transition and what to check in it: the joins whose two ends first meet there.
+    """A transition (`criteria.ways`) and what to check in it: the joins whose two ends first meet there.
 
     ``groups`` are the groups of relations joined in it; ``output`` says that it completes results.
     """
 
     target: tuple[str, ...]
     arriving: tuple[str, ...]
-    before: tuple[str, ...]
+    parts: tuple[Part, ...]
     groups: tuple[tuple[str, ...], ...]
     checks: tuple[Comparison, ...]
     ages: tuple[AgeCheck, ...]
     output: bool
+
+    @property
+    def before(self) -> tuple[str, ...]:
+        """All the streams that are remembered."""
+        return tuple(stream for part in self.parts for stream in part.streams)
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,7 +125,7 @@ def _condition(branch: BranchPlan, test: Comparison | NullTest) -> str:
 
 def _transition(plan: Plan, branch: BranchPlan, transition: PlanTransition) -> str:
     came = " and ".join(transition.arriving)
-    old = f" + {{{', '.join(transition.before)}}}" if transition.before else ""
+    old = "".join(f" + {{{', '.join(part.streams)}}}{' old or new' * part.now}" for part in transition.parts)
     relations = "".join(f" + {name}" for group in transition.groups for name in group)
     target = "results" if transition.output else "{" + ", ".join(transition.target) + "}"
     tests = [_condition(branch, check) for check in transition.checks]

@@ -34,7 +34,7 @@ def _reach(branch: BranchPlan) -> int | None:
         lives = [age.expires for age in table.ages if age.expires is not None]
         if not lives:
             return None
-        grown = (t.before for t in branch.transitions if t.target == table.streams and t.before)
+        grown = (part.streams for t in branch.transitions if t.target == table.streams for part in t.parts)
         back[table.streams] = max(0, min(lives)) + max((back[before] for before in grown), default=0)
     return max(back.values(), default=0)
 
@@ -43,6 +43,8 @@ def no_extensions_reason(plan: BranchPlan) -> str | None:
     """Why what a range does is not written down; None where it is."""
     if any(table.ages for table in plan.tables):
         return "it remembers timestamps, and not all of its tables forget them"
+    if any(len(transition.parts) > 1 or any(part.now for part in transition.parts) for transition in plan.transitions):
+        return "some of its streams are independent, and matches of them are joined from several tables"
     if len(plan.tables) > MOST_TABLES:
         return f"there are more than {MOST_TABLES} tables"
     return None

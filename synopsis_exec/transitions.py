@@ -12,12 +12,13 @@ from criteria.cuts import representatives
 from criteria.extremum import Extremum
 from criteria.limits import extreme_symbol, lower_text, upper_text
 from criteria.synopsis import Stored, Table
+from criteria.ways import Part
 from synopsis_exec.emit import Names, literal
 from synopsis_exec.filters import Extreme
 from synopsis_exec.loops import Participant, Term, join_loops, plus
 from synopsis_exec.plan_ir import BranchPlan, Plan, PlanSource, PlanTransition
 
-_LOCALS = ("self", "now", "row", "rows", "results", "relations", "key", "n", "grouped", "min", "max", "floor")
+_LOCALS = ("self", "now", "row", "rows", "results", "relations", "key", "n", "grouped", "min", "max", "floor", "deeper")
 
 
 class BranchText:
@@ -77,6 +78,10 @@ class BranchText:
         """The variable of the multiplicity of a remembered entry."""
         return self._other("before", streams, f"{'_'.join(streams)}_before")
 
+    def after(self, streams: tuple[str, ...]) -> str:
+        """The variable of a table with what the timestamp adds to it."""
+        return self._other("after", streams, f"{'_'.join(streams)}_after")
+
     def new(self, target: tuple[str, ...]) -> str:
         """The variable of a table's additions."""
         return self._other("new", target, f"new_{'_'.join(target)}")
@@ -106,16 +111,18 @@ class BranchText:
     def _transition(self, transition: PlanTransition) -> list[str]:
         participants = [self._arriving(alias) for alias in transition.arriving]
         participants += [self._relations(group) for group in transition.groups]
-        if transition.before:
-            participants.insert(len(transition.arriving), self._remembered(transition))
+        remembered = [self._remembered(transition, part) for part in transition.parts]
+        participants[len(transition.arriving) : len(transition.arriving)] = remembered
         body = self._result if transition.output else self._addition(transition)
         return join_loops(participants, self._checks(transition), body, counted=not self.plan.distinct)
 
     def _checks(self, transition: PlanTransition) -> tuple[Comparison, ...]:
         """The joins to check, those with attributes of which the table holds an extremum as comparisons with it."""
-        if not transition.before or not (table := self.branch.table(transition.before)).extrema:
-            return transition.checks
-        return tuple(dict.fromkeys(self._by_extremum(table, check) for check in transition.checks))
+        checks = transition.checks
+        for table in (self.branch.table(part.streams) for part in transition.parts):
+            if table.extrema:
+                checks = tuple(dict.fromkeys(self._by_extremum(table, check) for check in checks))
+        return checks
 
     def _by_extremum(self, table: Table, check: Comparison) -> Comparison:
         """``x < b`` where the table has the greatest ``b``  ->  ``x < greatest_b``."""
@@ -166,16 +173,16 @@ class BranchText:
         values = {attribute: Term(name) for attribute, name in zip(attributes, pattern, strict=True)}
         return Participant(counts, pattern, count, values, self.index(counts, attributes))
 
-    def _remembered(self, transition: PlanTransition) -> Participant:
-        table = self.branch.table(transition.before)
-        name = f"self.{self.tables[table.streams]}"
+    def _remembered(self, transition: PlanTransition, part: Part) -> Participant:
+        table = self.branch.table(part.streams)
+        name = self.after(table.streams) if part.now else f"self.{self.tables[table.streams]}"
         values: dict[Attribute, Term] = {}
         for stored in table.key:
             variable = self.variable(stored.attribute)
             values[stored.attribute] = Term(variable)
             values |= {other: Term(variable, exact(offset)) for other, offset in stored.equal}
         conditions = []
-        for check in transition.ages:
+        for check in (check for check in transition.ages if check.stream in part.streams):
             age = f"now - {self.age(check.stream)}"
             if check.least is not None and check.greatest is not None:
                 conditions.append(f"{check.least} <= {age} <= {check.greatest}")
@@ -200,8 +207,9 @@ class BranchText:
 
     def _addition(self, transition: PlanTransition) -> Callable[[dict[Attribute, Term], list[str]], list[str]]:
         table = self.branch.table(transition.target)
-        before = self.branch.table(transition.before) if transition.before else None
-        ages = {age.stream: self.age(age.stream) for age in before.ages} if before else {}
+        tables = [self.branch.table(part.streams) for part in transition.parts]
+        before = tables[0] if len(tables) == 1 else None
+        ages = {age.stream: self.age(age.stream) for remembered in tables for age in remembered.ages}
 
         def body(values: dict[Attribute, Term], counts: list[str]) -> list[str]:
             key = [self._clipped(stored, values) for stored in table.key]

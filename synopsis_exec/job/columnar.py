@@ -136,4 +136,4 @@ def results_of(frame: Frame | None) -> Results:
 
 def names_of(table: Table) -> tuple[str, ...]:
     """The columns of a table's entries."""
-    return (*table.columns, *map(age, range(len(table.ages))))
+    return (*table.columns, *(age(stream) for stream, *_ in table.ages))

@@ -28,9 +28,9 @@ Changes = list[tuple[Any, Any]]
 """Timestamps, and by how much the number of entries changes at each."""
 
 
-def age(place: int) -> str:
-    """The column of a kept timestamp."""
-    return f"age {place}"
+def age(stream: int) -> str:
+    """The column of a stream's kept timestamp."""
+    return f"age {stream}"
 
 
 class Log:
@@ -46,7 +46,7 @@ class Log:
         self.table, self.distinct, self.apart = table, distinct, apart and bool(table.ages)
         self.start, in_order = start, len(more) < 2
         if table.ages:  # those at the start are in the order of their keys, and before what is added
-            time = np.max([start.columns[age(place)] for place, _ in enumerate(table.ages)], axis=0).astype(np.int64)
+            time = np.max([start.columns[age(stream)] for stream, *_ in table.ages], axis=0).astype(np.int64)
             more = [start._replace(time=time).take(np.argsort(time, kind="stable")), *more]
             self.start = start.take(slice(0, 0))
         log = stacked(more) if more else start.take(slice(0, 0))
@@ -199,7 +199,7 @@ class Log:
     @property
     def names(self) -> tuple[str, ...]:
         """All columns of an entry: its key's and the kept timestamps."""
-        return (*self.table.columns, *(age(place) for place, _ in enumerate(self.table.ages)))
+        return (*self.table.columns, *(age(stream) for stream, *_ in self.table.ages))
 
     def entries(self, times: Times) -> tuple[int, Changes, Frame]:
         """The number of entries at the start, its changes, and the entries after the last timestamp.
@@ -238,9 +238,9 @@ class Log:
     def _deaths(self, entries: Frame, times: Ordered) -> Any:
         """The place of the timestamp whose closing drops an entry; the number of timestamps for none."""
         dies = np.full(entries.size, len(times.values))
-        for place, (expires, _) in enumerate(self.table.ages):
+        for stream, expires, _ in self.table.ages:
             if expires is not None:
-                dies = np.minimum(dies, times.places(plus(entries.columns[age(place)], expires)))
+                dies = np.minimum(dies, times.places(plus(entries.columns[age(stream)], expires)))
         if self.table.deadline is not None:
             dies = np.minimum(dies, np.searchsorted(times.values, self.table.deadline))
         return dies
@@ -251,30 +251,30 @@ class Log:
         A timestamp that is old enough is no longer told apart from others: for every set of kept timestamps that may
         have become old, the entries whose other timestamps are still told apart.
         """
-        old = {place: self._saturation(place) for place, _ in enumerate(self.table.ages)}
-        aging = [place for place, limit in old.items() if limit is not None]
-        grows = {p: times.places(plus(entries.columns[age(p)], old[p])) for p in aging}
+        old = self._saturations()
+        aging = list(old)
+        grows = {stream: times.places(plus(entries.columns[age(stream)], limit)) for stream, limit in old.items()}
         for chosen in range(1 << len(aging)):
-            merged = [place for bit, place in enumerate(aging) if chosen >> bit & 1]
-            begin = np.max([born, *(grows[p] for p in merged)], axis=0)
-            end = np.min([dies, *(grows[p] for p in aging if p not in merged)], axis=0)
+            merged = [stream for bit, stream in enumerate(aging) if chosen >> bit & 1]
+            begin = np.max([born, *(grows[stream] for stream in merged)], axis=0)
+            end = np.min([dies, *(grows[stream] for stream in aging if stream not in merged)], axis=0)
             alive = np.flatnonzero(begin < end)
             if merged:
                 alive = alive[np.argsort(begin[alive], kind="stable")]
-                apart = tuple(name for name in self.names if name not in {age(place) for place in merged})
+                apart = tuple(name for name in self.names if name not in {age(stream) for stream in merged})
                 alive = alive[groups(*coded(entries.take(alive).by(*apart), len(alive)))[0]]
             yield begin[alive], end[alive]
 
-    def _saturation(self, place: int) -> int | None:
-        expires, saturates = self.table.ages[place]
-        return None if expires is not None or saturates is None else saturates - 1
+    def _saturations(self) -> dict[int, int]:
+        """The greatest age that is told apart from greater ones, of the streams that have one."""
+        ages = self.table.ages
+        return {stream: most - 1 for stream, expires, most in ages if expires is None and most is not None}
 
     def _merged(self, entries: Frame, now: Any) -> Frame:
         """Entries as a table keeps them: timestamps that are old enough are not told apart."""
         columns = dict(entries.columns)
-        for place, _ in enumerate(self.table.ages):
-            if (limit := self._saturation(place)) is not None:
-                columns[age(place)] = np.maximum(columns[age(place)], int(now) - limit)
+        for stream, limit in self._saturations().items():
+            columns[age(stream)] = np.maximum(columns[age(stream)], int(now) - limit)
         merged = entries._replace(columns=columns)
         first, number = groups(*coded(merged.by(*self.names), merged.size))
         n = None if self.distinct else narrowed(totals(merged.n, number, len(first)))

@@ -153,19 +153,19 @@ class Matches:
     def remembered(
         self, frame: Frame, transition: Transition, join: Join, names: tuple[str, ...], values: list[Any]
     ) -> Iterator[Frame]:
-        """The rows joined with the entries of a table as they stand before each row's timestamp.
+        """The rows joined with the entries of a table as they stand before each row's timestamp, or after it (``now``).
 
         Where no timestamp of theirs is needed any more, with its keys and their multiplicities; else with single
         entries, also where those within a window are fewer than the keys.
         """
         assert join.table is not None
         log = self.log(join.table)
-        before, since = self.window(frame, transition)
-        by_key = not any(place is not None for place in transition.kept)
-        by_key &= not transition.ages or log.table.single
+        before, since = self.window(frame, join)
+        by_key = not any(stream in transition.kept for stream, *_ in log.table.ages)
+        by_key &= not join.ages or log.table.single
         in_window = None
-        if not by_key or transition.ages:
-            in_window = log.ranges(names, values, frame.time, since)
+        if not by_key or join.ages:
+            in_window = log.ranges(names, values, plus(frame.time, 1) if join.now else frame.time, since)
         if by_key:
             index = log.index(True, names)
             low, high = matched(index, values, frame.size)
@@ -173,13 +173,13 @@ class Matches:
                 yield from self.by_key(frame, log, join, pairs(index, low, high), (before, since))
                 return
         assert in_window is not None
-        yield from self.by_entry(frame, log, transition, join, pairs(*in_window))
+        yield from self.by_entry(frame, log, join, pairs(*in_window))
 
-    def window(self, frame: Frame, transition: Transition) -> tuple[Any, Any]:
+    def window(self, frame: Frame, join: Join) -> tuple[Any, Any]:
         """The times before which, and since when, what each row meets must have come."""
-        least = max((low for _, low, _ in transition.ages if low is not None), default=1)
-        most = min((high for _, _, high in transition.ages if high is not None), default=None)
-        before = frame.time if least <= 1 else plus(frame.time, 1 - least)
+        least = max((low for _, low, _ in join.ages if low is not None), default=0 if join.now else 1)
+        most = min((high for _, _, high in join.ages if high is not None), default=None)
+        before = frame.time if least == 1 else plus(frame.time, 1 - least)
         return before, None if most is None else plus(frame.time, -most)
 
     def by_key(
@@ -198,15 +198,13 @@ class Matches:
             n = None if self.distinct else product(wide.n, counts)
             yield selected(wide._replace(n=n), [counts > 0])
 
-    def by_entry(
-        self, frame: Frame, log: Log, transition: Transition, join: Join, found: Iterator[tuple[Any, Any]]
-    ) -> Iterator[Frame]:
+    def by_entry(self, frame: Frame, log: Log, join: Join, found: Iterator[tuple[Any, Any]]) -> Iterator[Frame]:
         """The rows joined with single entries of a table."""
         for rows, places in found:
             wide = passing(self.beside(frame.take(rows), log.log.take(places)), join.tests)
             masks = []
-            for place, least, greatest in transition.ages:
-                kept = wide.columns[age(place)]
+            for stream, least, greatest in join.ages:
+                kept = wide.columns[age(stream)]
                 if least is not None:
                     masks.append(kept <= plus(wide.time, -least))
                 if greatest is not None:
@@ -223,20 +221,20 @@ class Matches:
             return
         table = self.branch.tables[transition.target]
         added = valued(frame, transition.values, table.columns)
-        for place, kept in enumerate(transition.kept):
-            added.columns[age(place)] = frame.time if kept is None else frame.columns[age(kept)]
+        for stream, *_ in table.ages:
+            added.columns[age(stream)] = frame.columns[age(stream)] if stream in transition.kept else frame.time
         masks = [
-            added.columns[age(place)] > plus(added.time, -expires)
-            for place, (expires, _) in enumerate(table.ages)
+            added.columns[age(stream)] > plus(added.time, -expires)
+            for stream, expires, _ in table.ages
             if expires is not None
         ]
         if table.deadline is not None:
             masks.append(added.time < table.deadline)
         added = selected(added, masks)
         if table.ages:
-            added = summed(added, (*table.columns, *(age(place) for place in range(len(table.ages)))), self.distinct)
+            added = summed(added, (*table.columns, *(age(stream) for stream, *_ in table.ages)), self.distinct)
         self.added[transition.target].append(added)
-        self.news[transition.target].append(tuple(kept is None for kept in transition.kept))
+        self.news[transition.target].append(tuple(stream not in transition.kept for stream, *_ in table.ages))
 
 
 def valued(frame: Frame, terms: tuple[Term, ...], names: tuple[str, ...]) -> Frame:

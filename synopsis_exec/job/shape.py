@@ -55,13 +55,13 @@ class Known(NamedTuple):
 class Table(NamedTuple):
     """What is remembered of a set of streams: see the table of the same name in `Synopsis`.
 
-    ``ages`` are the kept timestamps, each with the age at which an entry is dropped and the age from which timestamps
-    are not told apart. ``single`` says that it is a table of one stream.
+    ``ages`` are the kept timestamps: the number of the stream, the age at which an entry is dropped, and the age from
+    which timestamps are not told apart. ``single`` says that it is a table of one stream.
     """
 
     name: str
     columns: tuple[str, ...]
-    ages: tuple[tuple[int | None, int | None], ...]
+    ages: tuple[tuple[int, int | None, int | None], ...]
     deadline: int | None
     single: bool
 
@@ -69,7 +69,8 @@ class Table(NamedTuple):
 class Join(NamedTuple):
     """One more participant: rows of ``arriving`` or ``known`` (their numbers), or the entries of a table.
 
-    ``equal`` are its columns that must equal another term; ``tests`` are made once it has joined.
+    ``equal`` are its columns that must equal another term; ``tests`` are made once it has joined. ``ages`` bound the
+    ages of entries: the stream, the least, the greatest. ``now`` counts entries of the same timestamp, too.
     """
 
     arriving: int | None = None
@@ -77,20 +78,20 @@ class Join(NamedTuple):
     table: int | None = None
     equal: tuple[tuple[str, Term], ...] = ()
     tests: tuple[Test, ...] = ()
+    ages: tuple[tuple[int, int | None, int | None], ...] = ()
+    now: bool = False
 
 
 class Transition(NamedTuple):
-    """How tuples that arrive together extend the entries of a table to matches of ``target``, or to results.
+    """How tuples that arrive together extend the entries of tables to matches of ``target``, or to results.
 
-    ``ages`` bound the ages of the remembered tuples: the place among the table's ages, the least, the greatest.
-    ``kept`` says for each age of the target where among those of the table it is, or None for the new timestamp.
+    ``kept`` are the streams whose remembered timestamps the target keeps; it keeps the new one of the others.
     """
 
     target: int | None
     joins: tuple[Join, ...]
     values: tuple[Term, ...]
-    ages: tuple[tuple[int, int | None, int | None], ...] = ()
-    kept: tuple[int | None, ...] = ()
+    kept: tuple[int, ...] = ()
 
 
 class Branch(NamedTuple):

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given
 
 from analyzer.catalog import catalog_from_mapping
+from criteria.distinguishing import distinguishes
 from criteria.results import results
 from criteria.solution import Conditions, solve
 from criteria.verdict import Decision
 from criteria.vocabulary import Verdict
-from criteria.witness import Witness, build, distinguishes
+from criteria.witness import Witness, build
 from recheck.batch_sql import BatchSql
 from recheck.prove import Proof, prove
 from reports.witness_report import json_rows

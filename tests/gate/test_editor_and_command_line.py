@@ -114,9 +114,9 @@ Row = tuple[str | None, int, types.Range, str, tuple[tuple[str, int, str], ...]]
 """Code, severity, place, message, related places."""
 
 
-def printed(folder: Path, *paths: str) -> tuple[dict[str, list[Row]], list[tuple[int, str]]]:
+def printed(folder: Path, *more: str) -> tuple[dict[str, list[Row]], list[tuple[int, str]]]:
     """What the command line reports of each file, as an editor would have it; the stale entries, by line."""
-    arguments = ["check", "--format", "json", "--baseline", BASELINE, "--no-cache", *paths]
+    arguments = ["check", "--format", "json", "--baseline", BASELINE, *more]
     result = call(*arguments)
     rows: dict[str, list[Row]] = {str(file.relative_to(folder)): [] for file in registered(folder)}
     report = json.loads(result.stdout)
@@ -179,7 +179,7 @@ def stale_shown(editor: Editor) -> list[tuple[int, str]]:
 
 async def equal(editor: Editor, folder: Path, files: list[str]) -> None:
     """Wait until the editor shows what the command line prints; what differs where it never does."""
-    rows, stale = printed(folder)
+    rows, stale = printed(folder, "--no-repairs")
     try:
         await editor.until(
             lambda: all(shown(editor, folder, file) == rows[file] for file in files) and stale_shown(editor) == stale
@@ -192,6 +192,7 @@ async def equal(editor: Editor, folder: Path, files: list[str]) -> None:
 
 def test_the_workspace_has_every_kind_of_finding(folder: Path) -> None:
     rows, stale = printed(folder)
+    assert printed(folder, "--no-repairs", "--no-cache") == (rows, stale)
     found = {code for items in rows.values() for code, *_ in items}
     assert found == {rule.code for rule in RULES} - NOT_HERE.keys()
     assert {severity for items in rows.values() for _, severity, *_ in items} == {1, 2, 3, 4}
@@ -297,3 +298,30 @@ def test_a_folder_below_the_catalog_is_part_of_its_workspace(folder: Path, monke
         await editor.until(lambda: bool(editor.shown.get((folder / BASELINE).as_uri())))
 
     play(below, scene)
+
+
+def test_each_file_has_its_own_catalog_where_the_folder_has_none(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    above = folder / "above"
+    for name in ("one", "two"):
+        (above / name).mkdir(parents=True)
+        (above / name / "q.sql").write_text(FAILS, encoding="utf-8")
+    tables = SETTINGS[SETTINGS.index("[streams.S]") :]
+    (above / "one" / "streams.toml").write_text(tables, encoding="utf-8")
+    (above / "two" / "streams.toml").write_text(tables.replace('b = "bigint"', 'c = "bigint"'), encoding="utf-8")
+    (folder / "streams.toml").unlink()
+    (above / "q.sql").write_text(FAILS, encoding="utf-8")
+    monkeypatch.chdir(above)
+
+    async def scene(editor: Editor) -> None:
+        for name in ("one/q.sql", "two/q.sql", "q.sql"):
+            editor.open(name, FAILS)
+            await editor.until(lambda name=name: bool(editor.shown.get(editor.uri(name))))
+        codes = {name: [one.code for one in editor.shown[editor.uri(name)]] for name in ("one/q.sql", "two/q.sql")}
+        assert codes == {"one/q.sql": ["SB201"], "two/q.sql": ["SB102"]}
+        (lost,) = editor.shown[editor.uri("q.sql")]
+        assert lost.message.startswith("no streams.toml in ")
+        (above / "two" / "streams.toml").write_text(tables, encoding="utf-8")
+        editor.tell("two/streams.toml")
+        await editor.until(lambda: editor.shown[editor.uri("two/q.sql")][0].code == "SB201")
+
+    play(above, scene)

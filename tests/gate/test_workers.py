@@ -56,6 +56,26 @@ def test_a_worker_that_is_killed_fails_the_run(
     assert not (project / "streambound-baseline.json").exists()
 
 
+@pytest.mark.parametrize("error", [OSError(11, "Resource temporarily unavailable"), NotImplementedError("sem_open")])
+def test_where_no_process_can_be_started_all_is_done_here(
+    project: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def none(*_: object) -> None:
+        raise error
+
+    command = ["check", "--no-cache", "--format", "json", "-j"]
+    expected = CliRunner().invoke(cli.main, [*command, "2"]).stdout
+    monkeypatch.setattr(tasks, "_pool", none)
+    result = CliRunner().invoke(cli.main, [*command, "2"])
+    assert (result.exit_code, result.stdout) == (0, expected)
+
+
+def test_workers_that_die_at_once_fail_the_run(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tasks, "_keep", lambda _: os.kill(os.getpid(), signal.SIGKILL))
+    result = CliRunner().invoke(cli.main, ["check", "--no-cache", "-j", "2"])
+    assert (result.exit_code, result.stdout) == (2, "")
+
+
 SLOW = """
 import sys, time
 sys.path.insert(0, {root!r})

@@ -16,8 +16,8 @@ from gate.baseline import Entry, baseline_text
 from reports.visible import visible
 from tests.support.catalog_texts import TWO_STREAMS
 
-EVIL = "\x1b[2K\x1b[1A\x08\x00\x7f\x9b1m\u202e\u2066\u200f\u2028\x0b\x0c"
-"""Erases lines, moves up, turns the direction of writing."""
+EVIL = "\x1b[2K\x1b[1A\x08\x00\x7f\x9b1m\u202e\u2066\u200f\u2028\x0b\x0c\u200b\u2060\xad\U000e0041"
+"""Erases lines, moves up, turns the direction of writing, has no width."""
 SQL = f"-- name: n{EVIL.replace(chr(0), '')}\nSELECT /* {EVIL} */ T.b AS `x{EVIL}` FROM S, T WHERE S.ts > T.ts".replace(
     "\0", ""
 )
@@ -52,6 +52,17 @@ def test_in_colour_only_colours_and_links_are(project: Path, command: tuple[str,
     assert "\x1b[" in result.output
     assert hidden(re.sub(r"\x1b\[[\d;]*m", "", result.output)) == set()
     assert "\x1b[2K" not in result.output and "␛[2K" in result.output
+
+
+def test_a_name_or_a_path_makes_no_line_of_its_own(project: Path) -> None:
+    """GitHub reads commands at the start of lines, and GitLab sections."""
+    file = "a\n::stop-commands::x\n.sql"
+    (project / file).write_text(
+        "SELECT T.b AS `x\n::error::y` FROM S, T WHERE S.ts > T.ts AND `T`.`\n::z` = 1", "utf-8"
+    )
+    for command in (["check", file], ["check", file, "--format", "github"], ["check", "."]):
+        lines = CliRunner().invoke(cli.main, command).stdout.splitlines()
+        assert not [line for line in lines if line.startswith(("::stop", "::error::y", "::z"))]
 
 
 def test_marks_stay_under_what_they_blame(project: Path) -> None:

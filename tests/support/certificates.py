@@ -34,4 +34,4 @@ def assert_certified(decision: Decision) -> None:
 
 
 def _too_wide(decision: Decision) -> bool:
-    return any(Synopsis(Facts.of(branch)).realisable is None for branch in decision.derivation.split.branches)
+    return any(Synopsis(Facts.of(branch)).sets is None for branch in decision.derivation.split.branches)

@@ -25,6 +25,14 @@ class Mutation:
     layout: Table | None = None
 
 
+def _ordered(facts: Facts, layout: Table) -> bool:
+    """Whether the order of a table's streams links them all: else others may together hold what it does."""
+    rest, linked = set(layout.streams[1:]), {layout.streams[0]}
+    while more := {x for x in rest for y in linked if facts.never_newer(x, y) or facts.never_newer(y, x)}:
+        rest, linked = rest - more, linked | more
+    return not rest
+
+
 def mutations(found: Bound) -> Iterator[Mutation]:
     """Every single change of a bound's tables."""
     for number, branch in enumerate(found.branches):
@@ -32,7 +40,8 @@ def mutations(found: Bound) -> Iterator[Mutation]:
         yield Mutation("drop a branch", Bound(rest, _entries(table for b in rest for table in b.tables)))
         for place, table in enumerate(branch.tables):
             others = (*branch.tables[:place], *branch.tables[place + 1 :])
-            yield Mutation("drop a table", _with_tables(found, number, others))
+            what = "drop a table" if table.results or _ordered(branch.facts, table.layout) else "drop a joined table"
+            yield Mutation(what, _with_tables(found, number, others))
             for name, layout in _layouts(branch.facts, table.layout):
                 count = (results_count if table.results else table_count)(branch.facts, layout)
                 if count is not None:
