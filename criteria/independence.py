@@ -32,8 +32,8 @@ class Independence:
     most: int
 
     @cached_property
-    def sets(self) -> tuple[Streams, ...] | None:
-        """The connected realisable sets other than the full one, smallest first; None for too many."""
+    def sets(self) -> set[Streams] | None:
+        """The connected realisable sets, perhaps the full one among them; None for too many."""
         return self._found[1]
 
     @property
@@ -42,7 +42,7 @@ class Independence:
         return self._found[0]
 
     @cached_property
-    def _found(self) -> tuple[frozenset[Streams], tuple[Streams, ...] | None]:
+    def _found(self) -> tuple[frozenset[Streams], set[Streams] | None]:
         """Nearness grows until no window is narrower than what tables hold, and with it the sets that need a table."""
         near = frozenset(
             frozenset((x, y))
@@ -57,7 +57,7 @@ class Independence:
                 return near, sets
             near |= narrow
 
-    def _connected(self, near: frozenset[Streams]) -> tuple[Streams, ...] | None:
+    def _connected(self, near: frozenset[Streams]) -> set[Streams] | None:
         found = {self.needs[stream] for stream in self.streams}
         frontier = list(found)
         while frontier:
@@ -71,13 +71,12 @@ class Independence:
             if len(found) > self.most + 1:
                 return None
             frontier = list(larger)
-        everything, place = frozenset(self.streams), self.streams.index
-        return tuple(sorted(found - {everything}, key=lambda members: (len(members), sorted(map(place, members)))))
+        return found
 
     def _narrow(self, near: frozenset[Streams], sets: Iterable[Streams]) -> Iterator[Streams]:
         """The pairs of which a table may hold a tuple of one when the other is too new for it."""
         held: dict[str, float] = {}
-        for members in sets:
+        for members in (members for members in sets if len(members) < len(self.streams)):
             for stream in members:
                 held[stream] = max(held.get(stream, 0), _least_age(self._expires(near, members, stream)))
         for older in self.streams:

@@ -130,8 +130,8 @@ class Synopsis:
 
         >>> # X.ts > Y.ts > Z.ts gives {Z} and {Y, Z}
         """
-        whole = self._independence is None
-        found = self._realisable(MOST_TABLES) if whole else self._independence.sets  # type: ignore[union-attr]
+        independence = self._independence
+        found = self._realisable(MOST_TABLES) if independence is None else independence.sets
         if found is None:
             return None
         order = self.streams.index
@@ -192,7 +192,7 @@ class Synopsis:
     @cached_property
     def transitions(self) -> tuple[Transition, ...] | None:
         """All ways to complete a partial match at one timestamp, targets smallest first; None beyond `MOST_WAYS`."""
-        return ways(self.facts.lag, self.parts, (*(self.sets or ()), self.streams))
+        return ways(self.facts, self.parts, (*(self.sets or ()), self.streams))
 
     # --- relations ---------------------------------------------------------------------------------------------
 

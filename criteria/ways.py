@@ -11,11 +11,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
+from analyzer.boundedness import Facts
+
 MOST_WAYS = 4096
 """Ways beyond which none are listed, and no job is written: its text would be too long to read or run."""
 
-Lag = Callable[[str, str], int | None]
-"""The largest ``newer.ts − older.ts``; None when there is no bound."""
+Parts = Callable[[tuple[str, ...]], tuple[tuple[str, ...], ...]]
+"""The sets of streams whose tables together hold the matches of some streams."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +49,8 @@ class Transition:
 class Ways:
     """The ways to complete a target whose remembered streams fall into ``parts``."""
 
-    lag: Lag
-    parts: Callable[[tuple[str, ...]], tuple[tuple[str, ...], ...]]
+    facts: Facts
+    parts: Parts
 
     def of(self, target: tuple[str, ...]) -> Iterator[Transition]:
         """All ways for a target, those with the fewest arriving streams first."""
@@ -64,7 +66,7 @@ class Ways:
 
     def _of_one(self, target: tuple[str, ...]) -> Iterator[Transition]:
         """What is independent of the other remembered streams is read with its new tuples, where it may have any."""
-        newest = [s for s in target if all(self._never_newer(other, s) for other in target if other != s)]
+        newest = [s for s in target if all(self.facts.never_newer(other, s) for other in target if other != s)]
         remembered = self.parts(tuple(s for s in target if s not in newest)) if newest else ()
         free = [part for part in remembered if len(remembered) > 1 and self._free(part, newest)]
         given = {stream for part in free for stream in part}
@@ -117,17 +119,13 @@ class Ways:
             return self._may_follow(x, y) if x_arrives else self._may_follow(y, x)
         return True
 
-    def _never_newer(self, older: str, newer: str) -> bool:
-        lag = self.lag(older, newer)
-        return lag is not None and lag <= 0
-
     def _together(self, x: str, y: str) -> bool:
         """Whether two tuples of one timestamp may match."""
-        return all(lag is None or lag >= 0 for lag in (self.lag(x, y), self.lag(y, x)))
+        return all(lag is None or lag >= 0 for lag in (self.facts.lag(x, y), self.facts.lag(y, x)))
 
     def _may_follow(self, new: str, old: str) -> bool:
         """Whether a tuple may be newer than another one that it matches."""
-        lag = self.lag(new, old)
+        lag = self.facts.lag(new, old)
         return lag is None or lag >= 1
 
     def _free(self, part: tuple[str, ...], newest: list[str]) -> bool:
@@ -139,10 +137,8 @@ def _in_order(target: tuple[str, ...], parts: list[Part]) -> tuple[Part, ...]:
     return tuple(sorted(parts, key=lambda part: target.index(part.streams[0])))
 
 
-def ways(
-    lag: Lag, parts: Callable[[tuple[str, ...]], tuple[tuple[str, ...], ...]], targets: tuple[tuple[str, ...], ...]
-) -> tuple[Transition, ...] | None:
+def ways(facts: Facts, parts: Parts, targets: tuple[tuple[str, ...], ...]) -> tuple[Transition, ...] | None:
     """The ways to complete some targets; None for more than `MOST_WAYS`."""
-    every = Ways(lag, parts)
+    every = Ways(facts, parts)
     found = tuple(islice((way for target in targets for way in every.of(target)), MOST_WAYS + 1))
     return None if len(found) > MOST_WAYS else found

@@ -196,7 +196,7 @@ def test_the_ways_of_whole_sets_are_all_that_the_timestamps_allow() -> None:
             if not facts.closure.satisfiable:
                 continue
             streams = Synopsis(facts).streams
-            found = {way.arriving for way in Ways(facts.lag, lambda members: (members,) if members else ()).of(streams)}
+            found = {way.arriving for way in Ways(facts, lambda members: (members,) if members else ()).of(streams)}
             subsets = [c for size in range(1, len(streams) + 1) for c in combinations(streams, size)]
             assert found == {arriving for arriving in subsets if _allowed(facts, streams, arriving)}, statement.sql
             seen[len(found)] += 1
