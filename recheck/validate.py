@@ -58,10 +58,11 @@ def _branch_faults(conditions: Conditions, claim: Branch, distinct: bool, sample
         if not distinct and any(table.extrema for table in claim.tables):
             yield "a query that counts its results keeps extrema"
         independence = Independence(conditions, partial, whole=True)
-        if any(uncovered(conditions, partial, independence)):
+        without = list(uncovered(conditions, partial, independence))
+        if without:
             independence = Independence(conditions, partial, whole=False)
-        yield from independence.sharing()
-        yield from uncovered(conditions, partial, independence)
+            without = [*independence.sharing(), *uncovered(conditions, partial, independence)]
+        yield from without
         for table in partial:
             yield from insufficient(conditions, table, independence.beside(table))
         yield from _results_faults(conditions, tuple(table for table in claim.tables if table.results), distinct)

@@ -156,8 +156,8 @@ class _Open:
 
 def transition_node(branch: BranchText, transition: PlanTransition, newer: tuple[str, ...] | None = None) -> Node:
     """A transition as data; ``newer`` are the streams of a table whose entries arrive instead of rows."""
-    plan, streams = branch.branch, list(branch.arrived)
-    waiting = [_stream(branch, streams, alias) for alias in transition.arriving]
+    plan = branch.branch
+    waiting = [_stream(branch, alias) for alias in transition.arriving]
     if newer is not None:
         waiting.append(replace(_remembered(branch, newer), what="arriving"))
     waiting += [_part(branch, transition, part) for part in transition.parts]
@@ -181,10 +181,10 @@ def transition_node(branch: BranchText, transition: PlanTransition, newer: tuple
     return called("Transition", **named)
 
 
-def _stream(branch: BranchText, streams: list[str], alias: str) -> _Participant:
+def _stream(branch: BranchText, alias: str) -> _Participant:
     source = branch.branch.source(alias)
     values = {(a := Attribute(alias, column)): Term(branch.variable(a)) for column in source.columns}
-    return _Participant("arriving", streams.index(alias), values)
+    return _Participant("arriving", _number(branch, alias), values)
 
 
 def _relations(branch: BranchText, group: tuple[str, ...]) -> _Participant:

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
-import cli
 from tests.support.catalog_texts import BOUNDED, TWO_STREAMS
+from tests.support.command_line import call
 
 
 @pytest.fixture
@@ -26,10 +25,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def register(*patterns: str) -> None:
     Path("streams.toml").write_text(f"queries = {list(patterns)!r}\n{TWO_STREAMS}", encoding="utf-8")
-
-
-def call(*arguments: str) -> Result:
-    return CliRunner().invoke(cli.main, list(arguments))
 
 
 @pytest.fixture

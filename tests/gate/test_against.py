@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import random
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -19,6 +18,7 @@ from criteria.vocabulary import Verdict
 from gate.globs import matches
 from gate.transitions import Change, transitions
 from reports.outcome import BoundText, Outcome, outcome
+from tests.support.git import commit, git
 from tests.support.profiles import MORE
 
 CATALOG = """\
@@ -53,20 +53,10 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def git(*arguments: str) -> str:
-    command = ["git", "-c", "user.name=n", "-c", "user.email=e", "-c", "protocol.file.allow=always", *arguments]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
-
-
 def write(name: str, text: str) -> None:
     path = Path("queries") / name
     path.parent.mkdir(exist_ok=True)
     path.write_text(text)
-
-
-def commit() -> None:
-    git("add", "-A")
-    git("commit", "-qm", "state")
 
 
 def edit_catalog(old: str, new: str) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 import cli
+from tests.support.git import commit, git
 
 CATALOG = """\
 queries = ["queries/**/*.sql"]
@@ -33,16 +33,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "streams.toml").write_text(CATALOG)
     (tmp_path / "t.sql").write_text(OF_T)
     return tmp_path
-
-
-def git(*arguments: str) -> None:
-    command = ["git", "-c", "user.name=n", "-c", "user.email=e", "-c", "protocol.file.allow=always", *arguments]
-    subprocess.run(command, check=True, capture_output=True)
-
-
-def commit() -> None:
-    git("add", "-A")
-    git("commit", "-qm", "state")
 
 
 def compared(*arguments: str) -> tuple[int, dict[str, tuple[str, str | None]]]:

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
-import cli
+from tests.support.command_line import call
 from tests.support.profiles import MORE
 
 CATALOG = """
@@ -41,10 +40,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def write(project: Path, name: str, text: str) -> None:
     (project / "queries" / name).write_text(text)
-
-
-def call(*arguments: str) -> Result:
-    return CliRunner().invoke(cli.main, list(arguments))
 
 
 def entries(project: Path) -> list[dict[str, Any]]:

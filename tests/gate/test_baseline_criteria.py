@@ -6,10 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-import cli
 from tests.support.catalog_texts import TWO_STREAMS
+from tests.support.command_line import call
 
 BASELINE = "streambound-baseline.json"
 REJECTED = "SELECT T.b FROM S, T WHERE S.ts > T.ts"
@@ -29,10 +28,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def configure(settings: str) -> None:
     Path("streams.toml").write_text(f'queries = ["queries/**/*.sql"]\n{settings}\n{TWO_STREAMS}', encoding="utf-8")
-
-
-def call(*arguments: str) -> Result:
-    return CliRunner().invoke(cli.main, list(arguments))
 
 
 def recorded() -> dict[str, str]:

@@ -10,10 +10,9 @@ from typing import Any
 
 import jsonschema
 import pytest
-from click.testing import CliRunner, Result
 from lxml import etree
 
-import cli
+from tests.support.command_line import call
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((ROOT / "docs" / "schemas" / "report.schema.json").read_text(encoding="utf-8"))
@@ -66,10 +65,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         subprocess.run([*git, *arguments], check=True)
     write(AFTER)
     return tmp_path
-
-
-def call(*arguments: str) -> Result:
-    return CliRunner().invoke(cli.main, list(arguments))
 
 
 def document(*arguments: str) -> Any:

@@ -11,11 +11,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 import cli
 from analyzer.errors import InputError
 from gate.writing import write_texts
+from tests.support.command_line import call
 from tests.support.profiles import MORE
 
 CATALOG = """\
@@ -38,10 +39,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "streams.toml").write_text(CATALOG)
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def call(*arguments: str) -> Result:
-    return CliRunner().invoke(cli.main, list(arguments))
 
 
 def write(project: Path, text: str, name: str = "q.sql") -> str:

@@ -8,9 +8,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-import cli
 from analyzer.catalog import parse_catalog
 from analyzer.diagnostics import Diagnostic
 from analyzer.edits import applied
@@ -21,6 +19,7 @@ from gate.directives import Directive, directives
 from gate.policy import Policy
 from gate.suppressions import suppressed
 from reports.outcome import Outcome, outcome
+from tests.support.command_line import call
 
 CATALOG_TEXT = """
 [streams.S]
@@ -280,10 +279,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "q.sql").write_text(f'-- streambound: allow SB201 reason="replaced in March"\n{UNBOUNDED}\n')
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def call(*arguments: str) -> Result:
-    return CliRunner().invoke(cli.main, list(arguments))
 
 
 def test_a_suppressed_query_passes_and_is_counted(project: Path) -> None:

@@ -6,9 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from click.testing import CliRunner, Result
-
-import cli
+from tests.support.command_line import call
 
 STREAMS = """
 [streams.S]
@@ -28,10 +26,6 @@ def configure(settings: str) -> None:
 
 def write(name: str, sql: str) -> None:
     Path("queries", name).write_text(sql)
-
-
-def call(*arguments: str) -> Result:
-    return CliRunner().invoke(cli.main, list(arguments))
 
 
 def shown(*arguments: str) -> dict[str, tuple[object, str]]:

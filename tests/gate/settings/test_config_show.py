@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.settings import call, configure, shown
+from tests.support.command_line import call
+from tests.support.settings import configure, shown
 
 
 def test_config_show_says_where_each_value_comes_from(project: Path) -> None:

@@ -12,7 +12,8 @@ from analyzer.catalog import parse_catalog
 from analyzer.settings import KEYS
 from commands.check import check
 from commands.configured import OPTIONS
-from tests.support.settings import UNBOUNDED, WARNED, call, configure, shown, write
+from tests.support.command_line import call
+from tests.support.settings import UNBOUNDED, WARNED, configure, shown, write
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -9,7 +9,8 @@ import pytest
 from analyzer.catalog import parse_catalog
 from analyzer.errors import CatalogError
 from analyzer.rules import RULES
-from tests.support.settings import call, configure
+from tests.support.command_line import call
+from tests.support.settings import configure
 
 
 @pytest.mark.parametrize(
