@@ -14,6 +14,7 @@ from criteria.cases import Case, cases, synopses
 from criteria.components import expiring, fixed_for_best
 from criteria.count import (
     Count,
+    Rule,
     Span,
     ages,
     best,
@@ -28,9 +29,11 @@ from criteria.count import (
     value_counts,
     width_of_lag,
 )
+from criteria.family import all_but_full, least
 from criteria.limits import lower_text, upper_text
 from criteria.size import Size, total
-from criteria.synopsis import MOST_TABLES, Age, Stored, Synopsis, Table
+from criteria.synopsis import MOST_TABLES, Synopsis
+from criteria.tables import Age, Member, Stored, Table
 from criteria.vocabulary import Tier
 
 
@@ -96,7 +99,7 @@ class Bound:
 def bound(split: Query) -> Bound | None:
     """M for a split query that its criterion found bounded.
 
-    None for more than `MOST_TABLES` tables.
+    None for more than `MOST_TABLES` tables that no family stands for.
     """
     parts = [(number, part) for number, branch in enumerate(split.branches) for part in _parts(branch, split.distinct)]
     found = []
@@ -131,7 +134,7 @@ def _branch_bound(number: int, case: Case, distinct: bool, prefix: str) -> Branc
 
 def _table_bounds(synopsis: Synopsis, prefix: str) -> tuple[Synopsis, list[TableBound]] | None:
     """The tables with their bounds; None where one has none."""
-    if synopsis.sets is None:
+    if synopsis.sets is None and synopsis.family is None:
         return None
     tables = []
     for table in synopsis.tables:
@@ -150,10 +153,29 @@ def table_size(synopsis: Synopsis, table: Table) -> Size | None:
 
 def table_count(facts: Facts, table: Table) -> Count | None:
     """Why one table has at most so many entries; None when that is unknown."""
+    if table.members:
+        return _family_count(facts, table)
     if not table.extrema:
         return _keys(facts, table, ())
     fixed = fixed_for_best(facts, table)
     return None if fixed is None else _all([_keys(facts, table, fixed), best(table, fixed)])
+
+
+def _family_count(facts: Facts, table: Table) -> Count | None:
+    """The entries of all sets of a family: an entry's part of a member takes as many values as in the smallest set."""
+    counts = [member_count(facts, table, member) for member in table.members]
+    known = tuple(count for count in counts if count is not None)
+    if len(known) < len(counts):
+        return None
+    size = all_but_full(table.members, [count.size for count in known])
+    return None if size is None else Count(Rule.FAMILY, size, of=known)
+
+
+def member_count(facts: Facts, table: Table, member: Member) -> Count | None:
+    """Why an entry of a family may hold so much of a member; None when that is unknown."""
+    smallest = least(facts, table, member)
+    streams = [_stream_count(facts, smallest, s) for s in _by_age(smallest) if s in member.streams]
+    return _all([*streams, *(_relation_count(facts, smallest, relation) for relation in member.relations)])
 
 
 def _keys(facts: Facts, table: Table, fixed: tuple[str, ...]) -> Count | None:

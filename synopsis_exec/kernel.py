@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from analyzer.query import Attribute
 from analyzer.symbols import symbol, symbols_in
-from criteria.synopsis import Table
+from criteria.tables import Table
 from criteria.ways import Part
 from synopsis_exec.best import keep_best_method
 from synopsis_exec.emit import WIDTH, Lines, Names, literal, spaced, tuple_text

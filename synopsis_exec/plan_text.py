@@ -8,7 +8,7 @@ from analyzer.query import Attribute, Comparison, NullTest, conjunction
 from analyzer.render import render_formula
 from analyzer.types import Family
 from analyzer.values import decode
-from criteria.synopsis import Stored, Table
+from criteria.tables import Stored, Table
 from synopsis_exec.filters import Extreme, Member
 from synopsis_exec.kernel_choice import kernel_in_words
 from synopsis_exec.plan_ir import BranchPlan, Plan, PlanSource, PlanTransition

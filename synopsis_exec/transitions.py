@@ -11,7 +11,7 @@ from analyzer.symbols import symbol, symbols_in
 from criteria.cuts import representatives
 from criteria.extremum import Extremum
 from criteria.limits import extreme_symbol, lower_text, upper_text
-from criteria.synopsis import Stored, Table
+from criteria.tables import Stored, Table
 from criteria.ways import Part
 from synopsis_exec.emit import Names, literal
 from synopsis_exec.filters import Extreme
