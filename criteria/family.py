@@ -29,7 +29,7 @@ def family(synopsis: Synopsis) -> Table | None:
         return None
     key: list[Stored] = []
     ages: list[Age] = []
-    for member in members:
+    for member in (member for member in members if not _last(synopsis, member)):
         inside = _inside(synopsis, members, member)
         for stored in synopsis.kept(frozenset((*member.streams, *member.relations)), inside):
             _keep(synopsis.facts, key, stored, inside)
@@ -90,7 +90,7 @@ def _members(synopsis: Synopsis) -> tuple[Member, ...] | None:
         bringing = next((s for s in linked if all(s in needs[other] for other in linked)), None)
         if bringing is not None:
             brought.setdefault(groups[needs[bringing]][0], []).extend(group)
-        elif linked:
+        else:
             return None
     members = tuple(
         Member(tuple(groups[b]), tuple(brought.get(groups[b][0], ())), _after(groups, blocks, b)) for b in blocks
@@ -114,6 +114,11 @@ def _names(members: tuple[Member, ...]) -> list[Size]:
 def _as_forest(members: tuple[Member, ...]) -> tuple[Member, ...]:
     """Each member after one other at most: that allows more sets, so that their formula is a bound, and a short one."""
     return tuple(replace(member, after=member.after[-1:]) for member in members)
+
+
+def _last(synopsis: Synopsis, member: Member) -> bool:
+    """Whether only the full set has a member, so that no entry does; with a second stream there is more to join."""
+    return len(member.streams) == 1 and len(synopsis.needs[member.streams[0]]) == len(synopsis.streams)
 
 
 def _inside(synopsis: Synopsis, members: tuple[Member, ...], member: Member) -> frozenset[str]:

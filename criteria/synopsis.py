@@ -129,7 +129,12 @@ class Synopsis:
 
     @cached_property
     def transitions(self) -> tuple[Transition, ...] | None:
-        """All ways to complete a partial match at one timestamp, targets smallest first; None beyond `MOST_WAYS`."""
+        """All ways to complete a partial match at one timestamp, targets smallest first; None beyond `MOST_WAYS`.
+
+        There are none for a family, whose entries grow by a stream at a time.
+        """
+        if self.family is not None:
+            return ()
         return ways(self.facts, self.parts, (*(self.sets or ()), self.streams))
 
     # --- relations ---------------------------------------------------------------------------------------------

@@ -109,11 +109,15 @@ class _Family:
         """What the query returns and is not stored, and conditions whose outcome the key does not decide."""
         for attribute in self.conditions.outputs:
             known = self.with_(attribute.source)
-            if known is not None and not known.exactly(attribute):
+            if known is not None and self._partial(known) and not known.exactly(attribute):
                 yield f"table {self.table.name} does not store {attribute}, which the query returns"
         for atom in self.conditions.comparisons:
             if len({attribute.source for attribute in atom.attributes}) == 2 and not self._settled(atom):
                 yield f"table {self.table.name} does not store what decides {atom.left} {atom.op} {atom.right}"
+
+    def _partial(self, known: Known) -> bool:
+        """Whether the smallest set is not that of all streams, of which there are no entries."""
+        return len(known.table.streams) < len(self.table.streams)
 
     def _settled(self, atom: Comparison) -> bool:
         if atom.op is not Op.NE:

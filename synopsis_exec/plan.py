@@ -34,7 +34,7 @@ def make_plan(decision: Decision, catalog: Catalog) -> Plan:
     _check_outputs(decision.query)
     _check_times(decision.query)
     sizes = bound(split)
-    if sizes is None or any(table.layout.members for table in sizes.tables):
+    if sizes is None:
         raise _unknown_bound(split)
     planned = (_branch_plan(split, number, part.synopsis) for number, part in enumerate(sizes.branches, start=1))
     branches = tuple(plan for plan in planned if plan is not None)

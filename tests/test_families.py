@@ -6,9 +6,11 @@ So that small random queries meet this at all, `MOST_TABLES` is set to 0 here.
 from __future__ import annotations
 
 import copy
+import json
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from math import prod
 from typing import Any
@@ -17,6 +19,7 @@ import pytest
 
 import criteria.synopsis
 from analyzer.boundedness import Facts
+from analyzer.errors import NotExecutableError
 from criteria.bound import Bound, bound, member_count
 from criteria.certificate import certificate, to_json
 from criteria.family import least
@@ -30,9 +33,12 @@ from recheck.subsets import sum_over_sets
 from recheck.validate import faults
 from tests.support.certificates import rejections
 from tests.support.choices import Choices
+from tests.support.kernel import formula_value, job_of, run_kernel
+from tests.support.oracle import Oracle
 from tests.support.product import decided
 from tests.support.profiles import MORE
 from tests.support.queries import EXECUTABLE, Features, make_statement
+from tests.support.streams import adversarial_rows, small_rows
 
 Catalog = dict[str, Any]
 LANGUAGES = {
@@ -122,6 +128,74 @@ def test_sums_over_sets_against_all_of_them() -> None:
         assert sum_over_sets(members, own) == every - 1 - prod(own)
         forest = [ClaimedMember(m.streams, (), m.after[-1:]) for m in members]
         assert sum_over_sets(forest, own) >= every - 1 - prod(own)
+
+
+# --- results ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("families")
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_random_families_print_what_sql_says_within_their_bound(language: str) -> None:
+    """After each timestamp, against DuckDB; and the same from a saved state."""
+    seen: Counter[str] = Counter()
+    for seed in range(70 * MORE):
+        made = _bounded(seed, LANGUAGES[language])
+        if made is None:
+            continue
+        sql, catalog, decision, _ = made
+        choices = Choices.seeded(seed + 1)
+        rows = (adversarial_rows if choices.chance(40) else small_rows)(choices, catalog)
+        try:
+            run = run_kernel(decision, catalog, rows)
+        except NotExecutableError:
+            continue
+        expected = Oracle(catalog, rows).prefix_expected(sql)
+        assert run.printed == expected, sql
+        limit = formula_value(decision, catalog, rows)
+        assert limit is None or run.peak <= limit, sql
+        assert run.limit is None or run.peak <= run.limit, sql
+        seen["ran"] += 1
+        seen["results"] += sum(map(len, expected.values()))
+        seen["several at once"] += any(len({r["ts"] for r in mine if "ts" in r}) < len(mine) for mine in rows.values())
+    assert min(seen["ran"], seen["results"], 2 * seen["several at once"]) > 15, seen
+
+
+@pytest.mark.parametrize("distinct", [False, True])
+@pytest.mark.parametrize("shape", ["star", "weak star", "finite", "tree", "hub of a star", "waiting", "window"])
+def test_a_wide_query_prints_what_sql_says(shape: str, distinct: bool) -> None:
+    """Few rows each, so that DuckDB can list the matches; the state is saved and loaded after each timestamp."""
+    from synopsis_exec.simulate import load_kernel
+
+    sql, catalog = wide(shape, WIDE[shape][0])
+    sql = sql.replace("SELECT", "SELECT DISTINCT") if distinct else sql
+    decision = decided(sql, catalog)
+    module = load_kernel(job_of(decision, catalog))
+    results, made = 0, partial(_some_rows, shape)
+    for seed in range(3):
+        rows = {name: made(100 * seed + i, i) for i, name in enumerate(catalog["streams"])}
+        expected = Oracle(catalog, rows).prefix_expected(sql)
+        kernel = module.Synopsis({})
+        for now in sorted({row["ts"] for mine in rows.values() for row in mine}):
+            arrived = {name: [row for row in mine if row["ts"] == now] for name, mine in rows.items()}
+            printed = Counter({tuple(row.values()): n for row, n in kernel.close(now, arrived)})
+            assert printed == expected.get(now, Counter())
+            assert kernel.entries() <= kernel.limit
+            state, kernel = json.loads(json.dumps(kernel.dump())), module.Synopsis({})
+            kernel.load(state)
+        results += sum(map(len, expected.values()))
+    assert results
+
+
+def _some_rows(shape: str, seed: int, number: int) -> list[dict[str, int]]:
+    """Rows of a stream, most of which have the same key; Y's come at 1 and 4, and most of the others' after each."""
+    choices = Choices.seeded(seed)
+    times = [choices.integer(1, 4), choices.integer(5, 7)] if number else [1, 4]
+    if shape == "tree" and number:
+        depth = 1 + (number > 3) + (number > 12)
+        times = [3 * depth - choices.integer(0, 1), 3 * depth + choices.integer(1, 2)]
+    if shape == "hub of a star" and number == 1:
+        times = [8, 9]
+    return [{"k": 2 if choices.chance(5) else 1, "ts": now} for now in times]
 
 
 # --- wide queries ----------------------------------------------------------------------------------------------------
