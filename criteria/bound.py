@@ -6,7 +6,8 @@ contributes its tuples within the window, ``c_S · width``, where that is all th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 
 from analyzer.boundedness import Facts
 from analyzer.query import Attribute, Branch, Kind, Query
@@ -35,6 +36,9 @@ from criteria.size import Size, total
 from criteria.synopsis import MOST_TABLES, Synopsis
 from criteria.tables import Age, Member, Stored, Table
 from criteria.vocabulary import Tier
+
+FEW_SETS = 60
+"""Sets up to which matches do not grow in more than `MOST_WAYS`: a way leads from one set, or from none, to another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +123,8 @@ def _parts(branch: Branch, distinct: bool) -> tuple[Case, ...]:
 
 def _branch_bound(number: int, case: Case, distinct: bool, prefix: str) -> BranchBound | None:
     facts = Facts.of(case.branch)
-    found = next((kept for s in synopses(facts, distinct) if (kept := _table_bounds(s, prefix)) is not None), None)
+    several = (s for synopsis in synopses(facts, distinct) for s in _in_few_ways(synopsis))
+    found = next((kept for s in several if (kept := _table_bounds(s, prefix)) is not None), None)
     if found is None:
         return None
     synopsis, tables = found
@@ -130,6 +135,13 @@ def _branch_bound(number: int, case: Case, distinct: bool, prefix: str) -> Branc
             return None
         tables.append(TableBound(prefix + "results", layout, count, results=True))
     return BranchBound(number, case, synopsis, tuple(tables))
+
+
+def _in_few_ways(synopsis: Synopsis) -> Iterator[Synopsis]:
+    """A family first, where matches grow in more ways than a job can have; it has one per stream."""
+    if synopsis.sets is not None and len(synopsis.sets) > FEW_SETS and synopsis.transitions is None:
+        yield replace(synopsis, in_one=True)
+    yield synopsis
 
 
 def _table_bounds(synopsis: Synopsis, prefix: str) -> tuple[Synopsis, list[TableBound]] | None:

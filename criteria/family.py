@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from criteria.count import stored_count
 from criteria.size import Size, product
 from criteria.subsets import subsets
 from criteria.tables import Age, Member, Stored, Table
@@ -20,20 +21,17 @@ if TYPE_CHECKING:
 
 
 def family(synopsis: Synopsis) -> Table | None:
-    """The family of all realisable sets but the full one.
-
-    None where tables would keep extrema, or where nothing says which stream's tuple brings a relation's rows along.
-    """
-    members = None if synopsis.references else _members(synopsis)
-    if members is None:
+    """The family of all realisable sets but the full one; None where tables would keep extrema."""
+    if synopsis.references:
         return None
+    members = _members(synopsis)
     key: list[Stored] = []
     ages: list[Age] = []
     for member in (member for member in members if not _last(synopsis, member)):
         inside = _inside(synopsis, members, member)
         for stored in synopsis.kept(frozenset((*member.streams, *member.relations)), inside):
             _keep(synopsis.facts, key, stored, inside)
-        ages += [age for stream in member.streams if (age := _age(synopsis, stream, inside)) is not None]
+        ages += [age for stream in member.streams if (age := _age(synopsis, stream, key, inside)) is not None]
     relations = tuple(alias for member in members for alias in member.relations)
     return Table(synopsis.streams, relations, tuple(key), tuple(ages), None, members=members)
 
@@ -61,7 +59,9 @@ def all_but_full(members: tuple[Member, ...], weights: list[Size]) -> Size | Non
     value = None if every.value is None or full.value is None else every.value - full.value - 1
     if every.text.isdigit() and full.text.isdigit():
         return Size.number(int(every.text) - int(full.text) - 1)
-    return Size(f"({every.text} - {full.text} - 1)", value, every.rated)
+    but_empty = every.text.removesuffix(" + 1")
+    text = f"({but_empty} - {full.text})" if but_empty != every.text else f"({every.text} - {full.text} - 1)"
+    return Size(text, value, every.rated)
 
 
 def _before(members: tuple[Member, ...]) -> list[frozenset[int]]:
@@ -77,8 +77,11 @@ def _before(members: tuple[Member, ...]) -> list[frozenset[int]]:
 # --- members ---------------------------------------------------------------------------------------------------------
 
 
-def _members(synopsis: Synopsis) -> tuple[Member, ...] | None:
-    """The streams in an order of time, each with the relations that it brings; None where several could bring one."""
+def _members(synopsis: Synopsis) -> tuple[Member, ...]:
+    """The streams in an order of time, each with the relations that are joined as soon as it is there.
+
+    Relations that several unrelated streams are joined with are not joined before all streams are there.
+    """
     needs = synopsis.needs
     groups: dict[frozenset[str], list[str]] = {}
     for stream in synopsis.streams:
@@ -90,8 +93,6 @@ def _members(synopsis: Synopsis) -> tuple[Member, ...] | None:
         bringing = next((s for s in linked if all(s in needs[other] for other in linked)), None)
         if bringing is not None:
             brought.setdefault(groups[needs[bringing]][0], []).extend(group)
-        else:
-            return None
     members = tuple(
         Member(tuple(groups[b]), tuple(brought.get(groups[b][0], ())), _after(groups, blocks, b)) for b in blocks
     )
@@ -117,8 +118,8 @@ def _as_forest(members: tuple[Member, ...]) -> tuple[Member, ...]:
 
 
 def _last(synopsis: Synopsis, member: Member) -> bool:
-    """Whether only the full set has a member, so that no entry does; with a second stream there is more to join."""
-    return len(member.streams) == 1 and len(synopsis.needs[member.streams[0]]) == len(synopsis.streams)
+    """Whether only the full set has a member, so that no entry does."""
+    return len(synopsis.needs[member.streams[0]]) == len(synopsis.streams)
 
 
 def _inside(synopsis: Synopsis, members: tuple[Member, ...], member: Member) -> frozenset[str]:
@@ -141,11 +142,21 @@ def _keep(facts: Facts, key: list[Stored], stored: Stored, inside: frozenset[str
     key.append(stored)
 
 
-def _age(synopsis: Synopsis, stream: str, inside: frozenset[str]) -> Age | None:
-    """The ages that streams outside may ask for: beyond the widest window none is told apart."""
+def _age(synopsis: Synopsis, stream: str, key: list[Stored], inside: frozenset[str]) -> Age | None:
+    """The ages that streams outside may ask for: beyond the widest window none is told apart.
+
+    Where all of them are within windows, one of these is missing in every entry, so that too old tuples are of no use:
+    that is what limits values that nothing else does.
+    """
     times = synopsis.times
     outside = [other for other in synopsis.streams if other not in inside]
     waits = [wait for other, wait in times.waits[stream].items() if other in outside]
-    windows = [lag + 1 for other in outside if (lag := times.stated_lag(other, stream)) is not None]
-    told = max([*waits, *windows], default=None)
+    stated = [lag + 1 for other in outside if (lag := times.stated_lag(other, stream)) is not None]
+    told = max([*waits, *stated], default=None)
+    mine = (stored for stored in key if stored.attribute.source == stream)
+    if told is None and all(stored_count(synopsis.facts, stored, inside) is not None for stored in mine):
+        return None
+    windows = times.windows[stream]
+    if all(other in windows for other in outside):
+        return Age(stream, max(windows[other] for other in outside), None)
     return None if told is None else Age(stream, None, told)

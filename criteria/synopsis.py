@@ -39,11 +39,13 @@ MOST_TABLES = 1024
 class Synopsis:
     """The tables and transitions of one branch whose facts are given.
 
-    ``references`` are the joins for which a set query keeps extrema; a bag has none, and keeps values.
+    ``references`` are the joins for which a set query keeps extrema; a bag has none, and keeps values. ``in_one`` says
+    that a family holds all sets, however few they are.
     """
 
     facts: Facts
     references: tuple[Reference, ...] = ()
+    in_one: bool = False
 
     @cached_property
     def streams(self) -> tuple[str, ...]:
@@ -57,10 +59,12 @@ class Synopsis:
 
     @cached_property
     def sets(self) -> tuple[tuple[str, ...], ...] | None:
-        """The sets of streams that have a table, smallest first; None beyond `MOST_TABLES`.
+        """The sets of streams that have a table, smallest first; None beyond `MOST_TABLES`, or for a family.
 
         >>> # X.ts > Y.ts > Z.ts gives {Z} and {Y, Z}
         """
+        if self.in_one:
+            return None
         independence = self._independence
         found = self._realisable(MOST_TABLES) if independence is None else independence.sets
         if found is None:

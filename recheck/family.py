@@ -43,7 +43,7 @@ def _misshapen(conditions: Conditions, table: Table) -> Iterator[str]:
         yield f"the members of table {table.name} do not join its relations, each once"
     if len({*relations}) != len(relations) or not all(member.streams for member in table.members):
         yield f"table {table.name} has a member without streams, or a relation twice"
-    if table.extrema or table.deadline is not None or any(age.expires is not None for age in table.ages):
+    if table.extrema or table.deadline is not None:
         yield f"table {table.name} forgets matches"
     before: set[str] = set()
     for member in table.members:
@@ -102,8 +102,16 @@ class _Family:
             if stored.cuts and (stored.low or stored.high or self.conditions.whole(stored.attribute)):
                 yield f"table {self.table.name} clips {stored.attribute} and cuts it, or cuts integers"
         for age in self.table.ages:
-            if age.stream not in self.table.streams or age.saturates is None:
+            if age.stream not in self.table.streams or (age.expires is None) == (age.saturates is None):
                 yield f"table {self.table.name} has no age of {age.stream}"
+            elif age.expires is not None and not self._missing(age.stream, age.expires):
+                yield f"table {self.table.name} drops {age.stream}, while nothing says that it is too old"
+
+    def _missing(self, stream: str, age: int) -> bool:
+        """Whether each stream that need not be there with one would be too new for a tuple of that age."""
+        time, inside = self.conditions.time(stream), self.known[self.home[stream].streams[0]].table.streams
+        others = (self.conditions.time(other) for other in self.conditions.streams if other not in inside)
+        return all(self.conditions.follows.implies(other, time, age) for other in others)
 
     def insufficient(self) -> Iterator[str]:
         """What the query returns and is not stored, and conditions whose outcome the key does not decide."""

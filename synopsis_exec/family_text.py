@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from analyzer.query import Attribute, Comparison, Op
 from criteria.tables import Member, Table
 from criteria.times import Times
-from synopsis_exec.emit import tuple_text
 from synopsis_exec.loops import Participant, Term, comparison_text, join_loops, number, tested
 from synopsis_exec.plan_ir import BranchPlan
 
@@ -91,11 +90,25 @@ class FamilyText:
 
     def _joined(self, member: Member, entries: Participant | None, grown: str) -> list[str]:
         """The loops over a member's rows, its relations' rows and entries."""
-        participants = [self.branch.arriving(alias) for alias in member.streams]
-        participants += [] if entries is None else [entries]
-        groups = [group for group in self.plan.groups if group[0] in member.relations]
-        participants += [self.branch.relations(group) for group in groups]
-        checks, optional = self._checks(member, groups, alone=entries is None)
+        if entries is None or not self._completes(member):
+            return self._extended(member, entries, grown, None)
+        top = self._needs(member) | self._bits(member) == self._all
+        there = f"{self.held} == {self._all & ~self._bits(member)}"
+        if not self._last_groups:
+            return self._extended(member, entries, grown, None if top else there, top)
+        whole = replace(entries, conditions=(*entries.conditions, there))
+        lines = self._completed(member, whole)
+        if top:
+            return lines
+        less = replace(entries, conditions=(*entries.conditions, there.replace("==", "!=")))
+        return [*lines, *self._extended(member, less, grown, None)]
+
+    def _extended(
+        self, member: Member, entries: Participant | None, grown: str, complete: str | None, top: bool = False
+    ) -> list[str]:
+        """The loops whose matches are entries; where ``complete`` holds, or for ``top``, they are results."""
+        participants = self._participants(member, entries, self._groups_of(member))
+        checks, optional = self._checks(member, alone=entries is None)
         late = self.late if entries is not None and entries.counts == self.fresh else None
 
         def body(values: dict[Attribute, Term], counts: list[str]) -> list[str]:
@@ -103,20 +116,48 @@ class FamilyText:
             tests = _if_there(self.held, optional, values, made)
             tests += self._optional_ages(member) if entries is not None else []
             tests = [f"({test})" for test in tests] if len(tests) > 1 else tests
+            if top:
+                return tested(tests, self.branch.result(values, counts))
             key = [self._late(member, late), *self._key(member, values, entries is None)]
             entry = self.branch.counted(grown, key, counts)
-            if entries is None or any(self.needed_by(member, other) for other in self.table.members):
+            if complete is None:
                 return tested(tests, [entry])
-            return tested(tests, self._found(member, entry, self.branch.result(values, counts)))
+            result = [f"    {line}" for line in self.branch.result(values, counts)]
+            return tested(tests, [f"if {complete}:", *result, "else:", f"    {entry}"])
 
         return join_loops(participants, checks, body, counted=not self.branch.plan.distinct)
 
-    def _found(self, member: Member, entry: str, result: list[str]) -> list[str]:
-        """What to do with a match: it is a result if all other streams were there, else an entry."""
-        if self._needs(member) | self._bits(member) == self._all:
-            return result
-        there = f"if {self.held} == {self._all & ~self._bits(member)}:"
-        return [there, *(f"    {line}" for line in result), "else:", f"    {entry}"]
+    def _completed(self, member: Member, entries: Participant) -> list[str]:
+        """The loops whose matches are results, since entries have all other streams: relations' rows join in, too."""
+        groups = [*self._groups_of(member), *self._last_groups]
+        entries = replace(entries, conditions=(*entries.conditions, *(text for _, text in self._age_tests(member))))
+        new = {*member.streams, *(alias for group in groups for alias in group)}
+        checks = [
+            join
+            for join in self.plan.joins
+            if (ends := {a.source for a in join.attributes}) & new and not any(ends <= set(g) for g in self.plan.groups)
+        ]
+        participants = self._participants(member, entries, groups)
+        return join_loops(participants, tuple(checks), self.branch.result, counted=not self.branch.plan.distinct)
+
+    def _participants(
+        self, member: Member, entries: Participant | None, groups: list[tuple[str, ...]]
+    ) -> list[Participant]:
+        rows = [self.branch.arriving(alias) for alias in member.streams]
+        return [*rows, *([] if entries is None else [entries]), *(self.branch.relations(group) for group in groups)]
+
+    def _groups_of(self, member: Member) -> list[tuple[str, ...]]:
+        """The relations that a member brings."""
+        return [group for group in self.plan.groups if group[0] in member.relations]
+
+    @property
+    def _last_groups(self) -> list[tuple[str, ...]]:
+        """The relations that no member brings: they are joined when all streams are there."""
+        return [group for group in self.plan.groups if group[0] not in self.table.relations]
+
+    def _completes(self, member: Member) -> bool:
+        """Whether a member may be the last one of a match: no other comes after it."""
+        return not any(self.needed_by(member, other) for other in self.table.members)
 
     def _late(self, member: Member, late: str | None) -> str:
         return f"{self._bits(member)}" if late is None else f"{late} | {self._bits(member)}"
@@ -217,9 +258,7 @@ class FamilyText:
 
     # --- checks ------------------------------------------------------------------------------------------------------
 
-    def _checks(
-        self, member: Member, groups: list[tuple[str, ...]], alone: bool
-    ) -> tuple[tuple[Comparison, ...], list[tuple[int, Comparison]]]:
+    def _checks(self, member: Member, alone: bool) -> tuple[tuple[Comparison, ...], list[tuple[int, Comparison]]]:
         """The joins of a member with itself and what is there in any case; with others, each with its bit."""
         mine = {*member.streams, *member.relations}
         home = {source: m for m in self.table.members for source in (*m.streams, *m.relations)}
@@ -227,7 +266,7 @@ class FamilyText:
         for join in self.plan.joins:
             ends = {attribute.source for attribute in join.attributes}
             others = ends - mine
-            if others == ends or any(ends <= set(group) for group in groups):
+            if others == ends or not ends <= home.keys() or any(ends <= set(group) for group in self.plan.groups):
                 continue
             other = home[next(iter(others))] if others else member
             if other == member or self.needed_by(other, member):
@@ -277,21 +316,31 @@ def _turned(check: Comparison) -> Comparison:
 
 
 def aging_lines(table: Table, name: str, distinct: bool, indexes: tuple[tuple[tuple[int, ...], str], ...]) -> list[str]:
-    """Timestamps that are old enough for every window and wait become one."""
+    """Entries with a tuple that is too old are dropped; timestamps old enough for every window and wait become one."""
     first = 1 + len(table.key)
-    oldest = {first + place: (age.saturates or 0) - 1 for place, age in enumerate(table.ages)}
-    if not oldest:
-        return []
-    tests = " or ".join(f"(key[{c}] is not None and key[{c}] < now - {age})" for c, age in oldest.items())
-    key = [
-        f"None if key[{c}] is None else max(key[{c}], now - {oldest[c]})" if c in oldest else f"key[{c}]"
-        for c in range(first + len(table.ages))
-    ]
-    return [
-        f"if any({tests} for key in {name}):  # old enough for every window",
-        "    aged: Counter[tuple] = Counter()",
-        f"    for key, n in {name}.items():",
-        f"        aged[{tuple_text(key)}] {'= 1' if distinct else '+= n'}",
-        f"    {name} = aged",
-        *(f"    {index} = grouped({name}, {', '.join(map(str, columns))})" for columns, index in indexes),
-    ]
+    regroup = [f"    {index} = grouped({name}, {', '.join(map(str, columns))})" for columns, index in indexes]
+    ends = {first + place: age.expires for place, age in enumerate(table.ages) if age.expires is not None}
+    oldest = {first + place: age.saturates - 1 for place, age in enumerate(table.ages) if age.saturates is not None}
+    lines = []
+    if ends:
+        old = " or ".join(f"(key[{c}] is not None and key[{c}] <= now - {age})" for c, age in ends.items())
+        lines += [f"expired = [key for key in {name} if {old}]", "for key in expired:", f"    del {name}[key]"]
+        lines += ["if expired:", *regroup] if regroup else []
+    if oldest:
+        tests = " or ".join(f"(key[{c}] is not None and key[{c}] < now - {age})" for c, age in oldest.items())
+        columns = (_aged(c, oldest.get(c)) for c in range(first + len(table.ages)))
+        lines += [
+            f"if any({tests} for key in {name}):  # old enough for every window",
+            "    aged: Counter[tuple] = Counter()",
+            f"    for key, n in {name}.items():",
+            f"        aged[{', '.join(columns)}] {'= 1' if distinct else '+= n'}",
+            f"    {name} = aged",
+            *regroup,
+        ]
+    return lines
+
+
+def _aged(column: int, age: int | None) -> str:
+    """A value of a key, a timestamp no older than that."""
+    value = f"key[{column}]"
+    return value if age is None else f"None if {value} is None else max({value}, now - {age})"
