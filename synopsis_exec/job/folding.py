@@ -43,7 +43,7 @@ class Job:
     grouping = False
     """Whether the rows of the next batch are counted before they are fetched, since many of the last were the same."""
     whole = whole_pays(0, 0)
-    """Whether all rows of the next batch are fetched, since most of the last were useful."""
+    """Whether all rows of the next batch are fetched, since most of the last were useful, and none bad or late."""
 
     def __init__(
         self, spark: SparkSession, options: argparse.Namespace, report: Callable[[dict[str, Any]], None]
@@ -166,37 +166,37 @@ class Job:
             bad = self.noted(fetched.filter(fetched.column("bad")).to_pylist(), observation.get)
             good = together([fetched.filter(~fetched.column("bad").to_numpy()) if bad else fetched])
         self.grouping = worth_it(good, good.num_rows)
-        self.whole = whole_pays(self.rows.total() - before, good.num_rows)
+        self.whole = not bad and whole_pays(self.rows.total() - before, good.num_rows)
         if self.reader is not None:
             self.reader.rows = self.rows.total() - before
         return good, bad
 
     def taken_as_lines(self, arrived: Arrived, reader: Reader) -> tuple[Any, list[dict[str, Any]]]:
         """As `taken_whole`, from lines of JSON, of which Spark reads those that the driver is not sure of."""
-        table = reader.read(arrived, lambda told: told.select(*self.all_columns(told)).toArrow())
+        table = reader.read(arrived)
         return self.taken_whole(arrived) if table is None else self.told_apart(arrived, table)
 
     def taken_whole(self, arrived: Arrived) -> tuple[Any, list[dict[str, Any]]]:
         """As `take_in`, with all rows fetched, and counted and told apart here."""
-        return self.told_apart(arrived, arrived.told.select(*self.all_columns(arrived.told)).toArrow())
-
-    def all_columns(self, told: DataFrame) -> list[Any]:
-        """What is fetched of every row."""
         if not self.columns:
             from pyspark.sql import functions as F
 
-            self.columns = list(map(F.expr, whole_columns(row_text(told))))
-        return self.columns
+            self.columns = list(map(F.expr, whole_columns()))
+        return self.told_apart(arrived, arrived.told.select(*self.columns).toArrow())
 
     def told_apart(self, arrived: Arrived, table: Any) -> tuple[Any, list[dict[str, Any]]]:
-        """The useful rows of a whole batch, and its bad and late rows; late ones are then read once more."""
-        late = self.closing.late()
-        found = Fetched(table, self.closing.complete())
-        rejected = found.bad()
-        if found.late.any():
-            again, text = arrived.told.where(f"reason IS NULL AND {late}"), row_text(arrived.told)
-            rejected += again.selectExpr("source", "part", "ts", "reason", f"{text} AS text").toArrow().to_pylist()
+        """The useful rows of a whole batch, and its bad and late rows; it may be read once more for their texts."""
+        found, rejected = Fetched(table, self.closing.complete()), []
+        if found.some_wrong():
+            rejected = found.wrong() if "text" in table.column_names else self.read_again(arrived)
         return together([found.good()]), self.noted(rejected, found.observed())
+
+    def read_again(self, arrived: Arrived) -> list[dict[str, Any]]:
+        """The bad and late rows of a batch."""
+        text = f"{row_text(arrived.told)} AS text"
+        wrong = arrived.told.where(self.wrong()).selectExpr("source", "part", "ts", "reason", text).toArrow()
+        rows: list[dict[str, Any]] = wrong.to_pylist()
+        return rows
 
     def wrong(self) -> str:
         """Whether a row of the next batch is bad or late, in Spark SQL over the columns of `tagged`."""

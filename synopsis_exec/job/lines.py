@@ -13,17 +13,15 @@ from collections.abc import Callable
 from datetime import date, datetime
 from functools import reduce
 from math import isinf
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from synopsis_exec.job.arrivals import Arrived
+from synopsis_exec.job.arrivals import Arrived, row_text
 from synopsis_exec.job.arrow import SLOTS, slot_type
 from synopsis_exec.job.given import STREAMS
 from synopsis_exec.job.source import Cell, Source
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+from synopsis_exec.job.whole import whole_columns
 
 MOST_BYTES = 1 << 27
 """Lines of more are not fetched."""
@@ -63,11 +61,8 @@ class Reader:
             self.unpacked = (row.bytes or 0) / arrived.bytes
         return arrived.bytes * (self.unpacked or UNPACKED) <= MOST_BYTES
 
-    def read(self, arrived: Arrived, by_spark: Callable[[DataFrame], Any]) -> Any:
-        """All rows, as `whole_columns`; None for a batch that only Spark can read, for lines that are no text.
-
-        ``by_spark`` gives these columns of what is told of lines.
-        """
+    def read(self, arrived: Arrived) -> Any:
+        """All rows, as `whole_columns`, with their reasons and texts; None where a line is no text."""
         import pyarrow as pa
 
         fetched = arrived.frame.toArrow()
@@ -84,9 +79,11 @@ class Reader:
         left = pa.concat_tables(doubtful)
         self.rests = RESTS if left.num_rows > MOST_LEFT * fetched.num_rows else 0
         if left.num_rows:
-            frame = arrived.frame.sparkSession.createDataFrame(left)
-            tables.append(by_spark(Arrived(frame, arrived.options).told))
-        return pa.concat_tables([table.cast(tables[0].schema) for table in tables])
+            told = Arrived(arrived.frame.sparkSession.createDataFrame(left), arrived.options).told
+            columns = [*whole_columns(), "reason", f"{row_text(told)} AS text"]
+            tables.append(told.selectExpr(*columns).toArrow())
+        order = tables[0].column_names
+        return pa.concat_tables([table.select(order).cast(tables[0].schema) for table in tables])
 
 
 def by_source(fetched: Any) -> list[Any]:
@@ -156,7 +153,7 @@ class Sure:
         return pa.table({"source": pa.array(np.full(len(lines), number, dtype=np.int32)), "value": lines})
 
     def rows(self, number: int) -> Any:
-        """The lines as rows of `whole_columns`, none of them bad."""
+        """The lines as rows of `whole_columns` with reasons and texts, none of them bad."""
         import pyarrow as pa
         from pyarrow import compute as pc
 
@@ -165,7 +162,9 @@ class Sure:
             "source": pa.array(np.full(size, number, dtype=np.int32)),
             "ts": self.values[source.time or ""],
             "useful": wanted(source, self.values, size),
-            "bad": pa.nulls(size, pa.string()),
+            "bad": pa.array(np.zeros(size, dtype=bool)),
+            "reason": pa.nulls(size, pa.string()),
+            "text": self.lines if size == len(self.lines) else self.lines.take(self.where),
         }
         if any(other.parts[1:] for other in STREAMS):
             places = np.zeros(size, dtype=np.int32)

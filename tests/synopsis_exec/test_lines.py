@@ -132,7 +132,7 @@ def sure_rows(job: Any, number: int, lines: list[str]) -> dict[str, dict[str, An
     sure = job.Sure(job.STREAMS[number], pa.array(lines, pa.string()))
     others = sure.others(number).column("value").to_pylist()
     assert sorted(others + [lines[place] for place in sure.where]) == sorted(lines)
-    rows = sure.rows(number).drop(["bad"]).to_pylist()
+    rows = sure.rows(number).drop(["bad", "reason", "text"]).to_pylist()
     return dict(zip((lines[place] for place in sure.where), rows, strict=True))
 
 

@@ -39,8 +39,7 @@ def alike(spark: Any, sql: str, catalog: dict[str, Any], folder: Path) -> tuple[
             return take(self, *given)
 
         setattr(job.Job, way, counted)
-        job.whole_pays = lambda rows, useful, whole=way == "taken_whole": whole
-        job.Job.whole = way == "taken_whole"
+        job.Job.whole = property(lambda self, whole=way == "taken_whole": whole, lambda self, whole: None)
         job.Reader.pays = lambda self, arrived, as_lines=way == "taken_as_lines": as_lines
         found.append(ran(spark, job, folder / way, 10**9))
     batches = sum("batch" in report for report in found[0][2])
