@@ -236,6 +236,9 @@ def readable(source: Source, text: str) -> bool:
     return once and all(is_written(*cell) for cell in mine) and ("\\ud" not in text.lower() or is_text(pairs))
 
 
+NUMBERS_OF: dict[str, Any] = {"parse_float": finite, "parse_int": whole_number}
+
+
 def is_text(found: Any) -> bool:
     """Whether there is no half of a character in what was parsed."""
     try:
