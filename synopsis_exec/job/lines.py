@@ -236,9 +236,6 @@ def readable(source: Source, text: str) -> bool:
     return once and all(is_written(*cell) for cell in mine) and ("\\ud" not in text.lower() or is_text(pairs))
 
 
-NUMBERS_OF: dict[str, Any] = {"parse_float": finite, "parse_int": whole_number}
-
-
 def is_text(found: Any) -> bool:
     """Whether there is no half of a character in what was parsed."""
     try:
@@ -261,3 +258,6 @@ def finite(text: str) -> float:
     if isinf(number):
         raise ValueError(text)
     return number
+
+
+PARSERS: dict[str, Any] = {"parse_float": finite, "parse_int": whole_number}
