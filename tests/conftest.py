@@ -1,6 +1,7 @@
 """Hypothesis without deadlines, as the machine may be busy; the same examples in every CI run. A cache per test.
 
-`make test` runs the tests in several processes. All that use the one Spark session are for one of them, and begin.
+`make test` runs the tests in several processes. All that use the one Spark session are for one of them, and begin; then
+come those that take long, so that no process is left alone with them.
 """
 
 from __future__ import annotations
@@ -21,17 +22,19 @@ settings.register_profile("streambound", deadline=None, derandomize="CI" in os.e
 settings.load_profile("streambound")
 run_java_quickly()
 
+SHARED = ("spark", "page")
+"""Fixtures that take longer than the tests that use them: a Spark session, a browser."""
 _numbers = itertools.count()
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """In a worker: what shares the session together, and what takes long first, so that no process is left with it."""
+    """In a process of several: what shares something stays together, and the slow ones begin."""
     if "PYTEST_XDIST_WORKER" not in os.environ:
         return
     for item in items:
-        if "spark" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.xdist_group("spark"))
+        for name in set(SHARED).intersection(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.xdist_group(name))
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 

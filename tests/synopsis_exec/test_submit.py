@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
+from tests.support.jobs import batches, read
 from tests.support.quick_java import QUICKLY
 from tests.synopsis_exec.test_codegen import FIGURE2, figure2_job
-from tests.synopsis_exec.test_job_on_spark import batches, read
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
