@@ -35,6 +35,7 @@ from tests.support.profiles import MORE
 from tests.support.queries import MANY_ALTERNATIVES, Features, Statement, make_statement
 from tests.support.streams import adversarial_rows, small_rows
 
+pytestmark = pytest.mark.xdist_group("decisions")  # made once, in one process
 STATEMENTS = 2000 * MORE
 KINDS = (
     Features(),
