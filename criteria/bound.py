@@ -6,7 +6,8 @@ contributes its tuples within the window, ``c_S · width``, where that is all th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 
 from analyzer.boundedness import Facts
 from analyzer.query import Attribute, Branch, Kind, Query
@@ -14,6 +15,7 @@ from criteria.cases import Case, cases, synopses
 from criteria.components import expiring, fixed_for_best
 from criteria.count import (
     Count,
+    Rule,
     Span,
     ages,
     best,
@@ -28,10 +30,15 @@ from criteria.count import (
     value_counts,
     width_of_lag,
 )
+from criteria.family import all_but_full, least
 from criteria.limits import lower_text, upper_text
 from criteria.size import Size, total
-from criteria.synopsis import MOST_TABLES, Age, Stored, Synopsis, Table
+from criteria.synopsis import MOST_TABLES, Synopsis
+from criteria.tables import Age, Member, Stored, Table
 from criteria.vocabulary import Tier
+
+FEW_SETS = 60
+"""Sets up to which matches do not grow in more than `MOST_WAYS`: a way leads from one set, or from none, to another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +103,7 @@ class Bound:
 def bound(split: Query) -> Bound | None:
     """M for a split query that its criterion found bounded.
 
-    None for more than `MOST_TABLES` tables.
+    None for more than `MOST_TABLES` tables that no family stands for.
     """
     parts = [(number, part) for number, branch in enumerate(split.branches) for part in _parts(branch, split.distinct)]
     found = []
@@ -116,7 +123,8 @@ def _parts(branch: Branch, distinct: bool) -> tuple[Case, ...]:
 
 def _branch_bound(number: int, case: Case, distinct: bool, prefix: str) -> BranchBound | None:
     facts = Facts.of(case.branch)
-    found = next((kept for s in synopses(facts, distinct) if (kept := _table_bounds(s, prefix)) is not None), None)
+    several = (s for synopsis in synopses(facts, distinct) for s in _in_few_ways(synopsis))
+    found = next((kept for s in several if (kept := _table_bounds(s, prefix)) is not None), None)
     if found is None:
         return None
     synopsis, tables = found
@@ -129,9 +137,16 @@ def _branch_bound(number: int, case: Case, distinct: bool, prefix: str) -> Branc
     return BranchBound(number, case, synopsis, tuple(tables))
 
 
+def _in_few_ways(synopsis: Synopsis) -> Iterator[Synopsis]:
+    """A family first, where matches grow in more ways than a job can have; it has one per stream."""
+    if synopsis.sets is not None and len(synopsis.sets) > FEW_SETS and synopsis.transitions is None:
+        yield replace(synopsis, in_one=True)
+    yield synopsis
+
+
 def _table_bounds(synopsis: Synopsis, prefix: str) -> tuple[Synopsis, list[TableBound]] | None:
     """The tables with their bounds; None where one has none."""
-    if synopsis.sets is None:
+    if synopsis.sets is None and synopsis.family is None:
         return None
     tables = []
     for table in synopsis.tables:
@@ -150,10 +165,29 @@ def table_size(synopsis: Synopsis, table: Table) -> Size | None:
 
 def table_count(facts: Facts, table: Table) -> Count | None:
     """Why one table has at most so many entries; None when that is unknown."""
+    if table.members:
+        return _family_count(facts, table)
     if not table.extrema:
         return _keys(facts, table, ())
     fixed = fixed_for_best(facts, table)
     return None if fixed is None else _all([_keys(facts, table, fixed), best(table, fixed)])
+
+
+def _family_count(facts: Facts, table: Table) -> Count | None:
+    """The entries of all sets of a family: an entry's part of a member takes as many values as in the smallest set."""
+    counts = [member_count(facts, table, member) for member in table.members]
+    known = tuple(count for count in counts if count is not None)
+    if len(known) < len(counts):
+        return None
+    size = all_but_full(table.members, [count.size for count in known])
+    return None if size is None else Count(Rule.FAMILY, size, of=known)
+
+
+def member_count(facts: Facts, table: Table, member: Member) -> Count | None:
+    """Why an entry of a family may hold so much of a member; None when that is unknown."""
+    smallest = least(facts, table, member)
+    streams = [_stream_count(facts, smallest, s) for s in _by_age(smallest) if s in member.streams]
+    return _all([*streams, *(_relation_count(facts, smallest, relation) for relation in member.relations)])
 
 
 def _keys(facts: Facts, table: Table, fixed: tuple[str, ...]) -> Count | None:

@@ -23,7 +23,7 @@ from criteria.cuts import Cut
 from criteria.entry_bytes import entry_bytes
 from criteria.extremum import Extremum
 from criteria.size import Size, product, total
-from criteria.synopsis import Age, Stored
+from criteria.tables import Age, Member, Stored
 
 VERSION = 1
 
@@ -40,6 +40,7 @@ class Amount:
 class TableCertificate:
     """One table: the streams whose partial matches it holds, its key, its entries and their bytes.
 
+    With ``members`` it is a family: it holds those of every set of them that the order of time allows but the full one.
     ``results`` says that it holds what a set query has returned. ``bytes_per_entry`` is None for strings of any length.
     """
 
@@ -51,6 +52,7 @@ class TableCertificate:
     ages: tuple[Age, ...]
     deadline: int | None
     extrema: tuple[Extremum, ...]
+    members: tuple[Member, ...]
     count: Count
     entries: Amount
     bytes_per_entry: int | None
@@ -103,6 +105,7 @@ def _table(branch: BranchBound, table: TableBound, in_bytes: Size | None, distin
         layout.ages,
         layout.deadline,
         layout.extrema,
+        layout.members,
         table.count,
         _amount(table.size),
         entry_bytes(branch.facts, layout, distinct),
@@ -127,7 +130,7 @@ def _amount(size: Size) -> Amount:
 def to_json(value: Any) -> Any:
     """A value of a certificate as plain JSON: objects with the fields' names, lists, texts and integers.
 
-    What a `Count` leaves empty is left out, and cuts that are none.
+    What a `Count` leaves empty is left out, and cuts and members that are none.
     """
     match value:
         case Size():
@@ -141,6 +144,8 @@ def to_json(value: Any) -> Any:
             return {"source": source, "column": column}
         case Stored(cuts=()):
             return {f.name: to_json(getattr(value, f.name)) for f in fields(value) if f.name != "cuts"}
+        case TableCertificate(members=()):
+            return {f.name: to_json(getattr(value, f.name)) for f in fields(value) if f.name != "members"}
         case Cut(cut, included):
             return {"value": str(cut), "included": included}
         case Limit(constant, relations):

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from analyzer.boundedness import Facts
 from analyzer.query import Comparison, Kind, Op
-from criteria.synopsis import Table
+from criteria.tables import Table
 
 
 def has_best(facts: Facts, table: Table, fixed: frozenset[str]) -> bool:

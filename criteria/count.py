@@ -14,11 +14,11 @@ from analyzer.values import Value
 from criteria.clipping import limits_within
 from criteria.limits import width
 from criteria.size import Size, least, product, total
-from criteria.synopsis import Stored, Table
+from criteria.tables import Stored, Table
 
 
 class Rule(StrEnum):
-    """What bounds a number of values; `product` and `least` combine the others."""
+    """What bounds a number of values; `product`, `least` and `family` combine the others."""
 
     PRODUCT = "product"
     LEAST = "least"
@@ -38,6 +38,8 @@ class Rule(StrEnum):
     """A stream's tuples of so many timestamps, in the table at a time, determine the attributes."""
     AGES = "ages"
     """So many timestamps of a stream are told apart."""
+    FAMILY = "family"
+    """The entries of all sets of a family's members but the full one; ``of`` counts what each member may hold."""
     BEST = "best"
     """Of the partial matches that agree in all else that is counted, one has the best extrema."""
 

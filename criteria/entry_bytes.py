@@ -13,7 +13,7 @@ from analyzer.types import DataType, Family
 from analyzer.values import Value, parse_date, parse_timestamp
 from criteria.cuts import representatives
 from criteria.extremum import Extremum
-from criteria.synopsis import Stored, Table
+from criteria.tables import Stored, Table
 
 COUNTER = len(str(2**63 - 1))
 """The longest counter: no result may have more duplicates."""
@@ -35,6 +35,8 @@ def entry_bytes(facts: Facts, table: Table, distinct: bool) -> int | None:
     known = [width for width in widths if width is not None]
     if len(known) < len(widths):
         return None
+    if table.members:  # the number that says which streams are there, and null for what is not
+        known = [len(str(2 ** len(table.streams) - 1)), *(max(width, _NULL) for width in known)]
     values = sum(known) + _SEPARATOR * max(0, len(known) - 1)
     return len("[[], ], ") + values + (1 if distinct else COUNTER)
 

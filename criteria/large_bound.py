@@ -31,7 +31,9 @@ def large_bound(split: Query, bound: Bound) -> Diagnostic | None:
         if source.timestamp
     )
     help = "narrow the window or the domains that it comes from"
-    if timestamps:
+    if any(table.layout.members for table in bound.tables):
+        help = "say of more streams which one comes first: each set of them that may come first counts"
+    elif timestamps:
         help = (
             "a TIMESTAMP counts microseconds, and each is a point in time of its own: an integer column of seconds as "
             "the application time makes a window's bound a million times smaller"

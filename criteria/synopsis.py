@@ -12,18 +12,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
 from math import inf
 
-from analyzer.boundedness import Facts, Limit
+from analyzer.boundedness import Facts
 from analyzer.closure import Sort
 from analyzer.query import Attribute, Comparison, Kind, Op
 from criteria.clipping import Open, clip, clipped_to
 from criteria.cuts import Cut, cuts
-from criteria.extremum import Extremum, extrema
+from criteria.extremum import extrema
+from criteria.family import family
 from criteria.independence import Independence
 from criteria.order_search import Reference
+from criteria.tables import Age, Stored, Table
 from criteria.times import Times
 from criteria.ways import Transition, ways
 
@@ -34,85 +35,17 @@ MOST_TABLES = 1024
 """Tables beyond which no plan is made."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """An attribute kept in a table's key.
-
-    Values below the least of ``low`` are raised to it, values above the greatest of ``high`` lowered to it: the future
-    cannot tell them apart. Empty: no clipping on that side. Between the same two ``cuts`` no values are told apart.
-    ``equal`` are attributes of the same table whose value is this one's plus an offset, so they are not kept.
-    """
-
-    attribute: Attribute
-    low: tuple[Limit, ...]
-    high: tuple[Limit, ...]
-    equal: tuple[tuple[Attribute, Fraction], ...] = ()
-    cuts: tuple[Cut, ...] = ()
-
-    @property
-    def attributes(self) -> tuple[Attribute, ...]:
-        """The attribute, and those that equal it."""
-        return (self.attribute, *(other for other, _ in self.equal))
-
-    @property
-    def limiting(self) -> tuple[Attribute, ...]:
-        """The attributes of relations and finite streams that values are clipped to."""
-        return tuple(attribute for limit in (*self.low, *self.high) for attribute, _ in limit.relations)
-
-    @property
-    def exact(self) -> bool:
-        """Whether values are kept as they are."""
-        return not self.low and not self.high and not self.cuts
-
-
-@dataclass(frozen=True, slots=True)
-class Age:
-    """The timestamp of a stream's tuple, kept because a window outside the set needs it.
-
-    An entry is useless once the next timestamp exceeds the kept one by more than ``expires``; timestamps older than
-    the next one by ``saturates`` or more are not told apart.
-    """
-
-    stream: str
-    expires: int | None
-    saturates: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """The table of one realisable set: its streams and relations, its key, the timestamps it keeps.
-
-    Of the partial matches that agree in these a set query keeps those with the best ``extrema`` only. ``deadline`` is
-    the last timestamp at which a missing finite stream can still complete an entry.
-    """
-
-    streams: tuple[str, ...]
-    relations: tuple[str, ...]
-    key: tuple[Stored, ...]
-    ages: tuple[Age, ...]
-    deadline: int | None
-    extrema: tuple[Extremum, ...] = ()
-
-    @property
-    def exact(self) -> frozenset[Attribute]:
-        """The attributes whose values an entry holds as they are."""
-        return frozenset(a for stored in self.key if stored.exact for a in stored.attributes)
-
-    @property
-    def name(self) -> str:
-        """The set's streams, as in ``{T, U}``."""
-        return "{" + ", ".join(self.streams) + "}"
-
-
 @dataclass(frozen=True)
 class Synopsis:
     """The tables and transitions of one branch whose facts are given.
 
-    ``references`` are the joins for which a set query keeps extrema; a bag has none, and keeps values.
+    ``references`` are the joins for which a set query keeps extrema; a bag has none, and keeps values. ``in_one`` says
+    that a family holds all sets, however few they are.
     """
 
     facts: Facts
     references: tuple[Reference, ...] = ()
+    in_one: bool = False
 
     @cached_property
     def streams(self) -> tuple[str, ...]:
@@ -126,10 +59,12 @@ class Synopsis:
 
     @cached_property
     def sets(self) -> tuple[tuple[str, ...], ...] | None:
-        """The sets of streams that have a table, smallest first; None beyond `MOST_TABLES`.
+        """The sets of streams that have a table, smallest first; None beyond `MOST_TABLES`, or for a family.
 
         >>> # X.ts > Y.ts > Z.ts gives {Z} and {Y, Z}
         """
+        if self.in_one:
+            return None
         independence = self._independence
         found = self._realisable(MOST_TABLES) if independence is None else independence.sets
         if found is None:
@@ -143,7 +78,7 @@ class Synopsis:
         found: set[frozenset[str]] = {frozenset()}
         frontier = list(found)
         while frontier:
-            larger = {members | self._needs[stream] for members in frontier for stream in self.streams} - found
+            larger = {members | self.needs[stream] for members in frontier for stream in self.streams} - found
             found |= larger
             if len(found) > most + 2:
                 return None
@@ -151,7 +86,7 @@ class Synopsis:
         return found
 
     @cached_property
-    def _needs(self) -> dict[str, frozenset[str]]:
+    def needs(self) -> dict[str, frozenset[str]]:
         """Every stream with those that are never newer."""
         return {s: frozenset(t for t in self.streams if t == s or self.facts.never_newer(t, s)) for s in self.streams}
 
@@ -164,12 +99,12 @@ class Synopsis:
         few = MOST_TABLES if self.references else MOST_WHOLE
         if self.facts.finite_streams or self._realisable(few) is not None:
             return None
-        return Independence(self.streams, self._needs, self.times.windows, self._near, MOST_TABLES)
+        return Independence(self.streams, self.needs, self.times.windows, self._near, MOST_TABLES)
 
     def _near(self, x: str, y: str) -> bool:
         """Whether streams are joined with the same relations, or their values may be kept as places among others."""
-        shared = (group for group in self.relation_groups if any(self._linked(x, member) for member in group))
-        if any(self._linked(y, member) for group in shared for member in group):
+        shared = (group for group in self.relation_groups if any(self.linked(x, member) for member in group))
+        if any(self.linked(y, member) for group in shared for member in group):
             return True
         return any(
             join.partner(own).source == y and not join.equality and self.facts.closure.sort(own) is not Sort.DISCRETE
@@ -184,14 +119,26 @@ class Synopsis:
 
     @cached_property
     def tables(self) -> tuple[Table, ...]:
-        """One table per set; raises ValueError beyond `MOST_TABLES`."""
+        """One table per set, or beyond `MOST_TABLES` the family of all; raises ValueError where that is none."""
         if self.sets is None:
-            raise ValueError(f"more than {MOST_TABLES} tables")
+            if self.family is None:
+                raise ValueError(f"more than {MOST_TABLES} tables")
+            return (self.family,)
         return tuple(self._table(members) for members in self.sets)
 
     @cached_property
+    def family(self) -> Table | None:
+        """The one table of all sets, where each cannot have one of its own; None where that is none."""
+        return family(self) if self.sets is None else None
+
+    @cached_property
     def transitions(self) -> tuple[Transition, ...] | None:
-        """All ways to complete a partial match at one timestamp, targets smallest first; None beyond `MOST_WAYS`."""
+        """All ways to complete a partial match at one timestamp, targets smallest first; None beyond `MOST_WAYS`.
+
+        There are none for a family, whose entries grow by a stream at a time.
+        """
+        if self.family is not None:
+            return ()
         return ways(self.facts, self.parts, (*(self.sets or ()), self.streams))
 
     # --- relations ---------------------------------------------------------------------------------------------
@@ -201,13 +148,14 @@ class Synopsis:
         """Relations that are joined with each other, directly or through others: they are joined once, beforehand."""
         groups: list[set[str]] = []
         for source in self.facts.branch.of_kind(Kind.RELATION):
-            linked = [group for group in groups if any(self._linked(source.alias, other) for other in group)]
+            linked = [group for group in groups if any(self.linked(source.alias, other) for other in group)]
             merged = {source.alias}.union(*linked)
             groups = [group for group in groups if group not in linked] + [merged]
         order = [source.alias for source in self.facts.branch.sources]
         return tuple(tuple(sorted(group, key=order.index)) for group in groups)
 
-    def _linked(self, x: str, y: str) -> bool:
+    def linked(self, x: str, y: str) -> bool:
+        """Whether a condition joins two sources."""
         return frozenset((x, y)) in self._linked_pairs
 
     @cached_property
@@ -241,7 +189,7 @@ class Synopsis:
         return tuple(
             alias
             for group in self.relation_groups
-            if any(self._linked(stream, member) for stream in streams for member in group)
+            if any(self.linked(stream, member) for stream in streams for member in group)
             for alias in group
         )
 
@@ -273,9 +221,21 @@ class Synopsis:
         limiting = frozenset(a for stored in plain for a in self._limiting(stored, plain, inside))
         return tuple(self._stored(inside, limiting)) if limiting else plain
 
-    def _stored(self, inside: frozenset[str], limiting: frozenset[Attribute] = frozenset()) -> Iterator[Stored]:
-        """What is kept of each class of equal attributes; ``limiting`` are kept as they are."""
-        for members in self._classes(inside, limiting):
+    def kept(self, mine: frozenset[str], inside: frozenset[str]) -> Iterator[Stored]:
+        """What a table of the sources ``inside`` keeps of some of them."""
+        yield from self._stored(inside, mine=mine)
+
+    def _stored(
+        self,
+        inside: frozenset[str],
+        limiting: frozenset[Attribute] = frozenset(),
+        mine: frozenset[str] | None = None,
+    ) -> Iterator[Stored]:
+        """What is kept of each class of equal attributes; ``limiting`` are kept as they are.
+
+        Only attributes of the sources ``mine`` are looked at, if they are given.
+        """
+        for members in self._classes(inside, limiting, inside if mine is None else mine):
             exact = any(member in limiting or self._exact(member, inside) for member in members)
             joins = self._open_joins(members, inside)
             if not exact and not joins:
@@ -285,12 +245,14 @@ class Synopsis:
             equal = tuple((other, self.facts.difference(other, kept)) for other in rest)
             yield Stored(kept, low, high, equal, () if exact else self._cuts(kept, joins))
 
-    def _classes(self, inside: frozenset[str], limiting: frozenset[Attribute]) -> Iterator[list[Attribute]]:
+    def _classes(
+        self, inside: frozenset[str], limiting: frozenset[Attribute], mine: frozenset[str]
+    ) -> Iterator[list[Attribute]]:
         """The attributes that may be kept, those that are equal together, the one to keep first."""
         classes: dict[Attribute, list[Attribute]] = {}
         for attribute, partners in {**self._wanted, **{a: frozenset() for a in limiting - self._wanted.keys()}}.items():
             wanted = attribute in self._projected or attribute in limiting or not partners <= inside
-            if attribute.source in inside and wanted:
+            if attribute.source in mine and wanted:
                 classes.setdefault(self.facts.alike(attribute)[0], []).append(attribute)
         yield from (sorted(members, key=self._carrier) for members in classes.values())
 

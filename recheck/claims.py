@@ -94,8 +94,17 @@ class Count:
 
 
 @dataclass(frozen=True, slots=True)
+class Member:
+    """Streams that are in an entry of a family together, the relations joined then, and what is there in any case."""
+
+    streams: tuple[str, ...]
+    relations: tuple[str, ...]
+    after: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
-    """One table."""
+    """One table; with ``members`` a family: one of all sets of them that the order of time allows but the full one."""
 
     name: str
     results: bool
@@ -105,6 +114,7 @@ class Table:
     ages: tuple[Age, ...]
     deadline: int | None
     extrema: tuple[Extremum, ...]
+    members: tuple[Member, ...]
     count: Count
     entries: Amount
     bytes_per_entry: int | None
@@ -209,11 +219,16 @@ def _table(reader: _Reader) -> Table:
         reader.each("ages", _age),
         reader.optional("deadline", int),
         reader.each("extrema", _extremum),
+        reader.each("members", _member),
         reader.one("count", _count),
         reader.one("entries", _amount),
         reader.optional("bytes_per_entry", int),
         reader.maybe("bytes", _amount),
     )
+
+
+def _member(reader: _Reader) -> Member:
+    return Member(reader.texts("streams"), reader.texts("relations"), reader.texts("after"))
 
 
 def _stored(reader: _Reader) -> Stored:

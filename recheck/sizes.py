@@ -20,7 +20,7 @@ Numbers = Mapping[str, int]
 
 def oversized(conditions: Conditions, table: Table, samples: list[Numbers]) -> Iterator[str]:
     """The reasons why a table may have more entries than its formula says."""
-    checker = _Checker(conditions, table)
+    checker = Checker(conditions, table)
     try:
         covered = checker.covered(table.count)
         checker.in_order(table.count)
@@ -59,7 +59,9 @@ def _old_together(kept: Age, age: Age, most: int) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Checker:
+class Checker:
+    """The counts of one table: whether their reasons hold, and how much they allow."""
+
     conditions: Conditions
     table: Table
 

@@ -15,6 +15,7 @@ from recheck.claims import Amount, Branch, Certificate, RejectedError, Table, re
 from recheck.conditions import Conditions
 from recheck.coverage import uncovered
 from recheck.distances import ContradictionError
+from recheck.family import wrong_family
 from recheck.formula import evaluate
 from recheck.independence import Independence
 from recheck.names import unknown
@@ -57,20 +58,32 @@ def _branch_faults(conditions: Conditions, claim: Branch, distinct: bool, sample
         partial = tuple(table for table in claim.tables if not table.results)
         if not distinct and any(table.extrema for table in claim.tables):
             yield "a query that counts its results keeps extrema"
-        independence = Independence(conditions, partial, whole=True)
-        without = list(uncovered(conditions, partial, independence))
-        if without:
-            independence = Independence(conditions, partial, whole=False)
-            without = [*independence.sharing(), *uncovered(conditions, partial, independence)]
-        yield from without
-        for table in partial:
-            yield from insufficient(conditions, table, independence.beside(table))
+        families = tuple(table for table in partial if table.members)
+        if families:
+            if len(partial) > 1:
+                yield "a family and other tables hold the same matches"
+            yield from (fault for table in families for fault in wrong_family(conditions, table, samples))
+        else:
+            yield from _table_faults(conditions, partial)
         yield from _results_faults(conditions, tuple(table for table in claim.tables if table.results), distinct)
         for table in claim.tables:
-            yield from oversized(conditions, table, samples)
+            if not table.members:
+                yield from oversized(conditions, table, samples)
             yield from too_wide(conditions, table, distinct)
     except ContradictionError:
         return  # nothing satisfies the conditions, so nothing is stored
+
+
+def _table_faults(conditions: Conditions, tables: tuple[Table, ...]) -> Iterator[str]:
+    """A table per set, or per part of it, of which each stores enough."""
+    independence = Independence(conditions, tables, whole=True)
+    without = list(uncovered(conditions, tables, independence))
+    if without:
+        independence = Independence(conditions, tables, whole=False)
+        without = [*independence.sharing(), *uncovered(conditions, tables, independence)]
+    yield from without
+    for table in tables:
+        yield from insufficient(conditions, table, independence.beside(table))
 
 
 def _results_faults(conditions: Conditions, tables: tuple[Table, ...], distinct: bool) -> Iterator[str]:
@@ -82,6 +95,7 @@ def _results_faults(conditions: Conditions, tables: tuple[Table, ...], distinct:
             yield "the results are not of all streams and relations"
         elif (
             table.extrema
+            or table.members
             or table.ages
             or table.deadline is not None
             or any(stored.low or stored.high for stored in table.stored)

@@ -31,6 +31,8 @@ def too_wide(conditions: Conditions, table: Table, distinct: bool) -> Iterator[s
     if len(known) < len(widths):
         yield f"an entry of table {table.name} may hold a text of any length"
         return
+    if table.members:  # what is not there is null, and a number says what is
+        known = [len(str(2 ** len(table.streams) - 1)), *(max(width, len("null")) for width in known)]
     needed = len("[[], ], ") + sum(known) + len(", ") * max(0, len(known) - 1) + (1 if distinct else _COUNTER)
     if table.bytes_per_entry < needed:
         yield f"an entry of table {table.name} may take {needed} bytes, not {table.bytes_per_entry}"

@@ -172,11 +172,11 @@ def _at(violation: Violation) -> Step:
 
 def _tables(words: TableWords) -> Step:
     """What is kept; a set keeps its results as well."""
-    if words.synopsis.sets is None:
+    if words.tables is None:
         return Step(f"tables: more than {MOST_TABLES}")
     rows = [
         Step(f"{table.name}: {'; '.join(words.lines(table))}", style="error" if words.culprits(table) else "")
-        for table in words.synopsis.tables
+        for table in words.tables
     ]
     if words.distinct:
         style = "error" if words.result_culprits else ""

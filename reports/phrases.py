@@ -10,7 +10,7 @@ from analyzer.query import Attribute, Kind
 from analyzer.types import Family
 from analyzer.values import Value, decode
 from criteria.clipping import limits_within
-from criteria.synopsis import Age, Stored
+from criteria.tables import Age, Stored
 
 _LISTED = 4
 _UNITS = ((86_400_000_000, "d"), (3_600_000_000, "h"), (60_000_000, "min"), (1_000_000, "s"), (1_000, "ms"), (1, "µs"))

@@ -166,15 +166,15 @@ def _graph_lines(facts: Facts) -> Iterator[str]:
 
 
 def _table_lines(words: TableWords) -> Iterator[str]:
-    if words.synopsis.sets is None:
+    if words.tables is None:
         yield f"more than {MOST_TABLES} tables"
         return
     arrivals: dict[tuple[str, ...], list[Transition]] = {}
-    if words.synopsis.transitions is None:
+    if words.synopsis.transitions is None and words.synopsis.sets is not None:
         yield f"more than {MOST_WAYS} ways in which matches grow"
     for transition in words.synopsis.transitions or ():
         arrivals.setdefault(transition.target, []).append(transition)
-    for table in words.synopsis.tables:
+    for table in words.tables:
         yield f"{table.name}: {'; '.join(words.lines(table))}"
         yield from _arrival_lines(arrivals.get(table.streams, []))
     yield f"results: {'; '.join(words.result_lines)}"

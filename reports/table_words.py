@@ -13,7 +13,8 @@ from criteria.check import Checked
 from criteria.order_search import Reference
 from criteria.set import harmful_references
 from criteria.size import Size
-from criteria.synopsis import Stored, Synopsis, Table
+from criteria.synopsis import Synopsis
+from criteria.tables import Stored, Table
 from criteria.verdict import Decision, branch_violations
 from criteria.violation import Violation
 from criteria.vocabulary import Verdict
@@ -50,6 +51,12 @@ class TableWords:
     def facts(self) -> Facts:
         """The branch's facts."""
         return self.synopsis.facts
+
+    @property
+    def tables(self) -> tuple[Table, ...] | None:
+        """The tables; None where they are too many. One for many sets of streams is only there with its size."""
+        one = self.synopsis.sets is None and (not self.sizes or self.synopsis.family is None)
+        return None if one else self.synopsis.tables
 
     def lines(self, table: Table) -> tuple[str, ...]:
         """What a table keeps, a line per part of its key, and its size."""

@@ -20,7 +20,7 @@ from analyzer.query import Attribute
 from analyzer.types import Family
 from criteria.clipping import stream_limits
 from criteria.cuts import representatives
-from criteria.synopsis import Stored
+from criteria.tables import Stored
 from synopsis_exec.plan_ir import BranchPlan, Input, Plan
 
 Row = dict[str, Any]

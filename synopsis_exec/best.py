@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from criteria.extremum import Extremum
-from criteria.synopsis import Table
+from criteria.tables import Table
 from synopsis_exec.emit import WIDTH, Lines, tuple_text
 from synopsis_exec.transitions import BranchText
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from analyzer.boundedness import Limit
 from analyzer.query import Attribute, Comparison, Constant, NullTest, Op
 from analyzer.types import Family
-from criteria.synopsis import Stored, Table
+from criteria.tables import Stored, Table
 from criteria.ways import Part
 from synopsis_exec.emit import literal
 from synopsis_exec.layout import Node, Tree, called, laid_out, listing, mapping

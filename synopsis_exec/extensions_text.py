@@ -5,7 +5,8 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import replace
 
-from criteria.synopsis import Synopsis, Table
+from criteria.synopsis import Synopsis
+from criteria.tables import Table
 from criteria.ways import Part
 from synopsis_exec.columns_text import branch_node, transition_node
 from synopsis_exec.layout import Node, Tree, called, laid_out, listing

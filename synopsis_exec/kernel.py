@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from analyzer.query import Attribute
 from analyzer.symbols import symbol, symbols_in
-from criteria.synopsis import Table
+from criteria.tables import Table
 from criteria.ways import Part
 from synopsis_exec.best import keep_best_method
 from synopsis_exec.emit import WIDTH, Lines, Names, literal, spaced, tuple_text
+from synopsis_exec.family_text import aging_lines
 from synopsis_exec.loops import Participant, Term, join_loops
 from synopsis_exec.plan_ir import Plan
 from synopsis_exec.rows import chained, rows_text
@@ -141,7 +142,8 @@ def _init(lines: Lines, plan: Plan, branches: list[BranchText]) -> None:
 
 
 def _key_names(branch: BranchText, table: Table) -> list[str]:
-    names = [str(stored.attribute) for stored in table.key]
+    names = ["which streams it has"] if table.members else []
+    names += [str(stored.attribute) for stored in table.key]
     names += [str(branch.branch.facts.time(age.stream)) for age in table.ages]
     return names + [extremum.name for extremum in table.extrema]
 
@@ -245,6 +247,8 @@ def _branch_method(lines: Lines, branch: BranchText) -> None:
             for columns, index in branch.indexes_of(name):
                 lines.add(f"{index} = grouped({name}, {', '.join(map(str, columns))})")
         lines.lines.extend(transitions.lines)
+        if branch.family:
+            lines.add("", *branch.family)
         for table in branch.branch.tables:
             _keep(lines, branch, table)
 
@@ -312,6 +316,9 @@ def _keep(lines: Lines, branch: BranchText, table: Table) -> None:
 def _expire(
     lines: Lines, branch: BranchText, table: Table, name: str, indexes: tuple[tuple[tuple[int, ...], str], ...]
 ) -> None:
+    if table.members:
+        lines.add(*aging_lines(table, name, branch.plan.distinct, indexes))
+        return
     first = len(table.key)
     regroup = [f"    {index} = grouped({name}, {', '.join(map(str, columns))})" for columns, index in indexes]
     old = [f"key[{first + i}] <= now - {age.expires}" for i, age in enumerate(table.ages) if age.expires is not None]

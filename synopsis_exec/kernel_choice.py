@@ -14,6 +14,8 @@ def row_kernel_reason(plan: Plan) -> str | None:
         return "it keeps the greatest or least value per key, which is not a count"
     for branch in plan.branches:
         for table in branch.tables:
+            if table.members:
+                return "one table holds the matches of all sets of streams"
             aging = [age for age in table.ages if age.expires is None]
             if len(aging) > MOST_AGING:
                 return f"{table.name} keeps {len(aging)} timestamps without end, more than {MOST_AGING}"

@@ -102,7 +102,7 @@ def _loops(
         body,
         counted,
     )
-    found = _loop(chosen, lookups, _tested(tests, inner), counted)
+    found = _loop(chosen, lookups, tested(tests, inner), counted)
     return _in_a_function(found) if counts and len(counts) % MOST_NESTED == 0 else found
 
 
@@ -172,7 +172,8 @@ def _loop(
     return [f"for {keys}, {participant.count} in {source}.items():", *_indented(inner)]
 
 
-def _tested(tests: list[str], inner: list[str]) -> list[str]:
+def tested(tests: list[str], inner: list[str]) -> list[str]:
+    """Lines under some tests."""
     if not tests:
         return inner
     line = f"if {' and '.join(tests)}:"

@@ -11,7 +11,7 @@ from analyzer.endpoints import Sink, SourceOptions
 from analyzer.query import Atom, Branch, Comparison, Output
 from analyzer.types import DataType, Family
 from criteria.bound import Bound
-from criteria.synopsis import Table as SynopsisTable
+from criteria.tables import Table as SynopsisTable
 from criteria.ways import Part
 from synopsis_exec.filters import Extreme, Member
 

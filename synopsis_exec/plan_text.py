@@ -8,7 +8,8 @@ from analyzer.query import Attribute, Comparison, NullTest, conjunction
 from analyzer.render import render_formula
 from analyzer.types import Family
 from analyzer.values import decode
-from criteria.synopsis import Stored, Table
+from criteria.tables import Member as FamilyMember
+from criteria.tables import Stored, Table
 from synopsis_exec.filters import Extreme, Member
 from synopsis_exec.kernel_choice import kernel_in_words
 from synopsis_exec.plan_ir import BranchPlan, Plan, PlanSource, PlanTransition
@@ -51,6 +52,7 @@ def _branch(plan: Plan, branch: BranchPlan) -> Iterator[str]:
         kept.append(_RESULTS)
     yield from (f"keep {sentence}" for sentence in kept or ["nothing"])
     yield from (_transition(plan, branch, transition) for transition in branch.transitions)
+    yield from (_growth(branch, table, member) for table in branch.tables for member in table.members)
 
 
 def tables_in_words(plan: Plan) -> list[str]:
@@ -72,6 +74,8 @@ def _tables(plan: Plan, branch: BranchPlan) -> list[str]:
 def _table(plan: Plan, branch: BranchPlan, table: Table) -> str:
     what = "whether there are" if plan.distinct else "the number of"
     of = " and ".join(table.streams) if len(table.streams) < 3 else ", ".join(table.streams)
+    if table.members:
+        of = f"any of {of} that may come before the others"
     tuples = f"tuples of {of}" if len(table.streams) == 1 else f"combinations of tuples of {of}"
     keys = [_stored(stored) for stored in table.key]
     keys += [str(branch.facts.time(age.stream)) for age in table.ages]
@@ -103,7 +107,7 @@ def _source(branch: BranchPlan, source: PlanSource) -> str:
     name = source.table if source.table == source.alias else f"{source.table} as {source.alias}"
     tests = [_condition(branch, test) for test in (*source.times, *source.filters)]
     tests += [_extreme(extreme) for extreme in source.extremes]
-    tests += [_member(branch, member) for member in source.members]
+    tests += [_listed(branch, member) for member in source.members]
     where = f" where {' AND '.join(tests)}" if tests else ""
     return f"{source.kind} {name}({', '.join(source.columns)}){where}"
 
@@ -114,13 +118,22 @@ def _extreme(extreme: Extreme) -> str:
     return f"{extreme.attribute} {operator} {word}({extreme.relation}){shift}"
 
 
-def _member(branch: BranchPlan, member: Member) -> str:
+def _listed(branch: BranchPlan, member: Member) -> str:
     kind = branch.branch.column(member.attribute).type
     return f"{member.attribute} IN ({', '.join(decode(value, kind) for value in member.values)})"
 
 
 def _condition(branch: BranchPlan, test: Comparison | NullTest) -> str:
     return render_formula(conjunction((test,)), branch.branch).sql("spark")
+
+
+def _growth(branch: BranchPlan, family: Table, member: FamilyMember) -> str:
+    """What a member of a family extends: every entry that has what comes before it."""
+    first = member.streams[0]
+    needs = [s for s in family.streams if s not in member.streams and branch.facts.never_newer(s, first)]
+    relations = "".join(f" + {name}" for name in member.relations)
+    there = " + any subset" + (f" with {', '.join(needs)}" if needs else "")
+    return f"{' and '.join(member.streams)}{there}{relations} -> a subset, or results"
 
 
 def _transition(plan: Plan, branch: BranchPlan, transition: PlanTransition) -> str:

@@ -11,9 +11,10 @@ from analyzer.symbols import symbol, symbols_in
 from criteria.cuts import representatives
 from criteria.extremum import Extremum
 from criteria.limits import extreme_symbol, lower_text, upper_text
-from criteria.synopsis import Stored, Table
+from criteria.tables import Stored, Table
 from criteria.ways import Part
 from synopsis_exec.emit import Names, literal
+from synopsis_exec.family_text import FamilyText
 from synopsis_exec.filters import Extreme
 from synopsis_exec.loops import Participant, Term, join_loops, plus
 from synopsis_exec.plan_ir import BranchPlan, Plan, PlanSource, PlanTransition
@@ -34,7 +35,7 @@ class BranchText:
         self.members = members
         self.locals = Names(_LOCALS)
         self.suffix = f"_{branch.number}" if plan.several else ""
-        self.tables = {t.streams: members.new("_".join(t.streams) + self.suffix) for t in self.branch.tables}
+        self.tables = {t.streams: members.new(self._named(t) + self.suffix) for t in self.branch.tables}
         self.groups = {g: members.new("_".join(g) + self.suffix) for g in self.branch.groups}
         self.arrived = {s.alias: self.locals.new(f"{s.alias}_rows") for s in self._streams()}
         self.variables: dict[Attribute, str] = {}
@@ -47,6 +48,11 @@ class BranchText:
         }
         self.best = {t.streams: self._best_index(t) for t in self._extremal() if t.key or t.ages}
         self.transitions = [(t, self._transition(t)) for t in self.branch.transitions]
+        self.family = next((FamilyText(self, t).lines for t in self.branch.tables if t.members), [])
+
+    @staticmethod
+    def _named(table: Table) -> str:
+        return "subsets" if table.members else "_".join(table.streams)
 
     def _streams(self) -> list[PlanSource]:
         return [source for source in self.branch.sources if source.kind is not Kind.RELATION]
@@ -109,11 +115,11 @@ class BranchText:
     # --- transitions ---------------------------------------------------------------------------------------------
 
     def _transition(self, transition: PlanTransition) -> list[str]:
-        participants = [self._arriving(alias) for alias in transition.arriving]
-        participants += [self._relations(group) for group in transition.groups]
+        participants = [self.arriving(alias) for alias in transition.arriving]
+        participants += [self.relations(group) for group in transition.groups]
         remembered = [self._remembered(transition, part) for part in transition.parts]
         participants[len(transition.arriving) : len(transition.arriving)] = remembered
-        body = self._result if transition.output else self._addition(transition)
+        body = self.result if transition.output else self._addition(transition)
         return join_loops(participants, self._checks(transition), body, counted=not self.plan.distinct)
 
     def _checks(self, transition: PlanTransition) -> tuple[Comparison, ...]:
@@ -143,13 +149,15 @@ class BranchText:
         """What stands for the value of an extremum among the attributes."""
         return Attribute("", extremum.name)
 
-    def _arriving(self, alias: str) -> Participant:
+    def arriving(self, alias: str) -> Participant:
+        """The rows of a stream that arrive."""
         source = self.branch.source(alias)
         attributes = [Attribute(alias, column) for column in source.columns]
         name = self.arrived[alias]
         return self._participant(name, attributes, self.count((alias,)))
 
-    def _relations(self, group: tuple[str, ...]) -> Participant:
+    def relations(self, group: tuple[str, ...]) -> Participant:
+        """The rows of relations that are joined with each other."""
         return self._participant(f"self.{self.groups[group]}", self.group_columns(group), self.count(group))
 
     def group_columns(self, group: tuple[str, ...]) -> list[Attribute]:
@@ -176,11 +184,7 @@ class BranchText:
     def _remembered(self, transition: PlanTransition, part: Part) -> Participant:
         table = self.branch.table(part.streams)
         name = self.after(table.streams) if part.now else f"self.{self.tables[table.streams]}"
-        values: dict[Attribute, Term] = {}
-        for stored in table.key:
-            variable = self.variable(stored.attribute)
-            values[stored.attribute] = Term(variable)
-            values |= {other: Term(variable, exact(offset)) for other, offset in stored.equal}
+        values = {a: term for stored in table.key for a, term in self.values_of(stored).items()}
         conditions = []
         for check in (check for check in transition.ages if check.stream in part.streams):
             age = f"now - {self.age(check.stream)}"
@@ -200,6 +204,12 @@ class BranchText:
         count, index = self.before(table.streams), self.index(name, attributes)
         return Participant(name, tuple(pattern), count, values, index, tuple(conditions))
 
+    def values_of(self, stored: Stored) -> dict[Attribute, Term]:
+        """The values that a column of a key gives: of its attribute, and of those that equal it."""
+        variable = self.variable(stored.attribute)
+        others = {other: Term(variable, exact(offset)) for other, offset in stored.equal}
+        return {stored.attribute: Term(variable), **others}
+
     def age(self, stream: str) -> str:
         """The variable of a remembered timestamp."""
         timestamp = self.branch.branch.source(stream).timestamp or ""
@@ -212,10 +222,10 @@ class BranchText:
         ages = {age.stream: self.age(age.stream) for remembered in tables for age in remembered.ages}
 
         def body(values: dict[Attribute, Term], counts: list[str]) -> list[str]:
-            key = [self._clipped(stored, values) for stored in table.key]
+            key = [self.clipped(stored, values) for stored in table.key]
             key += [ages.get(age.stream, "now") for age in table.ages]
             key += [self._extreme_value(extremum, before, values) for extremum in table.extrema]
-            return [self._counted(self.new(transition.target), key, counts)]
+            return [self.counted(self.new(transition.target), key, counts)]
 
         return body
 
@@ -248,18 +258,20 @@ class BranchText:
         """Whether the value of an attribute is known as it is: its tuple arrives, or the table holds it."""
         return attribute.source not in (*before.streams, *before.relations) or attribute in before.exact
 
-    def _result(self, values: dict[Attribute, Term], counts: list[str]) -> list[str]:
+    def result(self, values: dict[Attribute, Term], counts: list[str]) -> list[str]:
+        """The line that adds a match of all streams to the results."""
         row = [
             str(values[o.value]) if isinstance(o.value, Attribute) else literal(o.value.value)
             for o in self.branch.outputs
         ]
-        return [self._counted("results", row, counts)]
+        return [self.counted("results", row, counts)]
 
-    def _counted(self, target: str, key: list[str], counts: list[str]) -> str:
+    def counted(self, target: str, key: list[str], counts: list[str]) -> str:
+        """The line that adds a match to a mapping."""
         where = f"{target}[{', '.join(key) + (',' if len(key) == 1 else '') if key else '()'}]"
         return f"{where} = 1" if self.plan.distinct else f"{where} += {' * '.join(counts)}"
 
-    def _clipped(self, stored: Stored, values: dict[Attribute, Term]) -> str:
+    def clipped(self, stored: Stored, values: dict[Attribute, Term]) -> str:
         """A value as the table keeps it: outside the limits the future cannot tell values apart."""
         value = str(values[stored.attribute])
         if stored.cuts:

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from criteria.bound import Bound, bound
-from criteria.synopsis import Table
+from criteria.tables import Table
 from criteria.verdict import Decision
 from criteria.vocabulary import Verdict
 from tests.support.catalogs import streams

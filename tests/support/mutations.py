@@ -11,7 +11,7 @@ from criteria.bound import Bound, TableBound, results_count, table_count
 from criteria.count import Count, Rule, every, fewest
 from criteria.extremum import Extremum
 from criteria.size import Size, total
-from criteria.synopsis import Age, Stored, Table
+from criteria.tables import Age, Stored, Table
 
 COMBINED = (Rule.PRODUCT, Rule.LEAST)
 

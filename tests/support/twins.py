@@ -14,7 +14,7 @@ from itertools import product
 
 from analyzer.query import Attribute
 from criteria.extremum import Extremum
-from criteria.synopsis import Age, Stored, Table
+from criteria.tables import Age, Stored, Table
 from tests.support.small_queries import TIME, ZERO, Constraint, SmallQuery, closed
 
 Case = tuple[Constraint, ...]

@@ -26,19 +26,32 @@ def test_case(case: Case) -> None:
     assert planned(case.text) == case.expected
 
 
-def _many_newer(number: int) -> str:
-    """Any of the streams that are newer than T may come first, and which did has to be remembered with T's tuple."""
+def _many_newer(number: int, extreme: bool = False) -> str:
+    """Any of the streams that are newer than T may come first, and which did has to be remembered with T's tuple.
+
+    Where the greatest T.a is enough, it has to be kept for each set of them.
+    """
     newer = [f"s{i}" for i in range(number)]
     order = " AND ".join(f"{s}.ts > T.ts" for s in newer)
-    return f"SELECT 1 AS one FROM T, {', '.join(f'S AS {s}' for s in newer)} WHERE {order}"
+    sql = f"SELECT 1 AS one FROM T, {', '.join(f'S AS {s}' for s in newer)} WHERE {order}"
+    return f"{sql.replace('SELECT', 'SELECT DISTINCT')} AND s0.a < T.a" if extreme else sql
+
+
+@pytest.mark.parametrize("number", [9, 11, 30])
+def test_one_table_holds_all_sets(number: int) -> None:
+    names = [f"s{i}" for i in range(number)]
+    plan = planned(_many_newer(number))
+    assert f"M = {2**number - 1}" in plan
+    assert [line.split()[0] for line in plan.splitlines() if "a subset, or results" in line] == ["T", *names]
+    assert "one table holds the matches of all sets of streams" in plan
 
 
 def test_too_many_tables_are_refused() -> None:
-    assert "more than 1024 tables" in planned(_many_newer(11))
+    assert "more than 1024 tables" in planned(_many_newer(11, extreme=True))
 
 
 def test_too_many_transitions_are_refused() -> None:
-    assert "more than 4096" in planned(_many_newer(9))
+    assert "more than 4096" in planned(_many_newer(9, extreme=True))
 
 
 def test_cases_file_is_used() -> None:

@@ -1,0 +1,162 @@
+"""A *family*: one table for all realisable sets of a branch, where there would be too many tables (theory §4).
+
+Its layout is the same for every set: of each stream an entry holds what the smallest set with that stream would hold of
+it, since what is outside of a larger set is outside of that one, too. So a table of ``n`` streams stands for up to
+``2^n`` tables, and its entries are counted by a formula over the order of the streams (`criteria.subsets`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from criteria.count import stored_count
+from criteria.size import Size, product
+from criteria.subsets import subsets
+from criteria.tables import Age, Member, Stored, Table
+
+if TYPE_CHECKING:
+    from analyzer.boundedness import Facts
+    from criteria.synopsis import Synopsis
+
+
+def family(synopsis: Synopsis) -> Table | None:
+    """The family of all realisable sets but the full one; None where tables would keep extrema."""
+    if synopsis.references:
+        return None
+    members = _members(synopsis)
+    key: list[Stored] = []
+    ages: list[Age] = []
+    for member in (member for member in members if not _last(synopsis, member)):
+        inside = _inside(synopsis, members, member)
+        for stored in synopsis.kept(frozenset((*member.streams, *member.relations)), inside):
+            _keep(synopsis.facts, key, stored, inside)
+        ages += [age for stream in member.streams if (age := _age(synopsis, stream, key, inside)) is not None]
+    relations = tuple(alias for member in members for alias in member.relations)
+    return Table(synopsis.streams, relations, tuple(key), tuple(ages), None, members=members)
+
+
+def least(facts: Facts, table: Table, member: Member) -> Table:
+    """The table of the smallest set with a member: what every entry of it holds at least."""
+    first = member.streams[0]
+    inside = tuple(m for m in table.members if facts.never_newer(m.streams[0], first) or m == member)
+    streams = tuple(stream for m in inside for stream in m.streams)
+    relations = tuple(alias for m in inside for alias in m.relations)
+    key = tuple(stored for stored in table.key if stored.attribute.source in (*streams, *relations))
+    ages = tuple(age for age in table.ages if age.stream in streams)
+    return replace(table, streams=streams, relations=relations, key=key, ages=ages, members=())
+
+
+def all_but_full(members: tuple[Member, ...], weights: list[Size]) -> Size | None:
+    """The entries of all sets but the empty and the full one, where a member has so many of its own.
+
+    None where no formula of a reasonable length says that.
+    """
+    every = subsets(_before(members), weights)
+    if every is None:
+        return None
+    full = product(weights)
+    value = None if every.value is None or full.value is None else every.value - full.value - 1
+    if every.text.isdigit() and full.text.isdigit():
+        return Size.number(int(every.text) - int(full.text) - 1)
+    but_empty = every.text.removesuffix(" + 1")
+    text = f"({but_empty} - {full.text})" if but_empty != every.text else f"({every.text} - {full.text} - 1)"
+    return Size(text, value, every.rated)
+
+
+def _before(members: tuple[Member, ...]) -> list[frozenset[int]]:
+    """For every member those that come before it, all of them."""
+    place = {member.streams[0]: number for number, member in enumerate(members)}
+    before: list[frozenset[int]] = []
+    for member in members:
+        direct = frozenset(place[stream] for stream in member.after)
+        before.append(direct.union(*(before[number] for number in direct)))
+    return before
+
+
+# --- members ---------------------------------------------------------------------------------------------------------
+
+
+def _members(synopsis: Synopsis) -> tuple[Member, ...]:
+    """The streams in an order of time, each with the relations that are joined as soon as it is there.
+
+    Relations that several unrelated streams are joined with are not joined before all streams are there.
+    """
+    needs = synopsis.needs
+    groups: dict[frozenset[str], list[str]] = {}
+    for stream in synopsis.streams:
+        groups.setdefault(needs[stream], []).append(stream)
+    blocks = sorted(groups, key=len)
+    brought: dict[str, list[str]] = {}
+    for group in synopsis.relation_groups:
+        linked = [s for s in synopsis.streams if any(synopsis.linked(s, relation) for relation in group)]
+        bringing = next((s for s in linked if all(s in needs[other] for other in linked)), None)
+        if bringing is not None:
+            brought.setdefault(groups[needs[bringing]][0], []).extend(group)
+    members = tuple(
+        Member(tuple(groups[b]), tuple(brought.get(groups[b][0], ())), _after(groups, blocks, b)) for b in blocks
+    )
+    return members if subsets(_before(members), _names(members)) is not None else _as_forest(members)
+
+
+def _after(
+    groups: dict[frozenset[str], list[str]], blocks: list[frozenset[str]], block: frozenset[str]
+) -> tuple[str, ...]:
+    """The first streams of what comes just before a block."""
+    smaller = [other for other in blocks if other < block]
+    return tuple(groups[other][0] for other in smaller if not any(other < between for between in smaller))
+
+
+def _names(members: tuple[Member, ...]) -> list[Size]:
+    """Long names for the members' own entries, to see whether a formula over them is of a reasonable length."""
+    return [Size(f"{'w' * 30}{number}") for number in range(len(members))]
+
+
+def _as_forest(members: tuple[Member, ...]) -> tuple[Member, ...]:
+    """Each member after one other at most: that allows more sets, so that their formula is a bound, and a short one."""
+    return tuple(replace(member, after=member.after[-1:]) for member in members)
+
+
+def _last(synopsis: Synopsis, member: Member) -> bool:
+    """Whether only the full set has a member, so that no entry does."""
+    return len(synopsis.needs[member.streams[0]]) == len(synopsis.streams)
+
+
+def _inside(synopsis: Synopsis, members: tuple[Member, ...], member: Member) -> frozenset[str]:
+    """The streams and relations that are in every entry with a member."""
+    needs = synopsis.needs[member.streams[0]]
+    return needs.union(*(m.relations for m in members if m.streams[0] in needs))
+
+
+# --- what is kept ----------------------------------------------------------------------------------------------------
+
+
+def _keep(facts: Facts, key: list[Stored], stored: Stored, inside: frozenset[str]) -> None:
+    """Add what is kept of a member to a key, unless something that is in every such entry has the value."""
+    alike = facts.alike(stored.attribute)
+    for place, other in enumerate(key):
+        if other.exact and other.attribute.source in inside and other.attribute in alike:
+            same = tuple((a, facts.difference(a, other.attribute)) for a in stored.attributes)
+            key[place] = replace(other, equal=(*other.equal, *same))
+            return
+    key.append(stored)
+
+
+def _age(synopsis: Synopsis, stream: str, key: list[Stored], inside: frozenset[str]) -> Age | None:
+    """The ages that streams outside may ask for: beyond the widest window none is told apart.
+
+    Where all of them are within windows, one of these is missing in every entry, so that too old tuples are of no use:
+    that is what limits values that nothing else does.
+    """
+    times = synopsis.times
+    outside = [other for other in synopsis.streams if other not in inside]
+    waits = [wait for other, wait in times.waits[stream].items() if other in outside]
+    stated = [lag + 1 for other in outside if (lag := times.stated_lag(other, stream)) is not None]
+    told = max([*waits, *stated], default=None)
+    mine = (stored for stored in key if stored.attribute.source == stream)
+    if told is None and all(stored_count(synopsis.facts, stored, inside) is not None for stored in mine):
+        return None
+    windows = times.windows[stream]
+    if all(other in windows for other in outside):
+        return Age(stream, max(windows[other] for other in outside), None)
+    return None if told is None else Age(stream, None, told)

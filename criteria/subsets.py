@@ -1,0 +1,91 @@
+"""The sum, over the sets that a partial order allows, of the products of their members' weights, as one formula.
+
+A set is allowed if it holds with each member those that the order puts before it. The sum is worked out without listing
+sets: parts that the order does not relate are factors; of the sets of one part those without some member are sets of
+what need not come after it, those with it are sets of what need not come before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+
+from criteria.size import Size, product, total
+
+MOST_PARTS = 2000
+"""Parts of an order beyond which its sum is not worked out."""
+LONGEST = 20_000
+"""Characters of a formula beyond which it is of no use."""
+DEEPEST = 60
+"""Parentheses in each other beyond which Python does not read a formula, or nearly."""
+
+Members = frozenset[int]
+
+
+class TooManyError(Exception):
+    """The order has too many parts."""
+
+
+def subsets(before: Sequence[Members], weights: Sequence[Size]) -> Size | None:
+    """The sum over all sets, the empty and the full one among them; ``before`` is transitive, members are numbered.
+
+    None for more than `MOST_PARTS` parts, or a formula that is longer than `LONGEST` or deeper than `DEEPEST`.
+
+    >>> subsets([frozenset(), frozenset({0}), frozenset({0})], [Size("a"), Size("b"), Size("c")]).text
+    'a*(b + 1)*(c + 1) + 1'
+    """
+    members = frozenset(range(len(before)))
+    after = [frozenset(other for other in members if one in before[other]) for one in range(len(before))]
+    try:
+        found = _Sum(before, after, weights).over(members)
+    except TooManyError:
+        return None
+    return found if len(found.text) <= LONGEST and _depth(found.text) <= DEEPEST else None
+
+
+def _depth(text: str) -> int:
+    """How many parentheses are in each other."""
+    return max(accumulate((character == "(") - (character == ")") for character in text), default=0)
+
+
+@dataclass
+class _Sum:
+    before: Sequence[Members]
+    after: Sequence[Members]
+    weights: Sequence[Size]
+    known: dict[Members, Size] = field(default_factory=dict)
+
+    def over(self, members: Members) -> Size:
+        if members not in self.known:
+            self.known[members] = Size.number(0)
+            if len(self.known) > MOST_PARTS:
+                raise TooManyError
+            parts = list(self._parts(members))
+            self.known[members] = self._of_one(members) if len(parts) == 1 else product(map(self.over, parts))
+            if len(self.known[members].text) > LONGEST:
+                raise TooManyError
+        return self.known[members]
+
+    def _of_one(self, members: Members) -> Size:
+        """The sum over sets of related members: without the one that most others are related to, and with it."""
+        one = max(sorted(members), key=lambda one: len(self._related(one) & members))
+        weight = product(self.weights[other] for other in sorted({one} | self.before[one] & members))
+        without, rest = members - {one} - self.after[one], members - {one} - self.before[one]
+        return total([product([weight, self.over(rest)]), self.over(without)])
+
+    def _related(self, one: int) -> Members:
+        return self.before[one] | self.after[one]
+
+    def _parts(self, members: Members) -> list[Members]:
+        """The members by what relates them, directly or through others."""
+        parts: list[Members] = []
+        rest = members
+        while rest:
+            part = frontier = frozenset([min(rest)])
+            while frontier:
+                frontier = frozenset[int]().union(*(self._related(one) for one in frontier)) & rest - part
+                part |= frontier
+            parts.append(part)
+            rest -= part
+        return parts

@@ -1,0 +1,96 @@
+"""What tables of partial matches hold: the attributes of a key, the timestamps, the streams (theory §4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from analyzer.boundedness import Limit
+from analyzer.query import Attribute
+from criteria.cuts import Cut
+from criteria.extremum import Extremum
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """An attribute kept in a table's key.
+
+    Values below the least of ``low`` are raised to it, values above the greatest of ``high`` lowered to it: the future
+    cannot tell them apart. Empty: no clipping on that side. Between the same two ``cuts`` no values are told apart.
+    ``equal`` are attributes of the same table whose value is this one's plus an offset, so they are not kept.
+    """
+
+    attribute: Attribute
+    low: tuple[Limit, ...]
+    high: tuple[Limit, ...]
+    equal: tuple[tuple[Attribute, Fraction], ...] = ()
+    cuts: tuple[Cut, ...] = ()
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """The attribute, and those that equal it."""
+        return (self.attribute, *(other for other, _ in self.equal))
+
+    @property
+    def limiting(self) -> tuple[Attribute, ...]:
+        """The attributes of relations and finite streams that values are clipped to."""
+        return tuple(attribute for limit in (*self.low, *self.high) for attribute, _ in limit.relations)
+
+    @property
+    def exact(self) -> bool:
+        """Whether values are kept as they are."""
+        return not self.low and not self.high and not self.cuts
+
+
+@dataclass(frozen=True, slots=True)
+class Age:
+    """The timestamp of a stream's tuple, kept because a window outside the set needs it.
+
+    An entry is useless once the next timestamp exceeds the kept one by more than ``expires``; timestamps older than
+    the next one by ``saturates`` or more are not told apart.
+    """
+
+    stream: str
+    expires: int | None
+    saturates: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """Streams of a family that are in an entry together, and the relations that are joined as soon as they are.
+
+    Usually one stream; several where P+ has equal timestamps. ``after`` are the first streams of the members that
+    are in every entry of this one: those that follow from no others.
+    """
+
+    streams: tuple[str, ...]
+    relations: tuple[str, ...]
+    after: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The table of one realisable set: its streams and relations, its key, the timestamps it keeps.
+
+    Of the partial matches that agree in these a set query keeps those with the best ``extrema`` only. ``deadline`` is
+    the last timestamp at which a missing finite stream can still complete an entry. Where there are ``members``, it is
+    a *family*: each entry is of some of them, with no more than their part of the key.
+    """
+
+    streams: tuple[str, ...]
+    relations: tuple[str, ...]
+    key: tuple[Stored, ...]
+    ages: tuple[Age, ...]
+    deadline: int | None
+    extrema: tuple[Extremum, ...] = ()
+    members: tuple[Member, ...] = ()
+
+    @property
+    def exact(self) -> frozenset[Attribute]:
+        """The attributes whose values an entry holds as they are."""
+        return frozenset(a for stored in self.key if stored.exact for a in stored.attributes)
+
+    @property
+    def name(self) -> str:
+        """The set's streams, as in ``{T, U}``; for a family ``subsets of {T, U}``."""
+        return ("subsets of {" if self.members else "{") + ", ".join(self.streams) + "}"

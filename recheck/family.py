@@ -1,0 +1,208 @@
+"""Does one table of many sets of streams, a *family*, store enough, and has it no more entries than it is claimed to?
+
+An entry of a family is of any set of its members that holds, with a stream, all that is forced to be at most as new.
+What it stores of a member does not depend on the others. So what the key decides is judged by the smallest set with
+that member: every other set with it is larger, and its key says no less. Two matches of a set with one key have the
+same future if every condition follows from those whose outcome is so decided wherever their ends may be parted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cached_property
+
+from analyzer.query import Attribute, Comparison, Op
+from recheck.claims import Count, Member, RejectedError, Table
+from recheck.conditions import Conditions
+from recheck.distances import Distances, Edge
+from recheck.formula import evaluate
+from recheck.names import unknown
+from recheck.sizes import Checker, Numbers
+from recheck.subsets import sum_over_sets
+from recheck.sufficiency import Known
+
+
+def wrong_family(conditions: Conditions, table: Table, samples: list[Numbers]) -> Iterator[str]:
+    """The reasons why a table with members is no table of all sets, or a larger one than it is claimed to be."""
+    found = list(_misshapen(conditions, table))
+    if not found:
+        family = _Family(conditions, table)
+        found = [*family.misplaced(), *family.insufficient(), *family.oversized(samples)]
+    yield from found
+
+
+def _misshapen(conditions: Conditions, table: Table) -> Iterator[str]:
+    """Members that are not all the streams, or need not be there when the family says so."""
+    streams = [stream for member in table.members for stream in member.streams]
+    relations = [relation for member in table.members for relation in member.relations]
+    if sorted(streams) != sorted(conditions.streams) or sorted(table.streams) != sorted(conditions.streams):
+        yield f"the members of table {table.name} are not the streams {', '.join(conditions.streams)}"
+        return
+    if sorted(relations) != sorted(table.relations) or not {*relations} <= {*conditions.relations}:
+        yield f"the members of table {table.name} do not join its relations, each once"
+    if len({*relations}) != len(relations) or not all(member.streams for member in table.members):
+        yield f"table {table.name} has a member without streams, or a relation twice"
+    if table.extrema or table.deadline is not None:
+        yield f"table {table.name} forgets matches"
+    before: set[str] = set()
+    for member in table.members:
+        first = member.streams[0]
+        if not all(conditions.forced(x, y) for x in member.streams for y in member.streams):
+            yield f"table {table.name} takes {', '.join(member.streams)} for one"
+        for other in member.after:
+            if other not in before or not conditions.forced(other, first):
+                yield f"table {table.name} says that {other} is there whenever {first} is"
+        before.add(first)
+
+
+class _Family:
+    """A family of all streams."""
+
+    def __init__(self, conditions: Conditions, table: Table) -> None:
+        self.conditions, self.table = conditions, table
+        self.home = {source: m for m in table.members for source in (*m.streams, *m.relations)}
+        self.known = {m.streams[0]: Known(conditions, self.smallest(m, m.streams[0])) for m in table.members}
+
+    def smallest(self, member: Member, first: str) -> Table:
+        """The table of the smallest set with a member, counted as that member is."""
+        inside = [m for m in self.table.members if m == member or self.conditions.forced(m.streams[0], first)]
+        streams = tuple(stream for m in inside for stream in m.streams)
+        relations = tuple(relation for m in inside for relation in m.relations)
+        stored = tuple(s for s in self.table.stored if s.attribute.source in (*streams, *relations))
+        ages = tuple(age for age in self.table.ages if age.stream in streams)
+        return replace(self.table, streams=streams, relations=relations, stored=stored, ages=ages, members=())
+
+    # --- which sources are in an entry together ----------------------------------------------------------------------
+
+    def with_(self, source: str) -> Known | None:
+        """What a key says where a source is in an entry; None for a relation that never is."""
+        return self.known[self.home[source].streams[0]] if source in self.home else None
+
+    def parted(self, one: str, other: str) -> Known | None:
+        """What the key says where one source is in an entry and the other is not; None where that cannot be."""
+        known = self.with_(one)
+        return None if known is None or other in known.table.sources else known
+
+    # --- what is stored --------------------------------------------------------------------------------------------
+
+    def misplaced(self) -> Iterator[str]:
+        """Attributes that are not the table's, and values that are taken from where they need not be, or are not."""
+        for stored in self.table.stored:
+            attributes = (stored.attribute, *(other for other, _ in stored.equal))
+            if not all(a.source in self.home and a in self.conditions.attributes for a in attributes):
+                yield f"table {self.table.name} stores {stored.attribute}, which is not an attribute of it"
+                return
+            for other, offset in stored.equal:
+                if self.conditions.equal(other, stored.attribute) != offset:
+                    value = f"{stored.attribute} + {offset}"
+                    yield f"table {self.table.name} takes {other} for {value}, which it need not be"
+                if self.parted(other.source, stored.attribute.source) is not None:
+                    yield f"table {self.table.name} may hold {other} where there is no {stored.attribute}"
+            if stored.cuts and (stored.low or stored.high or self.conditions.whole(stored.attribute)):
+                yield f"table {self.table.name} clips {stored.attribute} and cuts it, or cuts integers"
+        for age in self.table.ages:
+            if age.stream not in self.table.streams or (age.expires is None) == (age.saturates is None):
+                yield f"table {self.table.name} has no age of {age.stream}"
+            elif age.expires is not None and not self._missing(age.stream, age.expires):
+                yield f"table {self.table.name} drops {age.stream}, while nothing says that it is too old"
+
+    def _missing(self, stream: str, age: int) -> bool:
+        """Whether each stream that need not be there with one would be too new for a tuple of that age."""
+        time, inside = self.conditions.time(stream), self.known[self.home[stream].streams[0]].table.streams
+        others = (self.conditions.time(other) for other in self.conditions.streams if other not in inside)
+        return all(self.conditions.follows.implies(other, time, age) for other in others)
+
+    def insufficient(self) -> Iterator[str]:
+        """What the query returns and is not stored, and conditions whose outcome the key does not decide."""
+        for attribute in self.conditions.outputs:
+            known = self.with_(attribute.source)
+            if known is not None and self._partial(known) and not known.exactly(attribute):
+                yield f"table {self.table.name} does not store {attribute}, which the query returns"
+        for atom in self.conditions.comparisons:
+            if len({attribute.source for attribute in atom.attributes}) == 2 and not self._settled(atom):
+                yield f"table {self.table.name} does not store what decides {atom.left} {atom.op} {atom.right}"
+
+    def _partial(self, known: Known) -> bool:
+        """Whether the smallest set is not that of all streams, of which there are no entries."""
+        return len(known.table.streams) < len(self.table.streams)
+
+    def _settled(self, atom: Comparison) -> bool:
+        if atom.op is not Op.NE:
+            return all(self._decided.implies(*edge) for edge in self.conditions.edges(atom))
+        x, y = atom.attributes
+        if all(known.exactly(mine) for mine, known in self._sides(x, y)):
+            return True
+        apart = (Comparison(atom.left, op, atom.right, atom.offset) for op in (Op.LT, Op.GT))
+        return any(self._decided.implies(*edge) for less in apart for edge in self.conditions.edges(less))
+
+    def _sides(self, x: Attribute, y: Attribute) -> Iterator[tuple[Attribute, Known]]:
+        """The ways in which two attributes can be parted: which one is inside, and what the key says then."""
+        for mine, other in ((x, y), (y, x)):
+            if (known := self.parted(mine.source, other.source)) is not None:
+                yield mine, known
+
+    @cached_property
+    def _decided(self) -> Distances:
+        """What follows from bounds that hold wherever their two ends may be."""
+        return Distances(self._edges())
+
+    def _edges(self) -> Iterator[Edge]:
+        follows, attributes = self.conditions.follows, self.conditions.attributes
+        for x in attributes:
+            zero = self.conditions.zero(x)
+            for one, other in ((x, zero), (zero, x)):
+                if (bound := follows.bound(one, other)) is not None:
+                    yield one, other, bound[0], bool(bound[1])
+            for y in attributes:
+                bound = follows.bound(x, y)
+                if (
+                    bound is not None
+                    and x != y
+                    and all(self._holds(mine, known, x, y) for mine, known in self._sides(x, y))
+                ):
+                    yield x, y, bound[0], bool(bound[1])
+
+    def _holds_everywhere(self, x: Attribute, y: Attribute) -> bool:
+        return all(self._holds(mine, known, x, y) for mine, known in self._sides(x, y))
+
+    def _holds(self, mine: Attribute, known: Known, x: Attribute, y: Attribute) -> bool:
+        """Whether a bound on ``x − y`` holds where only ``mine`` is inside: what is outside comes later."""
+        bound = self.conditions.follows.bound(x, y)
+        later = self.conditions.kind(x) == "time" and mine == x and bound is not None and bound[0] >= -1
+        return later or known.decides(x, y)
+
+    # --- how much ----------------------------------------------------------------------------------------------------
+
+    def oversized(self, samples: list[Numbers]) -> Iterator[str]:
+        """The reasons why there may be more entries."""
+        count, members = self.table.count, self.table.members
+        if count.rule != "family" or len(count.of) != len(members):
+            yield f"table {self.table.name} does not count what each of its members may hold"
+            return
+        try:
+            checkers = [self._counted(member, part) for member, part in zip(members, count.of, strict=True)]
+            for numbers in samples:
+                own = [c.most(part, numbers) for c, part in zip(checkers, count.of, strict=True)]
+                most = sum_over_sets(members, own)
+                for formula in (count.size, self.table.entries.formula):
+                    if (claimed := evaluate(formula, numbers)) != most:
+                        yield f"table {self.table.name} may have {most} entries, not {claimed}"
+                        return
+        except RejectedError as error:
+            yield f"table {self.table.name}: {error}"
+
+    def _counted(self, member: Member, count: Count) -> Checker:
+        """A checker of the count of a member's part of a key; raises RejectedError where it leaves something out."""
+        smallest = replace(self.smallest(member, member.streams[0]), count=count)
+        for fault in unknown(self.conditions, smallest):
+            raise RejectedError(fault)
+        checker = Checker(self.conditions, smallest)
+        covered = checker.covered(count)
+        checker.in_order(count)
+        mine = (*member.streams, *member.relations)
+        wanted = {s.attribute for s in self.table.stored if s.attribute.source in mine}
+        wanted |= {self.conditions.time(age.stream) for age in self.table.ages if age.stream in mine}
+        if missing := sorted(map(str, wanted - covered)):
+            raise RejectedError(f"nothing bounds the number of values of {', '.join(missing)}")
+        return checker

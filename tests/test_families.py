@@ -1,0 +1,368 @@
+"""One table for all realisable sets of streams, where each cannot have one of its own: M, certificates, results.
+
+So that small random queries meet this at all, `MOST_TABLES` is set to 0 here.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from itertools import combinations
+from math import prod
+from typing import Any
+
+import pytest
+
+import criteria.synopsis
+from analyzer.boundedness import Facts
+from analyzer.errors import NotExecutableError
+from criteria.bound import Bound, bound, member_count
+from criteria.certificate import certificate, to_json
+from criteria.family import least
+from criteria.size import Size
+from criteria.subsets import subsets
+from criteria.tables import Member, Table
+from criteria.verdict import Decision
+from criteria.vocabulary import Verdict
+from recheck.claims import Member as ClaimedMember
+from recheck.subsets import sum_over_sets
+from recheck.validate import faults
+from tests.support.certificates import rejections
+from tests.support.choices import Choices
+from tests.support.kernel import formula_value, job_of, run_kernel
+from tests.support.oracle import Oracle
+from tests.support.product import decided
+from tests.support.profiles import MORE
+from tests.support.queries import EXECUTABLE, Features, make_statement
+from tests.support.streams import adversarial_rows, small_rows
+
+Catalog = dict[str, Any]
+LANGUAGES = {
+    "no windows": replace(EXECUTABLE, windows=0),
+    "windows": replace(EXECUTABLE, windows=70),
+    "whole language": Features(windows=30),
+}
+
+
+@pytest.fixture
+def families(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A family wherever there is a table at all."""
+    monkeypatch.setattr(criteria.synopsis, "MOST_WHOLE", 0)
+    monkeypatch.setattr(criteria.synopsis, "MOST_TABLES", 0)
+
+
+def _families(found: Bound) -> list[tuple[Facts, Table, Size]]:
+    return [(b.facts, t.layout, t.size) for b in found.branches for t in b.tables if t.layout.members]
+
+
+def _bounded(seed: int, features: Features) -> tuple[str, Catalog, Decision, Bound] | None:
+    """A random query that has a family."""
+    statement = make_statement(Choices.seeded(seed), features)
+    decision = decided(statement.sql, statement.catalog)
+    found = bound(decision.derivation.split) if decision.verdict is Verdict.BOUNDED else None
+    return None if found is None or not _families(found) else (statement.sql, statement.catalog, decision, found)
+
+
+# --- certificates and M ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("families")
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_random_families_are_certified_and_counted(language: str) -> None:
+    """Their M is the sum over all sets, listed one by one, of the products of what the smallest tables hold."""
+    seen: Counter[str] = Counter()
+    for seed in range(250 * MORE):
+        made = _bounded(seed, LANGUAGES[language])
+        if made is None:
+            continue
+        sql, _, decision, found = made
+        assert not rejections(decision, found), sql
+        for facts, table, size in _families(found):
+            own = {m.streams: count.size for m in table.members if (count := member_count(facts, table, m))}
+            if size.text.isdigit():
+                sums = sum(prod(int(own[m.streams].text) for m in chosen) for chosen in _sets(facts, table))
+                assert int(size.text) == sums, sql
+                seen["counted"] += 1
+            seen["relations"] += bool(table.relations)
+            seen["ages"] += bool(table.ages)
+            seen["clipped"] += any(not stored.exact for stored in table.key)
+            seen["equal"] += any(stored.equal for stored in table.key)
+            seen["finite"] += bool(facts.finite_streams)
+        seen["families"] += 1
+    wanted = {"no windows": "clipped", "windows": "ages", "whole language": "finite"}[language]
+    assert min(seen["families"], seen["counted"], 5 * seen[wanted]) > 20, seen
+
+
+def _sets(facts: Facts, table: Table) -> Iterator[tuple[Member, ...]]:
+    """All sets of members, but the empty and the full one, that hold with each what is never newer."""
+    for size in range(1, len(table.members)):
+        for chosen in combinations(table.members, size):
+            firsts = {member.streams[0] for member in chosen}
+            others = (m.streams[0] for m in table.members if m not in chosen)
+            if not any(facts.never_newer(other, first) for other in others for first in firsts):
+                yield chosen
+
+
+def test_sums_over_sets_against_all_of_them() -> None:
+    """Random orders, by both formulas; and the bound where each keeps one predecessor is no less."""
+    for seed in range(300 * MORE):
+        choices = Choices.seeded(seed)
+        number = choices.integer(1, 8)
+        before: list[frozenset[int]] = []
+        for one in range(number):
+            direct = frozenset(other for other in range(one) if choices.chance(25))
+            before.append(direct.union(*(before[other] for other in direct)))
+        own = [choices.integer(0, 4) for _ in range(number)]
+        chosen = (frozenset(c) for n in range(number + 1) for c in combinations(range(number), n))
+        every = sum(prod(own[one] for one in some) for some in chosen if all(before[one] <= some for one in some))
+        found = subsets(before, list(map(Size.number, own)))
+        assert found is not None and found.text == str(every)
+        named = subsets(before, [Size(f"w{one}") for one in range(number)])
+        assert named is not None
+        assert eval(named.text, {f"w{one}": value for one, value in enumerate(own)}) == every
+        members = [ClaimedMember((str(one),), (), tuple(map(str, sorted(before[one])))) for one in range(number)]
+        assert sum_over_sets(members, own) == every - 1 - prod(own)
+        forest = [ClaimedMember(m.streams, (), m.after[-1:]) for m in members]
+        assert sum_over_sets(forest, own) >= every - 1 - prod(own)
+
+
+# --- wide queries ----------------------------------------------------------------------------------------------------
+
+
+def wide(shape: str, number: int) -> tuple[str, Catalog]:
+    """A query of many streams Y, X1, X2, …, all with one of four keys."""
+    xs = [f"X{i}" for i in range(1, number + 1)]
+    half = number // 2
+    order = {
+        "star": [f"{x}.ts > Y.ts" for x in xs],
+        "weak star": [f"{x}.ts >= Y.ts" for x in xs],
+        "finite": [*(f"{x}.ts > Y.ts" for x in xs[1:]), "X1.ts <= 6"],
+        "tree": [f"{x}.ts > {xs[i // 3 - 1] if i > 2 else 'Y'}.ts" for i, x in enumerate(xs)],
+        "two stars": [*(f"{x}.ts > Y.ts" for x in xs[1:half]), *(f"{x}.ts > X1.ts" for x in xs[half:])],
+        "hub of a star": [*(f"{x}.ts > Y.ts" for x in xs[1:]), *(f"X1.ts > {x}.ts" for x in xs[1:])],
+        "fence": [
+            *(f"{x}.ts > Y.ts" for x in xs),
+            *(f"{x}.ts > {y}.ts" for i, x in enumerate(xs[half:]) for y in xs[max(0, i - 1) : i + 1]),
+        ],
+        "waiting": [f"{x}.ts > Y.ts + 2" for x in xs],
+        "window": [f"{x}.ts > Y.ts AND {x}.ts <= Y.ts + 3" for x in xs],
+        "window, any key": [f"{x}.ts > Y.ts AND {x}.ts <= Y.ts + 3" for x in xs],
+        "some windows": [f"{x}.ts > Y.ts" + f" AND {x}.ts <= Y.ts + 3" * (i % 2) for i, x in enumerate(xs)],
+        "relation": [f"{x}.k = R.k AND {x}.ts < X1.ts" for x in xs[1:]],
+    }[shape]
+    keys = [f"{x}.k = Y.k" for x in xs] if shape != "relation" else ["X1.k = R.k"]
+    where = " AND ".join([*order, *keys, *(["Y.k BETWEEN 0 AND 3"] if shape != "window, any key" else [])])
+    column = {"k": "bigint", "ts": "bigint"}
+    catalog: Catalog = {
+        "streams": {n: {"timestamp": "ts", "max_per_timestamp": 2, "columns": column} for n in ("Y", *xs)},
+        "relations": {"R": {"columns": {"k": "bigint"}}} if shape == "relation" else {},
+    }
+    return f"SELECT Y.k FROM Y, {', '.join(xs)}{', R' * (shape == 'relation')} WHERE {where}", catalog
+
+
+WIDE = {
+    "star": (12, 4 * (2**12 - 1)),
+    "weak star": (12, 4 * (2**12 - 1)),
+    "finite": (12, None),
+    "tree": (13, None),
+    "two stars": (26, None),
+    "hub of a star": (13, 4 * 2**12),
+    "fence": (16, None),
+    "waiting": (12, 4 * 3 * (2**12 - 1)),
+    "window": (12, 3 * 2 * (2**12 - 1)),
+    "window, any key": (12, None),
+    "some windows": (12, 4 * 4 * (2**12 - 1)),
+    "relation": (12, None),
+}
+"""How many streams, and M where one can tell it at a glance."""
+
+
+def _wide_bound(shape: str, number: int) -> tuple[Decision, Bound]:
+    decision = decided(*wide(shape, number))
+    found = bound(decision.derivation.split)
+    assert found is not None
+    return decision, found
+
+
+@pytest.mark.parametrize("shape", WIDE)
+def test_a_wide_query_has_a_bound_and_a_certificate(shape: str) -> None:
+    number, most = WIDE[shape]
+    decision, found = _wide_bound(shape, number)
+    assert _families(found)
+    assert most is None or found.entries.value == most
+    assert not rejections(decision, found)
+
+
+@pytest.mark.parametrize("shape", ["star", "tree", "finite"])
+def test_any_width_has_a_bound(shape: str) -> None:
+    decision, found = _wide_bound(shape, 40)
+    assert found.entries.value is not None and found.entries.value > 10**6
+    assert not rejections(decision, found)
+
+
+# --- results ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("families")
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_random_families_print_what_sql_says_within_their_bound(language: str) -> None:
+    """After each timestamp, against DuckDB; and the same from a saved state."""
+    seen: Counter[str] = Counter()
+    for seed in range(70 * MORE):
+        made = _bounded(seed, LANGUAGES[language])
+        if made is None:
+            continue
+        sql, catalog, decision, _ = made
+        choices = Choices.seeded(seed + 1)
+        rows = (adversarial_rows if choices.chance(40) else small_rows)(choices, catalog)
+        try:
+            run = run_kernel(decision, catalog, rows)
+        except NotExecutableError:
+            continue
+        expected = Oracle(catalog, rows).prefix_expected(sql)
+        assert run.printed == expected, sql
+        limit = formula_value(decision, catalog, rows)
+        assert limit is None or run.peak <= limit, sql
+        assert run.limit is None or run.peak <= run.limit, sql
+        seen["ran"] += 1
+        seen["results"] += sum(map(len, expected.values()))
+        seen["several at once"] += any(len({r["ts"] for r in mine if "ts" in r}) < len(mine) for mine in rows.values())
+    assert min(seen["ran"], seen["results"], 2 * seen["several at once"]) > 15, seen
+
+
+@pytest.mark.parametrize("distinct", [False, True])
+@pytest.mark.parametrize("shape", [shape for shape in WIDE if shape not in ("two stars", "fence")])
+def test_a_wide_query_prints_what_sql_says(shape: str, distinct: bool) -> None:
+    """Few rows each, so that DuckDB can list the matches; the state is saved and loaded after each timestamp."""
+    from synopsis_exec.simulate import load_kernel
+
+    sql, catalog = wide(shape, WIDE[shape][0])
+    selected = "1 AS one" if shape == "window, any key" else "Y.k"
+    sql = sql.replace("SELECT Y.k", f"SELECT DISTINCT {selected}") if distinct else sql
+    decision = decided(sql, catalog)
+    module = load_kernel(job_of(decision, catalog))
+    relations = {name: [{"k": 1}, {"k": 2}, {"k": 2}] for name in catalog["relations"]}
+    results, made = 0, partial(_some_rows, shape)
+    for seed in range(3):
+        rows = {name: made(100 * seed + i, i) for i, name in enumerate(catalog["streams"])}
+        expected = Oracle(catalog, {**rows, **relations}).prefix_expected(sql)
+        kernel = module.Synopsis(relations)
+        for now in sorted({row["ts"] for mine in rows.values() for row in mine}):
+            arrived = {name: [row for row in mine if row["ts"] == now] for name, mine in rows.items()}
+            printed = Counter({tuple(row.values()): n for row, n in kernel.close(now, arrived)})
+            assert printed == expected.get(now, Counter())
+            assert kernel.limit is None or kernel.entries() <= kernel.limit
+            state, kernel = json.loads(json.dumps(kernel.dump())), module.Synopsis(relations)
+            kernel.load(state)
+        results += sum(map(len, expected.values()))
+    assert results
+
+
+def _some_rows(shape: str, seed: int, number: int) -> list[dict[str, int]]:
+    """Rows of a stream, most of which have the same key; Y's come at 1 and 4, and most of the others' after each."""
+    choices = Choices.seeded(seed)
+    times = [choices.integer(1, 4), choices.integer(5, 7)] if number else [1, 4]
+    if shape == "tree" and number:
+        depth = 1 + (number > 3) + (number > 12)
+        times = [3 * depth - choices.integer(0, 1), 3 * depth + choices.integer(1, 2)]
+    if shape == "hub of a star" and number == 1:
+        times = [8, 9]
+    return [{"k": 2 if choices.chance(5) else 1, "ts": now} for now in times]
+
+
+# --- mutated certificates --------------------------------------------------------------------------------------------
+
+
+def _without_an_attribute(table: dict[str, Any]) -> bool:
+    return bool(table["stored"] and table["stored"].pop(0))
+
+
+def _without_a_member(table: dict[str, Any]) -> bool:
+    return bool(table["members"].pop())
+
+
+def _with_a_late_member(table: dict[str, Any]) -> bool:
+    """A stream that need not be there is said to be."""
+    free = [m for m in table["members"][1:] if not m["after"]]
+    for member in free[:1]:
+        member["after"] = list(table["members"][0]["streams"][:1])
+    return bool(free)
+
+
+def _with_members_of_one(table: dict[str, Any]) -> bool:
+    """Two members are said to be in an entry together."""
+    last = table["members"].pop()
+    table["members"][-1]["streams"] += last["streams"]
+    return bool(table["count"]["of"].pop())
+
+
+def _with_fewer_entries(table: dict[str, Any]) -> bool:
+    for amount, name in ((table["entries"], "formula"), (table["count"], "size")):
+        amount[name] = f"{amount[name]} - 1"
+    return True
+
+
+def _with_fewer_values(table: dict[str, Any]) -> bool:
+    table["count"]["of"][0] = {"rule": "product", "size": "1"}
+    return bool(table["stored"])
+
+
+def _with_a_younger_age(table: dict[str, Any]) -> bool:
+    for age in table["ages"]:
+        name = "expires" if age["saturates"] is None else "saturates"
+        age[name] -= 1
+    return bool(table["ages"])
+
+
+def _that_forgets(table: dict[str, Any]) -> bool:
+    table["deadline"] = 7
+    return True
+
+
+def _that_drops_a_stream(table: dict[str, Any]) -> bool:
+    """A stream that some other may follow at any time."""
+    free = [age for age in table["ages"] if age["saturates"] is not None]
+    for age in free:
+        age["expires"], age["saturates"] = age["saturates"], None
+    return bool(free)
+
+
+def _with_a_value_from_elsewhere(table: dict[str, Any]) -> bool:
+    """A value is said to be that of a stream that need not be there."""
+    for stored in table["stored"]:
+        if stored["equal"]:
+            attribute, (other, offset) = stored["attribute"], stored["equal"][-1]
+            stored["attribute"], stored["equal"][-1] = other, [attribute, -offset]
+            return True
+    return False
+
+
+MUTATIONS = (
+    _without_an_attribute, _without_a_member, _with_a_late_member, _with_members_of_one, _with_fewer_entries,
+    _with_fewer_values, _with_a_younger_age, _that_forgets,
+    _that_drops_a_stream, _with_a_value_from_elsewhere,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("mutate", MUTATIONS, ids=lambda mutate: mutate.__name__.strip("_"))
+def test_a_mutated_certificate_is_refused(mutate: Callable[[dict[str, Any]], bool]) -> None:
+    refused = 0
+    for shape, (number, _) in WIDE.items():
+        decision, found = _wide_bound(shape, number)
+        document = copy.deepcopy(to_json(certificate(found, decision.query.distinct)))
+        if mutate(document["branches"][0]["tables"][0]):
+            assert faults(decision.derivation.split, document), (shape, mutate)
+            refused += 1
+    assert refused
+
+
+def test_the_smallest_set_decides_what_is_kept() -> None:
+    """Of X1 a value is kept for X2, which may come later; for Y, which is always there, none is."""
+    _, found = _wide_bound("star", 12)
+    ((facts, table, _),) = _families(found)
+    assert [str(stored.attribute) for stored in table.key] == ["Y.k"]
+    assert least(facts, table, table.members[1]).streams == ("Y", "X1")
