@@ -29,7 +29,9 @@ _COLUMNS = ("ordered", "frame", "log", "matches", "words", "columnar")
 _ROWS = ("rowwise",)
 _JOB = (
     "arrow",
+    "json_text",
     "reading",
+    "arrivals",
     "checking",
     "output",
     "result_lines",
@@ -40,6 +42,7 @@ _JOB = (
     "closing",
     "grouping",
     "whole",
+    "lines",
     "folding",
 )
 _APART = ("cuts", "ranges", "range_fold", "executors")
