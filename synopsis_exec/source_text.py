@@ -10,6 +10,7 @@ from analyzer.query import Atom, Attribute, Comparison, NullTest, Op
 from analyzer.types import DataType, Family
 from synopsis_exec import reasons
 from synopsis_exec.arrival_text import arrival_text, mark, mark_columns, part
+from synopsis_exec.cells_text import cells_text
 from synopsis_exec.emit import Lines, literal
 from synopsis_exec.plan_ir import Input, Plan
 from synopsis_exec.row_sql import cell, condition, encoded, is_large, quoted
@@ -44,6 +45,7 @@ def source_text(lines: Lines, item: Input, plan: Plan) -> None:
         if item.on_violation is OnViolation.STOP:
             lines.add("stops=True,")
         arrival_text(lines, item)
+        cells_text(lines, item, plan)
     lines.add("),")
 
 

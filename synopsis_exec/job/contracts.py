@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from synopsis_exec.job.arrivals import Arrived, row_text
 from synopsis_exec.job.arrow import COUNT, SLOTS, together
 from synopsis_exec.job.given import RELATIONS, STREAMS
-from synopsis_exec.job.reading import row_text
 from synopsis_exec.job.source import JobError
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Rates:
         return {STREAMS[i].name: {str(ts): n for ts, n in counts.items()} for i, counts in self.open.items()}
 
     def checked(
-        self, frame: DataFrame, good: Any, closed: int | None, complete: int | None
+        self, arrived: Arrived, good: Any, closed: int | None, complete: int | None
     ) -> tuple[Any, list[dict[str, Any]]]:
         """A batch's good rows without those that are too many, and these as bad rows.
 
@@ -63,7 +63,7 @@ class Rates:
         for number in self.limits:
             timestamps = self.crowded(*counts[number], number)
             if timestamps:
-                kept, excess = self.thinned(frame, number, timestamps, closed)
+                kept, excess = self.thinned(arrived.told, number, timestamps, closed)
                 good = replaced(good, number, timestamps, kept)
                 bad.extend(excess)
         for number, before in self.open.items():

@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from synopsis_exec.job.arrivals import Arrived
 from synopsis_exec.job.arrow import COUNT, no_rows, together, with_counts
 from synopsis_exec.job.batch import results_of_rows
 from synopsis_exec.job.contracts import Spread
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 
 COMPRESSED = 4
 """Bytes of a row of compressed columns, at least: Spark's estimate is of files, in proportion to the columns read."""
-UNKNOWN = 2**62
-"""Spark's estimate of the bytes of what it knows nothing of is above this."""
 
 
 class Left(NamedTuple):
@@ -64,11 +63,11 @@ class SpreadJob(Job):
         super().restart(batch)
         self.cut = batch
 
-    def fold(self, frame: DataFrame, batch: int) -> None:
+    def fold(self, arrived: Arrived, batch: int) -> None:
         """As `Job`, with what is kept of the batch given up at its end."""
         self.cuts = self.saved_cuts(batch)
         try:
-            super().fold(frame, batch)
+            super().fold(arrived, batch)
         finally:
             for kept in self.held:
                 kept.unpersist()
@@ -84,11 +83,11 @@ class SpreadJob(Job):
 
     # --- small or large -------------------------------------------------------------------------------------------
 
-    def take_in(self, frame: DataFrame) -> tuple[Any, list[dict[str, Any]]]:
+    def take_in(self, arrived: Arrived) -> tuple[Any, list[dict[str, Any]]]:
         """As `Job`; but a batch that may be large is computed where it is, and counted, before it is fetched."""
-        size = estimated_bytes(frame)
-        if not self.may_be_large(size) or not hasattr(frame, "repartitionById"):  # Spark 4.0 does not have that
-            good, bad = super().take_in(frame)
+        size = arrived.bytes
+        if not self.may_be_large(size) or not hasattr(arrived.frame, "repartitionById"):  # Spark 4.0 does not have that
+            good, bad = super().take_in(arrived)
             self.seen = good.num_rows, size
             return good, bad
         from pyspark.sql import Observation
@@ -96,7 +95,7 @@ class SpreadJob(Job):
 
         fine, observation = f"NOT {self.wrong()} AND useful", Observation()
         more = F.expr(f"count(CASE WHEN {fine} THEN 1 END)").alias("number"), F.expr(quantiles(fine)).alias("parts")
-        kept = self.kept(frame, observation, *more).persist()
+        kept = self.kept(arrived.told, observation, *more).persist()
         self.held = (kept,)
         rejected = kept.where("bad").toArrow().to_pylist()
         observed = observation.get
@@ -139,12 +138,12 @@ class SpreadJob(Job):
         return left if many else left.fetched()
 
     def within_rates(
-        self, frame: DataFrame, good: Any, closed: int | None, complete: int | None
+        self, arrived: Arrived, good: Any, closed: int | None, complete: int | None
     ) -> tuple[Any, list[dict[str, Any]]]:
         """As `Job`."""
         if not isinstance(good, Left):
-            return super().within_rates(frame, good, closed, complete)
-        spread, bad = self.rates.checked(frame, Spread(good.rows, no_rows()), closed, complete)
+            return super().within_rates(arrived, good, closed, complete)
+        spread, bad = self.rates.checked(arrived, Spread(good.rows, no_rows()), closed, complete)
         return good._replace(rows=spread.rows, more=spread.kept), bad
 
     # --- ranges ---------------------------------------------------------------------------------------------------
@@ -340,13 +339,3 @@ def least_bytes(source: Source, lines: bool) -> int:
     if lines or source.payload or source.format in ("json", "text"):
         return 1 + sum(len(column) + len('"":0,') for column in source.missing)
     return COMPRESSED
-
-
-def estimated_bytes(frame: DataFrame) -> int | None:
-    """How many bytes a batch is, as Spark estimates it from its files; None where it knows nothing.
-
-    Without what is there for bad rows alone.
-    """
-    used = frame.drop(*(f"raw_{number}" for number in range(len(STREAMS))))
-    size = int(used._jdf.queryExecution().analyzed().stats().sizeInBytes())
-    return size if size < UNKNOWN else None

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from synopsis_exec.job.arrivals import Arrived, as_lines, row_text
 from synopsis_exec.job.arrow import COUNT, SLOTS, batch_of, no_rows, slices, table_of, together
 from synopsis_exec.job.batch import Results, Times
 from synopsis_exec.job.closing import Closing
@@ -16,8 +17,9 @@ from synopsis_exec.job.contracts import Rates, stop_at
 from synopsis_exec.job.files import Files, LocalFiles, SharedFiles, copy_parts, is_uri
 from synopsis_exec.job.given import BAD, QUERY, RELATIONS, STREAMS, Kernel
 from synopsis_exec.job.grouping import once, worth_it
+from synopsis_exec.job.lines import Reader
 from synopsis_exec.job.output import json_lines, written_atomically
-from synopsis_exec.job.reading import identity, relation_rows, row_text
+from synopsis_exec.job.reading import identity, relation_rows
 from synopsis_exec.job.result_lines import write_results
 from synopsis_exec.job.saved import Checkpoint
 from synopsis_exec.job.sinks import Sinks
@@ -41,7 +43,7 @@ class Job:
     grouping = False
     """Whether the rows of the next batch are counted before they are fetched, since many of the last were the same."""
     whole = whole_pays(0, 0)
-    """Whether all rows of the next batch are fetched, since most of the last were useful."""
+    """Whether all rows of the next batch are fetched, since most of the last were useful, and none bad or late."""
 
     def __init__(
         self, spark: SparkSession, options: argparse.Namespace, report: Callable[[dict[str, Any]], None]
@@ -54,6 +56,7 @@ class Job:
         self.failure: Exception | None = None
         self.text, self.observed, self.columns = "", list[Any](), list[Any]()
         """How a bad row's text is made, what is observed of a batch, and what is fetched of a whole one: as for all."""
+        self.reader = Reader() if as_lines(options) else None
         self.relations: dict[str, list[dict[str, Any]]] = {}
         self.relation_sizes: dict[str, int] = {}
         self.bad_relation_rows: list[dict[str, Any]] = []
@@ -110,21 +113,21 @@ class Job:
     def on_batch(self, frame: DataFrame, batch: int) -> None:
         """Fold one micro-batch; called by Spark, maybe again with the same batch after a failure."""
         try:
-            self.fold(frame, batch)
+            self.fold(Arrived(frame, self.options), batch)
         except Exception as error:
             self.failure = error
             raise
 
-    def fold(self, frame: DataFrame, batch: int) -> None:
+    def fold(self, arrived: Arrived, batch: int) -> None:
         """Take in the batch's rows, close what is complete, write results, bad rows and state."""
         before = batch - 1 if batch > 0 else None
         if self.batch != before:
             self.restart(before)
         rows, results, closed = self.rows.total(), self.results, self.closed_timestamps
         open_from = self.closing.complete()
-        good, bad = self.take_in(frame)
+        good, bad = self.take_in(arrived)
         complete = self.closing.complete()
-        good, excess = self.within_rates(frame, good, None if open_from is None else open_from - 1, complete)
+        good, excess = self.within_rates(arrived, good, None if open_from is None else open_from - 1, complete)
         self.rejected.update(row["reason"] for row in excess)
         bad += excess
         stop_at(bad)
@@ -148,36 +151,52 @@ class Job:
             }
         )
 
-    def take_in(self, frame: DataFrame) -> tuple[Any, list[dict[str, Any]]]:
+    def take_in(self, arrived: Arrived) -> tuple[Any, list[dict[str, Any]]]:
         """Fetch a batch once: its useful rows as an Arrow table, and its bad and late rows."""
         before = self.rows.total()
-        if self.whole and not self.grouping:
-            good, bad = self.taken_whole(frame)
+        if self.reader is not None and self.reader.pays(arrived):
+            good, bad = self.taken_as_lines(arrived, self.reader)
+        elif self.whole and not self.grouping:
+            good, bad = self.taken_whole(arrived)
         else:
             from pyspark.sql import Observation
 
             observation = Observation()
-            fetched = self.kept(frame, observation).toArrow()
+            fetched = self.kept(arrived.told, observation).toArrow()
             bad = self.noted(fetched.filter(fetched.column("bad")).to_pylist(), observation.get)
             good = together([fetched.filter(~fetched.column("bad").to_numpy()) if bad else fetched])
         self.grouping = worth_it(good, good.num_rows)
-        self.whole = whole_pays(self.rows.total() - before, good.num_rows)
+        self.whole = not bad and whole_pays(self.rows.total() - before, good.num_rows)
+        if self.reader is not None:
+            self.reader.rows = self.rows.total() - before
         return good, bad
 
-    def taken_whole(self, frame: DataFrame) -> tuple[Any, list[dict[str, Any]]]:
-        """As `take_in`, with all rows fetched, and counted and told apart here; late rows are then read once more."""
+    def taken_as_lines(self, arrived: Arrived, reader: Reader) -> tuple[Any, list[dict[str, Any]]]:
+        """As `taken_whole`, from lines of JSON, of which Spark reads those that the driver is not sure of."""
+        table = reader.read(arrived)
+        return self.taken_whole(arrived) if table is None else self.told_apart(arrived, table)
+
+    def taken_whole(self, arrived: Arrived) -> tuple[Any, list[dict[str, Any]]]:
+        """As `take_in`, with all rows fetched, and counted and told apart here."""
         if not self.columns:
             from pyspark.sql import functions as F
 
-            self.text = row_text(frame)
-            self.columns = list(map(F.expr, whole_columns(self.text)))
-        late = self.closing.late()
-        found = Fetched(frame.select(*self.columns).toArrow(), self.closing.complete())
-        rejected = found.bad()
-        if found.late.any():
-            again = frame.where(f"reason IS NULL AND {late}")
-            rejected += again.selectExpr("source", "part", "ts", "reason", f"{self.text} AS text").toArrow().to_pylist()
+            self.columns = list(map(F.expr, whole_columns()))
+        return self.told_apart(arrived, arrived.told.select(*self.columns).toArrow())
+
+    def told_apart(self, arrived: Arrived, table: Any) -> tuple[Any, list[dict[str, Any]]]:
+        """The useful rows of a whole batch, and its bad and late rows; it may be read once more for their texts."""
+        found, rejected = Fetched(table, self.closing.complete()), []
+        if found.some_wrong():
+            rejected = found.wrong() if "text" in table.column_names else self.read_again(arrived)
         return together([found.good()]), self.noted(rejected, found.observed())
+
+    def read_again(self, arrived: Arrived) -> list[dict[str, Any]]:
+        """The bad and late rows of a batch."""
+        text = f"{row_text(arrived.told)} AS text"
+        wrong = arrived.told.where(self.wrong()).selectExpr("source", "part", "ts", "reason", text).toArrow()
+        rows: list[dict[str, Any]] = wrong.to_pylist()
+        return rows
 
     def wrong(self) -> str:
         """Whether a row of the next batch is bad or late, in Spark SQL over the columns of `tagged`."""
@@ -213,10 +232,10 @@ class Job:
         return bad
 
     def within_rates(
-        self, frame: DataFrame, good: Any, closed: int | None, complete: int | None
+        self, arrived: Arrived, good: Any, closed: int | None, complete: int | None
     ) -> tuple[Any, list[dict[str, Any]]]:
         """The good rows that are not too many for their timestamps, and the others as bad rows."""
-        return self.rates.checked(frame, good, closed, complete)
+        return self.rates.checked(arrived, good, closed, complete)
 
     def close_batch(self, batch: int, good: Any, complete: int | None) -> None:
         """Close what is complete with a batch's good rows, and write the results; the other rows stay open."""

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import sys
-from functools import reduce
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from synopsis_exec.job.arrow import SLOTS, slot_type
-from synopsis_exec.job.given import STREAMS
+from synopsis_exec.job.json_text import parse_json, quoted, reasons
 from synopsis_exec.job.source import JobError, Source
 
 if TYPE_CHECKING:
@@ -24,19 +23,21 @@ TOPICS = ("assign", "subscribe", "subscribepattern", "topic")
 """Options that say which records a source has."""
 
 
-def quoted(name: str) -> str:
-    """A column name in Spark SQL."""
-    return "`" + name.replace("`", "``") + "`"
-
-
 def read(spark: SparkSession, source: Source, options: argparse.Namespace, streaming: bool) -> DataFrame:
     """The source's rows as `raw`, `row` (parsed) and `reason` (why a row is bad; NULL for a good one).
 
     `raw` is a row's text, or what that is made of: see `text_of`.
     """
     check_files(spark, source, options)
-    try:
+    with failing(source):
         return rows_of(spark.readStream if streaming else spark.read, source, options, streaming)
+
+
+@contextmanager
+def failing(source: Source) -> Iterator[None]:
+    """What Spark says of a source as JobError."""
+    try:
+        yield
     except JobError:
         raise
     except Exception as error:
@@ -45,19 +46,10 @@ def read(spark: SparkSession, source: Source, options: argparse.Namespace, strea
 
 def rows_of(reader: Any, source: Source, options: argparse.Namespace, streaming: bool) -> DataFrame:
     """As `read`, with Spark's reader of streams or of tables."""
-    if options.input:
-        files = input_files(source, Path(options.input))
-        if streaming and in_order_of_names(files):
-            reader = reader.option("maxFilesPerTrigger", options.files_per_batch)
-        if files[1:]:
-            reader = reader.option("pathGlobFilter", "*.jsonl")
-        return parse_json(source, load(reader.format("text"), str(files[0].parent if files[1:] else files[0])))
+    if are_lines(source, options):
+        return json_rows(source, objects_of(reader, source, options, streaming), options)
     path = located(source.path, options)
     reader = reader.options(**source.options)
-    if source.payload:
-        lines = load(reader.format("text" if source.format == "json" else source.format), path)
-        text = f"CAST({quoted(source.payload)} AS STRING) AS value"
-        return parse_json(source, lines.selectExpr(text), blank=source.format in ("json", "text"))
     if source.format not in FILES:
         return own_columns(source, load(reader.format(source.format), path))
     broken = {}
@@ -70,6 +62,43 @@ def rows_of(reader: Any, source: Source, options: argparse.Namespace, streaming:
     rows = load(reader.format(source.format).schema(schema), path).selectExpr("struct(*) AS row")
     tests = {**broken, **source.invalid}
     return rows.selectExpr("row AS raw", "row", f"{reasons(tests)} AS reason")
+
+
+def are_lines(source: Source, options: argparse.Namespace) -> bool:
+    """Whether a source's rows are JSON objects."""
+    return bool(options.input or source.payload)
+
+
+def read_lines(spark: SparkSession, source: Source, options: argparse.Namespace) -> DataFrame:
+    """A stream's JSON objects as `value`."""
+    with failing(source):
+        return objects_of(spark.readStream, source, options, streaming=True)
+
+
+def objects_of(reader: Any, source: Source, options: argparse.Namespace, streaming: bool) -> DataFrame:
+    """A source's JSON objects as `value`; blank lines are no rows of a file."""
+    if options.input:
+        files = input_files(source, Path(options.input))
+        if streaming and in_order_of_names(files):
+            reader = reader.option("maxFilesPerTrigger", options.files_per_batch)
+        if files[1:]:
+            reader = reader.option("pathGlobFilter", "*.jsonl")
+        lines = load(reader.format("text"), str(files[0].parent if files[1:] else files[0]))
+    else:
+        kind = "text" if source.format == "json" else source.format
+        rows = load(reader.options(**source.options).format(kind), located(source.path, options))
+        lines = rows.selectExpr(f"CAST({quoted(source.payload)} AS STRING) AS value")
+    return lines.where("trim(value) <> ''") if of_files(source, options) else lines
+
+
+def of_files(source: Source, options: argparse.Namespace) -> bool:
+    """Whether a source's JSON objects are lines of files."""
+    return bool(options.input) or source.format in ("json", "text")
+
+
+def json_rows(source: Source, lines: DataFrame, options: argparse.Namespace) -> DataFrame:
+    """As `read`, from JSON objects."""
+    return parse_json(source, lines, records=not of_files(source, options))
 
 
 def own_columns(source: Source, rows: DataFrame) -> DataFrame:
@@ -170,105 +199,9 @@ def in_order_of_names(files: list[Path]) -> bool:
     return False
 
 
-def parse_json(source: Source, lines: DataFrame, blank: bool = True) -> DataFrame:
-    """Parse one JSON object a line; blank lines are no rows of a file.
-
-    As an array that ends with a NULL of ours, so that text after the object is an error too. Only where a column is
-    NULL and does not plainly say so, a second look at the object says whether it is missing or not of its type.
-    """
-    tests = {} if blank else {"the record has no value": "value IS NULL"}
-    tests |= {"not UTF-8": "NOT is_valid_utf8(value)", "not a JSON object": "row IS NULL OR size(parsed) <> 2"}
-    for column, reason in source.missing.items():
-        key, absent = sql_text(column), f"row.{quoted(column)} IS NULL"
-        if source.mark_columns and column not in source.mark_columns:
-            absent += f" AND NOT {source.mark}"
-        tests[f"{column} is missing"] = f"{absent} AND NOT map_contains_key(fields, {key})"
-        tests[reason] = f"{absent} AND fields[{key}] IS NOT NULL"
-    doubts = [f"row.{quoted(column)} IS NULL AND NOT {plainly_null(column)}" for column in source.missing]
-    nulls = " OR ".join(f"row.{quoted(column)} IS NULL" for column in source.missing)
-    # A CASE in a CASE: Spark would compute what the doubts have in common for every row
-    again = f"CASE WHEN {' OR '.join(doubts)} THEN get({from_json('MAP<STRING,STRING>')}, 0) END"
-    rows = (
-        lines.where("trim(value) <> ''" if blank else "TRUE")
-        .selectExpr("value", f"{from_json(f'STRUCT<{source.schema}>')} AS parsed")
-        .selectExpr("value", "parsed", "get(parsed, 0) AS row")
-        .selectExpr("*", f"CASE WHEN {nulls} THEN {again} END AS fields")
-    )
-    return rows.selectExpr("value AS raw", "row", f"{reasons({**tests, **source.invalid})} AS reason")
-
-
-def plainly_null(column: str) -> str:
-    """Whether a row says `"column": null`: seen without parsing, in an object without escapes and nested values."""
-    flat = "instr(value, '\\\\') = 0 AND instr(value, '[') = 0 AND locate('{', value, instr(value, '{') + 1) = 0"
-    name = json.dumps(column, ensure_ascii=False)
-    said = (f"contains(value, {sql_text(f'{name}:{space}null')})" for space in ("", " "))
-    return f"({flat} AND ({' OR '.join(said)}))"
-
-
-def from_json(schema: str) -> str:
-    """The column `value` and a NULL after it, parsed as an array."""
-    options = "map('allowSingleQuotes', 'false', 'enableDateTimeParsingFallback', 'false')"
-    return f"from_json(concat('[', value, ',null]'), {sql_text(f'ARRAY<{schema}>')}, {options})"
-
-
-def reasons(tests: dict[str, str]) -> str:
-    """The first reason whose condition is true; NULL when none is."""
-    cases = " ".join(f"WHEN {condition} THEN {sql_text(reason)}" for reason, condition in tests.items())
-    return f"CASE {cases} END" if cases else "CAST(NULL AS STRING)"
-
-
-def sql_text(text: str) -> str:
-    """A string literal in Spark SQL."""
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
-
-
-def tagged(spark: SparkSession, options: argparse.Namespace) -> DataFrame:
-    """All streams as one: `source` (a number), `reason`, `ts`, `useful`, and the columns of values.
-
-    `raw_n` has the rows of source n. What crosses from here to a batch is made for every row, whether that is needed
-    or not; so the texts of bad rows are made there, by `row_text`. `part` is the number of a row's partition. For a
-    punctuation `mark` says from when to when it ends time, and `ts` and the values are NULL.
-    """
-    parts = []
-    for number, source in enumerate(STREAMS):
-        time, marks = source.values[source.time or ""], source.mark != "FALSE"
-        good = f"reason IS NULL AND NOT {source.mark}" if marks else "reason IS NULL"
-        column_of = {slot: column for column, slot in source.slots.items()}
-        columns = [
-            f"{number} AS source",
-            f"{source.part} AS part",
-            f"raw AS raw_{number}",
-            "reason",
-            f"CASE WHEN {good} THEN CAST({time} AS BIGINT) END AS ts",
-            f"({source.useful}){f' AND NOT {source.mark}' if marks else ''} AS useful",
-            *(f"{slot_text(source, slot, column_of.get(slot), good)} AS {slot}" for slot in SLOTS),
-        ]
-        if marks:
-            mark = f"struct(CAST({source.since} AS BIGINT) AS low, CAST({time} AS BIGINT) AS high)"
-            columns.append(f"CASE WHEN reason IS NULL AND {source.mark} THEN {mark} END AS mark")
-        parts.append(read(spark, source, options, streaming=True).selectExpr(*columns))
-    return reduce(lambda together, part: together.unionByName(part, allowMissingColumns=True), parts)
-
-
-def row_text(frame: DataFrame) -> str:
-    """A row's text, in Spark SQL over the columns of `tagged`."""
-    kinds = dict(frame.dtypes)
-    cases = (f"WHEN {n} THEN {text_of(f'raw_{n}', kinds[f'raw_{n}'])}" for n in range(len(STREAMS)))
-    return f"CASE source {' '.join(cases)} END"
-
-
 def text_of(raw: str, kind: str) -> str:
     """The text of a row that came as text, or as columns."""
     return f"make_valid_utf8({raw if kind == 'string' else f'to_json({raw})'})"
-
-
-def slot_text(source: Source, slot: str, column: str | None, good: str) -> str:
-    """What a row of a source has in a slot; a bad one has anything there, but no text, which may be none."""
-    kind = slot_type(slot)
-    if column is None:
-        return f"CAST(NULL AS {kind})"
-    value = f"CAST({source.values[column]} AS {kind})"
-    return f"CASE WHEN {good} THEN {value} END" if kind == "STRING" else value
 
 
 def relation_rows(

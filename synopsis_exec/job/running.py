@@ -12,11 +12,12 @@ import tempfile
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from synopsis_exec.job.arrivals import arriving
 from synopsis_exec.job.checking import check_arguments
 from synopsis_exec.job.files import is_uri
 from synopsis_exec.job.folding import Job
 from synopsis_exec.job.given import QUERY, STREAMS, Batches
-from synopsis_exec.job.reading import in_one_line, tagged
+from synopsis_exec.job.reading import in_one_line
 from synopsis_exec.job.sinks import importable
 from synopsis_exec.job.source import JobError
 
@@ -41,7 +42,7 @@ def run(spark: SparkSession, options: argparse.Namespace, report: Callable[[dict
     forever = options.trigger not in ("end", "available")
     try:
         query = (
-            tagged(spark, options)
+            arriving(spark, options)
             .writeStream.foreachBatch(job.on_batch)
             .option("checkpointLocation", job.files.where("spark"))
             .trigger(**({"processingTime": options.trigger} if forever else {"availableNow": True}))

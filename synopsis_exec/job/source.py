@@ -2,7 +2,22 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+
+class Cell(NamedTuple):
+    """What a declared column has in a line of JSON that is a row of its stream without a doubt.
+
+    ``kind`` says how it is written; encoded it is from ``low`` to ``high``, and one of ``among`` where that is not
+    empty. The timestamp, and what tells partitions apart, are ``never_null``.
+    """
+
+    column: str
+    kind: str
+    low: Any = None
+    high: Any = None
+    among: tuple[Any, ...] = ()
+    never_null: bool = False
 
 
 class Source(NamedTuple):
@@ -52,6 +67,12 @@ class Source(NamedTuple):
     """Which partition a row is of: the place in `parts`."""
     parts: tuple[str, ...] = ("",)
     """The partitions of a stream by name."""
+    parted: str = ""
+    """The column that says which partition a row is of, by its place in what the column's cells are `among`."""
+    cells: tuple[Cell, ...] = ()
+    """All declared columns, where the driver can read lines by itself."""
+    wanted: tuple[tuple[tuple[str, str, str | None, Any], ...], ...] = ()
+    """`useful` as alternatives of conjunctions, for these: column, operator, other column, constant or offset."""
 
 
 class Target(NamedTuple):

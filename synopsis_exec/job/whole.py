@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import numpy as np
@@ -26,18 +25,14 @@ def whole_pays(rows: int, useful: int) -> bool:
     return useful >= SHARE * rows if rows else all(source.useful == "TRUE" for source in STREAMS)
 
 
-def whole_columns(text: str) -> list[str]:
-    """What is fetched of every row, in Spark SQL over the columns of `tagged`; ``text`` says how a row's text is made.
-
-    What is known of bad rows alone is in one column, as JSON.
-    """
-    bad = f"CASE WHEN reason IS NOT NULL THEN to_json(struct(part, reason, {text} AS text)) END AS bad"
+def whole_columns() -> list[str]:
+    """What is fetched of every row, in Spark SQL over the columns of `tagged`."""
     parts = ["part"] if any(source.parts[1:] for source in STREAMS) else []
-    return ["source", "ts", "useful", bad, *parts, *SLOTS]
+    return ["source", "ts", "useful", "reason IS NOT NULL AS bad", *parts, *SLOTS]
 
 
 class Fetched:
-    """All rows of a batch, as an Arrow table with `whole_columns`.
+    """All rows of a batch, as an Arrow table with `whole_columns`, perhaps with the `reason` and `text` of each.
 
     ``late`` says which rows are, where the timestamps before one were closed; None: where none was.
     """
@@ -46,8 +41,8 @@ class Fetched:
         self.table = table
         self.source = table.column("source").to_numpy()
         self.part = table.column("part").to_numpy() if "part" in table.column_names else None
-        ts, bad = table.column("ts"), table.column("bad")
-        self.fine = None if bad.null_count == len(bad) else bad.is_null().to_numpy()
+        ts, bad = table.column("ts"), table.column("bad").to_numpy()
+        self.fine = ~bad if bad.any() else None
         self.time = (ts.fill_null(0) if ts.null_count else ts).to_numpy()
         late = np.zeros(len(self.time), dtype=bool) if closed is None else self.time < closed
         self.late = late if self.fine is None else late & self.fine
@@ -61,14 +56,15 @@ class Fetched:
         rows = self.table.select(schema_of(False).names)
         return rows if keep.all() else rows.take(np.flatnonzero(keep))
 
-    def bad(self) -> list[dict[str, Any]]:
-        """The bad rows, with their reasons and texts; the late ones are not among them."""
-        if self.fine is None:
-            return []
-        places = np.flatnonzero(~self.fine)
-        told = map(json.loads, self.table.column("bad").take(places).to_pylist())
-        mine = zip(self.source[places].tolist(), told, strict=True)
-        return [{"source": source, "ts": None, "text": None, **row} for source, row in mine]
+    def some_wrong(self) -> bool:
+        """Whether a row is bad or late."""
+        return self.fine is not None or bool(self.late.any())
+
+    def wrong(self) -> list[dict[str, Any]]:
+        """The bad and the late rows, where the table has their texts."""
+        wrong = self.table.take(np.flatnonzero(self.late if self.fine is None else self.late | ~self.fine))
+        there = [name for name in ("source", "part", "ts", "reason", "text") if name in self.table.column_names]
+        return [{"part": 0, **row} for row in wrong.select(there).to_pylist()]
 
     def observed(self) -> dict[str, int | None]:
         """What `Closing.take` wants to know."""

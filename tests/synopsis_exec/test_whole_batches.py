@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support.jobs import TYPED, TYPED_SQL, kernel, write
 from tests.synopsis_exec.test_executors_on_spark import CATALOG, COUNTS, WINDOWS, arrived, ran
-from tests.synopsis_exec.test_job_on_spark import TYPED, TYPED_SQL, kernel, write
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 PARTED: dict[str, Any] = {
@@ -26,23 +27,26 @@ PARTED: dict[str, Any] = {
 PARTED_SQL = "SELECT S.a FROM S, T WHERE S.a = T.a AND S.ts >= T.ts AND S.a BETWEEN 0 AND 3"
 
 
-def both(spark: Any, sql: str, catalog: dict[str, Any], folder: Path) -> tuple[str, list[str], list[dict[str, Any]]]:
-    """What a job leaves, with every batch fetched whole, and with none; fails where the two differ."""
-    found, taken = [], []
-    for whole in (True, False):
+def alike(spark: Any, sql: str, catalog: dict[str, Any], folder: Path) -> tuple[str, list[str], list[dict[str, Any]]]:
+    """What a job leaves, whichever way its batches are fetched; fails where the ways differ."""
+    found, taken = list[Any](), Counter[str]()
+    for way in ("taken_as_lines", "taken_whole", "kept"):
         job = kernel(sql, catalog)
-        taken_whole = job.Job.taken_whole
+        take = getattr(job.Job, way)
 
-        def counted(self: Any, frame: Any, take: Any = taken_whole) -> Any:
-            taken.append(True)
-            return take(self, frame)
+        def counted(self: Any, *given: Any, take: Any = take, way: str = way) -> Any:
+            taken[way] += 1
+            return take(self, *given)
 
-        job.whole_pays = lambda rows, useful, whole=whole: whole
-        job.Job.whole, job.Job.taken_whole = whole, counted
-        found.append(ran(spark, job, folder / f"whole_{whole}", 10**9))
+        setattr(job.Job, way, counted)
+        job.Job.whole = property(lambda self, whole=way == "taken_whole": whole, lambda self, whole: None)
+        job.Reader.pays = lambda self, arrived, as_lines=way == "taken_as_lines": as_lines
+        found.append(ran(spark, job, folder / way, 10**9))
     batches = sum("batch" in report for report in found[0][2])
-    assert len(taken) == batches > 0
-    assert found[0] == found[1]
+    assert batches
+    assert taken["taken_whole"] == taken["kept"] == batches
+    assert taken["taken_as_lines"] == (batches if all(source.cells for source in job.STREAMS) else 0)
+    assert found[0] == found[1] == found[2]
     return found[0]
 
 
@@ -64,14 +68,14 @@ def parted(folder: Path) -> None:
 @pytest.mark.parametrize("sql", [COUNTS, WINDOWS], ids=["counts", "windows of a set"])
 def test_bad_late_and_too_many_rows(spark: Any, tmp_path: Path, sql: str) -> None:
     arrived(tmp_path / "in")
-    out, bad, _ = both(spark, sql, CATALOG, tmp_path)
+    out, bad, _ = alike(spark, sql, CATALOG, tmp_path)
     assert out
     assert all(any(word in line for line in bad) for word in ("late", "no JSON", "max_per_timestamp"))
 
 
 def test_rows_of_partitions(spark: Any, tmp_path: Path) -> None:
     parted(tmp_path / "in")
-    out, bad, reports = both(spark, PARTED_SQL, PARTED, tmp_path)
+    out, bad, reports = alike(spark, PARTED_SQL, PARTED, tmp_path)
     assert out
     words = ("late", "none of the declared partitions", "not UTF-8")
     assert all(any(word in line for line in bad) for word in words)
@@ -89,6 +93,6 @@ def test_every_type(spark: Any, tmp_path: Path) -> None:
     write(tmp_path / "in" / "odd name.jsonl", row, nulls, *faults, *far)
     write(tmp_path / "in" / "T.jsonl", {"n": 3, "at": "2024-01-01T00:00:10Z"}, {"n": 3, "at": "2024-01-01T00:00:11Z"})
     write(tmp_path / "in" / "R.jsonl", {"n": 3, "name": "three"})
-    out, bad, _ = both(spark, TYPED_SQL, TYPED, tmp_path)
+    out, bad, _ = alike(spark, TYPED_SQL, TYPED, tmp_path)
     assert len(bad) == len(faults)
     assert len(out.splitlines()) >= 4

@@ -1,0 +1,67 @@
+"""Part of every job: a line of JSON as a row, good or with the reason why not, in Spark SQL."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from synopsis_exec.job.source import Source
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def quoted(name: str) -> str:
+    """A column name in Spark SQL."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def parse_json(source: Source, lines: DataFrame, records: bool = False) -> DataFrame:
+    """Parse JSON objects, which are `value`; ``records`` may have none.
+
+    As an array that ends with a NULL of ours, so that text after the object is an error too. Only where a column is
+    NULL and does not plainly say so, a second look at the object says whether it is missing or not of its type.
+    """
+    tests = {"the record has no value": "value IS NULL"} if records else {}
+    tests |= {"not UTF-8": "NOT is_valid_utf8(value)", "not a JSON object": "row IS NULL OR size(parsed) <> 2"}
+    for column, reason in source.missing.items():
+        key, absent = sql_text(column), f"row.{quoted(column)} IS NULL"
+        if source.mark_columns and column not in source.mark_columns:
+            absent += f" AND NOT {source.mark}"
+        tests[f"{column} is missing"] = f"{absent} AND NOT map_contains_key(fields, {key})"
+        tests[reason] = f"{absent} AND fields[{key}] IS NOT NULL"
+    doubts = [f"row.{quoted(column)} IS NULL AND NOT {plainly_null(column)}" for column in source.missing]
+    nulls = " OR ".join(f"row.{quoted(column)} IS NULL" for column in source.missing)
+    # A CASE in a CASE: Spark would compute what the doubts have in common for every row
+    again = f"CASE WHEN {' OR '.join(doubts)} THEN get({from_json('MAP<STRING,STRING>')}, 0) END"
+    rows = (
+        lines.selectExpr("value", f"{from_json(f'STRUCT<{source.schema}>')} AS parsed")
+        .selectExpr("value", "parsed", "get(parsed, 0) AS row")
+        .selectExpr("*", f"CASE WHEN {nulls} THEN {again} END AS fields")
+    )
+    return rows.selectExpr("value AS raw", "row", f"{reasons({**tests, **source.invalid})} AS reason")
+
+
+def plainly_null(column: str) -> str:
+    """Whether a row says `"column": null`: seen without parsing, in an object without escapes and nested values."""
+    flat = "instr(value, '\\\\') = 0 AND instr(value, '[') = 0 AND locate('{', value, instr(value, '{') + 1) = 0"
+    name = json.dumps(column, ensure_ascii=False)
+    said = (f"contains(value, {sql_text(f'{name}:{space}null')})" for space in ("", " "))
+    return f"({flat} AND ({' OR '.join(said)}))"
+
+
+def from_json(schema: str) -> str:
+    """The column `value` and a NULL after it, parsed as an array."""
+    options = "map('allowSingleQuotes', 'false', 'enableDateTimeParsingFallback', 'false')"
+    return f"from_json(concat('[', value, ',null]'), {sql_text(f'ARRAY<{schema}>')}, {options})"
+
+
+def reasons(tests: dict[str, str]) -> str:
+    """The first reason whose condition is true; NULL when none is."""
+    cases = " ".join(f"WHEN {condition} THEN {sql_text(reason)}" for reason, condition in tests.items())
+    return f"CASE {cases} END" if cases else "CAST(NULL AS STRING)"
+
+
+def sql_text(text: str) -> str:
+    """A string literal in Spark SQL."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
