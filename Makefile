@@ -10,6 +10,8 @@ PACKAGES := analyzer commands criteria gate importing preprocess punctuation rec
 PIP_INSTALL := PIP_USE_PEP517=1 $(BIN)/pip install --quiet --disable-pip-version-check
 LOCK_VENV := build/lock
 UV := uv==0.13.8
+# Processes that run the tests; 0: this one alone.
+WORKERS ?= auto
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test lint bench man lock clean python java
@@ -23,7 +25,8 @@ demo: java setup ## analyse, compile and run the example queries on Spark
 	@$(BIN)/streambound demo
 
 test: java lint ## run every check and every test; ARGS="tests/analyzer -k closure" picks tests
-	$(BIN)/pytest $(ARGS)
+	@# Without new workers for lost ones: pytest-xdist 3.8 then waits forever for their groups.
+	$(BIN)/pytest -n $(WORKERS) --dist loadgroup --max-worker-restart 0 $(ARGS)
 
 lint: setup ## run the linter, the formatter's check, the type checker and the import contracts
 	$(BIN)/ruff check .

@@ -116,6 +116,11 @@ def bound(split: Query) -> Bound | None:
     return Bound(tuple(found), total(table.size for branch in found for table in branch.tables))
 
 
+def has_bound(branch: Branch, distinct: bool) -> bool:
+    """Whether one branch has tables, each with a bound, whether or not its criterion holds."""
+    return all(_branch_bound(0, part, distinct, "") is not None for part in _parts(branch, distinct))
+
+
 def _parts(branch: Branch, distinct: bool) -> tuple[Case, ...]:
     """The cases of a branch that have tables of their own; most often one."""
     return cases(branch) if distinct else (Case(branch),)

@@ -45,15 +45,17 @@ def _misshapen(conditions: Conditions, table: Table) -> Iterator[str]:
         yield f"table {table.name} has a member without streams, or a relation twice"
     if table.extrema or table.deadline is not None:
         yield f"table {table.name} forgets matches"
-    before: set[str] = set()
+    before: list[str] = []
     for member in table.members:
         first = member.streams[0]
         if not all(conditions.forced(x, y) for x in member.streams for y in member.streams):
             yield f"table {table.name} takes {', '.join(member.streams)} for one"
+        if any(conditions.forced(first, other) for other in before):
+            yield f"table {table.name} has {first} after what is never older"
         for other in member.after:
             if other not in before or not conditions.forced(other, first):
                 yield f"table {table.name} says that {other} is there whenever {first} is"
-        before.add(first)
+        before.append(first)
 
 
 class _Family:

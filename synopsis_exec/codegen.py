@@ -64,12 +64,14 @@ def job_text(plan: Plan) -> str:
     by_row, apart = row_kernel_reason(plan), not no_ranges_reason(plan)
     kernel = _ROWS if by_row else _COLUMNS
     ways = extensions_text(plan, branches) if apart else ""  # first: their limits are the class's, too
-    texts = [kernel_text(plan, branches), *map(_part, _BASIS)]
+    rows, sources = kernel_text(plan, branches), _sources(plan)
+    columns = "" if by_row else columns_text(plan, branches)
+    texts = [rows, *map(_part, _BASIS)]
     if not by_row:
-        texts += [_part("shape"), columns_text(plan, branches)]
+        texts += [_part("shape"), columns]
     texts += [ways] * apart
     texts += [
-        _sources(plan),
+        sources,
         *map(_part, kernel),
         f"IN_COLUMNS = {not by_row}\nKernel = {'RowWise' if by_row else 'Columnar'}\n",
     ]
@@ -80,7 +82,8 @@ def job_text(plan: Plan) -> str:
     parts.insert(job.index("closing"), punctuation_text(_module("closing")))
     head = "\n".join(["", _FIRST, _imports(used), _SPARK, _constants(plan)])
     code = head.rstrip("\n") + "\n" + "\n\n".join([*texts, *parts, _END])
-    ast.parse(code)
+    for text in (head, rows, columns, ways, sources):  # the others are the same in every job
+        ast.parse(text)
     return _header(plan, code) + code
 
 

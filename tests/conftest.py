@@ -1,15 +1,41 @@
-"""Hypothesis without deadlines, as the machine may be busy; the same examples in every CI run. A cache per test."""
+"""Hypothesis without deadlines, as the machine may be busy; the same examples in every CI run. A cache per test.
+
+`make test` runs the tests in several processes. All that use the one Spark session are for one of them, and begin; then
+come those that take long, so that no process is left alone with them.
+"""
+
+from __future__ import annotations
 
 import itertools
 import os
+import sys
+import warnings
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import settings
 
+from tests.support.quick_java import run_java_quickly
+
 settings.register_profile("streambound", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("streambound")
+run_java_quickly()
 
+SHARED = ("spark", "page")
+"""Fixtures that take longer than the tests that use them: a Spark session, a browser."""
 _numbers = itertools.count()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """In a process of several: what shares something stays together, and the slow ones begin."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        return
+    for item in items:
+        for name in set(SHARED).intersection(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.xdist_group(name))
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -23,3 +49,17 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test sees what another one, or the user, has in the cache; the directory is made when it is written."""
     monkeypatch.setenv("STREAMBOUND_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "cache" / str(next(_numbers))))
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    """The session that a generated job makes for itself: one for all tests, as starting it takes longer than any."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    from synopsis_exec.simulate import load_kernel
+    from tests.synopsis_exec.test_codegen import figure2_job
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        session = load_kernel(figure2_job()).session()
+    yield session
+    session.stop()

@@ -12,6 +12,8 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+import pytest
+
 from analyzer.catalog import catalog_from_mapping
 from analyzer.errors import NotExecutableError, TooManyBranchesError
 from analyzer.symbols import symbols_in
@@ -33,6 +35,7 @@ from tests.support.profiles import MORE
 from tests.support.queries import MANY_ALTERNATIVES, Features, Statement, make_statement
 from tests.support.streams import adversarial_rows, small_rows
 
+pytestmark = pytest.mark.xdist_group("decisions")  # made once, in one process
 STATEMENTS = 2000 * MORE
 KINDS = (
     Features(),
@@ -66,6 +69,7 @@ def _kind(statement: Statement) -> str:
     return "set" if statement.distinct else "bag"
 
 
+@pytest.mark.slow
 def test_no_accepted_query_keeps_more_than_its_bound() -> None:
     """Its certificate holds, and the kernel of its job keeps at most M entries, on random and on hostile streams."""
     ran: Counter[str] = Counter()
@@ -121,6 +125,7 @@ def _peak(plan: Plan, kernel: Any, relations: Rows, streams: Rows) -> int:
     return most
 
 
+@pytest.mark.slow
 def test_no_rejected_query_lacks_a_witness_that_sql_confirms(record_property: Callable[[str, object], None]) -> None:
     """Batch SQL tells all 2^N prefixes apart; *unknown* is rare for sets, and never said of bags."""
     found, counts = decisions()

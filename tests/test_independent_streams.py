@@ -25,7 +25,7 @@ from tests.support.certificates import rejections
 from tests.support.choices import Choices
 from tests.support.columnar import in_columns
 from tests.support.encoding import encode_rows
-from tests.support.kernel import formula_value, job_of, run_kernel
+from tests.support.kernel import formula_value, job_of, loaded, run_kernel
 from tests.support.oracle import Oracle
 from tests.support.product import decided
 from tests.support.profiles import MORE
@@ -55,6 +55,7 @@ def _has_parts(job: Any) -> bool:
     return max(joined, default=0) > 1
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("parts")
 @pytest.mark.parametrize(
     "features",
@@ -63,8 +64,6 @@ def _has_parts(job: Any) -> bool:
 )
 def test_random_queries_print_what_sql_says_within_their_bound(features: Features) -> None:
     """Both kernels, timestamp by timestamp and in batches, against DuckDB."""
-    from synopsis_exec.simulate import load_kernel
-
     seen: Counter[str] = Counter()
     for seed in range(300 * MORE):
         choices = Choices.seeded(seed)
@@ -85,7 +84,7 @@ def test_random_queries_print_what_sql_says_within_their_bound(features: Feature
         limit = formula_value(decision, statement.catalog, rows)
         assert limit is None or run.peak <= limit, statement.sql
         seen["results"] += sum(map(len, expected.values()))
-        job = load_kernel(job_of(decision, statement.catalog))
+        job = loaded(job_of(decision, statement.catalog))
         if job.IN_COLUMNS:
             encoded = encode_rows(statement.catalog, rows)
             cuts = [choices.integer(1, 8) for _ in range(3)]
@@ -137,8 +136,6 @@ WIDE = {
 
 @pytest.mark.parametrize("shape", WIDE)
 def test_a_wide_query_has_a_bound_a_certificate_and_a_job(shape: str) -> None:
-    from synopsis_exec.simulate import load_kernel
-
     sql, catalog = _wide(shape)
     decision = decided(sql, catalog)
     found = bound(decision.derivation.split)
@@ -148,7 +145,7 @@ def test_a_wide_query_has_a_bound_a_certificate_and_a_job(shape: str) -> None:
     expected = Oracle(catalog, rows).prefix_expected(sql)
     assert sum(bool(new) for new in expected.values()) > 1, expected
     assert run_kernel(decision, catalog, rows).printed == expected
-    job = load_kernel(job_of(decision, catalog))
+    job = loaded(job_of(decision, catalog))
     assert _has_parts(job)
     for cuts in ([], [2, 3, 5], range(1, 9)):
         counts: Counter[Any] = Counter()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,30 +19,16 @@ from tests.support.choices import Choices, drawn
 from tests.support.extremal_queries import make_extremal_query
 from tests.support.finite_queries import FINITE, make_clipped_query, make_finite_query
 from tests.support.kernel import Run, formula_value, run_kernel
+from tests.support.kernel_cases import Case, make_case
 from tests.support.oracle import Oracle
 from tests.support.product import decided
 from tests.support.profiles import examples
 from tests.support.queries import EXECUTABLE, Features, make_statement
-from tests.support.streams import Rows, adversarial_rows, small_rows
+from tests.support.streams import adversarial_rows, small_rows
 
 SAMPLE = range(60)
 CROWDED = replace(EXECUTABLE, streams=3)
 EXTREMES = {symbol(extreme, stream, column) for extreme in ("min", "max") for stream in FINITE for column in "ab"}
-
-
-@dataclass(frozen=True)
-class Case:
-    """A statement, its catalog and the rows that arrive."""
-
-    sql: str
-    catalog: dict[str, Any]
-    rows: Rows
-
-
-def _case(choices: Choices, features: Features, hostile: bool = False) -> Case:
-    statement = make_statement(choices, features)
-    rows = (adversarial_rows if hostile else small_rows)(choices, statement.catalog)
-    return Case(statement.sql, statement.catalog, rows)
 
 
 def _run(case: Case) -> tuple[Decision, Run] | None:
@@ -80,14 +66,15 @@ def _check(case: Case) -> None:
     _check_memory(case, *ran)
 
 
+@pytest.mark.slow
 @examples(120)
-@given(drawn(lambda choices: _case(choices, EXECUTABLE)))
+@given(drawn(lambda choices: make_case(choices, EXECUTABLE)))
 def test_every_prefix_prints_what_sql_says(case: Case) -> None:
     _check(case)
 
 
 @examples(60)
-@given(drawn(lambda choices: _case(choices, Features())))
+@given(drawn(lambda choices: make_case(choices, Features())))
 def test_whole_language_prints_what_sql_says_where_it_runs(case: Case) -> None:
     _check(case)
 
@@ -177,6 +164,7 @@ def _keeps_extrema(decision: Decision) -> bool:
     return found is not None and any(table.layout.extrema for table in found.tables)
 
 
+@pytest.mark.slow
 @examples(120)
 @given(drawn(_extremal_case))
 def test_sets_print_what_sql_says_and_always_have_a_bound(case: Case) -> None:
@@ -226,6 +214,7 @@ def _classes_case(choices: Choices) -> Case:
     return Case(sql, RELATED, small_rows(choices, RELATED, 8))
 
 
+@pytest.mark.slow
 @examples(150)
 @given(drawn(_classes_case))
 def test_equal_attributes_and_inequalities_with_relations(case: Case) -> None:
@@ -277,7 +266,7 @@ def test_a_fixed_sample_is_mostly_bounded_run_and_not_empty() -> None:
     """So that the properties above cannot become true by running nothing."""
     counts: Counter[str] = Counter()
     for seed in SAMPLE:
-        case = _case(Choices.seeded(seed), EXECUTABLE)
+        case = make_case(Choices.seeded(seed), EXECUTABLE)
         counts["bounded"] += decided(case.sql, case.catalog).verdict is Verdict.BOUNDED
         ran = _run(case)
         if ran is not None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
+from typing import Any
 
 import pytest
 
@@ -24,21 +22,15 @@ LITERALS = [
     "'a'/*c*/'b' '' 'd'",
     r"'\%x\_y\q\n\101\u00e9\U0001F600'",
 ]
-PROGRAM = """
-import json, sys
-from pyspark.sql import SparkSession
-spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
-print(json.dumps([spark.sql("SELECT " + literal).first()[0] for literal in json.loads(sys.argv[1])]))
-"""
 
 
 @pytest.mark.spark
-def test_literals() -> None:
-    command = [sys.executable, "-c", PROGRAM, json.dumps(LITERALS)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_literals(spark: Any) -> None:
     values = []
     for literal in LITERALS:
         (output,) = query_of(f"SELECT {literal} FROM S").branches[0].outputs
         assert isinstance(output.value, Constant)
         values.append(output.value.value)
-    assert values == json.loads(done.stdout.splitlines()[-1])
+    assert values == [spark.sql(f"SELECT {literal}").first()[0] for literal in LITERALS]

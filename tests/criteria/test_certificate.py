@@ -200,6 +200,7 @@ def test_strings_have_no_bound_unless_they_are_listed() -> None:
     assert _state_bytes(decision, listed, rows) <= limit
 
 
+@pytest.mark.slow
 def test_no_random_run_takes_more_bytes_than_its_certificate_says() -> None:
     compared = 0
     for seed in range(60 * MORE):

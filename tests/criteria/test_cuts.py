@@ -110,6 +110,7 @@ def _row(choices: Choices, catalog: Catalog, stream: str, ts: int) -> dict[str, 
     return {"a": 0, "b": 0, "ts": ts, **{name: None if choices.chance(5) else value for name, value in values.items()}}
 
 
+@pytest.mark.slow
 @examples(50)
 @given(drawn(_case))
 def test_the_kernel_prints_what_sql_says_and_stays_within_the_bound(case: Any) -> None:

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
+import pytest
+
 from analyzer.catalog import parse_catalog
 from analyzer.spans import SourceText
 from criteria.check import Checked, check_source, with_repairs
@@ -20,6 +22,7 @@ from tests.support.profiles import MORE
 from tests.support.queries import Features, Statement, make_statement
 from tests.support.streams import Rows, adversarial_rows, small_rows
 
+pytestmark = pytest.mark.xdist_group("rejected")  # the queries are found once, in one process
 FILE = "q.sql"
 SEEDS = range(160 * MORE)
 NARROW = range(5000, 5000 + 120 * MORE)

@@ -34,6 +34,7 @@ def _sample() -> list[SmallQuery]:
     return [make_small_query(Choices.seeded(seed)) for seed in SEEDS]
 
 
+@pytest.mark.slow
 def test_every_unbounded_verdict_has_a_witness_and_no_bounded_one_has() -> None:
     counts: Counter[str] = Counter()
     for query in _sample():

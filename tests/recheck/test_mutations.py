@@ -67,6 +67,7 @@ def _matters(query: SmallQuery, mutation: Mutation) -> bool:
     return mutation.name in ALWAYS_WRONG
 
 
+@pytest.mark.slow
 def test_nothing_that_matters_in_a_small_query_is_missed() -> None:
     """Against the twins, which are exact and share nothing with the checker; it may reject a little too much."""
     seen: Counter[str] = Counter()

@@ -19,10 +19,10 @@ from criteria.vocabulary import Verdict
 from synopsis_exec.adversary import floods
 from synopsis_exec.codegen import job_text
 from synopsis_exec.plan import make_plan
-from synopsis_exec.simulate import load_kernel, replay
+from synopsis_exec.simulate import replay
 from tests.support.catalogs import PLAIN, with_relation
 from tests.support.choices import Choices
-from tests.support.kernel import sizes_of
+from tests.support.kernel import loaded, sizes_of
 from tests.support.product import decided
 from tests.support.profiles import MORE
 from tests.support.queries import Features, make_statement
@@ -76,7 +76,7 @@ def bounded(decision: Decision) -> bool:
 def tightness(decision: Decision, catalog: Catalog, timestamps: int) -> float:
     """The greatest share of M that is reached; more than M fails."""
     plan = make_plan(decision, catalog)
-    kernel = load_kernel(job_text(plan))
+    kernel = loaded(job_text(plan))
     shares = [0.0]
     for flood in floods(plan, timestamps=timestamps):
         peak = max((step.entries for step in replay(kernel, flood.relations, flood.streams)), default=0)
@@ -87,6 +87,7 @@ def tightness(decision: Decision, catalog: Catalog, timestamps: int) -> float:
     return max(shares)
 
 
+@pytest.mark.slow
 def test_documented_queries_reach_half_of_their_bound() -> None:
     cases = _documented()
     assert {"figure2", "late_tally_at_fog", "two_parents", "compared_with_an_older_stream"} <= set(cases)

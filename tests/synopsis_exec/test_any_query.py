@@ -20,9 +20,9 @@ from analyzer.errors import NotExecutableError
 from criteria.vocabulary import Verdict
 from synopsis_exec.codegen import job_text
 from synopsis_exec.plan import make_plan
-from synopsis_exec.simulate import load_kernel
 from tests.support.choices import Choices, drawn
 from tests.support.encoding import encode, encode_rows
+from tests.support.kernel import loaded
 from tests.support.oracle import Oracle
 from tests.support.product import decided
 from tests.support.profiles import examples
@@ -105,7 +105,7 @@ def check(case: Case) -> Counter[str] | None:
         return None
     try:
         plan = make_plan(decision, catalog_from_mapping(case.catalog))
-        job = load_kernel(job_text(plan))
+        job = loaded(job_text(plan))
     except NotExecutableError:
         return None
     seen: Counter[str] = Counter()

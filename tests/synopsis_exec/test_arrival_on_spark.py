@@ -16,9 +16,9 @@ from synopsis_exec.plan import make_plan
 from synopsis_exec.recorded import like, read_row
 from synopsis_exec.simulate import load_kernel
 from tests.support.choices import Choices
+from tests.support.jobs import kernel, read, run, write
 from tests.support.oracle import Oracle, by_timestamp
 from tests.support.product import decided
-from tests.synopsis_exec.test_job_on_spark import kernel, read, run, write
 
 SQL = "SELECT S.a, T.b FROM S, T WHERE S.ts < T.ts AND S.a = 1 AND T.b BETWEEN 0 AND 3"
 S = {"a": "bigint", "shard": "string", "note": "string", "since": "bigint", "ts": "bigint"}

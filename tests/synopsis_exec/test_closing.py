@@ -22,8 +22,8 @@ from hypothesis import given
 from analyzer.catalog import catalog_from_mapping
 from synopsis_exec.codegen import job_text
 from synopsis_exec.plan import make_plan
-from synopsis_exec.simulate import load_kernel
 from tests.support.choices import Choices, drawn
+from tests.support.kernel import loaded
 from tests.support.oracle import Oracle, by_timestamp
 from tests.support.product import decided
 from tests.support.profiles import examples
@@ -203,7 +203,7 @@ class Model:
 @cache
 def module(sql: str) -> Any:
     declared = {"streams": {name: {"timestamp": "ts", "columns": COLUMNS} for name in "STU"}}
-    return load_kernel(job_text(make_plan(decided(sql, declared), catalog_from_mapping(declared))))
+    return loaded(job_text(make_plan(decided(sql, declared), catalog_from_mapping(declared))))
 
 
 def arranged(source: Any, body: dict[str, Any]) -> Any:

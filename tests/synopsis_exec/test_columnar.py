@@ -5,26 +5,24 @@ from __future__ import annotations
 import io
 import json
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 import pytest
 from hypothesis import assume, given
 
-from analyzer.errors import NotExecutableError
-from criteria.verdict import Verdict
+from synopsis_exec.codegen import job_text
 from tests.support.catalogs import PLAIN
 from tests.support.choices import Choices, drawn
 from tests.support.columnar import Closed, columns_of, in_columns, listed, row_by_row
-from tests.support.encoding import encode_rows
 from tests.support.finite_queries import make_clipped_query, make_finite_query
 from tests.support.kernel import _kernel, job_of
+from tests.support.kernel_cases import Case, make_case, make_cuts, plan_of
 from tests.support.oracle import Oracle
 from tests.support.product import decided
 from tests.support.profiles import examples
-from tests.support.queries import EXECUTABLE, Features, make_statement
+from tests.support.queries import EXECUTABLE, Features
 from tests.support.streams import Rows, adversarial_rows, small_rows
 from tests.synopsis_exec.test_kernel import kernel_of, stream
 
@@ -32,36 +30,23 @@ WINDOWS = Features(windows=70, finite=30, timestamps=0)
 SETS = Features(distinct=100, windows=30)
 
 
-@dataclass(frozen=True)
-class Case:
-    """A statement, its catalog, the rows that arrive, and before which timestamps batches begin."""
-
-    sql: str
-    catalog: dict[str, Any]
-    rows: Rows
-    cuts: Sequence[int]
-
-
 def _case(choices: Choices, features: Features, hostile: bool = False) -> Case:
-    statement = make_statement(choices, features)
-    rows = (adversarial_rows if hostile else small_rows)(choices, statement.catalog)
-    cuts = [choices.integer(0, 12) for _ in range(choices.integer(0, 4))]
-    return Case(statement.sql, statement.catalog, rows, cuts)
+    return make_case(choices, features, (0, 4), hostile)
+
+
+def _job(case: Case) -> Any:
+    """The job; None for a query that no job runs, or only row by row."""
+    plan = plan_of(case)
+    job = plan and _kernel(job_text(plan))
+    return job if job and job.IN_COLUMNS else None
 
 
 def _run(case: Case) -> tuple[list[Closed], list[Closed]] | None:
-    """What both kernels give; None for a query that no job runs, or only row by row."""
-    decision = decided(case.sql, case.catalog)
-    if decision.verdict is not Verdict.BOUNDED:
+    """What both kernels give."""
+    job = _job(case)
+    if job is None:
         return None
-    try:
-        job = _kernel(job_of(decision, case.catalog))
-    except NotExecutableError:
-        return None
-    if not job.IN_COLUMNS:
-        return None
-    encoded = encode_rows(case.catalog, case.rows)
-    relations = {name: encoded.get(name, []) for name in case.catalog.get("relations", {})}
+    relations, encoded = case.encoded()
     return row_by_row(job, relations, encoded, case.cuts), in_columns(job, relations, encoded, case.cuts)
 
 
@@ -95,7 +80,7 @@ def test_both_kernels_agree_on_windows_and_ends(case: Case) -> None:
 def _finite_case(choices: Choices) -> Case:
     query = (make_clipped_query if choices.chance(50) else make_finite_query)(choices)
     rows = (adversarial_rows if choices.chance(40) else small_rows)(choices, query.catalog)
-    return Case(query.sql, query.catalog, rows, [choices.integer(0, 9) for _ in range(choices.integer(0, 3))])
+    return Case(query.sql, query.catalog, rows, make_cuts(choices, (0, 3), 9))
 
 
 @examples(30)
@@ -123,19 +108,12 @@ def test_a_fixed_sample_equals_sql(monkeypatch: pytest.MonkeyPatch, dense: int, 
     counts: Counter[str] = Counter()
     for seed in range(16):
         case = _case(Choices.seeded(3000 + seed), features)
-        decision = decided(case.sql, case.catalog)
-        if decision.verdict is not Verdict.BOUNDED:
-            continue
-        try:
-            job = _kernel(job_of(decision, case.catalog))
-        except NotExecutableError:
-            continue
-        if not job.IN_COLUMNS:
+        job = _job(case)
+        if job is None:
             continue
         monkeypatch.setattr(job, "PAIRS", 3)
         monkeypatch.setattr(job, "DENSE", dense)
-        encoded = encode_rows(case.catalog, case.rows)
-        relations = {name: encoded.get(name, []) for name in case.catalog.get("relations", {})}
+        relations, encoded = case.encoded()
         closed = in_columns(job, relations, encoded, case.cuts)
         printed: dict[int, Counter[tuple[Any, ...]]] = {}
         for now, values, n in (result for batch in closed for result in batch.results):

@@ -14,8 +14,8 @@ from synopsis_exec.plan import make_plan
 from synopsis_exec.recorded import recorded_rows
 from synopsis_exec.simulate import load_kernel
 from synopsis_exec.useful import useful
+from tests.support.jobs import kernel, read, run, write
 from tests.support.product import decided
-from tests.synopsis_exec.test_job_on_spark import kernel, read, run, write
 
 COLUMNS = {"a": "bigint", "ts": "bigint"}
 SQL = "SELECT T.a FROM S, T WHERE S.ts > T.ts AND 0 < T.a AND T.a < 5"

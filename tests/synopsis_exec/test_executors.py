@@ -17,22 +17,17 @@ from typing import Any
 import pytest
 from hypothesis import assume, given
 
-from analyzer.catalog import catalog_from_mapping
-from analyzer.errors import NotExecutableError
-from criteria.verdict import Verdict
 from synopsis_exec.codegen import job_text
-from synopsis_exec.plan import make_plan
 from synopsis_exec.range_choice import no_ranges_reason
-from synopsis_exec.simulate import load_kernel
 from tests.support.apart import Seen, both_ways
 from tests.support.catalogs import PLAIN
 from tests.support.choices import Choices, drawn
-from tests.support.encoding import encode_rows
+from tests.support.kernel import loaded
+from tests.support.kernel_cases import Case, make_case, plan_of
 from tests.support.oracle import Oracle, by_timestamp
-from tests.support.product import decided
 from tests.support.profiles import examples
-from tests.support.queries import EXECUTABLE, Features, make_statement
-from tests.support.streams import Rows, adversarial_rows, small_rows
+from tests.support.queries import EXECUTABLE, Features
+from tests.support.streams import Rows
 
 BAGS = replace(EXECUTABLE, windows=0)
 WINDOWS = Features(windows=100, finite=20, timestamps=0)
@@ -40,52 +35,40 @@ SETS = Features(distinct=100, windows=30)
 
 
 @dataclass(frozen=True)
-class Case:
-    """A statement, its catalog, its rows, the places where batches begin, those where ranges do, and a bound."""
+class Spread(Case):
+    """A case with the places where ranges begin, a bound, and whether rows that are the same come as one."""
 
-    sql: str
-    catalog: dict[str, Any]
-    rows: Rows
-    cuts: Sequence[int]
-    ranges: Sequence[int]
-    limit: int | None
+    ranges: Sequence[int] = ()
+    limit: int | None = None
     grouped: bool = False
 
 
-def _case(choices: Choices, features: Features, hostile: bool = False) -> Case:
-    statement = make_statement(choices, features)
-    rows = (adversarial_rows if hostile else small_rows)(choices, statement.catalog)
-    cuts = [choices.integer(0, 12) for _ in range(choices.integer(0, 2))]
+def _case(choices: Choices, features: Features, hostile: bool = False) -> Spread:
+    case = make_case(choices, features, (0, 2), hostile)
     ranges = [choices.integer(1, 12) for _ in range(choices.integer(1, 5))]
     limit = choices.integer(0, 4) if choices.chance(20) else None
+    rows = case.rows
     if grouped := choices.chance(40):  # with rows that are the same
         rows = {name: [row for row in some for _ in range(choices.integer(1, 3))] for name, some in rows.items()}
-    return Case(statement.sql, statement.catalog, rows, cuts, ranges, limit, grouped)
+    return Spread(case.sql, case.catalog, rows, case.cuts, ranges, limit, grouped)
 
 
-def _job(sql: str, catalog: dict[str, Any]) -> Any:
+def _job(case: Case) -> Any:
     """The job; None for a query whose batches all go to the driver, or that no job runs. It writes encoded values."""
-    decision = decided(sql, catalog)
-    if decision.verdict is not Verdict.BOUNDED:
+    plan = plan_of(case)
+    if plan is None or no_ranges_reason(plan):
         return None
-    try:
-        plan = make_plan(decision, catalog_from_mapping(catalog))
-    except NotExecutableError:
-        return None
-    if no_ranges_reason(plan):
-        return None
-    job = load_kernel(job_text(plan))
+    job = loaded(job_text(plan))
     job.TYPES, job.TIME_TYPE = dict.fromkeys(job.TYPES, "integer"), "integer"
     return job
 
 
-def _check(case: Case) -> list[Seen] | None:
+def _check(case: Spread) -> list[Seen] | None:
     """What each batch leaves, the same on the driver and in ranges; None for what is no example."""
-    job = _job(case.sql, case.catalog)
+    job = _job(case)
     if job is None:
         return None
-    encoded = encode_rows(case.catalog, case.rows)
-    relations = {name: encoded.get(name, []) for name in case.catalog.get("relations", {})}
+    relations, encoded = case.encoded()
     found = []
     with TemporaryDirectory() as name:
         parts = (case.cuts, case.ranges, case.limit, case.grouped)
@@ -99,7 +82,7 @@ def _check(case: Case) -> list[Seen] | None:
 def test_ranges_leave_what_the_driver_leaves(features: Features) -> None:
     @examples(15)
     @given(drawn(lambda choices: _case(choices, features)))
-    def check(case: Case) -> None:
+    def check(case: Spread) -> None:
         assume(_check(case) is not None)
 
     check()
@@ -107,7 +90,7 @@ def test_ranges_leave_what_the_driver_leaves(features: Features) -> None:
 
 @examples(12)
 @given(drawn(lambda choices: _case(choices, replace(EXECUTABLE, streams=4, alternatives=0), hostile=True)))
-def test_ranges_of_hostile_streams(case: Case) -> None:
+def test_ranges_of_hostile_streams(case: Spread) -> None:
     assume(_check(case) is not None)
 
 
@@ -159,14 +142,14 @@ def _long(seed: int) -> Rows:
 
 @cache
 def _unbounded_steps(name: str) -> int:
-    seen = _check(Case(LONG[name], PLAIN, _long(3), [25], [], None)) or []
+    seen = _check(Spread(LONG[name], PLAIN, _long(3), [25], [], None)) or []
     return max(batch.counts[1] for batch in seen)
 
 
 @pytest.mark.parametrize("name", LONG)
 def test_rows_as_counts(name: str) -> None:
     rows = {stream: [row for row in some for _ in range(1 + row["a"] % 3)] for stream, some in _long(4).items()}
-    seen = _check(Case(LONG[name], PLAIN, rows, [25], [7, 19], None, True))
+    seen = _check(Spread(LONG[name], PLAIN, rows, [25], [7, 19], None, True))
     assert seen is not None
     assert sum(batch.results.count("\n") for batch in seen) > (3 if "set" in name else 8)
 
@@ -175,23 +158,23 @@ def test_rows_as_counts(name: str) -> None:
 @pytest.mark.parametrize("name", LONG)
 def test_long_batches_in_many_ranges(name: str, ranges: Sequence[int]) -> None:
     """All results, all counts, the tables; and the same error at the same timestamp where M is too small."""
-    seen = _check(Case(LONG[name], PLAIN, _long(3), [25], ranges, None))
+    seen = _check(Spread(LONG[name], PLAIN, _long(3), [25], ranges, None))
     assert seen is not None
     assert len(seen) == 2
     assert sum(batch.results.count("\n") for batch in seen) > (3 if "set" in name else 8)
     most = max(batch.counts[1] for batch in seen)
     assert most == _unbounded_steps(name)
     for limit in range(max(0, most - 3), most):
-        stopped = _check(Case(LONG[name], PLAIN, _long(3), [25], ranges, limit))
+        stopped = _check(Spread(LONG[name], PLAIN, _long(3), [25], ranges, limit))
         assert stopped is not None
         assert f"more than its bound M = {limit}" in stopped[-1].stopped
 
 
 def test_a_result_with_too_many_duplicates_stops_the_job() -> None:
     sql = "SELECT 1 AS one FROM S, T WHERE S.ts > T.ts"
-    job = _job(sql, PLAIN)
-    job.MOST = 6
     rows = {"T": [{"ts": now} for now in range(9)], "S": [{"ts": 12}]}
+    job = _job(Case(sql, PLAIN, rows))
+    job.MOST = 6
     with TemporaryDirectory() as name:
         ((driver, spread),) = both_ways(job, Path(name), {}, rows, [], [3, 6, 9])
     assert driver == spread

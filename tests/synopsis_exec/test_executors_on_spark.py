@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.synopsis_exec.test_job_on_spark import kernel, read, write
+from tests.support.jobs import kernel, read, write
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 

@@ -15,8 +15,8 @@ import duckdb
 import pytest
 
 from synopsis_exec.simulate import load_kernel
+from tests.support.jobs import batches, kernel, read, run, write
 from tests.synopsis_exec.test_codegen import FIGURE2, figure2_job
-from tests.synopsis_exec.test_job_on_spark import batches, kernel, read, run, write
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 

@@ -19,13 +19,13 @@ from synopsis_exec.plan import make_plan
 from synopsis_exec.plan_ir import Plan
 from synopsis_exec.recorded import read_row
 from synopsis_exec.recorded_streams import line_writer
-from synopsis_exec.simulate import load_kernel
 from synopsis_exec.verify import generated
 from tests.support.choices import Choices
+from tests.support.jobs import TYPED, TYPED_SQL
+from tests.support.kernel import loaded
 from tests.support.product import decided
 from tests.support.profiles import MORE
 from tests.support.queries import Features, make_statement
-from tests.synopsis_exec.test_job_on_spark import TYPED, TYPED_SQL
 
 W1: dict[str, Any] = {
     "streams": {
@@ -70,7 +70,7 @@ def _check(plan: Plan, feed: Feed, number: int = 300) -> dict[str, list[dict[str
 def test_results_come_of_random_streams(sql: str, catalog: dict[str, Any], seed: int) -> None:
     plan = plan_of(sql, catalog)
     rows = _check(plan, random_feed(plan, seed, few=6))
-    assert kernel_output(plan, load_kernel(job_text(plan)), rows).count("\n") > 5
+    assert kernel_output(plan, loaded(job_text(plan)), rows).count("\n") > 5
 
 
 def test_random_queries() -> None:
@@ -87,7 +87,7 @@ def test_random_queries() -> None:
         done += 1
         _check(plan, adversarial_feed(plan))
         rows = _check(plan, random_feed(plan, seed, few=8, timestamps=100))
-        productive += bool(kernel_output(plan, load_kernel(job_text(plan)), rows))
+        productive += bool(kernel_output(plan, loaded(job_text(plan)), rows))
     assert done > 20
     assert productive > 0.6 * done
 
@@ -126,7 +126,7 @@ def test_the_same_seed_gives_the_same_streams() -> None:
 )
 def test_generated_streams_tell_wrong_comparisons_from_right_ones(old: str, new: str) -> None:
     plan, wrong = plan_of(W1_SQL, W1), plan_of(W1_SQL.replace(old, new, 1), W1)
-    kernels = [load_kernel(job_text(plan)), load_kernel(job_text(wrong))]
+    kernels = [loaded(job_text(plan)), loaded(job_text(wrong))]
     for seed in range(3):
         made = generated(plan, seed)
         items = {item.name: item for item in plan.streams}

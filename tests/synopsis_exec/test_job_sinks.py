@@ -12,8 +12,8 @@ import duckdb
 import pytest
 
 from synopsis_exec.simulate import load_kernel
+from tests.support.jobs import batches, kernel, read, run, write
 from tests.synopsis_exec.test_codegen import FIGURE2, figure2_job
-from tests.synopsis_exec.test_job_on_spark import batches, kernel, read, run, write
 
 on_spark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 COLUMNS = {"a": "bigint", "ts": "bigint"}

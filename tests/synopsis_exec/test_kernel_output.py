@@ -9,8 +9,8 @@ from analyzer.catalog import catalog_from_mapping
 from synopsis_exec.codegen import job_text
 from synopsis_exec.kernel_output import kernel_output
 from synopsis_exec.plan import make_plan
-from synopsis_exec.simulate import load_kernel
 from tests.support.encoding import encode_rows, multiset
+from tests.support.kernel import loaded
 from tests.support.product import decided
 from tests.test_corpus import ANSWERED
 
@@ -18,7 +18,7 @@ from tests.test_corpus import ANSWERED
 def _output(sql: str, catalog: dict[str, Any], rows: dict[str, Any]) -> list[dict[str, Any]]:
     plan = make_plan(decided(sql, catalog), catalog_from_mapping(catalog))
     encoded = encode_rows(catalog, {item.name: rows.get(item.name, []) for item in plan.inputs})
-    lines = kernel_output(plan, load_kernel(job_text(plan)), encoded).splitlines()
+    lines = kernel_output(plan, loaded(job_text(plan)), encoded).splitlines()
     return [json.loads(line) for line in lines]
 
 

@@ -20,8 +20,8 @@ from analyzer.catalog import catalog_from_mapping
 from synopsis_exec.codegen import job_text
 from synopsis_exec.plan import make_plan
 from synopsis_exec.simulate import load_kernel, replay
+from tests.support.jobs import read, write
 from tests.support.product import decided
-from tests.synopsis_exec.test_job_on_spark import read, write
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 

@@ -5,28 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import pytest
 from hypothesis import assume, given
 
-from analyzer.catalog import catalog_from_mapping
-from analyzer.errors import NotExecutableError
-from criteria.verdict import Verdict
 from synopsis_exec.codegen import job_text
-from synopsis_exec.plan import make_plan
 from synopsis_exec.range_choice import no_ranges_reason, reach
-from synopsis_exec.simulate import load_kernel
 from tests.support.catalogs import PLAIN
 from tests.support.choices import Choices, drawn
 from tests.support.columnar import Closed, row_by_row
-from tests.support.encoding import encode_rows
 from tests.support.finite_queries import make_clipped_query, make_finite_query
-from tests.support.product import decided
+from tests.support.kernel import loaded
+from tests.support.kernel_cases import Case, make_case, make_cuts, plan_of
 from tests.support.profiles import examples
-from tests.support.queries import EXECUTABLE, Features, make_statement
+from tests.support.queries import EXECUTABLE, Features
 from tests.support.ranges import in_ranges
-from tests.support.streams import Rows, adversarial_rows, small_rows
+from tests.support.streams import Rows, small_rows
 
 SETS = Features(distinct=100, windows=0, finite=0, unions=0, alternatives=0)
 ENDS = Features(windows=0, finite=60, timestamps=0, alternatives=0)
@@ -34,37 +28,24 @@ CHAIN = "S.ts > T.ts AND T.ts > U.ts"
 
 
 @dataclass(frozen=True)
-class Case:
-    """A statement, its catalog, its rows, where ranges begin, and which neighbours are put together first."""
+class Ordered(Case):
+    """A case with which neighbours among the ranges are put together first."""
 
-    sql: str
-    catalog: dict[str, Any]
-    rows: Rows
-    cuts: Sequence[int]
-    order: Sequence[int]
+    order: Sequence[int] = ()
 
 
-def _case(choices: Choices, features: Features, hostile: bool = False) -> Case:
-    statement = make_statement(choices, features)
-    rows = (adversarial_rows if hostile else small_rows)(choices, statement.catalog)
-    cuts = [choices.integer(0, 12) for _ in range(choices.integer(1, 4))]
-    return Case(statement.sql, statement.catalog, rows, cuts, [choices.integer(0, 5) for _ in range(3)])
+def _case(choices: Choices, features: Features, hostile: bool = False) -> Ordered:
+    case = make_case(choices, features, (1, 4), hostile)
+    return Ordered(case.sql, case.catalog, case.rows, case.cuts, [choices.integer(0, 5) for _ in range(3)])
 
 
-def _check(case: Case) -> list[Closed] | None:
+def _check(case: Ordered) -> list[Closed] | None:
     """What every range gives; None for a query that is not folded in ranges."""
-    decision = decided(case.sql, case.catalog)
-    if decision.verdict is not Verdict.BOUNDED:
+    plan = plan_of(case)
+    if plan is None or no_ranges_reason(plan) or reach(plan) is not None:
         return None
-    try:
-        plan = make_plan(decision, catalog_from_mapping(case.catalog))
-    except NotExecutableError:
-        return None
-    if no_ranges_reason(plan) or reach(plan) is not None:
-        return None
-    job = load_kernel(job_text(plan))
-    encoded = encode_rows(case.catalog, case.rows)
-    relations = {name: encoded.get(name, []) for name in case.catalog.get("relations", {})}
+    job = loaded(job_text(plan))
+    relations, encoded = case.encoded()
     expected = row_by_row(job, relations, encoded, case.cuts)
     found, one_by_one, in_any_order = in_ranges(job, relations, encoded, case.cuts, case.order)
     assert found == expected
@@ -76,39 +57,39 @@ def _check(case: Case) -> list[Closed] | None:
 
 @examples(30)
 @given(drawn(lambda choices: _case(choices, EXECUTABLE)))
-def test_bags(case: Case) -> None:
+def test_bags(case: Ordered) -> None:
     assume(_check(case) is not None)
 
 
 @examples(20)
 @given(drawn(lambda choices: _case(choices, replace(EXECUTABLE, streams=4, alternatives=0), hostile=True)))
-def test_hostile_streams(case: Case) -> None:
+def test_hostile_streams(case: Ordered) -> None:
     assume(_check(case) is not None)
 
 
 @examples(20)
 @given(drawn(lambda choices: _case(choices, SETS)))
-def test_sets_in_ranges(case: Case) -> None:
+def test_sets_in_ranges(case: Ordered) -> None:
     assume(_check(case) is not None)
 
 
-def _finite_case(choices: Choices) -> Case:
+def _finite_case(choices: Choices) -> Ordered:
     query = (make_clipped_query if choices.chance(50) else make_finite_query)(choices)
     rows = small_rows(choices, query.catalog)
-    cuts = [choices.integer(0, 9) for _ in range(choices.integer(1, 4))]
-    return Case(query.sql, query.catalog, rows, cuts, [choices.integer(0, 5) for _ in range(3)])
+    cuts = make_cuts(choices, (1, 4), 9)
+    return Ordered(query.sql, query.catalog, rows, cuts, [choices.integer(0, 5) for _ in range(3)])
 
 
 @examples(15)
 @given(drawn(_finite_case))
-def test_values_between_those_of_finite_streams(case: Case) -> None:
+def test_values_between_those_of_finite_streams(case: Ordered) -> None:
     assume(case.rows["S"] or case.rows["F"])
     assume(_check(case) is not None)
 
 
 @examples(15)
 @given(drawn(lambda choices: _case(choices, ENDS)))
-def test_streams_that_end(case: Case) -> None:
+def test_streams_that_end(case: Ordered) -> None:
     assume(_check(case) is not None)
 
 
@@ -137,7 +118,7 @@ def test_long_streams_in_many_ranges(sql: str) -> None:
     }
     for cuts in ([30], [5, 6, 20, 41, 59], range(1, 60, 4)):
         counts: Counter[str] = Counter()
-        for closed in _check(Case(sql, PLAIN, rows, cuts, [3, 0, 7])) or []:
+        for closed in _check(Ordered(sql, PLAIN, rows, cuts, [3, 0, 7])) or []:
             counts["results"] += len(closed.results)
             counts["ranges"] += 1
         assert counts["results"] > (3 if "DISTINCT" in sql else 30)

@@ -15,8 +15,9 @@ from typing import Any
 
 import pytest
 
+from tests.support.jobs import batches, read
+from tests.support.quick_java import QUICKLY
 from tests.synopsis_exec.test_codegen import FIGURE2, figure2_job
-from tests.synopsis_exec.test_job_on_spark import batches, read
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -31,10 +32,11 @@ def program(name: str) -> str:
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """Without what this process's own Spark may have set."""
+    """Without what this process's own Spark may have set, but for how every Java of the tests runs."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("SPARK_", "PYSPARK_"))}
+    java = {f"SPARK_{of}_OPTS": QUICKLY for of in ("SUBMIT", "LAUNCHER", "DAEMON_JAVA")}
     more = {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOG_DIR": str(folder)}
-    return {**kept, **more, "SPARK_WORKER_DIR": str(folder / "work")}
+    return {**kept, **java, **more, "SPARK_WORKER_DIR": str(folder / "work")}
 
 
 def submit(folder: Path, master: str, *more: str, settings: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -110,7 +112,8 @@ def test_a_submitted_job_goes_on_on_a_cluster(tmp_path: Path) -> None:
     assert read(tmp_path / "output") != read(FIGURE2 / "expected.jsonl")
     bring(tmp_path, "2")
     with cluster(tmp_path) as master:
-        settings = ("spark.executor.memory=512m", "spark.driver.host=127.0.0.1")
+        java = f"spark.executor.extraJavaOptions={QUICKLY}"
+        settings = ("spark.executor.memory=512m", "spark.driver.host=127.0.0.1", java)
         summary = submit(tmp_path, master, settings=settings)
     assert "Launching executor app-" in (tmp_path / "Master.log").read_text()
     assert summary["rows"] == {"S": 4, "T": 5, "U": 3}

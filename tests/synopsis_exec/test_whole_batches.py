@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.jobs import TYPED, TYPED_SQL, kernel, write
 from tests.synopsis_exec.test_executors_on_spark import CATALOG, COUNTS, WINDOWS, arrived, ran
-from tests.synopsis_exec.test_job_on_spark import TYPED, TYPED_SQL, kernel, write
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 PARTED: dict[str, Any] = {
