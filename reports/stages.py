@@ -192,7 +192,7 @@ def _arrival_lines(transitions: list[Transition]) -> Iterator[str]:
 
 
 def _part(part: Part) -> str:
-    return "{" + ", ".join(part.streams) + "}" + ", new tuples included" * part.now
+    return "{" + ", ".join(part.streams) + "}" + ", new tuples included" * part.now + ", new ones" * part.new
 
 
 def _fact_lines(facts: Facts) -> Iterator[str]:

@@ -138,7 +138,9 @@ def _growth(branch: BranchPlan, family: Table, member: FamilyMember) -> str:
 
 def _transition(plan: Plan, branch: BranchPlan, transition: PlanTransition) -> str:
     came = " and ".join(transition.arriving)
-    old = "".join(f" + {{{', '.join(part.streams)}}}{' old or new' * part.now}" for part in transition.parts)
+    old = "".join(
+        f" + {{{', '.join(part.streams)}}}{' old or new' * part.now}{' new' * part.new}" for part in transition.parts
+    )
     relations = "".join(f" + {name}" for group in transition.groups for name in group)
     target = "results" if transition.output else "{" + ", ".join(transition.target) + "}"
     tests = [_condition(branch, check) for check in transition.checks]
