@@ -96,6 +96,7 @@ def test_random_families_are_certified_and_counted(language: str) -> None:
         seen["families"] += 1
     wanted = {"no windows": "clipped", "windows": "ages", "whole language": "finite"}[language]
     assert min(seen["families"], seen["counted"], 5 * seen[wanted]) > 20, seen
+    assert seen["components"] > 2, seen
 
 
 def _sets(facts: Facts, table: Table) -> Iterator[tuple[Member, ...]]:
