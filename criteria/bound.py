@@ -151,7 +151,7 @@ def _in_few_ways(synopsis: Synopsis) -> Iterator[Synopsis]:
 
 def _table_bounds(synopsis: Synopsis, prefix: str) -> tuple[Synopsis, list[TableBound]] | None:
     """The tables with their bounds; None where one has none."""
-    if synopsis.sets is None and synopsis.family is None:
+    if synopsis.sets is None and synopsis.families is None:
         return None
     tables = []
     for table in synopsis.tables:
