@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.measuring import in_turn, memory, rate, resident_mib  # noqa: E402
-from benchmarks.native import PROVIDERS, as_installed, drain, native_join, stream  # noqa: E402
+from benchmarks.native import AGGREGATE, PROVIDERS, aggregated, as_installed, by_spark, drain, stream  # noqa: E402
 from benchmarks.workloads import FORMATS, W1, WORKLOADS, Workload  # noqa: E402
 from synopsis_exec.codegen import job_text  # noqa: E402
 from synopsis_exec.simulate import load_kernel  # noqa: E402
@@ -140,11 +140,6 @@ def read_only(spark: Any, workload: Workload, folder: Path) -> None:
     drain(together)
 
 
-def grouped(spark: Any, workload: Workload, folder: Path) -> None:
-    """Spark's own streaming aggregate of W1's T."""
-    drain(stream(spark, workload, folder)["T"].groupBy("K", "B").count(), "update")
-
-
 class Watched:
     """A job's reports, with the memory of Python and of Java after each batch."""
 
@@ -191,28 +186,26 @@ def on_spark(workload: Workload, rows: int, size: int, rounds: int, native: floa
             f"reading only, {INSTALLED}": lambda data, part: as_installed(spark, read_only, workload, data),
         }
         if workload.name == W1.name:
-            actions["groupBy(K, B).count()"] = lambda data, part: grouped(spark, workload, data)
+            actions[AGGREGATE] = lambda data, part: drain(aggregated(spark, workload, data), "update")
         for action in actions.values():
             action(folder / "warm", "warm")
         watched = Watched()
         times = in_turn({name: (lambda a=a: a(folder / "data", "data")) for name, a in actions.items()}, rounds)
-        what, data = f"{workload.name}, {rows:,} rows of {workload.format}", folder / "data"
+        what = f"{workload.name}, {rows:,} rows of {workload.format}"
         found: Rows = [(f"{what}: job, {rounds} times", watched.in_words())]
-        if native and workload.name == W1.name:
-            once = {f"groupBy(K, B).count(), {INSTALLED}, once": lambda: as_installed(spark, grouped, workload, data)}
-            times |= in_turn(once, 1)
         mine = times["job"]
         for name, seconds in times.items():
             clock, processor = rate(rows, seconds.clock), rate(rows, seconds.processor)
             found.append((f"{what}: {name}", f"{clock} by the clock, {processor} of processor time"))
             if name != "job":
                 found.append(beside(seconds.clock / mine.clock, seconds.processor / mine.processor))
-        for provider, installed in product(PROVIDERS, (False, True)) if native and workload.name == W1.name else ():
-            join = native_join(workload, folder, provider, installed, native, rows, size)
-            name = f"native join, {provider}{f', {INSTALLED}' if installed else ''}"
-            found.append((f"{what}: {name}", join.in_words(rows)))
-            if join.rows:
-                clock, processor = join.seconds / join.rows * rows, join.processor / join.rows * rows
+        alone = [*product(PROVIDERS, (False, True)), (AGGREGATE, True)] if native and workload.name == W1.name else []
+        for name, installed in alone:
+            far = by_spark(workload, folder, name, installed, native, rows, size)
+            name = f"native join, {name}" if name in PROVIDERS else name
+            found.append((f"{what}: {name}{f', {INSTALLED}' if installed else ''}", far.in_words(rows)))
+            if far.rows:
+                clock, processor = far.seconds / far.rows * rows, far.processor / far.rows * rows
                 found.append(beside(clock / mine.clock, processor / mine.processor))
     return found
 
@@ -240,7 +233,7 @@ def main() -> None:
         type=float,
         metavar="SECONDS",
         default=0,
-        help="also Spark's native join, cut off after so long, and its aggregate with default settings",
+        help="also Spark's native join, and its aggregate with default settings, each cut off after so long",
     )
     parser.add_argument("--no-spark", action="store_true", help="the kernels alone")
     parser.add_argument("--workload", choices=[w.name for w in WORKLOADS], nargs="+", default=["W1", "W2", "W3"])

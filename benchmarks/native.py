@@ -1,4 +1,4 @@
-"""Spark's own stream-stream join of W1, in a process of its own: it may run out of memory, or out of time."""
+"""Spark's own stream-stream join and aggregate of W1, in a process each: they may run out of memory, or out of time."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ PROVIDERS = {
     "default provider": "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider",
     "RocksDB, state format 4": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
 }
+AGGREGATE = "groupBy(K, B).count()"
 OURS = (
     "spark.sql.shuffle.partitions",
     "spark.sql.streaming.checkpointFileManagerClass",
@@ -34,8 +35,8 @@ STARTING = 120
 
 
 @dataclass(frozen=True)
-class Joined:
-    """How far a join got in how many seconds, of the clock and of the processor; ``end`` says why it did not go on."""
+class Far:
+    """How far Spark got in how many seconds, of the clock and of the processor; ``end`` says why it did not go on."""
 
     rows: int
     seconds: float
@@ -50,14 +51,12 @@ class Joined:
         return speeds + end
 
 
-def native_join(
-    workload: Workload, folder: Path, provider: str, installed: bool, seconds: float, rows: int, size: int
-) -> Joined:
-    """Run the join on the rows in ``folder``/data, so many in each of its batches, for so many seconds at most.
+def by_spark(workload: Workload, folder: Path, what: str, installed: bool, seconds: float, rows: int, size: int) -> Far:
+    """Run the join with a provider, or the aggregate, on the rows in ``folder``/data, for so many seconds at most.
 
-    It is run on those in ``folder``/warm first.
+    Each batch has so many rows. It is run on those in ``folder``/warm first.
     """
-    arguments = [__file__, workload.format, str(folder), provider, str(int(installed)), str(seconds)]
+    arguments = [__file__, workload.format, str(folder), what, str(int(installed)), str(seconds)]
     environment = {**os.environ, "PYSPARK_PYTHON": sys.executable}
     with tempfile.TemporaryFile("w+") as out:
         process = subprocess.Popen([sys.executable, *arguments], env=environment, stdout=out, stderr=subprocess.DEVNULL)
@@ -70,7 +69,7 @@ def native_join(
         out.seek(0)
         lines = [json.loads(line) for line in out if line.startswith("{")]
     found = lines[-1] if lines else {"batches": 0, "seconds": 0.0, "processor": 0.0}
-    return Joined(min(rows, found["batches"] * size), found["seconds"], found["processor"], end)
+    return Far(min(rows, found["batches"] * size), found["seconds"], found["processor"], end)
 
 
 def stream(spark: Any, workload: Workload, folder: Path) -> dict[str, Any]:
@@ -118,15 +117,8 @@ def as_installed(spark: Any, action: Callable[..., object], *given: Any) -> None
             spark.conf.set(name, value)
 
 
-def joined(spark: Any, workload: Workload, folder: Path, provider: str, seconds: float, told: bool) -> None:
-    """Spark's own stream-stream join of W1; prints how far it is."""
-    from pyspark.sql import functions as F
-
-    spark.conf.set("spark.sql.streaming.stateStore.providerClass", PROVIDERS[provider])
-    spark.conf.set("spark.sql.streaming.join.stateFormatVersion", 4 if provider.startswith("RocksDB") else 2)
-    frames = stream(spark, workload, folder)
-    s, t = frames["S"].alias("S"), frames["T"].alias("T")
-    on = "S.K = T.K AND S.ts > T.ts AND 0 < T.B AND T.B < 5 AND 0 <= S.K AND S.K < 100"
+def run(spark: Any, workload: Workload, folder: Path, what: str, seconds: float, told: bool) -> None:
+    """Spark's own join or aggregate; prints how far it is."""
     begun, before = time.perf_counter(), processor_seconds()
 
     def step(batches: int) -> None:
@@ -134,7 +126,26 @@ def joined(spark: Any, workload: Workload, folder: Path, provider: str, seconds:
         if told:
             print(json.dumps({"batches": batches, **spent}), flush=True)
 
-    drain(s.join(t, F.expr(on)).selectExpr("S.K", "T.B"), seconds=seconds, step=step)
+    if what == AGGREGATE:
+        drain(aggregated(spark, workload, folder), "update", seconds, step)
+    else:
+        drain(joined(spark, workload, folder, what), "append", seconds, step)
+
+
+def aggregated(spark: Any, workload: Workload, folder: Path) -> Any:
+    """Spark's own streaming aggregate of W1's T."""
+    return stream(spark, workload, folder)["T"].groupBy("K", "B").count()
+
+
+def joined(spark: Any, workload: Workload, folder: Path, provider: str) -> Any:
+    """Spark's own stream-stream join of W1."""
+    from pyspark.sql import functions as F
+
+    spark.conf.set("spark.sql.streaming.stateStore.providerClass", PROVIDERS[provider])
+    spark.conf.set("spark.sql.streaming.join.stateFormatVersion", 4 if provider.startswith("RocksDB") else 2)
+    frames = stream(spark, workload, folder)
+    on = "S.K = T.K AND S.ts > T.ts AND 0 < T.B AND T.B < 5 AND 0 <= S.K AND S.K < 100"
+    return frames["S"].alias("S").join(frames["T"].alias("T"), F.expr(on)).selectExpr("S.K", "T.B")
 
 
 def main() -> None:
@@ -143,16 +154,16 @@ def main() -> None:
     from synopsis_exec.codegen import job_text
     from synopsis_exec.simulate import load_kernel
 
-    kind, folder, provider, installed, seconds = sys.argv[1:]
+    kind, folder, what, installed, seconds = sys.argv[1:]
     assert kind in FORMATS
     workload = replace(W1, format=kind)
     spark = load_kernel(job_text(workload.plan(folder.lstrip("/")))).session()
     for part, limit in (("warm", STARTING / 2), ("data", float(seconds))):
-        given = (workload, Path(folder) / part, provider, limit, part == "data")
+        given = (workload, Path(folder) / part, what, limit, part == "data")
         if int(installed):
-            as_installed(spark, joined, *given)
+            as_installed(spark, run, *given)
         else:
-            joined(spark, *given)
+            run(spark, *given)
 
 
 if __name__ == "__main__":
