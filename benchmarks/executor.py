@@ -146,7 +146,7 @@ def grouped(spark: Any, workload: Workload, folder: Path) -> None:
 
 
 class Watched:
-    """A job's reports, with the memory of Python and of Java after the first batch and after the last."""
+    """A job's reports, with the memory of Python and of Java after each batch."""
 
     def __init__(self) -> None:
         self.batches: list[dict[str, Any]] = []
@@ -155,15 +155,14 @@ class Watched:
     def __call__(self, event: dict[str, Any]) -> None:
         if "batch" in event:
             self.batches.append(event)
-            self.memory[1:] = [memory()]
+            self.memory.append(memory())
 
     def in_words(self) -> str:
         peak = max(event["peak"] for event in self.batches)
-        used = ", ".join(
-            f"{name} {self.memory[0][name]:.0f} / {self.memory[-1][name]:.0f} MiB" for name in self.memory[0]
-        )
+        seen = (self.memory[0], self.memory[len(self.memory) // 2], self.memory[-1])
+        used = ", ".join(f"{name} {' / '.join(f'{at[name]:.0f}' for at in seen)} MiB" for name in seen[0])
         entries = f"{peak} entries at most, {self.batches[-1]['entries']} at the end"
-        return f"{entries}; resident after the first / last batch: {used}"
+        return f"{entries}; resident at the beginning / in the middle / at the end: {used}"
 
 
 def run_job(

@@ -116,6 +116,11 @@ def bound(split: Query) -> Bound | None:
     return Bound(tuple(found), total(table.size for branch in found for table in branch.tables))
 
 
+def has_bound(branch: Branch, distinct: bool) -> bool:
+    """Whether one branch has tables, each with a bound, whether or not its criterion holds."""
+    return all(_branch_bound(0, part, distinct, "") is not None for part in _parts(branch, distinct))
+
+
 def _parts(branch: Branch, distinct: bool) -> tuple[Case, ...]:
     """The cases of a branch that have tables of their own; most often one."""
     return cases(branch) if distinct else (Case(branch),)
@@ -146,7 +151,7 @@ def _in_few_ways(synopsis: Synopsis) -> Iterator[Synopsis]:
 
 def _table_bounds(synopsis: Synopsis, prefix: str) -> tuple[Synopsis, list[TableBound]] | None:
     """The tables with their bounds; None where one has none."""
-    if synopsis.sets is None and synopsis.family is None:
+    if synopsis.sets is None and synopsis.families is None:
         return None
     tables = []
     for table in synopsis.tables:

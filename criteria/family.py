@@ -1,4 +1,4 @@
-"""A *family*: one table for all realisable sets of a branch, where there would be too many tables (theory §4).
+"""A *family*: one table for all realisable sets of streams, where there would be too many tables (theory §4).
 
 Its layout is the same for every set: of each stream an entry holds what the smallest set with that stream would hold of
 it, since what is outside of a larger set is outside of that one, too. So a table of ``n`` streams stands for up to
@@ -20,20 +20,44 @@ if TYPE_CHECKING:
     from criteria.synopsis import Synopsis
 
 
-def family(synopsis: Synopsis) -> Table | None:
-    """The family of all realisable sets but the full one; None where tables would keep extrema."""
-    if synopsis.references:
-        return None
-    members = _members(synopsis)
+def families(synopsis: Synopsis) -> tuple[Table, ...] | None:
+    """A family of each component of the streams; None where tables would keep extrema."""
+    return None if synopsis.references else tuple(_family(synopsis, streams) for streams in components(synopsis))
+
+
+def components(synopsis: Synopsis) -> tuple[tuple[str, ...], ...]:
+    """The streams by what relates them: an order, a window, a relation, a finite stream's end."""
+    if synopsis.facts.finite_streams:
+        return (synopsis.streams,)
+    rest, found = list(synopsis.streams), []
+    while rest:
+        part = frontier = {rest[0]}
+        while frontier:
+            frontier = {x for x in rest if x not in part and any(_related(synopsis, x, y) for y in frontier)}
+            part = part | frontier
+        found.append(tuple(stream for stream in rest if stream in part))
+        rest = [stream for stream in rest if stream not in part]
+    return tuple(found)
+
+
+def _related(synopsis: Synopsis, x: str, y: str) -> bool:
+    windows = synopsis.times.windows
+    return x in windows[y] or y in windows[x] or synopsis.near(x, y)
+
+
+def _family(synopsis: Synopsis, streams: tuple[str, ...]) -> Table:
+    """The family of all realisable sets of a component's streams but the full one."""
+    members = _members(synopsis, streams)
     key: list[Stored] = []
     ages: list[Age] = []
-    for member in (member for member in members if not _last(synopsis, member)):
+    for member in (m for m in members if len(synopsis.needs[m.streams[0]]) < len(streams)):
         inside = _inside(synopsis, members, member)
         for stored in synopsis.kept(frozenset((*member.streams, *member.relations)), inside):
             _keep(synopsis.facts, key, stored, inside)
-        ages += [age for stream in member.streams if (age := _age(synopsis, stream, key, inside)) is not None]
+        found = (_age(synopsis, streams, stream, key, inside) for stream in member.streams)
+        ages += [age for age in found if age is not None]
     relations = tuple(alias for member in members for alias in member.relations)
-    return Table(synopsis.streams, relations, tuple(key), tuple(ages), None, members=members)
+    return Table(streams, relations, tuple(key), tuple(ages), None, members=members)
 
 
 def least(facts: Facts, table: Table, member: Member) -> Table:
@@ -77,19 +101,19 @@ def _before(members: tuple[Member, ...]) -> list[frozenset[int]]:
 # --- members ---------------------------------------------------------------------------------------------------------
 
 
-def _members(synopsis: Synopsis) -> tuple[Member, ...]:
-    """The streams in an order of time, each with the relations that are joined as soon as it is there.
+def _members(synopsis: Synopsis, streams: tuple[str, ...]) -> tuple[Member, ...]:
+    """Some streams in an order of time, each with the relations that are joined as soon as it is there.
 
     Relations that several unrelated streams are joined with are not joined before all streams are there.
     """
     needs = synopsis.needs
     groups: dict[frozenset[str], list[str]] = {}
-    for stream in synopsis.streams:
+    for stream in streams:
         groups.setdefault(needs[stream], []).append(stream)
     blocks = sorted(groups, key=len)
     brought: dict[str, list[str]] = {}
     for group in synopsis.relation_groups:
-        linked = [s for s in synopsis.streams if any(synopsis.linked(s, relation) for relation in group)]
+        linked = [s for s in streams if any(synopsis.linked(s, relation) for relation in group)]
         bringing = next((s for s in linked if all(s in needs[other] for other in linked)), None)
         if bringing is not None:
             brought.setdefault(groups[needs[bringing]][0], []).extend(group)
@@ -117,11 +141,6 @@ def _as_forest(members: tuple[Member, ...]) -> tuple[Member, ...]:
     return tuple(replace(member, after=member.after[-1:]) for member in members)
 
 
-def _last(synopsis: Synopsis, member: Member) -> bool:
-    """Whether only the full set has a member, so that no entry does."""
-    return len(synopsis.needs[member.streams[0]]) == len(synopsis.streams)
-
-
 def _inside(synopsis: Synopsis, members: tuple[Member, ...], member: Member) -> frozenset[str]:
     """The streams and relations that are in every entry with a member."""
     needs = synopsis.needs[member.streams[0]]
@@ -142,14 +161,16 @@ def _keep(facts: Facts, key: list[Stored], stored: Stored, inside: frozenset[str
     key.append(stored)
 
 
-def _age(synopsis: Synopsis, stream: str, key: list[Stored], inside: frozenset[str]) -> Age | None:
+def _age(
+    synopsis: Synopsis, streams: tuple[str, ...], stream: str, key: list[Stored], inside: frozenset[str]
+) -> Age | None:
     """The ages that streams outside may ask for: beyond the widest window none is told apart.
 
     Where all of them are within windows, one of these is missing in every entry, so that too old tuples are of no use:
-    that is what limits values that nothing else does.
+    that is what limits values that nothing else does. Streams of other components have no windows.
     """
     times = synopsis.times
-    outside = [other for other in synopsis.streams if other not in inside]
+    outside = [other for other in streams if other not in inside]
     waits = [wait for other, wait in times.waits[stream].items() if other in outside]
     stated = [lag + 1 for other in outside if (lag := times.stated_lag(other, stream)) is not None]
     told = max([*waits, *stated], default=None)

@@ -21,12 +21,12 @@ from analyzer.query import Attribute, Comparison, Kind, Op
 from criteria.clipping import Open, clip, clipped_to
 from criteria.cuts import Cut, cuts
 from criteria.extremum import extrema
-from criteria.family import family
+from criteria.family import families
 from criteria.independence import Independence
 from criteria.order_search import Reference
 from criteria.tables import Age, Stored, Table
 from criteria.times import Times
-from criteria.ways import Transition, ways
+from criteria.ways import Transition, ways, ways_between
 
 MOST_WHOLE = 12
 """Realisable sets of streams up to which each has a table of its own, whatever streams are independent: so many tables
@@ -99,9 +99,9 @@ class Synopsis:
         few = MOST_TABLES if self.references else MOST_WHOLE
         if self.facts.finite_streams or self._realisable(few) is not None:
             return None
-        return Independence(self.streams, self.needs, self.times.windows, self._near, MOST_TABLES)
+        return Independence(self.streams, self.needs, self.times.windows, self.near, MOST_TABLES)
 
-    def _near(self, x: str, y: str) -> bool:
+    def near(self, x: str, y: str) -> bool:
         """Whether streams are joined with the same relations, or their values may be kept as places among others."""
         shared = (group for group in self.relation_groups if any(self.linked(x, member) for member in group))
         if any(self.linked(y, member) for group in shared for member in group):
@@ -119,26 +119,33 @@ class Synopsis:
 
     @cached_property
     def tables(self) -> tuple[Table, ...]:
-        """One table per set, or beyond `MOST_TABLES` the family of all; raises ValueError where that is none."""
-        if self.sets is None:
-            if self.family is None:
-                raise ValueError(f"more than {MOST_TABLES} tables")
-            return (self.family,)
-        return tuple(self._table(members) for members in self.sets)
+        """One table per set; beyond `MOST_TABLES` families, and a table of each component's full set.
+
+        Raises ValueError where there are no families.
+        """
+        if self.sets is not None:
+            return tuple(self._table(members) for members in self.sets)
+        if self.families is None:
+            raise ValueError(f"more than {MOST_TABLES} tables")
+        several = tuple(family for family in self.families if len(family.members) > 1)
+        if len(self.families) == 1:
+            return several
+        return (*several, *(self._table(family.streams) for family in self.families))
 
     @cached_property
-    def family(self) -> Table | None:
-        """The one table of all sets, where each cannot have one of its own; None where that is none."""
-        return family(self) if self.sets is None else None
+    def families(self) -> tuple[Table, ...] | None:
+        """The tables of all sets of each component, where each set cannot have one; None where there are none."""
+        return families(self) if self.sets is None else None
 
     @cached_property
     def transitions(self) -> tuple[Transition, ...] | None:
         """All ways to complete a partial match at one timestamp, targets smallest first; None beyond `MOST_WAYS`.
 
-        There are none for a family, whose entries grow by a stream at a time.
+        The entries of a family grow by a stream at a time instead.
         """
-        if self.family is not None:
-            return ()
+        if self.families is not None:
+            grown = {family.streams: len(family.members) > 1 for family in self.families}
+            return ways_between(self.streams, grown) if len(grown) > 1 else ()
         return ways(self.facts, self.parts, (*(self.sets or ()), self.streams))
 
     # --- relations ---------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from analyzer.diagnostics import Diagnostic, Related
 from analyzer.query import Branch, Query
 from analyzer.spans import Span
 from criteria.bag import bag_violations
+from criteria.bound import has_bound
 from criteria.set import set_violations
 from criteria.theorem1 import theorem1
 from criteria.theorem2 import theorem2
@@ -71,9 +72,16 @@ def _witness(split: Query, found: tuple[Found, ...]) -> Witness | None:
 
 
 def branch_violations(branch: Branch, distinct: bool) -> tuple[Violation, ...]:
-    """The violated clauses of the deciding criterion for one branch of a split query."""
+    """The violated clauses of the deciding criterion for one branch of a split query.
+
+    (3) says when tables of extrema are finite; where it does not, but each of them has a bound, nothing is violated.
+    """
     facts = Facts.of(branch)
-    return set_violations(facts) if distinct else bag_violations(facts)
+    if not distinct:
+        return bag_violations(facts)
+    violations = set_violations(facts)
+    few = bool(violations) and all(violation.condition == "(3)" for violation in violations)
+    return () if few and has_bound(branch, distinct) else violations
 
 
 def _unproved(query: Query, found: tuple[Found, ...]) -> Diagnostic | None:

@@ -7,7 +7,7 @@ concerns two streams, all ways are found without looking at sets that are none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
@@ -22,10 +22,13 @@ Parts = Callable[[tuple[str, ...]], tuple[tuple[str, ...], ...]]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Streams whose partial matches a table holds; ``now`` counts those of the arriving timestamp, too."""
+    """Streams whose partial matches a table holds; ``now`` counts those of the arriving timestamp, too, ``new`` only
+    these, which a family has made.
+    """
 
     streams: tuple[str, ...]
     now: bool = False
+    new: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,3 +145,13 @@ def ways(facts: Facts, parts: Parts, targets: tuple[tuple[str, ...], ...]) -> tu
     every = Ways(facts, parts)
     found = tuple(islice((way for target in targets for way in every.of(target)), MOST_WAYS + 1))
     return None if len(found) > MOST_WAYS else found
+
+
+def ways_between(target: tuple[str, ...], grown: Mapping[tuple[str, ...], bool]) -> tuple[Transition, ...]:
+    """The ways to complete a target of independent parts, where families have ``grown`` some of them already."""
+    alone = tuple(Transition(part, part, ()) for part, done in grown.items() if not done)
+    last = (
+        [Part(part, now=number < place, new=number == place) for number, part in enumerate(grown)]
+        for place in range(len(grown))
+    )
+    return (*alone, *(Transition(target, (), tuple(parts)) for parts in last))

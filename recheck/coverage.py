@@ -9,12 +9,17 @@ from recheck.conditions import Conditions
 from recheck.independence import Independence
 
 
-def uncovered(conditions: Conditions, tables: tuple[Table, ...], independence: Independence) -> Iterator[str]:
+def uncovered(
+    conditions: Conditions,
+    tables: tuple[Table, ...],
+    independence: Independence,
+    families: tuple[frozenset[str], ...] = (),
+) -> Iterator[str]:
     """The reasons why some partial match has no table.
 
     From nothing and from every table: a stream more, together with all that is forced to be at most as new, must be a
-    table again, or all streams, unless the two are independent. So by induction there is one for each part of whatever
-    has come by some timestamp.
+    table again, or all streams, or a smaller set of the streams of one of the ``families``, unless the two are
+    independent. So by induction there is one for each part of whatever has come by some timestamp.
     """
     known = [frozenset(table.streams) for table in tables]
     everything = frozenset(conditions.streams)
@@ -30,6 +35,7 @@ def uncovered(conditions: Conditions, tables: tuple[Table, ...], independence: I
         for stream in conditions.streams:
             larger = streams | needs[stream]
             apart = bool(streams) and not independence.touching(streams, needs[stream])
-            if larger != everything and larger not in known and not apart:
+            held = larger == everything or larger in known or any(larger < family for family in families)
+            if not held and not apart:
                 come = ", ".join(sorted(larger))
                 yield f"tuples of {come} can come before all others, and there is no table of them"

@@ -36,28 +36,34 @@ def _misshapen(conditions: Conditions, table: Table) -> Iterator[str]:
     """Members that are not all the streams, or need not be there when the family says so."""
     streams = [stream for member in table.members for stream in member.streams]
     relations = [relation for member in table.members for relation in member.relations]
-    if sorted(streams) != sorted(conditions.streams) or sorted(table.streams) != sorted(conditions.streams):
-        yield f"the members of table {table.name} are not the streams {', '.join(conditions.streams)}"
+    if sorted(streams) != sorted(table.streams) or len({*streams}) != len(streams):
+        yield f"the members of table {table.name} are not its streams {', '.join(table.streams)}"
         return
+    others = [stream for stream in conditions.streams if stream not in streams]
+    times = [(conditions.time(x), conditions.time(y)) for x in streams for y in others]
+    if any(conditions.follows.bound(*pair) is not None for x, y in times for pair in ((x, y), (y, x))):
+        yield f"the streams of table {table.name} are within a time of others"
     if sorted(relations) != sorted(table.relations) or not {*relations} <= {*conditions.relations}:
         yield f"the members of table {table.name} do not join its relations, each once"
     if len({*relations}) != len(relations) or not all(member.streams for member in table.members):
         yield f"table {table.name} has a member without streams, or a relation twice"
     if table.extrema or table.deadline is not None:
         yield f"table {table.name} forgets matches"
-    before: set[str] = set()
+    before: list[str] = []
     for member in table.members:
         first = member.streams[0]
         if not all(conditions.forced(x, y) for x in member.streams for y in member.streams):
             yield f"table {table.name} takes {', '.join(member.streams)} for one"
+        if any(conditions.forced(first, other) for other in before):
+            yield f"table {table.name} has {first} after what is never older"
         for other in member.after:
             if other not in before or not conditions.forced(other, first):
                 yield f"table {table.name} says that {other} is there whenever {first} is"
-        before.add(first)
+        before.append(first)
 
 
 class _Family:
-    """A family of all streams."""
+    """A family of streams that no time relates to others."""
 
     def __init__(self, conditions: Conditions, table: Table) -> None:
         self.conditions, self.table = conditions, table
@@ -80,9 +86,12 @@ class _Family:
         return self.known[self.home[source].streams[0]] if source in self.home else None
 
     def parted(self, one: str, other: str) -> Known | None:
-        """What the key says where one source is in an entry and the other is not; None where that cannot be."""
+        """What the key says where one source is in an entry and the other is not; None where that cannot be.
+
+        A stream that comes after all others of the family is in no entry.
+        """
         known = self.with_(one)
-        return None if known is None or other in known.table.sources else known
+        return None if known is None or not self._partial(known) or other in known.table.sources else known
 
     # --- what is stored --------------------------------------------------------------------------------------------
 
@@ -108,9 +117,9 @@ class _Family:
                 yield f"table {self.table.name} drops {age.stream}, while nothing says that it is too old"
 
     def _missing(self, stream: str, age: int) -> bool:
-        """Whether each stream that need not be there with one would be too new for a tuple of that age."""
+        """Whether each of its streams that need not be there with one would be too new for a tuple of that age."""
         time, inside = self.conditions.time(stream), self.known[self.home[stream].streams[0]].table.streams
-        others = (self.conditions.time(other) for other in self.conditions.streams if other not in inside)
+        others = (self.conditions.time(other) for other in self.table.streams if other not in inside)
         return all(self.conditions.follows.implies(other, time, age) for other in others)
 
     def insufficient(self) -> Iterator[str]:
@@ -124,7 +133,7 @@ class _Family:
                 yield f"table {self.table.name} does not store what decides {atom.left} {atom.op} {atom.right}"
 
     def _partial(self, known: Known) -> bool:
-        """Whether the smallest set is not that of all streams, of which there are no entries."""
+        """Whether the smallest set is not that of all the family's streams, of which there are no entries."""
         return len(known.table.streams) < len(self.table.streams)
 
     def _settled(self, atom: Comparison) -> bool:

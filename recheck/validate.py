@@ -60,9 +60,7 @@ def _branch_faults(conditions: Conditions, claim: Branch, distinct: bool, sample
             yield "a query that counts its results keeps extrema"
         families = tuple(table for table in partial if table.members)
         if families:
-            if len(partial) > 1:
-                yield "a family and other tables hold the same matches"
-            yield from (fault for table in families for fault in wrong_family(conditions, table, samples))
+            yield from _family_faults(conditions, partial, families, samples)
         else:
             yield from _table_faults(conditions, partial)
         yield from _results_faults(conditions, tuple(table for table in claim.tables if table.results), distinct)
@@ -83,6 +81,26 @@ def _table_faults(conditions: Conditions, tables: tuple[Table, ...]) -> Iterator
         without = [*independence.sharing(), *uncovered(conditions, tables, independence)]
     yield from without
     for table in tables:
+        yield from insufficient(conditions, table, independence.beside(table))
+
+
+def _family_faults(
+    conditions: Conditions, tables: tuple[Table, ...], families: tuple[Table, ...], samples: list[Numbers]
+) -> Iterator[str]:
+    """Families of streams that are near no others, each with a table of its full set if that is not all streams."""
+    independence = Independence(conditions, tables, whole=False)
+    others = tuple(table for table in tables if not table.members)
+    sets = tuple(frozenset(table.streams) for table in families)
+    for family, streams in zip(families, sets, strict=True):
+        outside = [stream for stream in conditions.streams if stream not in streams]
+        if independence.touching(streams, outside) or sets.count(streams) > 1:
+            yield f"table {family.name} holds no parts of matches"
+        if outside and not any(streams == {*table.streams} for table in others):
+            yield f"there is no table of {', '.join(family.streams)} together"
+    yield from (fault for table in families for fault in wrong_family(conditions, table, samples))
+    yield from independence.sharing()
+    yield from uncovered(conditions, others, independence, sets)
+    for table in others:
         yield from insufficient(conditions, table, independence.beside(table))
 
 

@@ -186,13 +186,14 @@ def _arrival_lines(transitions: list[Transition]) -> Iterator[str]:
         old = listed([_part(part) for part in transition.parts]) if transition.parts else "nothing"
         together = " together" if len(transition.arriving) > 1 else ""
         verb = "arrives" if len(transition.arriving) == 1 else "arrive"
-        yield f"  from {old} when {listed(transition.arriving)} {verb}{together}"
+        when = f" when {listed(transition.arriving)} {verb}{together}" if transition.arriving else ""
+        yield f"  from {old}{when}"
     if len(transitions) > MOST_ARRIVALS:
         yield f"  and in {len(transitions) - MOST_ARRIVALS} more ways"
 
 
 def _part(part: Part) -> str:
-    return "{" + ", ".join(part.streams) + "}" + ", new tuples included" * part.now
+    return "{" + ", ".join(part.streams) + "}" + ", new tuples included" * part.now + ", new ones" * part.new
 
 
 def _fact_lines(facts: Facts) -> Iterator[str]:

@@ -54,9 +54,9 @@ class TableWords:
 
     @property
     def tables(self) -> tuple[Table, ...] | None:
-        """The tables; None where they are too many. One for many sets of streams is only there with its size."""
-        one = self.synopsis.sets is None and (not self.sizes or self.synopsis.family is None)
-        return None if one else self.synopsis.tables
+        """The tables; None where they are too many. Those for many sets of streams are only there with their sizes."""
+        none = self.synopsis.sets is None and (not self.sizes or self.synopsis.families is None)
+        return None if none else self.synopsis.tables
 
     def lines(self, table: Table) -> tuple[str, ...]:
         """What a table keeps, a line per part of its key, and its size."""

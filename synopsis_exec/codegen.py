@@ -42,6 +42,7 @@ _JOB = (
     "closing",
     "grouping",
     "whole",
+    "cells",
     "lines",
     "folding",
 )

@@ -42,7 +42,16 @@ class FamilyText:
     @property
     def name(self) -> str:
         """The table."""
-        return f"self.{self.branch.tables[self.table.streams]}"
+        return f"self.{self.branch.name_of(self.table)}"
+
+    @cached_property
+    def whole(self) -> Table | None:
+        """The table of the full set of the members; None where that is the set of all streams."""
+        return None if set(self.table.streams) == set(self._all_streams) else self.plan.table(self.table.streams)
+
+    @property
+    def _all_streams(self) -> list[str]:
+        return [source.alias for source in self.plan.branch.streams]
 
     @cached_property
     def fresh(self) -> str:
@@ -58,12 +67,14 @@ class FamilyText:
     def lines(self) -> list[str]:
         """Everything from the rows that arrived to what is to be added to the table."""
         lines = [f"{self.fresh}: Counter[tuple] = Counter()"]
+        if self.whole is not None:
+            lines.append(f"{self.branch.new(self.whole.streams)}: Counter[tuple] = Counter()")
         for member in self.table.members:
             lines += ["", f"# {' and '.join(member.streams)}: to what is there without {self._it(member)}."]
             grown = self._grown(member)
             lines += [f"if {' and '.join(self.branch.arrived[alias] for alias in member.streams)}:"]
             lines += [f"    {line}" for line in grown]
-        new = self.branch.new(self.table.streams)
+        new = self.branch.new_of(self.table)
         count = "= 1" if self.branch.plan.distinct else "+= n"
         lines += ["", f"{new}: Counter[tuple] = Counter()", f"for key, n in {self.fresh}.items():"]
         return [*lines, f"    {new}[key[1:]] {count}"]
@@ -117,12 +128,12 @@ class FamilyText:
             tests += self._optional_ages(member) if entries is not None else []
             tests = [f"({test})" for test in tests] if len(tests) > 1 else tests
             if top:
-                return tested(tests, self.branch.result(values, counts))
+                return tested(tests, self._complete(values, counts))
             key = [self._late(member, late), *self._key(member, values, entries is None)]
             entry = self.branch.counted(grown, key, counts)
             if complete is None:
                 return tested(tests, [entry])
-            result = [f"    {line}" for line in self.branch.result(values, counts)]
+            result = [f"    {line}" for line in self._complete(values, counts)]
             return tested(tests, [f"if {complete}:", *result, "else:", f"    {entry}"])
 
         return join_loops(participants, checks, body, counted=not self.branch.plan.distinct)
@@ -135,10 +146,19 @@ class FamilyText:
         checks = [
             join
             for join in self.plan.joins
-            if (ends := {a.source for a in join.attributes}) & new and not any(ends <= set(g) for g in self.plan.groups)
+            if (ends := {a.source for a in join.attributes}) & new
+            and ends <= {*self.table.streams, *self.table.relations, *new}
+            and not any(ends <= set(g) for g in self.plan.groups)
         ]
         participants = self._participants(member, entries, groups)
-        return join_loops(participants, tuple(checks), self.branch.result, counted=not self.branch.plan.distinct)
+        return join_loops(participants, tuple(checks), self._complete, counted=not self.branch.plan.distinct)
+
+    def _complete(self, values: dict[Attribute, Term], counts: list[str]) -> list[str]:
+        """The line for a match of all members: a result, or an entry of the table of all of them."""
+        if self.whole is None:
+            return self.branch.result(values, counts)
+        key = [self.branch.clipped(stored, values) for stored in self.whole.key]
+        return [self.branch.counted(self.branch.new(self.whole.streams), key, counts)]
 
     def _participants(
         self, member: Member, entries: Participant | None, groups: list[tuple[str, ...]]
@@ -153,7 +173,8 @@ class FamilyText:
     @property
     def _last_groups(self) -> list[tuple[str, ...]]:
         """The relations that no member brings: they are joined when all streams are there."""
-        return [group for group in self.plan.groups if group[0] not in self.table.relations]
+        joined = [group for group in self.plan.groups if self.whole is None or group[0] in self.whole.relations]
+        return [group for group in joined if group[0] not in self.table.relations]
 
     def _completes(self, member: Member) -> bool:
         """Whether a member may be the last one of a match: no other comes after it."""

@@ -131,7 +131,7 @@ def _init(lines: Lines, plan: Plan, branches: list[BranchText]) -> None:
         for branch in branches:
             _relations(lines, branch)
             for table in branch.branch.tables:
-                name = branch.tables[table.streams]
+                name = branch.name_of(table)
                 columns = ", ".join(_key_names(branch, table)) or "no columns"
                 title = plan.table_name(branch.branch.number, table)
                 lines.add(f"self.{name}: Counter[tuple] = Counter()  # {title}: {columns}")
@@ -246,9 +246,9 @@ def _branch_method(lines: Lines, branch: BranchText) -> None:
             )
             for columns, index in branch.indexes_of(name):
                 lines.add(f"{index} = grouped({name}, {', '.join(map(str, columns))})")
+        if branch.growth:
+            lines.add("", *branch.growth)
         lines.lines.extend(transitions.lines)
-        if branch.family:
-            lines.add("", *branch.family)
         for table in branch.branch.tables:
             _keep(lines, branch, table)
 
@@ -262,13 +262,16 @@ def _transitions(lines: Lines, branch: BranchText) -> None:
             lines.add(f"{branch.new(transition.target)}: Counter[tuple] = Counter()")
         previous = transition.target
         what = "results" if transition.output else "{" + ", ".join(transition.target) + "}"
-        came = " and ".join(transition.arriving)
-        verb = "arrives" if len(transition.arriving) == 1 else "arrive together"
+        came = " and ".join(transition.arriving) or "nothing else"
+        verb = "arrive together" if len(transition.arriving) > 1 else "arrives"
         lines.comment(f"{what}: {came} {verb}{_remembered(transition.parts)}.")
         for part in (part for part in transition.parts if part.now):
             if part.streams not in joined:
                 joined.add(part.streams)
                 _after(lines, branch, part.streams)
+        for part in (part for part in transition.parts if part.new):
+            new = branch.new(part.streams)
+            lines.add(*(f"{index} = grouped({new}, {', '.join(map(str, cs))})" for cs, index in branch.indexes_of(new)))
         if len(transition.arriving) > 1:
             lines.add(f"if {' and '.join(branch.arrived[alias] for alias in transition.arriving)}:")
             with lines.indented():
@@ -278,7 +281,8 @@ def _transitions(lines: Lines, branch: BranchText) -> None:
 
 
 def _remembered(parts: tuple[Part, ...]) -> str:
-    names = [f"{{{', '.join(part.streams)}}}{', old or new,' if part.now else ''}" for part in parts]
+    words = [", old or new," if part.now else ", new," if part.new else "" for part in parts]
+    names = [f"{{{', '.join(part.streams)}}}{word}" for part, word in zip(parts, words, strict=True)]
     return f", {' and '.join(names)} {'is' if len(names) == 1 else 'are'} remembered" if names else ""
 
 
@@ -292,7 +296,7 @@ def _after(lines: Lines, branch: BranchText, streams: tuple[str, ...]) -> None:
 
 def _keep(lines: Lines, branch: BranchText, table: Table) -> None:
     """Add what is new to a table, then forget what no future tuple can complete."""
-    name, new = f"self.{branch.tables[table.streams]}", branch.new(table.streams)
+    name, new = f"self.{branch.name_of(table)}", branch.new_of(table)
     indexes = branch.indexes_of(name)
     lines.add("")
     if table.extrema:
@@ -356,7 +360,7 @@ def _expire(
 
 def _named(plan: Plan, branches: list[BranchText]) -> list[tuple[str, str]]:
     pairs = [
-        (plan.table_name(branch.branch.number, table), f"self.{branch.tables[table.streams]}")
+        (plan.table_name(branch.branch.number, table), f"self.{branch.name_of(table)}")
         for branch in branches
         for table in branch.branch.tables
     ]
@@ -392,6 +396,6 @@ def _load(lines: Lines, plan: Plan, branches: list[BranchText]) -> None:
             text = f"tables[{literal(name)}]"
             lines.add(f"{member} = {kind}({text})" if kind else f"{member} = {text}")
         for branch in branches:
-            for name in branch.tables.values():
+            for name in (*branch.tables.values(), *branch.families.values()):
                 for columns, index in branch.indexes_of(f"self.{name}"):
                     lines.add(f"{index} = grouped(self.{name}, {', '.join(map(str, columns))})")

@@ -133,12 +133,15 @@ def _growth(branch: BranchPlan, family: Table, member: FamilyMember) -> str:
     needs = [s for s in family.streams if s not in member.streams and branch.facts.never_newer(s, first)]
     relations = "".join(f" + {name}" for name in member.relations)
     there = " + any subset" + (f" with {', '.join(needs)}" if needs else "")
-    return f"{' and '.join(member.streams)}{there}{relations} -> a subset, or results"
+    whole = "results" if set(family.streams) == {s.alias for s in branch.branch.streams} else "the full set"
+    return f"{' and '.join(member.streams)}{there}{relations} -> a subset, or {whole}"
 
 
 def _transition(plan: Plan, branch: BranchPlan, transition: PlanTransition) -> str:
     came = " and ".join(transition.arriving)
-    old = "".join(f" + {{{', '.join(part.streams)}}}{' old or new' * part.now}" for part in transition.parts)
+    old = "".join(
+        f" + {{{', '.join(part.streams)}}}{' old or new' * part.now}{' new' * part.new}" for part in transition.parts
+    )
     relations = "".join(f" + {name}" for group in transition.groups for name in group)
     target = "results" if transition.output else "{" + ", ".join(transition.target) + "}"
     tests = [_condition(branch, check) for check in transition.checks]

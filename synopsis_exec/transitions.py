@@ -35,7 +35,9 @@ class BranchText:
         self.members = members
         self.locals = Names(_LOCALS)
         self.suffix = f"_{branch.number}" if plan.several else ""
-        self.tables = {t.streams: members.new(self._named(t) + self.suffix) for t in self.branch.tables}
+        several = [t for t in self.branch.tables if not t.members]
+        self.tables = {t.streams: members.new("_".join(t.streams) + self.suffix) for t in several}
+        self.families = {t.streams: members.new("subsets" + self.suffix) for t in self.branch.families}
         self.groups = {g: members.new("_".join(g) + self.suffix) for g in self.branch.groups}
         self.arrived = {s.alias: self.locals.new(f"{s.alias}_rows") for s in self._streams()}
         self.variables: dict[Attribute, str] = {}
@@ -48,11 +50,15 @@ class BranchText:
         }
         self.best = {t.streams: self._best_index(t) for t in self._extremal() if t.key or t.ages}
         self.transitions = [(t, self._transition(t)) for t in self.branch.transitions]
-        self.family = next((FamilyText(self, t).lines for t in self.branch.tables if t.members), [])
+        self.growth = [line for t in self.branch.families for line in FamilyText(self, t).lines]
 
-    @staticmethod
-    def _named(table: Table) -> str:
-        return "subsets" if table.members else "_".join(table.streams)
+    def name_of(self, table: Table) -> str:
+        """The name of a table among the attributes of the class."""
+        return (self.families if table.members else self.tables)[table.streams]
+
+    def new_of(self, table: Table) -> str:
+        """The variable of a table's additions."""
+        return self._other("grown", table.streams, "new_subsets") if table.members else self.new(table.streams)
 
     def _streams(self) -> list[PlanSource]:
         return [source for source in self.branch.sources if source.kind is not Kind.RELATION]
@@ -117,7 +123,8 @@ class BranchText:
     def _transition(self, transition: PlanTransition) -> list[str]:
         participants = [self.arriving(alias) for alias in transition.arriving]
         participants += [self.relations(group) for group in transition.groups]
-        remembered = [self._remembered(transition, part) for part in transition.parts]
+        parts = sorted(transition.parts, key=lambda part: not part.new)
+        remembered = [self._remembered(transition, part) for part in parts]
         participants[len(transition.arriving) : len(transition.arriving)] = remembered
         body = self.result if transition.output else self._addition(transition)
         return join_loops(participants, self._checks(transition), body, counted=not self.plan.distinct)
@@ -184,6 +191,7 @@ class BranchText:
     def _remembered(self, transition: PlanTransition, part: Part) -> Participant:
         table = self.branch.table(part.streams)
         name = self.after(table.streams) if part.now else f"self.{self.tables[table.streams]}"
+        name = self.new(table.streams) if part.new else name
         values = {a: term for stored in table.key for a, term in self.values_of(stored).items()}
         conditions = []
         for check in (check for check in transition.ages if check.stream in part.streams):

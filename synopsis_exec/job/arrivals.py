@@ -14,8 +14,8 @@ from synopsis_exec.job.source import Source
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-UNKNOWN = 2**62
-"""Spark's estimate of the bytes of what it knows nothing of is above this."""
+UNKNOWN = 2**50
+"""Spark says 2 ** 63 bytes of what it knows nothing of, of which the columns that are read are some part."""
 
 
 def as_lines(options: argparse.Namespace) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import random
 from typing import Any
@@ -178,3 +179,85 @@ def test_spark_tells_the_same_of_every_sure_line(spark: Any, job: Any) -> None:
             expected = by_spark[line]
             assert expected.pop("reason") is None, (line, row)
             assert repr({**row, "part": row.get("part", 0)}) == repr({name: expected[name] for name in row}), line
+
+
+class Batch:
+    """A batch of lines, without Spark: its bytes by Spark's estimate, its lines, and how often they were added up."""
+
+    def __init__(self, size: int | None, lines: list[bytes]) -> None:
+        self.bytes, self.lines, self.added_up = size, lines, 0
+        self.frame, self.sparkSession = self, self
+
+    def toArrow(self) -> Any:
+        texts = pa.StringArray.from_buffers(
+            len(self.lines),
+            pa.array(
+                [sum(map(len, self.lines[:number])) for number in range(len(self.lines) + 1)], pa.int32()
+            ).buffers()[1],
+            pa.py_buffer(b"".join(self.lines)),
+        )
+        return pa.table({"source": pa.array([1] * len(self.lines), pa.int32()), "value": texts})
+
+    def selectExpr(self, text: str) -> Any:
+        self.added_up += 1
+        return self
+
+    def collect(self) -> list[Any]:
+        return [argparse.Namespace(bytes=sum(map(len, self.lines)))]
+
+
+GOOD_LINE = b'{"p": "x", "l": 1, "ts": "2024-01-01T00:00:00Z"}'
+
+
+def test_how_large_batches_are_fetched_as_lines(job: Any) -> None:
+    most = job.MOST_BYTES
+    reader, packed = job.Reader(), Batch(most // 4, [b"x" * (most + 9)])
+    assert reader.pays(Batch(most // 9, [])) and not reader.pays(Batch(most + 1, []))
+    assert not reader.pays(packed), "its lines are four times as long as its files"
+    assert packed.added_up == 1
+    assert reader.pays(Batch(most // 5, [])) and not reader.pays(Batch(most // 3, []))
+    assert not job.Reader().pays(Batch(None, [])), "nothing is known of the first batch from a queue"
+    reader.rows = 1000
+    assert reader.pays(Batch(None, []))
+    reader.rows = job.MOST_OF_UNKNOWN + 1
+    assert not reader.pays(Batch(None, []))
+
+
+def test_lines_that_are_no_text_are_left_to_spark(job: Any) -> None:
+    reader = job.Reader()
+    assert reader.read(Batch(99, [GOOD_LINE] * 3)).num_rows == 3
+    assert reader.read(Batch(99, [GOOD_LINE, b'{"p": "\xff", "l": 1}', GOOD_LINE])) is None
+
+
+class Told:
+    """What Spark tells of lines: of each the same."""
+
+    dtypes = (("raw_0", "string"), ("raw_1", "string"))
+
+    def __init__(self, frame: pa.Table, options: object) -> None:
+        self.told, self.frame = self, frame
+
+    def selectExpr(self, *columns: str) -> Any:
+        return self
+
+    def toArrow(self) -> Any:
+        return self.frame
+
+
+def test_spark_reads_some_batches_after_one_with_many_doubts(job: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    reader, others = job.Reader(), list[int]()
+
+    def told_by_spark(self: Batch, lines: pa.Table) -> Any:
+        others.append(lines.num_rows)
+        return job.Sure(job.STREAMS[1], pa.array([GOOD_LINE.decode()] * lines.num_rows)).rows(1)
+
+    monkeypatch.setattr(Batch, "createDataFrame", told_by_spark, raising=False)
+    monkeypatch.setattr(Batch, "options", None, raising=False)
+    monkeypatch.setattr(job, "Arrived", Told)
+    odd = b'{"p": 1}'
+    few, many = Batch(99, [GOOD_LINE, odd, GOOD_LINE, GOOD_LINE]), Batch(99, [odd, GOOD_LINE, odd])
+    assert reader.read(few).num_rows == 4
+    assert reader.pays(few)
+    assert reader.read(many).num_rows == 3
+    assert others == [1, 2]
+    assert [reader.pays(few) for _ in range(job.RESTS + 1)] == [False] * job.RESTS + [True]

@@ -1,0 +1,91 @@
+"""Sets that compare an attribute with one below and one above: bounded wherever each case keeps one extremum."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from analyzer.boundedness import Facts
+from analyzer.errors import NotExecutableError
+from criteria.bound import bound, has_bound
+from criteria.set import set_violations
+from criteria.vocabulary import Verdict
+from criteria.witness_search import find_witness
+from tests.support.choices import Choices
+from tests.support.kernel import formula_value, run_kernel
+from tests.support.oracle import Oracle
+from tests.support.product import decided
+from tests.support.profiles import MORE
+
+CATALOG: dict[str, Any] = {
+    "streams": {s: {"timestamp": "ts", "columns": dict.fromkeys(("A", "B", "ts"), "bigint")} for s in "XYZ"},
+    "relations": {"R": {"columns": {"K": "bigint", "M": "bigint"}}},
+}
+
+
+def _between(choices: Choices) -> str:
+    """X.A between two attributes of older streams, which are on either side of anchors; sometimes a window."""
+    upper = choices.pick(["Y.B", "Y.B", "Z.B"])
+    anchors = ["R.K", "R.K", "R.M", "0", "2"]
+    where = [
+        "X.ts > Y.ts",
+        f"Y.A {choices.pick(['<', '<='])} X.A",
+        f"X.A {choices.pick(['<', '<='])} {upper} + {choices.integer(0, 1)}",
+        f"Y.A <= {choices.pick(anchors)} + {choices.integer(-1, 1)}",
+        f"{upper} >= {choices.pick(anchors)} - {choices.integer(-1, 1)}",
+    ]
+    if "Z" in upper:
+        where.append(choices.pick(["X.ts > Z.ts", "Y.ts > Z.ts", "X.ts > Z.ts AND Z.ts <= Y.ts + 2"]))
+    if choices.chance(20):
+        where.append("X.ts <= Y.ts + 3")
+    relation = any("R." in atom for atom in where)
+    selected = choices.pick(["1 AS one", "1 AS one", "R.K", "R.M"]) if relation else "1 AS one"
+    sources = ["X", "Y", *(["Z"] if "Z" in upper else []), *(["R"] if relation else [])]
+    return f"SELECT DISTINCT {selected} FROM {', '.join(sources)} WHERE {' AND '.join(where)}"
+
+
+def _rows(choices: Choices) -> dict[str, list[dict[str, int]]]:
+    def row(*names: str) -> dict[str, int]:
+        return {name: choices.integer(-3, 5) for name in names}
+
+    streams = {s: [{**row("A", "B"), "ts": choices.integer(0, 7)} for _ in range(choices.integer(2, 7))] for s in "XYZ"}
+    return {**streams, "R": [row("K", "M") for _ in range(choices.integer(0, 3))]}
+
+
+def test_extremes_between_anchors_are_kept_case_by_case() -> None:
+    """What (3) alone would reject is accepted, and prints what SQL says within its bound; no witness contradicts it."""
+    seen: Counter[str] = Counter()
+    for seed in range(150 * MORE):
+        choices = Choices.seeded(seed)
+        sql = _between(choices)
+        decision = decided(sql, CATALOG)
+        split = decision.derivation.split
+        rejected = tuple(b for b in split.branches if set_violations(Facts.of(b)))
+        seen[f"{decision.verdict}"] += 1
+        if decision.verdict is not Verdict.BOUNDED or not rejected:
+            continue
+        assert find_witness(split, rejected) is None, sql
+        assert bound(split) is not None, sql
+        seen["by cases"] += 1
+        seen["relations"] += "R." in sql
+        rows = _rows(choices)
+        try:
+            run = run_kernel(decision, CATALOG, rows)
+        except NotExecutableError:
+            continue
+        expected = Oracle(CATALOG, rows).prefix_expected(sql)
+        assert run.printed == expected, sql
+        limit = formula_value(decision, CATALOG, rows)
+        assert limit is None or run.peak <= limit, sql
+        seen["results"] += sum(map(len, expected.values()))
+    assert min(seen["by cases"], seen["relations"], seen["results"]) > 20, seen
+
+
+def test_what_has_no_best_match_has_no_bound() -> None:
+    """The frontier of pairs, which is unbounded, and one of finitely many pairs, of which no table is known."""
+    near = "X.A < Y.A AND Z.A < Y.B"
+    order = "X.ts > Y.ts AND Z.ts > Y.ts"
+    for more in ("", " AND Y.A <= Y.B + 5 AND Y.B <= Y.A + 5"):
+        decision = decided(f"SELECT DISTINCT 1 AS one FROM X, Y, Z WHERE {order} AND {near}{more}", CATALOG)
+        assert decision.verdict is (Verdict.UNKNOWN if more else Verdict.UNBOUNDED)
+        assert not any(has_bound(branch, distinct=True) for branch in decision.derivation.split.branches)

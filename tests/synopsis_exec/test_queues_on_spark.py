@@ -1,0 +1,95 @@
+"""Streams from a queue: records with a JSON object each, as Kafka's have them."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.synopsis_exec.test_job_on_spark import kernel
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+SQL = "SELECT S.a, T.b FROM S, T WHERE S.a = T.a AND S.ts > T.ts AND S.a BETWEEN 0 AND 3 AND T.b BETWEEN 0 AND 2"
+STEP, STEPS = 120, 3
+
+
+def record(topic: str, number: int) -> bytes | None:
+    """A record of a topic; of forty one has no value, one is no text, one is blank, one no object, one lacks `ts`."""
+    dice = random.Random(f"{topic} {number}")
+    row = {"a": dice.randrange(5), "ts": number // 3, **({"b": dice.randrange(4)} if topic == "T" else {})}
+    odd: dict[int, bytes | None] = {3: None, 11: b"\xff{}", 17: b" ", 23: b"[1]", 31: b'{"a": 1}'}
+    return odd.get(number % 40, json.dumps(row).encode() + b"\n" * dice.randrange(2))
+
+
+def ran(spark: Any, folder: Path, as_lines: bool) -> tuple[list[Any], str, list[str]]:
+    """The reports of a job that is started again for each batch, what it found, and what it put aside."""
+    streams = {
+        name: {
+            "timestamp": "ts",
+            "columns": {"a": "bigint", "ts": "bigint", **({"b": "int"} if name == "T" else {})},
+            "source": {"format": "queue", "payload": "value", "options": {"topic": name}},
+        }
+        for name in "ST"
+    }
+    job = kernel(SQL, {"streams": streams})
+    if as_lines:  # as after a batch of one row; each run has one batch, and of the first nothing is known
+        job.Reader.rows, job.SpreadJob.seen = 1, (1, None)
+    read, taken = job.Reader.read, list[bool]()
+
+    def counted(self: Any, arrived: Any) -> Any:
+        taken.append(True)
+        return read(self, arrived)
+
+    job.Reader.read = counted
+    files = [f"--{name}={folder / name}" for name in ("output", "quarantine", "checkpoint")]
+    reports: list[dict[str, Any]] = []
+    for trigger in (*["available"] * (STEPS - 1), "end"):
+        job.run(spark, job.arguments([*files, "--trigger", trigger]), reports.append)
+    assert len(taken) == (STEPS if as_lines else 0)
+    bad = sorted((folder / "quarantine").read_text(encoding="utf-8").splitlines())
+    return reports, (folder / "output").read_text(encoding="utf-8"), bad
+
+
+def test_records_of_a_queue(spark: Any, tmp_path: Path) -> None:
+    """Whoever parses them, Spark or the driver."""
+    from pyspark.sql.datasource import DataSource, SimpleDataSourceStreamReader
+
+    class Records(SimpleDataSourceStreamReader):
+        def __init__(self, topic: str) -> None:
+            self.topic = topic
+
+        def initialOffset(self) -> dict[str, int]:
+            return {"at": 0}
+
+        def read(self, start: dict[str, int]) -> Any:
+            end = {"at": min(start["at"] + STEP, STEP * STEPS)}
+            return self.readBetweenOffsets(start, end), end
+
+        def readBetweenOffsets(self, start: dict[str, int], end: dict[str, int]) -> Any:
+            return iter([(None, record(self.topic, n), n) for n in range(start["at"], end["at"])])
+
+    class Queue(DataSource):
+        @classmethod
+        def name(cls) -> str:
+            return "queue"
+
+        def schema(self) -> str:
+            return "key BINARY, value BINARY, offset BIGINT"
+
+        def simpleStreamReader(self, schema: Any) -> Any:
+            return Records(self.options["topic"])
+
+    spark.dataSource.register(Queue)
+    lines, by_spark = (ran(spark, tmp_path / str(as_lines), as_lines) for as_lines in (True, False))
+    assert lines == by_spark
+    reports, output, bad = lines
+    assert len(output.splitlines()) > 100
+    assert reports[-1]["rows"] == {"S": STEP * STEPS, "T": STEP * STEPS}
+    each = 2 * STEP * STEPS // 40
+    assert reports[-1]["quarantined"] == {
+        "not UTF-8": each, "not a JSON object": 2 * each, "the record has no value": each, "ts is missing": each,
+    }  # fmt: skip
+    assert len(bad) == 5 * each
