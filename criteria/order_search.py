@@ -158,22 +158,39 @@ def _refine(
     pairs: list[tuple[Attribute, Attribute]],
     budget: list[int],
 ) -> bool:
-    """Depth-first search for a total order of every pair in which both references stay alive."""
-    budget[0] -= 1
-    if budget[0] < 0:
-        return True
-    place = next((place for place, (x, y) in enumerate(pairs) if not _ordered(closure, x, y)), None)
-    if place is None:
-        return True
-    (x, y), rest = pairs[place], pairs[place + 1 :]
+    """Depth-first search for a total order of every pair in which both references stay alive.
+
+    Without recursion, as there are hundreds of pairs where streams have many attributes.
+    """
+    untried = [iter([(closure, 0)])]
+    while untried:
+        if (option := next(untried[-1], None)) is None:
+            untried.pop()
+            continue
+        budget[0] -= 1
+        if budget[0] < 0:
+            return True
+        closure, first = option
+        place = next((place for place in range(first, len(pairs)) if not _ordered(closure, *pairs[place])), None)
+        if place is None:
+            return True
+        untried.append(_orders(original, closure, references, pairs, place))
+    return False
+
+
+def _orders(
+    original: Closure,
+    closure: Closure,
+    references: tuple[Reference, Reference],
+    pairs: list[tuple[Attribute, Attribute]],
+    place: int,
+) -> Iterator[tuple[Closure, int]]:
+    """What holds for each order of a pair that keeps both references alive, with the place of the next pair."""
+    x, y = pairs[place]
     equal = closure.with_less(x, y, strict=False).with_less(y, x, strict=False)
-    options = (closure.with_less(x, y, strict=True), closure.with_less(y, x, strict=True), equal)
-    return any(
-        option.satisfiable
-        and all(_alive(original, option, reference) for reference in references)
-        and _refine(original, option, references, rest, budget)
-        for option in options
-    )
+    for option in (closure.with_less(x, y, strict=True), closure.with_less(y, x, strict=True), equal):
+        if option.satisfiable and all(_alive(original, option, reference) for reference in references):
+            yield option, place + 1
 
 
 def _ordered(closure: Closure, x: Attribute, y: Attribute) -> bool:
