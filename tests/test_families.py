@@ -281,6 +281,17 @@ def test_a_wide_query_prints_what_sql_says(shape: str, distinct: bool) -> None:
     assert results
 
 
+def test_a_star_fills_its_table() -> None:
+    """One stream after the other, each key once: at the end there is an entry of each set and key."""
+    from synopsis_exec.simulate import load_kernel
+
+    sql, catalog = wide("star", 12)
+    kernel = load_kernel(job_of(decided(sql, catalog), catalog)).Synopsis({})
+    for now, name in enumerate(catalog["streams"]):
+        kernel.close(now, {name: [{"k": key, "ts": now} for key in range(4)]})
+    assert kernel.entries() == kernel.limit == WIDE["star"][1]
+
+
 def _some_rows(shape: str, seed: int, number: int) -> list[dict[str, int]]:
     """Rows of a stream, most of which have the same key; Y's come at 1 and 4, and most of the others' after each."""
     choices = Choices.seeded(seed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from analyzer.statements import split_statements
 from criteria.bound import bound
 from criteria.verdict import Decision, decide
 from criteria.vocabulary import Verdict
-from synopsis_exec.adversary import floods
+from synopsis_exec.adversary import Flood, floods
 from synopsis_exec.codegen import job_text
 from synopsis_exec.plan import make_plan
 from synopsis_exec.simulate import replay
@@ -79,7 +80,7 @@ def tightness(decision: Decision, catalog: Catalog, timestamps: int) -> float:
     kernel = loaded(job_text(plan))
     shares = [0.0]
     for flood in floods(plan, timestamps=timestamps):
-        peak = max((step.entries for step in replay(kernel, flood.relations, flood.streams)), default=0)
+        peak = max(_entries(kernel, flood), default=0)
         scope: dict[str, Any] = {"__builtins__": {}, "min": min, "max": max}
         limit = eval(plan.bound.entries.text, scope, sizes_of(plan, flood.relations, flood.streams))
         assert peak <= limit, (plan.sql, peak, plan.bound.entries.text)
@@ -87,11 +88,25 @@ def tightness(decision: Decision, catalog: Catalog, timestamps: int) -> float:
     return max(shares)
 
 
+def _entries(kernel: Any, flood: Flood) -> Iterator[int]:
+    """The entries after each timestamp, until a result of many streams has more duplicates than a job can print."""
+    try:
+        for step in replay(kernel, flood.relations, flood.streams):
+            yield step.entries
+    except OverflowError as error:
+        assert "duplicates" in str(error)
+
+
+def _enough(decision: Decision) -> int:
+    """Timestamps to fill tables; a timestamp of a dozen streams, which meet thousands of entries, takes long."""
+    return 200 if max(len(branch.sources) for branch in decision.query.branches) < 10 else 30
+
+
 @pytest.mark.slow
 def test_documented_queries_reach_half_of_their_bound() -> None:
     cases = _documented()
     assert {"figure2", "late_tally_at_fog", "two_parents", "compared_with_an_older_stream"} <= set(cases)
-    reached = {name: tightness(*case, timestamps=200) for name, case in cases.items()}
+    reached = {name: tightness(*case, timestamps=_enough(case[0])) for name, case in cases.items()}
     assert min(reached.values()) >= 0.5, reached
 
 
