@@ -32,11 +32,14 @@ from criteria.count import (
 )
 from criteria.family import all_but_full, least
 from criteria.limits import lower_text, upper_text
+from criteria.set import harmful_references
 from criteria.size import Size, total
 from criteria.synopsis import MOST_TABLES, Synopsis
 from criteria.tables import Age, Member, Stored, Table
 from criteria.vocabulary import Tier
 
+MOST_HARMFUL, MOST_LOOKS = 16, 64
+"""Where a set violates its criterion: joins up to which cases are looked for, and how many of these are looked at."""
 FEW_SETS = 60
 """Sets up to which matches do not grow in more than `MOST_WAYS`: a way leads from one set, or from none, to another."""
 
@@ -117,8 +120,14 @@ def bound(split: Query) -> Bound | None:
 
 
 def has_bound(branch: Branch, distinct: bool) -> bool:
-    """Whether one branch has tables, each with a bound, whether or not its criterion holds."""
-    return all(_branch_bound(0, part, distinct, "") is not None for part in _parts(branch, distinct))
+    """Whether one branch has tables, each with a bound, whether or not its criterion holds.
+
+    False where that is not seen soon: cases are looked for where few joins are harmful, and not for long.
+    """
+    if distinct and len(harmful_references(Facts.of(branch))) > MOST_HARMFUL:
+        return False
+    parts = cases(branch, MOST_LOOKS) if distinct else _parts(branch, distinct)
+    return all(_branch_bound(0, part, distinct, "") is not None for part in parts)
 
 
 def _parts(branch: Branch, distinct: bool) -> tuple[Case, ...]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import inf
 
 from analyzer.boundedness import Facts
 from analyzer.closure import Sort
@@ -31,13 +32,20 @@ class Case:
     conditions: tuple[Comparison, ...] = ()
 
 
-def cases(branch: Branch) -> tuple[Case, ...]:
-    """The cases; the branch alone where it needs none, or where none help."""
+def cases(branch: Branch, looks: float = inf) -> tuple[Case, ...]:
+    """The cases; the branch alone where it needs none, or where none help; no more than some are looked at."""
     whole = Case(branch)
-    return tuple(_split(whole) or (whole,))
+    return tuple(_split(whole, _Looks(looks)) or (whole,))
 
 
-def _split(case: Case) -> list[Case] | None:
+@dataclass
+class _Looks:
+    """How many cases may still be looked at."""
+
+    left: float
+
+
+def _split(case: Case, looks: _Looks) -> list[Case] | None:
     """The satisfiable cases of a case, none of which needs another split; None where no cut leads there."""
     facts = Facts.of(case.branch)
     if not facts.closure.satisfiable:
@@ -46,9 +54,12 @@ def _split(case: Case) -> list[Case] | None:
         return [case]
     references = harmful_references(facts)
     for cut in dict.fromkeys(cut for reference in references for cut in _cuts(facts, reference)):
+        looks.left -= 2
+        if looks.left < 0:
+            return None
         sides = [_with(case, cut), _with(case, replace(cut, op=Op.GT))]
         if all(_fewer(side, len(references)) for side in sides):
-            found = [_split(side) for side in sides]
+            found = [_split(side, looks) for side in sides]
             if all(part is not None for part in found):
                 return [part for parts in found if parts for part in parts]
     return None

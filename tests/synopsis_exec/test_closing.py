@@ -233,8 +233,8 @@ class Fed:
         fed = self
 
         class Job(self.job.Job):  # type: ignore[misc, name-defined]
-            def take_in(self, frame: Any) -> Any:
-                return fed.take_in(self, frame)
+            def take_in(self, arrived: Any) -> Any:
+                return fed.take_in(self, arrived.frame)
 
         self.running = Job(None, self.options, self.reports.append)
 
