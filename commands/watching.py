@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
+from types import FrameType
 from typing import Any, NoReturn
 
 import click
@@ -39,14 +41,35 @@ def watched(context: click.Context) -> NoReturn:
         raise UsageError("--watch waits for changes of files: it goes neither with - nor with --fix")
     arguments = context.meta[_ARGUMENTS]
     params: Mapping[str, Any] = context.params
+    interrupts = _Interrupts()
     while True:
         before = _stamps(params)
         click.clear()
         params = _round(context, arguments) or params
+        interrupts.check()
         sys.stdout.flush()
         click.echo("\nwatching for changes; Ctrl+C ends", err=True)
         while _stamps(params) == before:
+            interrupts.check()
             time.sleep(PAUSE)
+
+
+class _Interrupts:
+    """Remembers that there was a Ctrl+C: what Python runs between statements may swallow the exception of one."""
+
+    def __init__(self) -> None:
+        self.seen = False
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, self._note)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self.seen = True
+        signal.default_int_handler(number, frame)
+
+    def check(self) -> None:
+        """Raise KeyboardInterrupt if there was one."""
+        if self.seen:
+            raise KeyboardInterrupt
 
 
 def _round(context: click.Context, arguments: tuple[str, ...]) -> Mapping[str, Any] | None:

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -113,3 +114,25 @@ def test_standard_input_stands_for_a_file(tmp_path: Path, monkeypatch: pytest.Mo
     assert {query["file"] for query in report["queries"]} == {"team/orders.sql"}
     assert [query["verdict"] for query in report["queries"]] == ["bounded", "error"]
     assert result.exit_code == 1
+
+
+def test_an_interrupt_that_is_swallowed_ends_watching_all_the_same(tmp_path: Path) -> None:
+    """As by a destructor: Python prints the exception and goes on."""
+    (tmp_path / "streams.toml").write_text(CATALOG, encoding="utf-8")
+    (tmp_path / "q.sql").write_text("SELECT a FROM S", encoding="utf-8")
+    program = (
+        "import commands.watching as w, contextlib, os, signal, sys\n"
+        "again = w._round\n"
+        "def swallowed(*given):\n"
+        "    with contextlib.suppress(KeyboardInterrupt):\n"
+        "        os.kill(os.getpid(), signal.SIGINT)\n"
+        "    return again(*given)\n"
+        "w._round = swallowed\n"
+        "import cli; cli.main(['check', '--watch'])"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", program]
+    options: dict[str, Any] = {"capture_output": True, "text": True, "timeout": WAIT, "check": False}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, **options)
+    assert done.returncode == 130, done.stderr
+    assert "1 query checked: 1 bounded" in done.stdout
