@@ -132,7 +132,7 @@ def test_an_interrupt_that_is_swallowed_ends_watching_all_the_same(tmp_path: Pat
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", program]
-    options: dict[str, Any] = {"capture_output": True, "text": True, "timeout": WAIT, "check": False}
-    done = subprocess.run(command, cwd=tmp_path, env=environment, **options)
+    options: dict[str, Any] = {"capture_output": True, "text": True, "timeout": WAIT}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, check=False, **options)
     assert done.returncode == 130, done.stderr
     assert "1 query checked: 1 bounded" in done.stdout
