@@ -119,15 +119,14 @@ def bound(split: Query) -> Bound | None:
     return Bound(tuple(found), total(table.size for branch in found for table in branch.tables))
 
 
-def has_bound(branch: Branch, distinct: bool) -> bool:
-    """Whether one branch has tables, each with a bound, whether or not its criterion holds.
+def has_bound(branch: Branch) -> bool:
+    """Whether one branch of a set has tables, each with a bound, whether or not its criterion holds.
 
     False where that is not seen soon: cases are looked for where few joins are harmful, and not for long.
     """
-    if distinct and len(harmful_references(Facts.of(branch))) > MOST_HARMFUL:
+    if len(harmful_references(Facts.of(branch))) > MOST_HARMFUL:
         return False
-    parts = cases(branch, MOST_LOOKS) if distinct else _parts(branch, distinct)
-    return all(_branch_bound(0, part, distinct, "") is not None for part in parts)
+    return all(_branch_bound(0, part, True, "") is not None for part in cases(branch, MOST_LOOKS))
 
 
 def _parts(branch: Branch, distinct: bool) -> tuple[Case, ...]:

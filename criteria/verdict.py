@@ -81,7 +81,7 @@ def branch_violations(branch: Branch, distinct: bool) -> tuple[Violation, ...]:
         return bag_violations(facts)
     violations = set_violations(facts)
     few = bool(violations) and all(violation.condition == "(3)" for violation in violations)
-    return () if few and has_bound(branch, distinct) else violations
+    return () if few and has_bound(branch) else violations
 
 
 def _unproved(query: Query, found: tuple[Found, ...]) -> Diagnostic | None:

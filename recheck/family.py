@@ -165,11 +165,7 @@ class _Family:
                     yield one, other, bound[0], bool(bound[1])
             for y in attributes:
                 bound = follows.bound(x, y)
-                if (
-                    bound is not None
-                    and x != y
-                    and all(self._holds(mine, known, x, y) for mine, known in self._sides(x, y))
-                ):
+                if bound is not None and x != y and self._holds_everywhere(x, y):
                     yield x, y, bound[0], bool(bound[1])
 
     def _holds_everywhere(self, x: Attribute, y: Attribute) -> bool:

@@ -89,11 +89,11 @@ def _range(item: Input, column: Column) -> tuple[Value | None, Value | None]:
         if column.type.family is family:
             lows.append(first)
             highs.append(last)
-    domain, exact = column.domain, column.type.family in (Family.STRING, Family.FLOAT)
+    domain = column.domain
     if domain is not None and domain.low is not None:
-        lows.append(domain.low if exact else _integral(domain.low, ceil))
+        lows.append(_encoded(domain.low, column, ceil))
     if domain is not None and domain.high is not None:
-        highs.append(domain.high if exact else _integral(domain.high, floor))
+        highs.append(_encoded(domain.high, column, floor))
     return max(lows, default=None), min(highs, default=None)
 
 
@@ -104,13 +104,13 @@ def _among(item: Input, column: Column) -> tuple[Value, ...]:
         if declared:
             raise _OnlySpark
         declared = partitions.values
+    return tuple(_encoded(value, column) for value in declared)
+
+
+def _encoded(value: Value, column: Column, rounded: Callable[[Fraction], int] | None = None) -> Value:
+    """A constant as a column's values are: the integers of one that has them are within 64 bits."""
     if column.type.family in (Family.STRING, Family.FLOAT):
-        return declared
-    return tuple(_integral(value) for value in declared)
-
-
-def _integral(value: Value, rounded: Callable[[Fraction], int] | None = None) -> int:
-    """A number as the integers of a column are, within 64 bits."""
+        return value
     if isinstance(value, str):
         raise _OnlySpark
     number = Fraction(value) if rounded is None else Fraction(rounded(Fraction(value)))
@@ -126,5 +126,4 @@ def _condition(atom: Atom, item: Input) -> tuple[str, str, str | None, Value]:
     left = next(column for column in item.declared if column.name == atom.left.column)
     if atom.right is not None:
         return left.name, atom.op.value, atom.right.column, 0
-    exact = left.type.family in (Family.STRING, Family.FLOAT)
-    return left.name, atom.op.value, None, atom.offset if exact else _integral(atom.offset)
+    return left.name, atom.op.value, None, _encoded(atom.offset, left)

@@ -54,8 +54,11 @@ class Arrived:
         """What is told of its rows."""
         if not as_lines(self.options):
             return self.frame
-        lines = [self.frame.where(f"source = {number}") for number in range(len(STREAMS))]
-        return in_one([told(number, part, self.options) for number, part in enumerate(lines)])
+        parts = []
+        for number, source in enumerate(STREAMS):
+            lines = self.frame.where(f"source = {number}").select("value")
+            parts.append(tagged(number, source, json_rows(source, lines, self.options)))
+        return in_one(parts)
 
     @cached_property
     def bytes(self) -> int | None:
@@ -67,12 +70,6 @@ class Arrived:
         used = self.frame.drop(*raw) if raw else self.frame
         size = int(used._jdf.queryExecution().analyzed().stats().sizeInBytes())
         return size if size < UNKNOWN else None
-
-
-def told(number: int, lines: DataFrame, options: argparse.Namespace) -> DataFrame:
-    """What is told of a stream's rows, from their lines as `value`."""
-    source = STREAMS[number]
-    return tagged(number, source, json_rows(source, lines.select("value"), options))
 
 
 def tagged(number: int, source: Source, rows: DataFrame) -> DataFrame:

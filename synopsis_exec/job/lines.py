@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from synopsis_exec.job.arrivals import Arrived, row_text
-from synopsis_exec.job.arrow import SLOTS, slot_type
+from synopsis_exec.job.arrow import SLOTS, schema_of
 from synopsis_exec.job.cells import ENCODERS, is_written, schema_of_cells, wanted, within
 from synopsis_exec.job.given import STREAMS
 from synopsis_exec.job.source import Source
-from synopsis_exec.job.whole import whole_columns
+from synopsis_exec.job.whole import parted, whole_columns
 
 MOST_BYTES = 1 << 27
 """Lines of more are not fetched."""
@@ -165,16 +165,16 @@ class Sure:
             "reason": pa.nulls(size, pa.string()),
             "text": self.lines if size == len(self.lines) else self.lines.take(self.where),
         }
-        if any(other.parts[1:] for other in STREAMS):
+        if parted():
             places = np.zeros(size, dtype=np.int32)
             if source.parted:
                 among = next(cell.among for cell in source.cells if cell.column == source.parted)
                 places = pc.index_in(self.values[source.parted], pa.array(among)).to_numpy(False)
             columns["part"] = pa.array(places.astype(np.int32))
-        column_of = {slot: column for column, slot in source.slots.items()}
+        column_of, kinds = {slot: column for column, slot in source.slots.items()}, schema_of(False)
         for slot in SLOTS:
-            kind = {"BIGINT": pa.int64(), "DOUBLE": pa.float64(), "STRING": pa.string()}[slot_type(slot)]
-            columns[slot] = self.values[column_of[slot]] if slot in column_of else pa.nulls(size, kind)
+            nothing = pa.nulls(size, kinds.field(slot).type)
+            columns[slot] = self.values[column_of[slot]] if slot in column_of else nothing
         return pa.table(columns)
 
 

@@ -27,8 +27,12 @@ def whole_pays(rows: int, useful: int) -> bool:
 
 def whole_columns() -> list[str]:
     """What is fetched of every row, in Spark SQL over the columns of `tagged`."""
-    parts = ["part"] if any(source.parts[1:] for source in STREAMS) else []
-    return ["source", "ts", "useful", "reason IS NOT NULL AS bad", *parts, *SLOTS]
+    return ["source", "ts", "useful", "reason IS NOT NULL AS bad", *["part"] * parted(), *SLOTS]
+
+
+def parted() -> bool:
+    """Whether some stream has several partitions."""
+    return any(source.parts[1:] for source in STREAMS)
 
 
 class Fetched:
