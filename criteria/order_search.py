@@ -32,6 +32,11 @@ class Reference:
         """Whether the greatest value of ``own`` would be the one to keep."""
         return self.own == self.greater
 
+    @property
+    def limited(self) -> Attribute:
+        """The other one."""
+        return self.lesser if self.maximum else self.greater
+
 
 def survive_together(facts: Facts, first: Reference, second: Reference) -> bool:
     """Whether some LTO refinement keeps both references, as different classes or in different directions.

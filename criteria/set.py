@@ -133,7 +133,7 @@ class _Realisable:
 
 def _several(facts: Facts, first: Reference, second: Reference) -> Violation:
     kept = listed(f"the {'greatest' if r.maximum else 'least'} {r.own}" for r in (first, second))
-    other = second.lesser if second.maximum else second.greater
+    other = second.limited
     message = f"{kept} would both have to be kept for every key, and their best combinations can be unboundedly many"
     help = f"bound {first.own} or {second.own}, or drop one of the two inequalities"
     span = facts.span_of(second.own, other)

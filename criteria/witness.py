@@ -49,7 +49,8 @@ class Plan:
     ``after`` are the streams whose tuples come in the probes; ``replay`` probes with a whole new match instead, to see
     whether its result is new. ``greatest`` and ``free`` choose among solutions; ``backwards`` reverses the order in
     time of the elements; ``whole`` makes all the tuples that differ parts of the elements, not only those of the
-    attributes kept. ``beyond`` exceeds every constant of the query, ``slack`` all its offsets together.
+    attributes kept; ``frontier`` says that no proof covers it. ``beyond`` exceeds every constant of the query,
+    ``slack`` all its offsets together.
     """
 
     branch: Branch
@@ -58,6 +59,7 @@ class Plan:
     beyond: Fraction = Fraction(0)
     slack: Fraction = Fraction(1)
     replay: bool = False
+    frontier: bool = False
     greatest: bool = False
     free: bool = False
     backwards: bool = False
@@ -114,10 +116,17 @@ class _Draft:
     def points(self) -> list[Assignment] | None:
         """A solution per element; relations and finite streams have the same values in all."""
         static = frozenset(source.alias for source in self.branch.sources if source.alias not in self.facts.infinite)
+        least = solve(self.conditions) if static else None
+        ways: list[list[Assignment]] = [[]] if least is None else [[least], []]
+        found = (self._solved(static, given) for given in ways)
+        return next((points for points in found if points is not None), None)
+
+    def _solved(self, static: frozenset[str], given: list[Assignment]) -> list[Assignment] | None:
+        """The solutions, where relations and finite streams have the values of a given one, or of the first element."""
         points: list[Assignment] = []
         for element in range(self.size):
             extra = [d for kept in self.plan.kept for d in (*self._placed(kept, element), *kept.tight)]
-            extra += restricted(points[0], static) if points else ()
+            extra += restricted((*given, *points)[0], static) if given or points else ()
             extra = [d for d in extra if (d.x or d.y) in self.conditions.sorts]
             extra = [d for d in extra if self.conditions.sorts[d.x or d.y] is not Sort.TIME]  # type: ignore[index]
             far = self.far if self.plan.free else 0
@@ -125,7 +134,18 @@ class _Draft:
             if point is None:
                 return None
             points.append(point)
-        return points
+        return points if self._constant(points, static) else None
+
+    def _constant(self, points: list[Assignment], static: frozenset[str]) -> bool:
+        """Whether relations' and finite streams' values lie among the constants, nearer to 0 than any element's.
+
+        The bound may depend on them: values that grow with the number of elements prove nothing.
+        """
+        values = {a: {point[a] for point in points} for a in points[0] if self.conditions.sorts.get(a) is Sort.DISCRETE}
+        far = max(
+            (abs(v) for a in values if a.source in static for v in values[a] if v is not None), default=Fraction(0)
+        )
+        return all(v is None or far < abs(v) for varying in values.values() if len(varying) > 1 for v in varying)
 
     def _placed(self, kept: Kept, element: int) -> tuple[Difference, ...]:
         return fixed(kept.attribute, self.value(kept, element))

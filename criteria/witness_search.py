@@ -23,8 +23,11 @@ from criteria.set import harmful_references
 from criteria.solution import VALUES, Difference, conditions_of
 from criteria.witness import Kept, Plan, Witness, build
 
-MOST_PLANS = 288
-"""Plans that are tried for one query before it is called *unknown*: all that two references suggest."""
+MOST_PLANS = 432
+"""Plans that are tried for one query before it is called *unknown*."""
+
+MOST_FIRST = 144
+"""Ideas that are tried in their simplest form before any is tried in others: all that four references suggest."""
 
 MOST_ELEMENTS = 6
 """Elements beyond which no check of all subsets is made."""
@@ -50,11 +53,10 @@ def enough(query: Query, plan: Plan) -> int | None:
 
     Whether a match satisfies the conditions depends only on the order of the elements that its tuples come from, so
     that what goes wrong at any size goes wrong with as many elements as a branch has streams whose tuples differ
-    between elements, and one more. One SELECT that uses no stream twice, and one kept attribute, have a proof of
-    their own.
+    between elements, and one more. One SELECT that uses no stream twice has a proof of its own, but for a frontier.
     """
     tables = [source.table for source in plan.branch.streams]
-    if len(query.branches) == 1 and len(set(tables)) == len(tables) and len(plan.kept) == 1 and not _two_sided(plan):
+    if len(query.branches) == 1 and len(set(tables)) == len(tables) and not plan.frontier:
         return 2
     pair = build(plan, 2)
     if pair is None:
@@ -65,17 +67,20 @@ def enough(query: Query, plan: Plan) -> int | None:
     return max(most, 3) if most <= MOST_ELEMENTS else None
 
 
-def _two_sided(plan: Plan) -> bool:
-    return len({(d.x, d.y) for kept in plan.kept for d in kept.tight}) > 1
-
-
 def plans(query: Query, branch: Branch) -> Iterator[Plan]:
     """The plans that a branch's violations suggest, the simplest first."""
+    simplest = (next(_variants(draft)) for draft in islice(_drafts(query, branch), MOST_FIRST))
+    others = (islice(_variants(draft), 1, None) for draft in islice(_drafts(query, branch), MOST_FIRST))
+    rest = (_variants(draft) for draft in islice(_drafts(query, branch), MOST_FIRST, None))
+    return chain(simplest, chain.from_iterable(others), chain.from_iterable(rest))
+
+
+def _drafts(query: Query, branch: Branch) -> Iterator[Plan]:
+    """The ideas for plans."""
     facts = Facts.of(branch)
     drafts = _set_drafts(facts) if query.distinct else chain(_bag_drafts(facts), _unequal(query, branch))
     beyond, slack = _magnitudes(query)
-    for draft in drafts:
-        yield from _variants(replace(draft, beyond=beyond, slack=slack))
+    return (replace(draft, beyond=beyond, slack=slack) for draft in drafts)
 
 
 @lru_cache(maxsize=8)
@@ -95,9 +100,8 @@ def _magnitudes(query: Query) -> tuple[Fraction, Fraction]:
 
 def _variants(draft: Plan) -> Iterator[Plan]:
     """Other solutions of the same idea: smallest values that are not negative, smallest, greatest."""
-    orders = (False, True) if len(draft.kept) > 1 else (False,)
-    wholes = (False, True) if len(draft.kept) > 1 else (False,)
-    for backwards, whole in product(orders, wholes):
+    either = (False, True) if draft.frontier else (False,)
+    for backwards, whole in product(either, either):
         for greatest, free in ((False, False), (False, True), (True, True)):
             yield replace(draft, greatest=greatest, free=free, backwards=backwards, whole=whole)
 
@@ -215,18 +219,25 @@ def _frontiers(facts: Facts) -> Iterator[Plan]:
     """Set criterion (3): two extrema whose best combinations are unboundedly many (theory §3's construction).
 
     The more useful the one attribute's value in an element, the less useful the other's, so that each element is the
-    best for one probe.
+    best for one probe. Where both limit one attribute to come, its value within the limits tells the element.
     """
-    for first, second in combinations(sorted(harmful_references(facts), key=lambda r: _place(facts, r)), 2):
+    references = sorted(harmful_references(facts), key=lambda reference: _place(facts, reference))
+    several = (r for r in references if sum(r.limited == other.limited for other in references) > 1)
+    for own, limited in dict.fromkeys((r.own, r.limited) for r in several):
+        joins = [Join(r.lesser, r.greater, False) for r in references if (r.own, r.limited) == (own, limited)]
+        after = _after(facts, (limited.source,))
+        for join, upwards in product(joins, _half_lines(facts, own)):
+            if own.source not in after:
+                yield Plan(facts.branch, (Kept(own, upwards, tight=(_tight(facts, join),)),), after, frontier=True)
+    for first, second in combinations(references, 2):
         joins = [Join(r.lesser, r.greater, False) for r in (first, second)]
-        partners = tuple(r.lesser.source if r.maximum else r.greater.source for r in (first, second))
-        after = _after(facts, partners)
+        after = _after(facts, (first.limited.source, second.limited.source))
         if {first.own.source, second.own.source} & after:
             continue
         tights = [_tight(facts, join) for join in joins]
         if first.own == second.own:
-            for upwards in (True, False):
-                yield Plan(facts.branch, (Kept(first.own, upwards, tight=tuple(tights)),), after)
+            for upwards in _half_lines(facts, first.own):
+                yield Plan(facts.branch, (Kept(first.own, upwards, tight=tuple(tights)),), after, frontier=True)
             continue
         same = first.maximum != second.maximum
         sides = product(_half_lines(facts, first.own), _half_lines(facts, second.own), (True, False))
@@ -238,6 +249,7 @@ def _frontiers(facts: Facts) -> Iterator[Plan]:
                     Kept(second.own, up_second, rises is same, levels[1], (tights[1],)),
                 ),
                 after,
+                frontier=True,
             )
 
 

@@ -19,9 +19,10 @@ from criteria.witness import Witness, build
 from recheck.batch_sql import BatchSql
 from recheck.prove import Proof, prove
 from reports.witness_report import json_rows
-from tests.support.catalogs import streams
+from tests.support.catalogs import streams, with_relation
 from tests.support.choices import drawn
 from tests.support.encoding import encode_result
+from tests.support.keyed_queries import make_keyed_statement
 from tests.support.product import NotAnalysed, decided, parsed
 from tests.support.profiles import examples
 from tests.support.queries import Features, Statement, make_statement
@@ -58,6 +59,16 @@ def _decided(statement: Statement) -> Decision | None:
 @examples(25)
 @given(statement=drawn(lambda choices: make_statement(choices, Features())))
 def test_a_plan_works_at_other_sizes(statement: Statement, size: int) -> None:
+    _works_at(statement, size)
+
+
+@examples(25)
+@given(statement=drawn(lambda choices: make_keyed_statement(choices, distinct=True)))
+def test_a_frontier_works_at_other_sizes(statement: Statement) -> None:
+    _works_at(statement, 6)
+
+
+def _works_at(statement: Statement, size: int) -> None:
     decision = _decided(statement)
     if decision is not None and decision.witness is not None:
         proof = proof_of(statement.sql, statement.catalog, size)
@@ -81,6 +92,12 @@ KNOWN = {
     "AND X.a < Z.a AND Y.a < Z.b",
     "the frontier of docs/theory.md": f"SELECT DISTINCT 1 AS one FROM W, X, Y, Z WHERE {CHAIN} AND X.a < Z.b "
     "AND W.a < Y.a",
+    "a band": "SELECT DISTINCT 1 AS one FROM Y, Z WHERE Z.a <= Y.a AND Y.a <= Z.a + 2",
+    "an interval that a strict and a weak end make": "SELECT DISTINCT 1 AS one FROM Y, Z WHERE Y.ts > Z.ts "
+    "AND Z.b < Y.a AND Y.a <= Z.a",
+    "an interval of two streams' values, one after the other": "SELECT DISTINCT 1 AS one FROM X, Y, Z "
+    "WHERE X.ts > Z.ts AND Y.ts > Z.ts AND Z.b >= X.a AND Y.a < X.a",
+    "the third pair of references": "SELECT DISTINCT 1 AS one FROM Y, Z WHERE Y.a < Z.a AND Y.b < Z.b AND Y.a <= Z.b",
     "a branch of a union": "SELECT Z.a FROM Z WHERE Z.a < 3 UNION ALL SELECT Z.b FROM Y, Z WHERE Y.ts > Z.ts",
 }
 
@@ -102,6 +119,19 @@ def test_bounded_queries_have_none_and_no_plan_fools_the_check() -> None:
     split = decision.derivation.split
     built = [build(plan, 4) for plan in islice(plans(split, split.branches[0]), 50)]
     assert all(witness is None or not distinguishes(split, witness) for witness in built)
+
+
+def test_values_of_a_relation_do_not_grow_with_a_witness() -> None:
+    """M is a formula in them: with them in reach, Y's intervals are finitely many."""
+    from criteria.witness_search import plans
+
+    bounded = "Y.a < X.a AND X.a < Y.b AND Y.a <= R.a AND Y.b >= R.b"
+    catalog = with_relation(PLAIN)
+    decision = decided(f"SELECT DISTINCT 1 AS one FROM X, Y, R WHERE X.ts > Y.ts AND {bounded}", catalog)
+    assert decision.verdict is Verdict.BOUNDED and decision.witness is None
+    split = decision.derivation.split
+    built = [build(plan, 3) for plan in plans(split, split.branches[0])]
+    assert not any(witness is not None and distinguishes(split, witness) for witness in built)
 
 
 def test_contracts_of_the_catalog_hold_in_a_witness() -> None:
