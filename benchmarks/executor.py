@@ -171,8 +171,11 @@ def run_job(
     return summary
 
 
-def on_spark(workload: Workload, rows: int, size: int, rounds: int, native: float) -> Rows:
-    """The job against reading alone and, for W1, against what Spark does by itself, each also as it is installed."""
+def on_spark(workload: Workload, rows: int, size: int, rounds: int, native: float, both: bool) -> Rows:
+    """The job against reading alone and, for W1, against what Spark does by itself, each also as it is installed.
+
+    Spark's own join runs for ``native`` seconds at most, with ``both`` kinds of settings or a job's alone.
+    """
     watched = Watched()
     with tempfile.TemporaryDirectory() as directory:
         folder = Path(directory)
@@ -200,6 +203,7 @@ def on_spark(workload: Workload, rows: int, size: int, rounds: int, native: floa
             if name != "job":
                 found.append(beside(seconds.clock / mine.clock, seconds.processor / mine.processor))
         alone = [*product(PROVIDERS, (False, True)), (AGGREGATE, True)] if native and workload.name == W1.name else []
+        alone = alone if both else [(name, installed) for name, installed in alone if not installed]
         for name, installed in alone:
             far = by_spark(workload, folder, name, installed, native, rows, size)
             name = f"native join, {name}" if name in PROVIDERS else name
@@ -235,6 +239,12 @@ def main() -> None:
         default=0,
         help="also Spark's native join, and its aggregate with default settings, each cut off after so long",
     )
+    parser.add_argument(
+        "--native-settings",
+        choices=("both", "job"),
+        default="both",
+        help="Spark's default settings too, or a job's alone",
+    )
     parser.add_argument("--no-spark", action="store_true", help="the kernels alone")
     parser.add_argument("--workload", choices=[w.name for w in WORKLOADS], nargs="+", default=["W1", "W2", "W3"])
     parser.add_argument(
@@ -249,7 +259,8 @@ def main() -> None:
     for workload in (w for w in WORKLOADS if w.name in options.workload and not options.no_spark):
         for count, kind in product(options.rows, options.format):
             of_kind = replace(workload, format=kind)
-            rows += (more := on_spark(of_kind, count, options.batch, options.rounds, options.native))
+            both = options.native_settings == "both"
+            rows += (more := on_spark(of_kind, count, options.batch, options.rounds, options.native, both))
             show(more)
     if options.cores:
         rows += (more := two_cores(options.cores, options.rounds))
