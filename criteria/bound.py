@@ -20,6 +20,7 @@ from criteria.count import (
     ages,
     best,
     between_streams,
+    either,
     every,
     fewest,
     first_timestamp,
@@ -193,14 +194,28 @@ def _family_count(facts: Facts, table: Table) -> Count | None:
     if len(known) < len(counts):
         return None
     size = all_but_full(table.members, [count.size for count in known])
-    return None if size is None else Count(Rule.FAMILY, size, of=known)
+    if size is None:
+        return None
+    return Count(Rule.FAMILY, size, of=(*known, best(table, ())) if table.extrema else known)
 
 
 def member_count(facts: Facts, table: Table, member: Member) -> Count | None:
     """Why an entry of a family may hold so much of a member; None when that is unknown."""
     smallest = least(facts, table, member)
-    streams = [_stream_count(facts, smallest, s) for s in _by_age(smallest) if s in member.streams]
+    streams = [_member_stream(facts, smallest, s) for s in _by_age(smallest) if s in member.streams]
     return _all([*streams, *(_relation_count(facts, smallest, relation) for relation in member.relations)])
+
+
+def _member_stream(facts: Facts, table: Table, stream: str) -> Count | None:
+    """What a stream contributes to a member: its tuples while it awaits others, or what is left of them after that."""
+    lapse = next((lapse for lapse in table.lapses if lapse.stream == stream), None)
+    if lapse is None:
+        return _stream_count(facts, table, stream)
+    key = tuple(stored for stored in table.key if stored.attribute not in lapse.attributes)
+    left = _stream_count(facts, replace(table, key=key), stream)
+    spans = [lapse.expires or 0, 0 if lapse.deadline is None else lapse.deadline - first_timestamp(facts, stream)]
+    mine = tuple(stored.attribute for stored in table.key if stored.attribute.source == stream)
+    return None if left is None else either([tuples(facts, stream, Span(max(spans)), mine), left])
 
 
 def _keys(facts: Facts, table: Table, fixed: tuple[str, ...]) -> Count | None:

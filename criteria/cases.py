@@ -68,15 +68,17 @@ def _split(case: Case, looks: _Looks) -> list[Case] | None:
 def synopses(facts: Facts, distinct: bool) -> Iterator[Synopsis]:
     """The ways to remember what a branch needs, the one with the fewest entries first.
 
-    A set query keeps extrema wherever it can; where that makes several best matches, only where it must.
+    A set query keeps extrema wherever it can; where that makes several best matches, only where it must, or for more
+    keys.
     """
     if not distinct:
         yield Synopsis(facts)
         return
     every, harmful = limiting(facts), harmful_references(facts)
-    yield Synopsis(facts, every)
-    if set(every) != set(harmful):
-        yield Synopsis(facts, harmful)
+    for linking in (False, True) if every else (False,):
+        yield Synopsis(facts, every, linking)
+        if set(every) != set(harmful):
+            yield Synopsis(facts, harmful, linking)
 
 
 def _settled(facts: Facts) -> bool:

@@ -23,7 +23,7 @@ from criteria.cuts import Cut
 from criteria.entry_bytes import entry_bytes
 from criteria.extremum import Extremum
 from criteria.size import Size, product, total
-from criteria.tables import Age, Member, Stored
+from criteria.tables import Age, Lapse, Member, Stored
 
 VERSION = 1
 
@@ -53,6 +53,7 @@ class TableCertificate:
     deadline: int | None
     extrema: tuple[Extremum, ...]
     members: tuple[Member, ...]
+    lapses: tuple[Lapse, ...]
     count: Count
     entries: Amount
     bytes_per_entry: int | None
@@ -106,6 +107,7 @@ def _table(branch: BranchBound, table: TableBound, in_bytes: Size | None, distin
         layout.deadline,
         layout.extrema,
         layout.members,
+        layout.lapses,
         table.count,
         _amount(table.size),
         entry_bytes(branch.facts, layout, distinct),
@@ -130,7 +132,7 @@ def _amount(size: Size) -> Amount:
 def to_json(value: Any) -> Any:
     """A value of a certificate as plain JSON: objects with the fields' names, lists, texts and integers.
 
-    What a `Count` leaves empty is left out, and cuts and members that are none.
+    What a `Count` leaves empty is left out, and cuts, members and lapses that are none.
     """
     match value:
         case Size():
@@ -144,8 +146,9 @@ def to_json(value: Any) -> Any:
             return {"source": source, "column": column}
         case Stored(cuts=()):
             return {f.name: to_json(getattr(value, f.name)) for f in fields(value) if f.name != "cuts"}
-        case TableCertificate(members=()):
-            return {f.name: to_json(getattr(value, f.name)) for f in fields(value) if f.name != "members"}
+        case TableCertificate():
+            found = {field.name: to_json(getattr(value, field.name)) for field in fields(value)}
+            return {n: member for n, member in found.items() if member != [] or n not in ("members", "lapses")}
         case Cut(cut, included):
             return {"value": str(cut), "included": included}
         case Limit(constant, relations):

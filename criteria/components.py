@@ -1,26 +1,44 @@
 """Whether the partial matches of a table that agree in its key have a best one.
 
 The sources of a table fall into components that no condition between them links, so that a match of one goes with every
-match of another. A component that limits what is to come by one extremum has a best match, and all best ones together
-are the table's best.
+match of another. A component that limits what is to come by one extremum, or by several in the same way, has a best
+match, and all best ones together are the table's best.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from fractions import Fraction
 
 from analyzer.boundedness import Facts
-from analyzer.query import Comparison, Kind, Op
+from analyzer.query import Attribute, Comparison, Kind, Op
+from criteria.extremum import Extremum
 from criteria.tables import Table
+
+Part = frozenset[tuple[Attribute, Fraction, bool]]
 
 
 def has_best(facts: Facts, table: Table, fixed: frozenset[str]) -> bool:
-    """Whether that is so, the tuples of some sources given: each component has a part in one extremum at most."""
+    """Whether that is so, the tuples of some sources given: each component has one part in extrema at most."""
     rest = [source for source in (*table.streams, *table.relations) if source not in fixed]
+    parts = {attribute.source for extremum in table.extrema for attribute, _ in extremum.of}
     return all(
-        sum(any(attribute.source in component for attribute, _ in extremum.of) for extremum in table.extrema) <= 1
-        for component in _components(facts, rest)
+        len({part for extremum in table.extrema if (part := part_of(facts, extremum, component))}) <= 1
+        for component in linked(facts, rest, {*table.exact, *_attributes(facts, fixed)}, parts)
     )
+
+
+def part_of(facts: Facts, extremum: Extremum, component: frozenset[str]) -> Part:
+    """A component's part in an extremum, empty if it has none; two that are equal order its matches in the same way."""
+    sums = [
+        (facts.alike(a)[0], n + facts.difference(a, facts.alike(a)[0])) for a, n in extremum.of if a.source in component
+    ]
+    least = min((offset for _, offset in sums), default=Fraction(0))
+    return frozenset((attribute, offset - least, extremum.greatest) for attribute, offset in sums)
+
+
+def _attributes(facts: Facts, sources: Collection[str]) -> Iterator[Attribute]:
+    return (attribute for attribute in facts.closure.nodes if attribute.source in sources)
 
 
 def fixed_for_best(facts: Facts, table: Table) -> tuple[str, ...] | None:
@@ -42,10 +60,19 @@ def expiring(table: Table) -> set[str]:
     return {age.stream for age in table.ages if age.expires is not None}
 
 
-def _components(facts: Facts, sources: list[str]) -> Iterator[frozenset[str]]:
-    links = {frozenset((join.attribute.source, join.other.source)) for join in facts.joins}
-    links |= {frozenset(a.source for a in c.attributes) for c in facts.branch.atoms if _unequal(c)}
-    rest = list(sources)
+def linked(
+    facts: Facts, sources: Collection[str], exact: Collection[Attribute], parts: Collection[str]
+) -> list[frozenset[str]]:
+    """The components of some sources, of those of ``parts`` (and what they are linked with) at least.
+
+    A condition between values that the key holds as they are (``exact``) links nothing: matches with one key agree in
+    it. Neither does a source that only time relates to others, if of two of its tuples the older one, or the newer one,
+    will do for whatever goes with either.
+    """
+    joined = _joined(facts, exact)
+    timed = [s for s in sources if s not in parts and not any(s in link for link in joined if link <= {*sources})]
+    older, newer = _interchangeable(facts, sources, timed)
+    rest, found = [source for source in sources if source not in older | newer], []
     while rest:
         reached, frontier = {rest[0]}, {rest[0]}
         while frontier:
@@ -53,18 +80,51 @@ def _components(facts: Facts, sources: list[str]) -> Iterator[frozenset[str]]:
                 y
                 for x in frontier
                 for y in rest
-                if y not in reached and (frozenset((x, y)) in links or _timed(facts, x, y))
+                if y not in reached and (frozenset((x, y)) in joined or _timed(facts, x, y))
             }
             reached |= frontier
         rest = [source for source in rest if source not in reached]
-        yield frozenset(reached)
+        found.append(frozenset(reached))
+    return found
 
 
-def _unequal(condition: object) -> bool:
-    return isinstance(condition, Comparison) and condition.op is Op.NE
+def _joined(facts: Facts, exact: Collection[Attribute]) -> set[frozenset[str]]:
+    """The pairs of sources with a condition between them that a key with some values does not decide."""
+    pairs = {(join.attribute, join.other) for join in facts.joins}
+    unequal = (c.attributes for c in facts.branch.atoms if isinstance(c, Comparison) and c.op is Op.NE)
+    pairs |= {(pair[0], pair[-1]) for pair in unequal}
+    return {
+        frozenset((x.source, y.source))
+        for x, y in pairs
+        if not all(any(other in exact for other in facts.alike(attribute)) for attribute in (x, y))
+    }
+
+
+def _interchangeable(facts: Facts, sources: Collection[str], timed: Collection[str]) -> tuple[set[str], set[str]]:
+    """The sources of which the oldest tuple goes with what any other one goes with, and those of which the newest.
+
+    ``x.ts <= y.ts + c`` holds for the older of two tuples of ``x`` if it does for either, and for the newer one of
+    ``y``: the least, or greatest, of solutions of such constraints is a solution.
+    """
+    older = _closed({x: {y for y in sources if _lags(facts, y, x)} for x in timed})
+    newer = _closed({x: {y for y in sources if _lags(facts, x, y)} for x in timed if x not in older})
+    return older, newer
+
+
+def _closed(needed: dict[str, set[str]]) -> set[str]:
+    """The greatest set of which each member needs members only."""
+    found = set(needed)
+    while wrong := {x for x in found if not needed[x] <= found}:
+        found -= wrong
+    return found
 
 
 def _timed(facts: Facts, x: str, y: str) -> bool:
     """Whether the timestamps of two sources are related."""
+    return _lags(facts, x, y) or _lags(facts, y, x)
+
+
+def _lags(facts: Facts, x: str, y: str) -> bool:
+    """Whether the timestamp of one stream is at most so much greater than that of another one."""
     streams = all(facts.branch.source(source).kind is not Kind.RELATION for source in (x, y))
-    return streams and (facts.lag(x, y) is not None or facts.lag(y, x) is not None)
+    return streams and x != y and facts.lag(x, y) is not None

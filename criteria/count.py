@@ -18,7 +18,7 @@ from criteria.tables import Stored, Table
 
 
 class Rule(StrEnum):
-    """What bounds a number of values; `product`, `least` and `family` combine the others."""
+    """What bounds a number of values; `product`, `least`, `either` and `family` combine the others."""
 
     PRODUCT = "product"
     LEAST = "least"
@@ -38,8 +38,11 @@ class Rule(StrEnum):
     """A stream's tuples of so many timestamps, in the table at a time, determine the attributes."""
     AGES = "ages"
     """So many timestamps of a stream are told apart."""
+    EITHER = "either"
+    """The values while some streams are awaited (`criteria.tables.Lapse`), and those after that; ``of`` counts each."""
     FAMILY = "family"
-    """The entries of all sets of a family's members but the full one; ``of`` counts what each member may hold."""
+    """The entries of all sets of a family's members but the full one; ``of`` counts what each member may hold, and the
+    `best` extrema last."""
     BEST = "best"
     """Of the partial matches that agree in all else that is counted, one has the best extrema."""
 
@@ -77,6 +80,12 @@ def fewest(counts: Iterable[Count]) -> Count:
     """The smallest of several counts of the same values."""
     parts = tuple(counts)
     return parts[0] if len(parts) == 1 else Count(Rule.LEAST, least(part.size for part in parts), of=parts)
+
+
+def either(counts: Iterable[Count]) -> Count:
+    """The values counted one way or the other."""
+    parts = tuple(counts)
+    return Count(Rule.EITHER, total(part.size for part in parts), of=parts)
 
 
 # --- tuples, rows, ages --------------------------------------------------------------------------------------------

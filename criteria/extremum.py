@@ -6,7 +6,7 @@ match is completed, so that of two matches with the same key the one with the we
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -35,6 +35,10 @@ class Extremum:
         terms = [f"{a} {'+' if n > 0 else '-'} {abs(n)}" if n else str(a) for a, n in self.of]
         value = terms[0] if len(terms) == 1 else f"{'min' if self.greatest else 'max'}({', '.join(terms)})"
         return f"{'greatest' if self.greatest else 'least'} {value}"
+
+    def missing_in(self, inside: frozenset[str]) -> tuple[str, ...]:
+        """The sources of what it limits that are still to come."""
+        return tuple(dict.fromkeys(a.source for a, _, _ in self.limits if a.source not in inside))
 
     def limit(self, attribute: Attribute) -> tuple[Fraction, bool] | None:
         """The offset and strictness of the limit on an attribute; None where there is none."""
@@ -77,14 +81,23 @@ def extrema(
     facts: Facts, references: Iterable[Reference], inside: frozenset[str], exact: frozenset[Attribute]
 ) -> tuple[Extremum, ...]:
     """The extrema of the table of some sources, which holds the values of ``exact`` anyway."""
+    return extrema_of(facts, ((reference, inside) for reference in references if is_open(reference, inside, exact)))
+
+
+def is_open(reference: Reference, inside: frozenset[str], exact: frozenset[Attribute]) -> bool:
+    """Whether a match of some sources, whose values of ``exact`` are held, limits what is still to come so."""
+    own = reference.own
+    return own.source in inside and reference.limited.source not in inside and own not in exact
+
+
+def extrema_of(facts: Facts, references: Iterable[tuple[Reference, Collection[str]]]) -> tuple[Extremum, ...]:
+    """The extrema of some references, each with the sources of which an attribute may stand for its own."""
     limits: dict[_Limited, dict[Attribute, Fraction]] = {}
-    for reference in references:
-        own, other = reference.own, reference.lesser if reference.maximum else reference.greater
-        if own.source in inside and other.source not in inside and own not in exact:
-            strict, carrier, offset = _offset(facts, reference, inside)
-            sums = limits.setdefault((other, reference.maximum, strict), {})
-            tighter = min if reference.maximum else max
-            sums[carrier] = tighter(offset, sums.get(carrier, offset))
+    for reference, carriers in references:
+        strict, carrier, offset = _offset(facts, reference, carriers)
+        sums = limits.setdefault((reference.limited, reference.maximum, strict), {})
+        tighter = min if reference.maximum else max
+        sums[carrier] = tighter(offset, sums.get(carrier, offset))
     shared: dict[tuple[bool, tuple[tuple[Attribute, Fraction], ...]], list[tuple[Attribute, Fraction, bool]]] = {}
     for (other, greatest, strict), sums in limits.items():
         shift = _shift(facts, sums)
@@ -93,11 +106,11 @@ def extrema(
     return tuple(Extremum(greatest, of, tuple(found)) for (greatest, of), found in shared.items())
 
 
-def _offset(facts: Facts, reference: Reference, inside: frozenset[str]) -> tuple[bool, Attribute, Fraction]:
+def _offset(facts: Facts, reference: Reference, carriers: Collection[str]) -> tuple[bool, Attribute, Fraction]:
     """A limit as ``x <= carrier + offset`` (or ``>=``): whether it is strict, one of the own's equals, the offset."""
     matrix, lesser = facts.closure.node(reference.lesser)
     value, strict = matrix.limit(lesser, facts.closure.nodes[reference.greater][1]) or (Fraction(0), False)
-    carrier = min(a for a in facts.alike(reference.own) if a.source in inside)
+    carrier = min(a for a in facts.alike(reference.own) if a.source in carriers)
     apart = facts.difference(reference.own, carrier)
     return strict, carrier, apart + (value if reference.maximum else -value)
 

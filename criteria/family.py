@@ -8,26 +8,35 @@ it, since what is outside of a larger set is outside of that one, too. So a tabl
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
+from itertools import combinations
+from itertools import product as pairs_of
 from typing import TYPE_CHECKING
 
+from analyzer.query import Kind
+from criteria.components import linked, part_of
 from criteria.count import stored_count
+from criteria.extremum import Extremum, extrema_of, is_open
+from criteria.order_search import Reference
 from criteria.size import Size, product
 from criteria.subsets import subsets
-from criteria.tables import Age, Member, Stored, Table
+from criteria.tables import Age, Lapse, Member, Stored, Table
 
 if TYPE_CHECKING:
     from analyzer.boundedness import Facts
+    from analyzer.query import Attribute
     from criteria.synopsis import Synopsis
 
 
 def families(synopsis: Synopsis) -> tuple[Table, ...] | None:
-    """A family of each component of the streams; None where tables would keep extrema."""
-    return None if synopsis.references else tuple(_family(synopsis, streams) for streams in components(synopsis))
+    """A family of each component of the streams; None where entries with one key would have several best extrema."""
+    found = tuple(_family(synopsis, streams) for streams in components(synopsis))
+    return found if all(_has_best(synopsis.facts, family) for family in found) else None
 
 
 def components(synopsis: Synopsis) -> tuple[tuple[str, ...], ...]:
-    """The streams by what relates them: an order, a window, a relation, a finite stream's end."""
-    if synopsis.facts.finite_streams:
+    """The streams by what relates them: an order, a window, a relation, a finite stream's end, extrema."""
+    if synopsis.facts.finite_streams or synopsis.references:
         return (synopsis.streams,)
     rest, found = list(synopsis.streams), []
     while rest:
@@ -50,14 +59,21 @@ def _family(synopsis: Synopsis, streams: tuple[str, ...]) -> Table:
     members = _members(synopsis, streams)
     key: list[Stored] = []
     ages: list[Age] = []
+    lapses: list[Lapse] = []
     for member in (m for m in members if len(synopsis.needs[m.streams[0]]) < len(streams)):
         inside = _inside(synopsis, members, member)
         for stored in synopsis.kept(frozenset((*member.streams, *member.relations)), inside):
             _keep(synopsis.facts, key, stored, inside)
-        found = (_age(synopsis, streams, stream, key, inside) for stream in member.streams)
-        ages += [age for age in found if age is not None]
+        for stream in member.streams:
+            age = _age(synopsis, streams, stream, key, inside)
+            if age is None or age.expires is None:
+                lapse = _lapse(synopsis, stream, key, inside)
+                lapses += [lapse] if lapse is not None else []
+                age = _until_passed(stream, age, lapse)
+            ages += [age] if age is not None else []
     relations = tuple(alias for member in members for alias in member.relations)
-    return Table(streams, relations, tuple(key), tuple(ages), None, members=members)
+    family = Table(streams, relations, tuple(key), tuple(ages), None, members=members, lapses=tuple(lapses))
+    return replace(family, extrema=_extrema(synopsis, family))
 
 
 def least(facts: Facts, table: Table, member: Member) -> Table:
@@ -68,7 +84,8 @@ def least(facts: Facts, table: Table, member: Member) -> Table:
     relations = tuple(alias for m in inside for alias in m.relations)
     key = tuple(stored for stored in table.key if stored.attribute.source in (*streams, *relations))
     ages = tuple(age for age in table.ages if age.stream in streams)
-    return replace(table, streams=streams, relations=relations, key=key, ages=ages, members=())
+    lapses = tuple(lapse for lapse in table.lapses if lapse.stream in streams)
+    return Table(streams, relations, key, ages, table.deadline, lapses=lapses)
 
 
 def all_but_full(members: tuple[Member, ...], weights: list[Size]) -> Size | None:
@@ -120,7 +137,8 @@ def _members(synopsis: Synopsis, streams: tuple[str, ...]) -> tuple[Member, ...]
     members = tuple(
         Member(tuple(groups[b]), tuple(brought.get(groups[b][0], ())), _after(groups, blocks, b)) for b in blocks
     )
-    return members if subsets(_before(members), _names(members)) is not None else _as_forest(members)
+    looser = (members, _as_forest(members), _in_no_order(members))
+    return next((way for way in looser if subsets(_before(way), _names(way)) is not None), members)
 
 
 def _after(
@@ -141,6 +159,11 @@ def _as_forest(members: tuple[Member, ...]) -> tuple[Member, ...]:
     return tuple(replace(member, after=member.after[-1:]) for member in members)
 
 
+def _in_no_order(members: tuple[Member, ...]) -> tuple[Member, ...]:
+    """No member after another: that allows all sets."""
+    return tuple(replace(member, after=()) for member in members)
+
+
 def _inside(synopsis: Synopsis, members: tuple[Member, ...], member: Member) -> frozenset[str]:
     """The streams and relations that are in every entry with a member."""
     needs = synopsis.needs[member.streams[0]]
@@ -159,6 +182,91 @@ def _keep(facts: Facts, key: list[Stored], stored: Stored, inside: frozenset[str
             key[place] = replace(other, equal=(*other.equal, *same))
             return
     key.append(stored)
+
+
+def _lapse(synopsis: Synopsis, stream: str, key: list[Stored], inside: frozenset[str]) -> Lapse | None:
+    """How long values of a stream are held that nothing bounds: until the streams that they are joined with are there.
+
+    None where there are no such values, or a stream may come at any time that they are joined with.
+    """
+    facts, windows = synopsis.facts, synopsis.times.windows[stream]
+    mine = (stored for stored in key if stored.attribute.source == stream)
+    endless = [stored for stored in mine if stored_count(facts, stored, inside) is None]
+    awaited = {other for stored in endless for other in _joined_with(synopsis, stored.attribute, inside)}
+    if not awaited or not all(other in windows or other in facts.finite_streams for other in awaited):
+        return None
+    passing = tuple(other for other in synopsis.streams if other in awaited and other in windows)
+    ending = tuple(other for other in synopsis.streams if other in awaited and other not in windows)
+    expires = max((windows[other] for other in passing), default=None)
+    deadline = max((facts.finite_streams[other] for other in ending), default=None)
+    return Lapse(stream, tuple(stored.attribute for stored in endless), passing, expires, ending, deadline)
+
+
+def _joined_with(synopsis: Synopsis, attribute: Attribute, inside: frozenset[str]) -> frozenset[str]:
+    """The sources to come that something is joined with which always equals an attribute; all, if it is projected.
+
+    Joins that extrema decide are left out.
+    """
+    facts = synopsis.facts
+    alike = facts.alike(attribute)
+    if any(output.value in alike for output in facts.branch.outputs):
+        return frozenset(source.alias for source in facts.branch.sources if source.alias not in inside)
+    joined = {
+        join.partner(other).source
+        for other in alike
+        for join in facts.joins_on.get(other, ())
+        if Reference(join.attribute, join.other, other) not in synopsis.references
+    }
+    unequal = (a for atom in synopsis.inequalities if {*atom.attributes} & {*alike} for a in atom.attributes)
+    return frozenset({*joined, *(other.source for other in (*alike, *unequal))}) - inside
+
+
+def _until_passed(stream: str, age: Age | None, lapse: Lapse | None) -> Age | None:
+    """What is kept of a stream's timestamp, so that one tells when its values are of no use."""
+    if lapse is None or lapse.expires is None:
+        return age
+    told = 0 if age is None else age.saturates or 0
+    return Age(stream, None, max(told, lapse.expires + 1))
+
+
+def _extrema(synopsis: Synopsis, family: Table) -> tuple[Extremum, ...]:
+    """What entries hold of references: each of an attribute that nothing in every entry with it has."""
+    found = []
+    for member in family.members:
+        carriers, kept = (*member.streams, *member.relations), least(synopsis.facts, family, member)
+        mine = (reference for reference in synopsis.references if reference.own.source in carriers)
+        found += [(reference, carriers) for reference in mine if is_open(reference, kept.sources, kept.exact)]
+    return extrema_of(synopsis.facts, found)
+
+
+def _has_best(facts: Facts, family: Table) -> bool:
+    """Whether the matches of any set that agree in its key have a best one (`criteria.components`).
+
+    They have if linked sources have no different parts in two extrema that one entry holds. The smallest set with two
+    parts shows whether it can, and the largest set that still misses what both limit, what is linked.
+    """
+    inside = {a: _least_with(facts, family, a).sources for e in family.extrema for a, _ in e.of}
+    parts = {attribute.source for attribute in inside}
+    relations = [source.alias for source in facts.branch.of_kind(Kind.RELATION)]
+
+    @cache
+    def without(*missed: str) -> list[frozenset[str]]:
+        there = [s for s in family.streams if not any(m in family.streams and facts.never_newer(m, s) for m in missed)]
+        return linked(facts, [*there, *(r for r in relations if r not in missed)], family.exact, parts)
+
+    for one, other in combinations(family.extrema, 2):
+        for (x, _), (y, _) in pairs_of(one.of, other.of):
+            both = inside[x] | inside[y]
+            for missed in pairs_of(one.missing_in(both), other.missing_in(both)):
+                linking = (c for c in without(*missed) if {x.source, y.source} <= c)
+                if any(part_of(facts, one, c) != part_of(facts, other, c) for c in linking):
+                    return False
+    return True
+
+
+def _least_with(facts: Facts, family: Table, attribute: Attribute) -> Table:
+    home = next(m for m in family.members if attribute.source in (*m.streams, *m.relations))
+    return least(facts, family, home)
 
 
 def _age(

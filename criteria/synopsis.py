@@ -39,12 +39,14 @@ MOST_TABLES = 1024
 class Synopsis:
     """The tables and transitions of one branch whose facts are given.
 
-    ``references`` are the joins for which a set query keeps extrema; a bag has none, and keeps values. ``in_one`` says
-    that a family holds all sets, however few they are.
+    ``references`` are the joins for which a set query keeps extrema; a bag has none, and keeps values. With ``linking``
+    tables also keep what their own sources are joined by, where it has finitely many values: the matches that agree in
+    it may have a best one where all of them have none. ``in_one`` says that a family holds all sets, however few.
     """
 
     facts: Facts
     references: tuple[Reference, ...] = ()
+    linking: bool = False
     in_one: bool = False
 
     @cached_property
@@ -200,6 +202,14 @@ class Synopsis:
             for alias in group
         )
 
+    @cached_property
+    def late_relations(self) -> frozenset[str]:
+        """The relations that no member of a family brings: they are joined when all streams are there."""
+        early = {alias for family in self.families or () for alias in family.relations}
+        return frozenset(
+            alias for group in self.relation_groups for alias in group if alias not in early and self.families
+        )
+
     # --- keys --------------------------------------------------------------------------------------------------
 
     def _table(self, streams: tuple[str, ...]) -> Table:
@@ -222,11 +232,18 @@ class Synopsis:
 
     def _key(self, inside: frozenset[str]) -> tuple[Stored, ...]:
         """What a table keeps, with the finite streams' attributes that its values are clipped to."""
-        plain = tuple(self._stored(inside))
+        links = frozenset(attribute for attribute in self._links if attribute.source in inside)
+        plain = tuple(self._stored(inside, links))
         if inside.isdisjoint(self.facts.finite_streams):
             return plain
         limiting = frozenset(a for stored in plain for a in self._limiting(stored, plain, inside))
-        return tuple(self._stored(inside, limiting)) if limiting else plain
+        return tuple(self._stored(inside, limiting | links)) if limiting else plain
+
+    @cached_property
+    def _links(self) -> frozenset[Attribute]:
+        """What tables keep because their own sources are joined by it."""
+        joins = (join for join in self.facts.joins if join.equality and self.linking)
+        return frozenset(a for join in joins for a in (join.attribute, join.other) if self.facts.bounded(a))
 
     def kept(self, mine: frozenset[str], inside: frozenset[str]) -> Iterator[Stored]:
         """What a table of the sources ``inside`` keeps of some of them."""

@@ -103,6 +103,23 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
+class Lapse:
+    """Values of a stream that a family holds until some streams are there, and for so long without them only."""
+
+    stream: str
+    attributes: tuple[Attribute, ...]
+    passing: tuple[str, ...]
+    expires: int | None
+    ending: tuple[str, ...]
+    deadline: int | None
+
+    @property
+    def awaited(self) -> frozenset[str]:
+        """The streams that the values are held for."""
+        return frozenset((*self.passing, *self.ending))
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
     """One table; with ``members`` a family: one of all sets of them that the order of time allows but the full one."""
 
@@ -115,6 +132,7 @@ class Table:
     deadline: int | None
     extrema: tuple[Extremum, ...]
     members: tuple[Member, ...]
+    lapses: tuple[Lapse, ...]
     count: Count
     entries: Amount
     bytes_per_entry: int | None
@@ -220,6 +238,7 @@ def _table(reader: _Reader) -> Table:
         reader.optional("deadline", int),
         reader.each("extrema", _extremum),
         reader.each("members", _member),
+        reader.each("lapses", _lapse),
         reader.one("count", _count),
         reader.one("entries", _amount),
         reader.optional("bytes_per_entry", int),
@@ -229,6 +248,17 @@ def _table(reader: _Reader) -> Table:
 
 def _member(reader: _Reader) -> Member:
     return Member(reader.texts("streams"), reader.texts("relations"), reader.texts("after"))
+
+
+def _lapse(reader: _Reader) -> Lapse:
+    return Lapse(
+        reader.text("stream"),
+        reader.each("attributes", _attribute),
+        reader.texts("passing"),
+        reader.optional("expires", int),
+        reader.texts("ending"),
+        reader.optional("deadline", int),
+    )
 
 
 def _stored(reader: _Reader) -> Stored:

@@ -199,10 +199,14 @@ class Conditions:
     @cached_property
     def links(self) -> frozenset[frozenset[str]]:
         """The pairs of sources with a condition between them, even unstated, that does not follow through others."""
-        unequal = (atom for atom in self.comparisons if atom.op is Op.NE and atom.right is not None)
-        found = {frozenset(attribute.source for attribute in atom.attributes) for atom in unequal}
+        return frozenset(frozenset((x.source, y.source)) for x, y in self.linked)
+
+    @cached_property
+    def linked(self) -> tuple[tuple[Attribute, Attribute], ...]:
+        """The pairs of attributes, timestamps among them, with such a condition between them."""
+        unequal = (atom.attributes for atom in self.comparisons if atom.op is Op.NE and atom.right is not None)
         pairs = ((x, y) for x in self.attributes for y in self.attributes if x.source != y.source)
-        return frozenset(found.union(frozenset((x.source, y.source)) for x, y in pairs if self._related(x, y)))
+        return (*((pair[0], pair[-1]) for pair in unequal), *((x, y) for x, y in pairs if self._related(x, y)))
 
     def _related(self, x: Attribute, y: Attribute) -> bool:
         """Whether ``x − y`` is bounded, for values other than through constants or what is at no fixed distance."""

@@ -11,16 +11,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
+from itertools import combinations, product
 
 from analyzer.query import Attribute, Comparison, Op
-from recheck.claims import Count, Member, RejectedError, Table
+from recheck.best import alike, components
+from recheck.claims import Count, Lapse, Member, RejectedError, Table
 from recheck.conditions import Conditions
 from recheck.distances import Distances, Edge
 from recheck.formula import evaluate
 from recheck.names import unknown
 from recheck.sizes import Checker, Numbers
 from recheck.subsets import sum_over_sets
-from recheck.sufficiency import Known
+from recheck.sufficiency import Known, implied
 
 
 def wrong_family(conditions: Conditions, table: Table, samples: list[Numbers]) -> Iterator[str]:
@@ -28,7 +30,8 @@ def wrong_family(conditions: Conditions, table: Table, samples: list[Numbers]) -
     found = list(_misshapen(conditions, table))
     if not found:
         family = _Family(conditions, table)
-        found = [*family.misplaced(), *family.insufficient(), *family.oversized(samples)]
+        found = [*family.misplaced(), *family.mislimited()]
+        found += [*family.insufficient(), *family.oversized(samples)] if not found else []
     yield from found
 
 
@@ -47,7 +50,7 @@ def _misshapen(conditions: Conditions, table: Table) -> Iterator[str]:
         yield f"the members of table {table.name} do not join its relations, each once"
     if len({*relations}) != len(relations) or not all(member.streams for member in table.members):
         yield f"table {table.name} has a member without streams, or a relation twice"
-    if table.extrema or table.deadline is not None:
+    if table.deadline is not None:
         yield f"table {table.name} forgets matches"
     before: list[str] = []
     for member in table.members:
@@ -69,6 +72,7 @@ class _Family:
         self.conditions, self.table = conditions, table
         self.home = {source: m for m in table.members for source in (*m.streams, *m.relations)}
         self.known = {m.streams[0]: Known(conditions, self.smallest(m, m.streams[0])) for m in table.members}
+        self.lapsing = {attribute: lapse.awaited for lapse in table.lapses for attribute in lapse.attributes}
 
     def smallest(self, member: Member, first: str) -> Table:
         """The table of the smallest set with a member, counted as that member is."""
@@ -77,7 +81,13 @@ class _Family:
         relations = tuple(relation for m in inside for relation in m.relations)
         stored = tuple(s for s in self.table.stored if s.attribute.source in (*streams, *relations))
         ages = tuple(age for age in self.table.ages if age.stream in streams)
-        return replace(self.table, streams=streams, relations=relations, stored=stored, ages=ages, members=())
+        parts = (
+            (e, tuple(part for part in e.of if part[0].source in (*streams, *relations))) for e in self.table.extrema
+        )
+        extrema = tuple(replace(extremum, of=of) for extremum, of in parts if of)
+        lapses = tuple(lapse for lapse in self.table.lapses if lapse.stream in streams)
+        of_these = replace(self.table, streams=streams, relations=relations, stored=stored, ages=ages)
+        return replace(of_these, extrema=extrema, lapses=lapses, members=())
 
     # --- which sources are in an entry together ----------------------------------------------------------------------
 
@@ -91,7 +101,15 @@ class _Family:
         A stream that comes after all others of the family is in no entry.
         """
         known = self.with_(one)
-        return None if known is None or not self._partial(known) or other in known.table.sources else known
+        if known is None or not self._partial(known) or other in known.table.sources:
+            return None
+        return self.until(known, frozenset([other]))
+
+    def until(self, known: Known, missing: frozenset[str]) -> Known:
+        """What the key says as long as one of some streams is missing: values that lapse before are not in it."""
+        table = known.table
+        held = tuple(s for s in table.stored if missing <= self.lapsing.get(s.attribute, missing))
+        return known if held == table.stored else Known(self.conditions, replace(table, stored=held))
 
     # --- what is stored --------------------------------------------------------------------------------------------
 
@@ -115,6 +133,24 @@ class _Family:
                 yield f"table {self.table.name} has no age of {age.stream}"
             elif age.expires is not None and not self._missing(age.stream, age.expires):
                 yield f"table {self.table.name} drops {age.stream}, while nothing says that it is too old"
+        for lapse in self.table.lapses:
+            if not self._lapses(lapse):
+                yield f"table {self.table.name} forgets {lapse.stream}, while nothing says that it may"
+
+    def _lapses(self, lapse: Lapse) -> bool:
+        """Whether what is dropped misses a stream that would come too late, and its age is known until it is."""
+        implies, time = self.conditions.follows.implies, self.conditions.time(lapse.stream)
+        others = {*self.table.streams} - {*self.known_of(time).table.streams}
+        if not lapse.awaited or not lapse.awaited <= others or lapse.stream not in self.home:
+            return False
+        passing = not lapse.passing or any(
+            age.stream == lapse.stream and age.expires is None and (age.saturates or 0) > (lapse.expires or 0)
+            for age in self.table.ages
+        )
+        late = all(implies(self.conditions.time(s), time, lapse.expires or 0) for s in lapse.passing)
+        zeros = ((self.conditions.time(s), self.conditions.zero(time)) for s in lapse.ending)
+        ended = lapse.deadline is not None or not lapse.ending
+        return passing and late and ended and all(implies(s, zero, lapse.deadline or 0) for s, zero in zeros)
 
     def _missing(self, stream: str, age: int) -> bool:
         """Whether each of its streams that need not be there with one would be too new for a tuple of that age."""
@@ -122,11 +158,51 @@ class _Family:
         others = (self.conditions.time(other) for other in self.table.streams if other not in inside)
         return all(self.conditions.follows.implies(other, time, age) for other in others)
 
+    def mislimited(self) -> Iterator[str]:
+        """Extrema that limit more than the query does, or of which an entry may have no best match."""
+        name = self.table.name
+        for extremum in self.table.extrema:
+            for own, offset in extremum.of:
+                for other, more, strict in extremum.limits:
+                    if own.source not in self.home or other.source in self.known_of(own).table.sources:
+                        yield f"table {name} limits {other} by {own}, which are not one inside and one outside"
+                    elif not implied(self.conditions, extremum, (own, offset), (other, more, strict)):
+                        yield f"table {name} limits {other} by {own} more than the query does"
+        for one, another in combinations(self.table.extrema, 2):
+            for (x, _), (y, _) in product(one.of, another.of):
+                inside = self.known_of(x).table.sources | self.known_of(y).table.sources
+                limited = ({a.source for a, _, _ in e.limits} - inside for e in (one, another))
+                linked = (c for missed in product(*limited) for c in self._components(frozenset(missed)))
+                if any({x.source, y.source} <= c and not alike(self.conditions, one, another, c) for c in linked):
+                    yield f"table {name} may have several best matches, by {x} and by {y}"
+
+    def known_of(self, attribute: Attribute) -> Known:
+        """What the key says wherever an attribute's source is in an entry."""
+        return self.known[self.home[attribute.source].streams[0]]
+
+    def _components(self, missed: frozenset[str]) -> tuple[frozenset[str], ...]:
+        """The components of all that can be in an entry without some sources."""
+        if missed not in self._linked:
+            streams = missed.intersection(self.conditions.streams)
+            after = {s for s in self.table.streams if any(self.conditions.forced(m, s) for m in streams)}
+            sources = {*self.table.streams, *self.conditions.relations} - after - missed
+            lasting = tuple(stored for stored in self.table.stored if stored.attribute not in self.lapsing)
+            found = components(self.conditions, replace(self.table, stored=lasting), sorted(sources))
+            self._linked[missed] = tuple(found)
+        return self._linked[missed]
+
+    @cached_property
+    def _linked(self) -> dict[frozenset[str], tuple[frozenset[str], ...]]:
+        return {}
+
     def insufficient(self) -> Iterator[str]:
         """What the query returns and is not stored, and conditions whose outcome the key does not decide."""
         for attribute in self.conditions.outputs:
             known = self.with_(attribute.source)
-            if known is not None and self._partial(known) and not known.exactly(attribute):
+            if known is None or not self._partial(known):
+                continue
+            missing = frozenset(self.table.streams).difference(known.table.streams)
+            if not self.until(known, missing).exactly(attribute):
                 yield f"table {self.table.name} does not store {attribute}, which the query returns"
         for atom in self.conditions.comparisons:
             if len({attribute.source for attribute in atom.attributes}) == 2 and not self._settled(atom):
@@ -182,13 +258,17 @@ class _Family:
     def oversized(self, samples: list[Numbers]) -> Iterator[str]:
         """The reasons why there may be more entries."""
         count, members = self.table.count, self.table.members
-        if count.rule != "family" or len(count.of) != len(members):
+        of, best = count.of[: len(members)], count.of[len(members) :]
+        if count.rule != "family" or len(of) < len(members) or [part.rule for part in best] != ["best"] * len(best):
             yield f"table {self.table.name} does not count what each of its members may hold"
             return
+        if len(best) != bool(self.table.extrema) or any(part.fixed or part.size != "1" for part in best):
+            yield f"table {self.table.name} does not count one best match"
+            return
         try:
-            checkers = [self._counted(member, part) for member, part in zip(members, count.of, strict=True)]
+            checkers = [self._counted(member, part) for member, part in zip(members, of, strict=True)]
             for numbers in samples:
-                own = [c.most(part, numbers) for c, part in zip(checkers, count.of, strict=True)]
+                own = [c.most(part, numbers) for c, part in zip(checkers, of, strict=True)]
                 most = sum_over_sets(members, own)
                 for formula in (count.size, self.table.entries.formula):
                     if (claimed := evaluate(formula, numbers)) != most:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from analyzer.query import Attribute
 from analyzer.symbols import symbol, symbols_in
 from recheck.best import without_best
-from recheck.claims import Age, Count, Cut, Extremum, Limit, RejectedError, Table
+from recheck.claims import Age, Count, Cut, Extremum, Lapse, Limit, RejectedError, Table
 from recheck.conditions import Conditions
+from recheck.distances import Bound
 from recheck.formula import evaluate
 from recheck.names import counts_of
 from recheck.sufficiency import Known
@@ -64,6 +65,8 @@ class Checker:
 
     conditions: Conditions
     table: Table
+    lapse: Lapse | None = None
+    """Of the tuples of its stream only those are counted that still await another stream."""
 
     # --- which columns a count is about, and whether its reason holds ----------------------------------------------
 
@@ -77,6 +80,8 @@ class Checker:
                 return frozenset().union(*(self.covered(part, count.of) for part in count.of))
             case "least" if count.of:
                 return frozenset.intersection(*(self.covered(part) for part in count.of))
+            case "either" if len(count.of) == 2:
+                return self._either(*count.of)
             case "ages":
                 return frozenset([self._age(count)])
             case "best":
@@ -100,6 +105,14 @@ class Checker:
             reached = {s: others.union(*(reached.get(o, set()) for o in others)) for s, others in reached.items()}
         if any(stream in others for stream, others in reached.items()):
             raise RejectedError("timestamps are counted beside each other")
+
+    def _either(self, held: Count, left: Count) -> frozenset[Attribute]:
+        """The columns of a stream while it awaits others, and what of them is left after that."""
+        lapse = next((lapse for lapse in self.table.lapses if lapse.stream == held.source), None)
+        if lapse is None or held.rule != "tuples":
+            raise RejectedError(f"no values of {held.source} lapse")
+        before, after = replace(self, lapse=lapse).covered(held), self.covered(left)
+        return before & (after | frozenset(lapse.attributes))
 
     def _age(self, count: Count) -> Attribute:
         ages = [age for age in self.table.ages if age.stream == count.source]
@@ -152,6 +165,8 @@ class Checker:
         zero, follows = self.conditions.zero(time), self.conditions.follows
         first, end = follows.bound(zero, time), follows.bound(time, zero)
         options = [age.expires for age in self.table.ages if age.stream == stream and age.expires is not None]
+        if self.lapse is not None and (awaited := self._awaited(self.lapse, first)) is not None:
+            options.append(awaited)
         if count.beside is not None:
             if not options and all(age.expires is None for age in self.table.ages if age.stream == count.beside):
                 raise RejectedError(f"where {count.beside} is only known to be old, any tuple of {stream} can be in it")
@@ -163,6 +178,14 @@ class Checker:
         if timestamps is None or not any(max(0, option) <= timestamps for option in options):
             raise RejectedError(f"tuples of {stream} of more than {timestamps} timestamps can be in it")
         return stream
+
+    @staticmethod
+    def _awaited(lapse: Lapse, first: Bound | None) -> int | None:
+        """For how many timestamps values are held for others."""
+        if lapse.deadline is not None and first is None:
+            return None
+        ending = 0 if lapse.deadline is None or first is None else int(lapse.deadline + first[0])
+        return max(lapse.expires or 0, ending)
 
     def _value(self, count: Count, attribute: Attribute) -> Attribute:
         if attribute.source not in self.table.sources:
@@ -232,6 +255,8 @@ class Checker:
         match count.rule:
             case "product":
                 return prod(self.most(part, numbers) for part in count.of)
+            case "either":
+                return sum(self.most(part, numbers) for part in count.of)
             case "least":
                 return min(self.most(part, numbers) for part in count.of)
             case "ages":

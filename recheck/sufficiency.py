@@ -48,13 +48,22 @@ def _wrong_extrema(conditions: Conditions, table: Table) -> Iterator[str]:
     for extremum in table.extrema:
         for own, offset in extremum.of:
             for other, more, strict in extremum.limits:
-                lesser, greater, c = (other, own, offset + more) if extremum.greatest else (own, other, -offset - more)
                 if own.source not in table.sources or other.source in table.sources:
                     yield f"table {table.name} limits {other} by {own}, which are not one inside and one outside of it"
-                elif not {own, other} <= conditions.present or not conditions.follows.implies(
-                    lesser, greater, c, strict
-                ):
+                elif not implied(conditions, extremum, (own, offset), (other, more, strict)):
                     yield f"table {table.name} limits {other} by {own} more than the query does"
+
+
+def implied(
+    conditions: Conditions,
+    extremum: Extremum,
+    part: tuple[Attribute, Fraction],
+    limit: tuple[Attribute, Fraction, bool],
+) -> bool:
+    """Whether the query limits an attribute as a part of an extremum says."""
+    (own, offset), (other, more, strict) = part, limit
+    lesser, greater, c = (other, own, offset + more) if extremum.greatest else (own, other, -offset - more)
+    return {own, other} <= conditions.present and conditions.follows.implies(lesser, greater, c, strict)
 
 
 def _wrong_ages(conditions: Conditions, table: Table, beside: frozenset[str]) -> Iterator[str]:

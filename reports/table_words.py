@@ -73,7 +73,7 @@ class TableWords:
             return f"the {'greatest' if reference.maximum else 'least'} {stored.attribute}"
         if stored.attribute in self.culprits(table):
             return f"every {stored.attribute}"
-        return stored_text(self.facts, stored, frozenset((*table.streams, *table.relations)))
+        return stored_text(self.facts, stored, table.sources) + table.until(stored.attribute)
 
     def size(self, table: Table) -> str:
         """How many entries a table can have."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from criteria.extremum import Extremum
 from criteria.tables import Table
 from synopsis_exec.emit import WIDTH, Lines, tuple_text
 from synopsis_exec.transitions import BranchText
@@ -13,8 +12,8 @@ def keep_best_method(lines: Lines, branch: BranchText, table: Table) -> None:
 
     What another entry of the same key is at least as good as can complete nothing that the other one does not.
     """
-    name, group = f"self.{branch.tables[table.streams]}", branch.best.get(table.streams)
-    first = len(table.key) + len(table.ages)
+    name, group = f"self.{branch.name_of(table)}", branch.best.get(table.streams)
+    first = bool(table.members) + len(table.key) + len(table.ages)
     others = [(columns, index) for columns, index in branch.indexes_of(name) if index != group]
     lines.add("", f"def {branch.keepers[table.streams]}(self, entries: list[tuple]) -> None:")
     with lines.indented():
@@ -25,8 +24,8 @@ def keep_best_method(lines: Lines, branch: BranchText, table: Table) -> None:
             if group is not None:
                 lines.add(f"same = {group}[key[:{first}]]")
             same, too = ("same", ", same[{}]") if group is not None else (name, "")
-            better = f"{_as_good('other', 'key', first, table.extrema)} for other in {same}"
-            worse = f"other for other in {same} if {_as_good('key', 'other', first, table.extrema)}"
+            better = f"{_as_good('other', 'key', first, table)} for other in {same}"
+            worse = f"other for other in {same} if {_as_good('key', 'other', first, table)}"
             _bracketed(lines, "if any(", better, "):", "    continue")
             _bracketed(lines, "for other in [", worse, "]:", f"    del {name}[other]{too.format('other')}")
             lines.add(*(f"    del {index}[{_columns('other', columns)}][other]" for columns, index in others))
@@ -42,12 +41,12 @@ def _bracketed(lines: Lines, head: str, inner: str, tail: str, body: str) -> Non
         lines.add(head, f"    {inner}", tail, body)
 
 
-def _as_good(one: str, other: str, first: int, extrema: tuple[Extremum, ...]) -> str:
-    """The test whether one entry's extrema are at least as good as another's."""
-    tests = (
-        f"{one}[{column}] {'>=' if extremum.greatest else '<='} {other}[{column}]"
-        for column, extremum in enumerate(extrema, start=first)
-    )
+def _as_good(one: str, other: str, first: int, table: Table) -> str:
+    """The test whether one entry's extrema are at least as good as another's; in a family both may lack one."""
+    tests = []
+    for column, extremum in enumerate(table.extrema, start=first):
+        test = f"{one}[{column}] {'>=' if extremum.greatest else '<='} {other}[{column}]"
+        tests.append(f"({one}[{column}] is None or {test})" if table.members else test)
     return " and ".join(tests)
 
 

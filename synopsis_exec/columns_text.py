@@ -12,9 +12,9 @@ from criteria.tables import Stored, Table
 from criteria.ways import Part
 from synopsis_exec.emit import literal
 from synopsis_exec.layout import Node, Tree, called, laid_out, listing, mapping
-from synopsis_exec.loops import OPERATORS, Term, number, plus
+from synopsis_exec.loops import OPERATORS, Term, exact, number, plus
 from synopsis_exec.plan_ir import Plan, PlanSource, PlanTransition
-from synopsis_exec.transitions import BranchText, exact
+from synopsis_exec.transitions import BranchText
 
 Values = dict[Attribute, Term]
 _OWNER, _PARAMETER = "self.", "synopsis."

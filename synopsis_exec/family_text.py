@@ -7,15 +7,18 @@ is ``held``: its bits say which streams it has; those of ``late`` say which of t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 from typing import TYPE_CHECKING
 
 from analyzer.query import Attribute, Comparison, Op
-from criteria.tables import Member, Table
+from criteria.extremum import Extremum
+from criteria.tables import Lapse, Member, Table
 from criteria.times import Times
-from synopsis_exec.loops import Participant, Term, comparison_text, join_loops, number, tested
+from synopsis_exec.filters import constraint
+from synopsis_exec.loops import Participant, Term, comparison_text, exact, join_loops, number, plus, tested
 from synopsis_exec.plan_ir import BranchPlan
 
 if TYPE_CHECKING:
@@ -129,12 +132,15 @@ class FamilyText:
             tests = [f"({test})" for test in tests] if len(tests) > 1 else tests
             if top:
                 return tested(tests, self._complete(values, counts))
+            best = self._best(member, values, entries is None)
             key = [self._late(member, late), *self._key(member, values, entries is None)]
-            entry = self.branch.counted(grown, key, counts)
+            key += [name for name, _ in best]
+            entry = [f"{name} = {text}" for name, text in best if name != text]
+            entry.append(self.branch.counted(grown, key, counts))
             if complete is None:
-                return tested(tests, [entry])
+                return tested(tests, entry)
             result = [f"    {line}" for line in self._complete(values, counts)]
-            return tested(tests, [f"if {complete}:", *result, "else:", f"    {entry}"])
+            return tested(tests, [f"if {complete}:", *result, "else:", *(f"    {line}" for line in entry)])
 
         return join_loops(participants, checks, body, counted=not self.branch.plan.distinct)
 
@@ -151,7 +157,8 @@ class FamilyText:
             and not any(ends <= set(g) for g in self.plan.groups)
         ]
         participants = self._participants(member, entries, groups)
-        return join_loops(participants, tuple(checks), self._complete, counted=not self.branch.plan.distinct)
+        asked = tuple(dict.fromkeys(self._by_extremum(join, new) for join in checks))
+        return join_loops(participants, asked, self._complete, counted=not self.branch.plan.distinct)
 
     def _complete(self, values: dict[Attribute, Term], counts: list[str]) -> list[str]:
         """The line for a match of all members: a result, or an entry of the table of all of them."""
@@ -189,12 +196,71 @@ class FamilyText:
         key = [f"{self._bits(member)}" if alone else f"{self.held} | {self._bits(member)}"]
         for stored in self.table.key:
             if stored.attribute.source in mine:
-                key.append(self.branch.clipped(stored, values))
+                value = self.branch.clipped(stored, values)
             else:
-                key.append("None" if alone else self.branch.variable(stored.attribute))
+                value = "None" if alone else self.branch.variable(stored.attribute)
+            lapse = self.table.lapse(stored.attribute)
+            key.append(value if lapse is None else self._until(member, self._bits_of(lapse.awaited), value, alone))
         for age in self.table.ages:
             key.append("now" if age.stream in mine else "None" if alone else self.branch.age(age.stream))
         return key
+
+    # --- extrema -----------------------------------------------------------------------------------------------------
+
+    def _best(self, member: Member, values: dict[Attribute, Term], alone: bool) -> list[tuple[str, str]]:
+        """The extrema of an entry with a member, each with its text; those that depend on the entry get a variable."""
+        texts = [(e, self._best_value(member, e, values, alone)) for e in self.table.extrema]
+        return [(self.better[e] if " if " in text else text, text) for e, text in texts]
+
+    @cached_property
+    def better(self) -> dict[Extremum, str]:
+        """The variables of the extrema of an entry that has grown."""
+        names = ((e, self.branch.variable(self.branch.best_value(e))) for e in self.table.extrema)
+        return {extremum: self.branch.locals.new(f"new_{name}") for extremum, name in names}
+
+    def _best_value(self, member: Member, extremum: Extremum, values: dict[Attribute, Term], alone: bool) -> str:
+        """An extremum with a member: by its own values, and by what the entry held; None where it limits nothing."""
+        sources = (*member.streams, *member.relations)
+        terms = ((values[attribute], offset) for attribute, offset in extremum.of if attribute.source in sources)
+        parts = list(dict.fromkeys(plus(term.variable, exact(term.offset + offset)) for term, offset in terms))
+        name = "min" if extremum.greatest else "max"
+        value = parts[0] if len(parts) == 1 else f"{name}({', '.join(parts)})"
+        if not alone:
+            before = self.branch.variable(self.branch.best_value(extremum))
+            value = f"{value} if {before} is None else {name}({', '.join([before, *parts])})" if parts else before
+        elif not parts:
+            return "None"
+        limited = self._limited(extremum)
+        if limited is None or (not parts and not limited & self._bits(member)):
+            return value
+        return self._until(member, limited, value, alone)
+
+    def _until(self, member: Member, awaited: int, value: str, alone: bool) -> str:
+        """A value of an entry with a member, which is held until some streams are there."""
+        there = self._bits(member) | self._needs(member)
+        if awaited & ~there == 0 or value == "None":
+            return "None"
+        if alone or awaited & ~(there | self._others(member)):
+            return value
+        return f"None if ({self.held} | {self._bits(member)}) & {awaited} == {awaited} else {value}"
+
+    def _limited(self, extremum: Extremum) -> int | None:
+        """The streams with which an extremum limits nothing more; None where it does as long as a match is partial."""
+        homes = [self._home.get(attribute.source) for attribute, _, _ in extremum.limits]
+        bits = [self._bits(home) for home in homes if home is not None]
+        return reduce(or_, bits) if len(bits) == len(homes) else None
+
+    @cached_property
+    def _home(self) -> dict[str, Member]:
+        """The members, by their streams and relations."""
+        return {source: m for m in self.table.members for source in (*m.streams, *m.relations)}
+
+    def _by_extremum(self, check: Comparison, new: set[str]) -> Comparison:
+        """A join of what is ``new`` with what is remembered, which may be held as an extremum only."""
+        own, other = (check.left, check.right) if check.left.source not in new else (check.right, check.left)
+        if own is None or other is None or own.source in new:
+            return check
+        return self.branch.by_extremum(self.table, check, own, other)
 
     # --- entries -----------------------------------------------------------------------------------------------------
 
@@ -234,6 +300,8 @@ class FamilyText:
         mine = (*member.streams, *member.relations)
         values = {a: term for stored in self.table.key for a, term in self.branch.values_of(stored).items()}
         values = {attribute: term for attribute, term in values.items() if attribute.source not in mine}
+        best = (self.branch.best_value(extremum) for extremum in self.table.extrema)
+        values |= {value: Term(self.branch.variable(value)) for value in best}
         return Participant(name, pattern, self.before, values, index, conditions)
 
     def _pattern(self, member: Member) -> tuple[str, ...]:
@@ -241,7 +309,8 @@ class FamilyText:
         mine = (*member.streams, *member.relations)
         key = [self.branch.variable(s.attribute) if s.attribute.source not in mine else "_" for s in self.table.key]
         ages = [self.branch.age(age.stream) if age.stream not in mine else "_" for age in self.table.ages]
-        return (self.held, *key, *ages)
+        best = [self.branch.variable(self.branch.best_value(extremum)) for extremum in self.table.extrema]
+        return (self.held, *key, *ages, *best)
 
     def _there(self, member: Member) -> str:
         mine, needs = self._bits(member), self._needs(member)
@@ -253,7 +322,10 @@ class FamilyText:
         return 1 << self.table.streams.index(stream)
 
     def _bits(self, member: Member) -> int:
-        return sum(map(self._bit, member.streams))
+        return self._bits_of(member.streams)
+
+    def _bits_of(self, streams: tuple[str, ...]) -> int:
+        return sum(map(self._bit, streams))
 
     @property
     def _all(self) -> int:
@@ -281,8 +353,7 @@ class FamilyText:
 
     def _checks(self, member: Member, alone: bool) -> tuple[tuple[Comparison, ...], list[tuple[int, Comparison]]]:
         """The joins of a member with itself and what is there in any case; with others, each with its bit."""
-        mine = {*member.streams, *member.relations}
-        home = {source: m for m in self.table.members for source in (*m.streams, *m.relations)}
+        mine, home = {*member.streams, *member.relations}, self._home
         checks, optional = [], []
         for join in self.plan.joins:
             ends = {attribute.source for attribute in join.attributes}
@@ -291,10 +362,19 @@ class FamilyText:
                 continue
             other = home[next(iter(others))] if others else member
             if other == member or self.needed_by(other, member):
-                checks.append(join)
+                checks.append(self._by_extremum(join, mine))
             elif not alone and not self.needed_by(member, other):
-                optional.append((self._bit(other.streams[0]), join))
-        return tuple(checks), optional
+                optional.append((self._bit(other.streams[0]), self._by_extremum(join, mine)))
+        return tuple(dict.fromkeys((*checks, *self._taken_for(member)))), optional
+
+    def _taken_for(self, member: Member) -> Iterator[Comparison]:
+        """The equalities by which values of a member are not kept; no join says so where a late relation links them."""
+        mine, joined = (*member.streams, *member.relations), {frozenset(join.attributes) for join in self.plan.joins}
+        for stored in self.table.key:
+            for other, _ in stored.equal:
+                same = other.source == stored.attribute.source or frozenset((other, stored.attribute)) in joined
+                if other.source in mine and not same:
+                    yield constraint(self.plan.facts, other, stored.attribute)
 
     def _ages(self, member: Member) -> list[str]:
         """What the ages of streams that are there in any case have to be."""
@@ -336,29 +416,57 @@ def _turned(check: Comparison) -> Comparison:
     return replace(check, left=check.right, right=check.left, offset=-number(check.offset))
 
 
-def aging_lines(table: Table, name: str, distinct: bool, indexes: tuple[tuple[tuple[int, ...], str], ...]) -> list[str]:
-    """Entries with a tuple that is too old are dropped; timestamps old enough for every window and wait become one."""
+def aging_lines(
+    table: Table, name: str, distinct: bool, indexes: tuple[tuple[tuple[int, ...], str], ...], keeper: str | None
+) -> list[str]:
+    """Entries with a tuple that is too old are dropped; timestamps old enough for every window and wait become one.
+
+    ``keeper`` adds entries to a table that keeps extrema.
+    """
     first = 1 + len(table.key)
     regroup = [f"    {index} = grouped({name}, {', '.join(map(str, columns))})" for columns, index in indexes]
-    ends = {first + place: age.expires for place, age in enumerate(table.ages) if age.expires is not None}
+    columns = {age.stream: first + place for place, age in enumerate(table.ages)}
+    old = [
+        f"(key[{columns[age.stream]}] is not None and key[{columns[age.stream]}] <= now - {age.expires})"
+        for age in table.ages
+        if age.expires is not None
+    ]
+    old += [test for lapse in table.lapses for test in _lapsed(table, lapse, columns)]
     oldest = {first + place: age.saturates - 1 for place, age in enumerate(table.ages) if age.saturates is not None}
     lines = []
-    if ends:
-        old = " or ".join(f"(key[{c}] is not None and key[{c}] <= now - {age})" for c, age in ends.items())
-        lines += [f"expired = [key for key in {name} if {old}]", "for key in expired:", f"    del {name}[key]"]
+    if old:
+        either = " or ".join(old)
+        lines += [f"expired = [key for key in {name} if {either}]", "for key in expired:", f"    del {name}[key]"]
         lines += ["if expired:", *regroup] if regroup else []
     if oldest:
         tests = " or ".join(f"(key[{c}] is not None and key[{c}] < now - {age})" for c, age in oldest.items())
-        columns = (_aged(c, oldest.get(c)) for c in range(first + len(table.ages)))
+        aged = ", ".join(_aged(c, oldest.get(c)) for c in range(first + len(table.ages) + len(table.extrema)))
+        lines.append(f"if any({tests} for key in {name}):  # old enough for every window")
+        if keeper is not None:
+            emptied = [f"    {emptied}.clear()" for emptied in (name, *(index for _, index in indexes))]
+            return [*lines, f"    aged = [({aged}) for key in {name}]", *emptied, f"    self.{keeper}(aged)"]
         lines += [
-            f"if any({tests} for key in {name}):  # old enough for every window",
             "    aged: Counter[tuple] = Counter()",
             f"    for key, n in {name}.items():",
-            f"        aged[{', '.join(columns)}] {'= 1' if distinct else '+= n'}",
+            f"        aged[{aged}] {'= 1' if distinct else '+= n'}",
             f"    {name} = aged",
             *regroup,
         ]
     return lines
+
+
+def _lapsed(table: Table, lapse: Lapse, columns: dict[str, int]) -> Iterator[str]:
+    """When an entry is of no use, since a stream is missing that its values are held for."""
+
+    def bits(*streams: str) -> int:
+        return sum(1 << table.streams.index(stream) for stream in streams)
+
+    if lapse.passing:
+        age, missing = f"key[{columns[lapse.stream]}]", bits(*lapse.passing)
+        yield f"({age} is not None and key[0] & {missing} != {missing} and {age} <= now - {lapse.expires})"
+    if lapse.ending:
+        mine, missing = bits(lapse.stream), bits(*lapse.ending)
+        yield f"(now >= {lapse.deadline} and key[0] & {mine} and key[0] & {missing} != {missing})"
 
 
 def _aged(column: int, age: int | None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
@@ -18,7 +18,7 @@ from analyzer.values import Value
 class Extreme:
     """``attribute >= MIN(relation) + offset`` (``lower``) or ``attribute <= MAX(relation) + offset``.
 
-    It follows from joins through a third source, so it must be checked on its own while that source is missing.
+    It must be checked on its own while the relation, or a third source through which it follows, is missing.
     """
 
     attribute: Attribute
@@ -162,8 +162,11 @@ def time_filters(facts: Facts, alias: str) -> tuple[Comparison, ...] | None:
     return tuple(dict.fromkeys(found))
 
 
-def extremes(facts: Facts, alias: str) -> tuple[Extreme, ...]:
-    """The bounds of a stream's attributes by relations that are joined to it only through other sources."""
+def extremes(facts: Facts, alias: str, late: Collection[str] = ()) -> tuple[Extreme, ...]:
+    """The bounds of a stream's attributes by relations that its tuples are not joined with as soon as they arrive.
+
+    These are joined to it only through other sources, or ``late``: when all streams are there.
+    """
     closure = facts.closure
     found = []
     for attribute in closure.compared:
@@ -173,7 +176,7 @@ def extremes(facts: Facts, alias: str) -> tuple[Extreme, ...]:
             continue
         for lower, limit in zip((True, False), facts.limits(attribute), strict=True):
             for relation, offset in limit.relations:
-                if relation.source != alias and not _joined(facts, attribute, relation):
+                if relation.source != alias and (relation.source in late or not _joined(facts, attribute, relation)):
                     found.append(Extreme(attribute, lower, relation, int(offset)))
     return tuple(sorted(found, key=lambda e: (e.attribute, not e.lower, e.relation)))
 

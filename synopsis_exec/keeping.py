@@ -35,7 +35,8 @@ def _expire(
     lines: Lines, branch: BranchText, table: Table, name: str, indexes: tuple[tuple[tuple[int, ...], str], ...]
 ) -> None:
     if table.members:
-        lines.add(*aging_lines(table, name, branch.plan.distinct, indexes))
+        keeper = branch.keepers[table.streams] if table.extrema else None
+        lines.add(*aging_lines(table, name, branch.plan.distinct, indexes, keeper))
         return
     first = len(table.key)
     regroup = [f"    {index} = grouped({name}, {', '.join(map(str, columns))})" for columns, index in indexes]

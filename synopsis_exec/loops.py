@@ -218,6 +218,11 @@ def plus(text: str, offset: int | Fraction) -> str:
     return f"{text} {'+' if offset > 0 else '-'} {literal(abs(offset))}"
 
 
+def exact(offset: Fraction | int) -> int | Fraction:
+    """The offset as an integer, where it is one."""
+    return int(offset) if Fraction(offset).denominator == 1 else offset
+
+
 def number(offset: int | Fraction | str) -> int | Fraction:
     """The offset between two attributes; strings have none."""
     return 0 if isinstance(offset, str) else offset

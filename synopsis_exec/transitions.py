@@ -16,7 +16,7 @@ from criteria.ways import Part
 from synopsis_exec.emit import Names, literal
 from synopsis_exec.family_text import FamilyText
 from synopsis_exec.filters import Extreme
-from synopsis_exec.loops import Participant, Term, join_loops, plus
+from synopsis_exec.loops import Participant, Term, exact, join_loops, plus
 from synopsis_exec.plan_ir import BranchPlan, Plan, PlanSource, PlanTransition
 
 _LOCALS = ("self", "now", "row", "rows", "results", "relations", "key", "n", "grouped", "min", "max", "floor", "deeper")
@@ -45,10 +45,8 @@ class BranchText:
         self.indexes: dict[tuple[str, tuple[int, ...]], str] = {}
         self.limits: dict[str, str] = {}
         self.places: dict[tuple[float | int | str, ...], str] = {}
-        self.keepers = {
-            t.streams: "_" + members.new(f"keep_{'_'.join(t.streams)}{self.suffix}") for t in self._extremal()
-        }
-        self.best = {t.streams: self._best_index(t) for t in self._extremal() if t.key or t.ages}
+        self.keepers = {t.streams: "_" + members.new(f"keep_{self.name_of(t)}") for t in self._extremal()}
+        self.best = {t.streams: self._best_index(t) for t in self._extremal() if t.key or t.ages or t.members}
         self.transitions = [(t, self._transition(t)) for t in self.branch.transitions]
         self.growth = [line for t in self.branch.families for line in FamilyText(self, t).lines]
 
@@ -68,9 +66,10 @@ class BranchText:
 
     def _best_index(self, table: Table) -> str:
         """The name of a table with extrema, grouped by all other columns."""
-        attributes = [stored.attribute for stored in table.key]
+        attributes = [Attribute("", "streams")] if table.members else []
+        attributes += [stored.attribute for stored in table.key]
         attributes += [self.branch.facts.time(age.stream) for age in table.ages]
-        return self.index(f"self.{self.tables[table.streams]}", attributes)(tuple(range(len(attributes))))
+        return self.index(f"self.{self.name_of(table)}", attributes)(tuple(range(len(attributes))))
 
     def indexes_of(self, owner: str) -> tuple[tuple[tuple[int, ...], str], ...]:
         """The names under which a mapping is grouped, with the columns that it is grouped by."""
@@ -138,9 +137,15 @@ class BranchText:
         return checks
 
     def _by_extremum(self, table: Table, check: Comparison) -> Comparison:
-        """``x < b`` where the table has the greatest ``b``  ->  ``x < greatest_b``."""
+        """A join of a table, which may hold an extremum only, with what arrives."""
         own, other = (check.left, check.right) if check.left.source in table.streams else (check.right, check.left)
-        if own is None or other is None or own.source not in table.streams or own in table.exact:
+        if own is None or other is None or own.source not in table.streams:
+            return check
+        return self.by_extremum(table, check, own, other)
+
+    def by_extremum(self, table: Table, check: Comparison, own: Attribute, other: Attribute) -> Comparison:
+        """``x < b`` where the table has the greatest ``b``  ->  ``x < greatest_b``."""
+        if own in table.exact:
             return check
         for extremum in table.extrema:
             limit = extremum.limit(other)
@@ -367,8 +372,3 @@ def _limit_check(
         strict, offset = True, offset - step
     plain, sharp = (Op.LE, Op.LT) if greatest else (Op.GE, Op.GT)
     return Comparison(other, sharp if strict else plain, extreme, exact(offset))
-
-
-def exact(offset: Fraction | int) -> int | Fraction:
-    """The offset as an integer, where it is one."""
-    return int(offset) if Fraction(offset).denominator == 1 else offset

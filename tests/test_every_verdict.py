@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import pytest
@@ -30,18 +30,20 @@ from tests.support.certificates import assert_certified
 from tests.support.choices import Choices
 from tests.support.encoding import encode_rows
 from tests.support.kernel import kernel_alone, sizes_of
+from tests.support.keyed_queries import make_keyed_statement
 from tests.support.product import NotAnalysed, lowered, parsed
 from tests.support.profiles import MORE
 from tests.support.queries import MANY_ALTERNATIVES, Features, Statement, make_statement
 from tests.support.streams import adversarial_rows, small_rows
 
 pytestmark = pytest.mark.xdist_group("decisions")  # made once, in one process
-STATEMENTS = 2000 * MORE
-KINDS = (
-    Features(),
-    MANY_ALTERNATIVES,
-    replace(Features(), windows=60, finite=40, timestamps=20),
-    replace(Features(), distinct=100, unions=20, alternatives=25),
+STATEMENTS = 2500 * MORE
+KINDS: tuple[Callable[[Choices], Statement], ...] = (
+    partial(make_statement, features=Features()),
+    partial(make_statement, features=MANY_ALTERNATIVES),
+    partial(make_statement, features=replace(Features(), windows=60, finite=40, timestamps=20)),
+    partial(make_statement, features=replace(Features(), distinct=100, unions=20, alternatives=25)),
+    partial(make_keyed_statement, distinct=True),
 )
 Decided = tuple[Statement, Decision]
 
@@ -52,7 +54,7 @@ def decisions() -> tuple[tuple[Decided, ...], Counter[str]]:
     found: list[Decided] = []
     counts: Counter[str] = Counter()
     for seed in range(STATEMENTS):
-        statement = make_statement(Choices.seeded(seed), KINDS[seed % len(KINDS)])
+        statement = KINDS[seed % len(KINDS)](Choices.seeded(seed))
         try:
             decision = decide(lowered(statement.sql, statement.catalog))
         except NotAnalysed:
@@ -77,7 +79,7 @@ def test_no_accepted_query_keeps_more_than_its_bound() -> None:
         if decision.verdict is Verdict.BOUNDED:
             assert_certified(decision)
             ran[_kind(statement)] += _stays_within(statement, decision, number)
-    assert ran["bag"] > 0.35 * STATEMENTS and ran["set"] > 0.15 * STATEMENTS, ran
+    assert ran["bag"] > 0.25 * STATEMENTS and ran["set"] > 0.25 * STATEMENTS, ran
 
 
 def _stays_within(statement: Statement, decision: Decision, number: int) -> bool:
@@ -135,7 +137,7 @@ def test_no_rejected_query_lacks_a_witness_that_sql_confirms(record_property: Ca
             assert decision.witness is not None
             assert _confirmed(statement, decision, _small(decision.witness)), statement.sql
     sets = sum(n for name, n in counts.items() if name.startswith("set"))
-    assert counts["bag unbounded"] > 0.05 * STATEMENTS and counts["set unbounded"] > 0.03 * STATEMENTS, counts
+    assert counts["bag unbounded"] > 0.04 * STATEMENTS and counts["set unbounded"] > 0.1 * STATEMENTS, counts
     assert counts["set unknown"] < 0.02 * sets, counts
     assert not counts["bag unknown"], counts
 

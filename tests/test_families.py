@@ -34,6 +34,7 @@ from tests.support.against_sql import printed_as_sql_says
 from tests.support.certificates import rejections
 from tests.support.choices import Choices
 from tests.support.kernel import job_of
+from tests.support.keyed_queries import make_keyed_statement
 from tests.support.oracle import Oracle
 from tests.support.product import decided
 from tests.support.profiles import MORE
@@ -90,6 +91,7 @@ def test_random_families_are_certified_and_counted(language: str) -> None:
             seen["clipped"] += any(not stored.exact for stored in table.key)
             seen["equal"] += any(stored.equal for stored in table.key)
             seen["finite"] += bool(facts.finite_streams)
+            seen["lapses"] += bool(table.lapses)
             seen["components"] += set(table.streams) != {source.alias for source in facts.branch.streams}
         seen["families"] += 1
     wanted = {"no windows": "clipped", "windows": "ages", "whole language": "finite"}[language]
@@ -130,6 +132,33 @@ def test_sums_over_sets_against_all_of_them() -> None:
         assert sum_over_sets(forest, own) >= every - 1 - prod(own)
 
 
+@pytest.mark.usefixtures("families")
+@pytest.mark.parametrize("distinct", [False, True])
+def test_families_of_streams_with_a_key(distinct: bool) -> None:
+    """Sets keep extrema in them, bags join a relation last: certified, and what SQL says within M."""
+    seen: Counter[str] = Counter()
+    for seed in range(120 * MORE):
+        choices = Choices.seeded(seed)
+        statement = make_keyed_statement(choices, distinct)
+        sql, catalog = statement.sql, statement.catalog
+        decision = decided(sql, catalog)
+        found = bound(decision.derivation.split) if decision.verdict is Verdict.BOUNDED else None
+        if found is None or not (tables := [table for _, table, _ in _families(found)]):
+            continue
+        assert not rejections(decision, found), sql
+        rows = (adversarial_rows if choices.chance(40) else small_rows)(choices, catalog)
+        ran = printed_as_sql_says(sql, decision, catalog, rows)
+        seen["results"] += ran.results if ran is not None else 0
+        seen["extrema"] += any(table.extrema for table in tables)
+        seen["several"] += any(len(table.extrema) > 1 for table in tables)
+        seen["of several streams"] += any(len(e.of) > 1 for table in tables for e in table.extrema)
+        seen["ages"] += any(table.extrema and table.ages for table in tables)
+        seen["lapses"] += any(table.lapses for table in tables)
+        seen["late relations"] += any(branch.synopsis.late_relations for branch in found.branches)
+    often, seldom = (["extrema", "several"], "of several streams") if distinct else (["late relations"], "lapses")
+    assert min(seen["results"], *(seen[name] for name in often)) > 10 and seen[seldom] > 2, seen
+
+
 # --- wide queries ----------------------------------------------------------------------------------------------------
 
 
@@ -151,17 +180,21 @@ def wide(shape: str, number: int) -> tuple[str, Catalog]:
         "waiting": [f"{x}.ts > Y.ts + 2" for x in xs],
         "window": [f"{x}.ts > Y.ts AND {x}.ts <= Y.ts + 3" for x in xs],
         "window, any key": [f"{x}.ts > Y.ts AND {x}.ts <= Y.ts + 3" for x in xs],
+        "one window, any key": [*(f"{x}.ts > Y.ts" for x in xs), "X1.ts <= Y.ts + 3"],
+        "two ends, any key": [*(f"{x}.ts > Y.ts" for x in xs[2:]), "X1.ts <= 4", "X2.ts <= 6"],
         "some windows": [f"{x}.ts > Y.ts" + f" AND {x}.ts <= Y.ts + 3" * (i % 2) for i, x in enumerate(xs)],
         "relation": [f"{x}.k = R.k AND {x}.ts < X1.ts" for x in xs[1:]],
     }[shape]
-    keys = [f"{x}.k = Y.k" for x in xs] if shape != "relation" else ["X1.k = R.k"]
-    where = " AND ".join([*order, *keys, *(["Y.k BETWEEN 0 AND 3"] if shape != "window, any key" else [])])
+    joined = {"relation": [], "one window, any key": xs[:1], "two ends, any key": xs[:2]}.get(shape, xs)
+    keys = [f"{x}.k = Y.k" for x in joined] if shape != "relation" else ["X1.k = R.k"]
+    where = " AND ".join([*order, *keys, *(["Y.k BETWEEN 0 AND 3"] if "any key" not in shape else [])])
     column = {"k": "bigint", "ts": "bigint"}
     catalog: Catalog = {
         "streams": {n: {"timestamp": "ts", "max_per_timestamp": 2, "columns": column} for n in ("Y", *xs)},
         "relations": {"R": {"columns": {"k": "bigint"}}} if shape == "relation" else {},
     }
-    return f"SELECT Y.k FROM Y, {', '.join(xs)}{', R' * (shape == 'relation')} WHERE {where}", catalog
+    selected = "Y.k" if len(joined) in (0, number) else "1 AS one"
+    return f"SELECT {selected} FROM Y, {', '.join(xs)}{', R' * (shape == 'relation')} WHERE {where}", catalog
 
 
 WIDE = {
@@ -175,6 +208,8 @@ WIDE = {
     "waiting": (12, 4 * 3 * (2**12 - 1)),
     "window": (12, 3 * 2 * (2**12 - 1)),
     "window, any key": (12, None),
+    "one window, any key": (12, (3 * 2 + 4) * (2**12 - 1)),
+    "two ends, any key": (12, None),
     "some windows": (12, 4 * 4 * (2**12 - 1)),
     "relation": (12, None),
 }
@@ -249,7 +284,11 @@ def test_a_wide_query_prints_what_sql_says(shape: str, distinct: bool) -> None:
 
     sql, catalog = wide(shape, WIDE[shape][0])
     selected = "1 AS one" if shape == "window, any key" else "Y.k"
-    sql = sql.replace("SELECT Y.k", f"SELECT DISTINCT {selected}") if distinct else sql
+    sql = (
+        sql.replace("SELECT Y.k", f"SELECT DISTINCT {selected}").replace("SELECT 1", "SELECT DISTINCT 1")
+        if distinct
+        else sql
+    )
     decision = decided(sql, catalog)
     module = load_kernel(job_of(decision, catalog))
     relations = {name: [{"k": 1}, {"k": 2}, {"k": 2}] for name in catalog["relations"]}
@@ -267,6 +306,36 @@ def test_a_wide_query_prints_what_sql_says(shape: str, distinct: bool) -> None:
             kernel.load(state)
         results += sum(map(len, expected.values()))
     assert results
+
+
+def test_a_wide_set_keeps_an_extremum_per_key() -> None:
+    """Each set of streams, each key: the least of X1 while X2 is missing, the greatest of X2 while X1 is."""
+    from synopsis_exec.simulate import load_kernel
+
+    sql, catalog = wide("star", 12)
+    sql = sql.replace("SELECT Y.k", "SELECT DISTINCT Y.k") + " AND X1.a < X2.a"
+    for stream in catalog["streams"].values():
+        stream["columns"] = {**stream["columns"], "a": "bigint"}
+    decision = decided(sql, catalog)
+    found = bound(decision.derivation.split)
+    assert found is not None and found.entries.value == WIDE["star"][1] + 4
+    assert not rejections(decision, found)
+    printed = 0
+    for seed in range(4):
+        choices, rows = Choices.seeded(seed), {}
+        for place, name in enumerate(catalog["streams"]):
+            times = [1, 3] if not place else [choices.integer(1, 3), choices.integer(4, 6)]
+            rows[name] = [{"k": 1, "a": choices.integer(-5, 5), "ts": now} for now in times]
+        kernel, expected = (
+            load_kernel(job_of(decision, catalog)).Synopsis({}),
+            Oracle(catalog, rows).prefix_expected(sql),
+        )
+        for now in range(1, 8):
+            results = kernel.close(now, {name: [r for r in mine if r["ts"] == now] for name, mine in rows.items()})
+            assert Counter({tuple(row.values()): n for row, n in results}) == expected.get(now, Counter())
+            assert kernel.entries() <= kernel.limit
+        printed += sum(map(len, expected.values()))
+    assert printed
 
 
 def test_a_star_fills_its_table() -> None:
@@ -338,6 +407,22 @@ def _with_a_younger_age(table: dict[str, Any]) -> bool:
     return bool(table["ages"])
 
 
+def _with_a_lapse_too_soon(table: dict[str, Any]) -> bool:
+    """An entry is dropped before its time."""
+    for lapse in table.get("lapses", ()):
+        lapse["deadline" if lapse["ending"] else "expires"] -= 1
+    return bool(table.get("lapses"))
+
+
+def _with_a_lapse_of_something_else(table: dict[str, Any]) -> bool:
+    """Streams that may come at any time are awaited instead."""
+    last = table["members"][-1]["streams"][0]
+    for lapse in table.get("lapses", ()):
+        name = "passing" if lapse["passing"] else "ending"
+        lapse[name] = [*lapse[name], last]
+    return bool(table.get("lapses"))
+
+
 def _that_forgets(table: dict[str, Any]) -> bool:
     table["deadline"] = 7
     return True
@@ -364,7 +449,7 @@ def _with_a_value_from_elsewhere(table: dict[str, Any]) -> bool:
 MUTATIONS = (
     _without_an_attribute, _without_a_member, _with_a_late_member, _with_members_of_one, _with_fewer_entries,
     _with_fewer_values, _with_a_younger_age, _that_forgets,
-    _that_drops_a_stream, _with_a_value_from_elsewhere,
+    _that_drops_a_stream, _with_a_value_from_elsewhere, _with_a_lapse_too_soon, _with_a_lapse_of_something_else,
 )  # fmt: skip
 
 

@@ -36,6 +36,20 @@ QUERIES: dict[str, tuple[str, Catalog]] = {
     "beside another window": (
         "FROM S, T, U WHERE S.ts > T.ts AND U.ts BETWEEN T.ts AND T.ts + 2 AND S.a < T.a AND U.b = T.b", BIGINT),
     "per key": ("FROM S, T WHERE S.ts > T.ts AND S.a < T.a AND S.b = T.b AND T.b BETWEEN 0 AND 2", BIGINT),
+    "two, per key": (
+        "FROM S, T, U WHERE S.ts > T.ts AND S.ts > U.ts AND S.a < T.a AND S.a > U.a AND T.b = U.b"
+        " AND S.b = T.b AND T.b BETWEEN 0 AND 2", BIGINT),
+    "two, per key that nothing later has": (
+        "FROM S, T, U WHERE T.ts > S.ts AND T.ts > U.ts AND S.a < T.a AND U.a < T.b AND S.b = U.b AND U.b IN (0, 1)",
+        BIGINT),
+    "two that came after a third": (
+        "FROM S, T, U, V WHERE V.ts > S.ts AND V.ts > T.ts AND S.ts > U.ts AND T.ts > U.ts + 1"
+        " AND V.a < S.a AND V.b > T.b", BIGINT),
+    "two that came before a third": (
+        "FROM S, T, U, V WHERE V.ts > S.ts AND V.ts > T.ts AND V.ts > U.ts AND S.ts < U.ts AND T.ts < U.ts"
+        " AND V.a < S.a AND V.b > T.b", BIGINT),
+    "one for two limits": (
+        "FROM S, T, U WHERE S.ts > T.ts AND T.a < S.a AND S.a >= U.b AND U.b <= S.b AND U.a = 1", BIGINT),
     "clipped on the other side": (
         "FROM S, T, U WHERE S.ts > T.ts AND T.ts > U.ts AND S.a < U.a AND T.a < U.a AND U.a > 0 AND T.a < 3", BIGINT),
     "whatever comes first": ("FROM S, T WHERE S.a < T.a", BIGINT),
