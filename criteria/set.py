@@ -133,8 +133,10 @@ class _Realisable:
 
 def _several(facts: Facts, first: Reference, second: Reference) -> Violation:
     kept = listed(f"the {'greatest' if r.maximum else 'least'} {r.own}" for r in (first, second))
-    other = second.limited
     message = f"{kept} would both have to be kept for every key, and their best combinations can be unboundedly many"
-    help = f"bound {first.own} or {second.own}, or drop one of the two inequalities"
-    span = facts.span_of(second.own, other)
+    if first.own == second.own:
+        message = f"{kept} would both have to be kept for every key, and no value of it makes another one superfluous"
+    bounded = " or ".join(dict.fromkeys((str(first.own), str(second.own))))
+    help = f"bound {bounded}, or drop one of the two inequalities"
+    span = facts.span_of(second.own, second.limited)
     return Violation("(3)", second.own.source, second.own.column, message, span, "SB204", help)
