@@ -54,8 +54,8 @@ def child(name: str, folder: str, rows: int, driver_rows: int, rounds: int, coun
 
 def measured(
     workload: Workload, folder: Path, rows: int, driver_rows: int, cores: int, rounds: int, counting: int = 2
-) -> dict[str, Any]:
-    """What a process of its own measures."""
+) -> dict[str, Any] | None:
+    """What a process of its own measures; None where the job fails, as one does that has too little memory."""
     arguments = ["--child", workload.name, *map(str, (folder, rows, driver_rows, rounds, counting))]
     environment = {
         **os.environ,
@@ -66,10 +66,19 @@ def measured(
         [sys.executable, __file__, *arguments], env=environment, capture_output=True, text=True, check=False
     )
     if done.returncode:
-        raise SystemExit(done.stderr[-2000:])
+        return None
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     found["median"] = statistics.median(found["seconds"])
     return found
+
+
+def median(*given: Any) -> float:
+    """Seconds of what a process of its own measures; raises SystemExit where the job fails."""
+    found = measured(*given)
+    if found is None:
+        raise SystemExit(f"the job failed: {given}")
+    seconds: float = found["median"]
+    return seconds
 
 
 def show(*cells: str) -> str:
@@ -86,10 +95,11 @@ def places(names: list[str], sizes: list[int], rounds: int) -> list[str]:
             with tempfile.TemporaryDirectory() as folder:
                 BY_NAME[name].write(Path(folder), size, size)
                 two = [measured(BY_NAME[name], Path(folder), size, n, 2, rounds) for n in (DRIVER, EXECUTORS)]
-            assert [two[0][key] for key in ("results", "peak")] == [two[1][key] for key in ("results", "peak")]
-            seconds = (f"{one['median']:.2f} s" for one in two)
-            memory = " / ".join(f"{one['kib'] / 1024:,.0f} MiB" for one in two)
-            ratio = f"{two[0]['median'] / two[1]['median']:.2f}"
+            done = [one for one in two if one is not None]
+            assert len({(one["results"], one["peak"]) for one in done}) == 1
+            seconds = ("out of memory" if one is None else f"{one['median']:.2f} s" for one in two)
+            memory = " / ".join("-" if one is None else f"{one['kib'] / 1024:,.0f} MiB" for one in two)
+            ratio = f"{done[0]['median'] / done[1]['median']:.2f}" if len(done) == 2 else "-"
             lines.append(show(f"{name}, {size:,} rows", *seconds, ratio, memory))
     return lines
 
@@ -100,7 +110,7 @@ def counts(size: int, rounds: int) -> list[str]:
     for name in ("W2 by the second", "W1"):
         with tempfile.TemporaryDirectory() as folder:
             BY_NAME[name].write(Path(folder), size, size // 10)
-            two = [measured(BY_NAME[name], Path(folder), size, DRIVER, 2, rounds, way)["median"] for way in (0, 1)]
+            two = [median(BY_NAME[name], Path(folder), size, DRIVER, 2, rounds, way) for way in (0, 1)]
         lines.append(show(f"{name}, {size:,} rows", *(f"{one:.2f} s" for one in two), f"{two[0] / two[1]:.2f}"))
     return lines
 
@@ -109,7 +119,7 @@ def cores(size: int, rounds: int) -> list[tuple[str, float]]:
     """Seconds on one core and on two, of a workload whose kernel takes most of the time."""
     with tempfile.TemporaryDirectory() as folder:
         DENSE.write(Path(folder), size, size)
-        found = [(n, measured(DENSE, Path(folder), size, EXECUTORS, n, rounds)["median"]) for n in (1, 2)]
+        found = [(n, median(DENSE, Path(folder), size, EXECUTORS, n, rounds)) for n in (1, 2)]
     return [(f"{DENSE.name}, {size:,} rows in one batch, executors, {n} core{'s'[: n - 1]}", s) for n, s in found]
 
 

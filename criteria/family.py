@@ -29,9 +29,15 @@ if TYPE_CHECKING:
 
 
 def families(synopsis: Synopsis) -> tuple[Table, ...] | None:
-    """A family of each component of the streams; None where entries with one key would have several best extrema."""
-    found = tuple(_family(synopsis, streams) for streams in components(synopsis))
-    return found if all(_has_best(synopsis.facts, family) for family in found) else None
+    """A family of each component of the streams; None where entries with one key would have several best extrema.
+
+    They may have one where relations are joined earlier, with a stream that an inequality compares with them.
+    """
+    for early in (False, True) if synopsis.references and synopsis.relation_groups else (False,):
+        found = tuple(_family(synopsis, streams, early) for streams in components(synopsis))
+        if all(_has_best(synopsis.facts, family) for family in found):
+            return found
+    return None
 
 
 def components(synopsis: Synopsis) -> tuple[tuple[str, ...], ...]:
@@ -54,9 +60,9 @@ def _related(synopsis: Synopsis, x: str, y: str) -> bool:
     return x in windows[y] or y in windows[x] or synopsis.near(x, y)
 
 
-def _family(synopsis: Synopsis, streams: tuple[str, ...]) -> Table:
+def _family(synopsis: Synopsis, streams: tuple[str, ...], early: bool) -> Table:
     """The family of all realisable sets of a component's streams but the full one."""
-    members = _members(synopsis, streams)
+    members = _members(synopsis, streams, early)
     key: list[Stored] = []
     ages: list[Age] = []
     lapses: list[Lapse] = []
@@ -118,10 +124,11 @@ def _before(members: tuple[Member, ...]) -> list[frozenset[int]]:
 # --- members ---------------------------------------------------------------------------------------------------------
 
 
-def _members(synopsis: Synopsis, streams: tuple[str, ...]) -> tuple[Member, ...]:
+def _members(synopsis: Synopsis, streams: tuple[str, ...], early: bool) -> tuple[Member, ...]:
     """Some streams in an order of time, each with the relations that are joined as soon as it is there.
 
-    Relations that several unrelated streams are joined with are not joined before all streams are there.
+    Relations that several unrelated streams are joined with are not joined before all streams are there, or ``early``:
+    with the first one that not only equalities link to them.
     """
     needs = synopsis.needs
     groups: dict[frozenset[str], list[str]] = {}
@@ -132,6 +139,8 @@ def _members(synopsis: Synopsis, streams: tuple[str, ...]) -> tuple[Member, ...]
     for group in synopsis.relation_groups:
         linked = [s for s in streams if any(synopsis.linked(s, relation) for relation in group)]
         bringing = next((s for s in linked if all(s in needs[other] for other in linked)), None)
+        if early and bringing is None:
+            bringing = next((s for s in linked if _compared(synopsis.facts, s, group)), None)
         if bringing is not None:
             brought.setdefault(groups[needs[bringing]][0], []).extend(group)
     members = tuple(
@@ -139,6 +148,11 @@ def _members(synopsis: Synopsis, streams: tuple[str, ...]) -> tuple[Member, ...]
     )
     looser = (members, _as_forest(members), _in_no_order(members))
     return next((way for way in looser if subsets(_before(way), _names(way)) is not None), members)
+
+
+def _compared(facts: Facts, stream: str, group: tuple[str, ...]) -> bool:
+    """Whether an inequality compares a stream with some relations."""
+    return any(not join.equality for _, join in facts.joins_of(stream, group))
 
 
 def _after(

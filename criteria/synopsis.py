@@ -21,7 +21,7 @@ from analyzer.query import Attribute, Comparison, Kind, Op
 from criteria.clipping import Open, clip, clipped_to
 from criteria.cuts import Cut, cuts
 from criteria.extremum import extrema
-from criteria.family import families
+from criteria.family import families, least
 from criteria.independence import Independence
 from criteria.order_search import Reference
 from criteria.tables import Age, Stored, Table
@@ -202,13 +202,14 @@ class Synopsis:
             for alias in group
         )
 
-    @cached_property
-    def late_relations(self) -> frozenset[str]:
-        """The relations that no member of a family brings: they are joined when all streams are there."""
-        early = {alias for family in self.families or () for alias in family.relations}
-        return frozenset(
-            alias for group in self.relation_groups for alias in group if alias not in early and self.families
-        )
+    def late_relations(self, stream: str) -> frozenset[str]:
+        """The relations that are not joined yet in every match with a stream: a family may join them later."""
+        if not self.families:
+            return frozenset()
+        family = next(family for family in self.families if stream in family.streams)
+        member = next(member for member in family.members if stream in member.streams)
+        relations = (alias for group in self.relation_groups for alias in group)
+        return frozenset(relations).difference(least(self.facts, family, member).relations)
 
     # --- keys --------------------------------------------------------------------------------------------------
 

@@ -162,7 +162,7 @@ def _branch_plan(split: Query, number: int, synopsis: Synopsis) -> BranchPlan | 
         if times is None:
             return None
         columns = tuple(c.name for c in source.columns if Attribute(source.alias, c.name) in used)
-        limits = () if relation else extremes(facts, source.alias, synopsis.late_relations)
+        limits = () if relation else extremes(facts, source.alias, synopsis.late_relations(source.alias))
         filters = local_filters(facts, source.alias)
         lists = members(facts, source.alias)
         sources.append(PlanSource(source.alias, source.table, source.kind, columns, filters, times, limits, lists))

@@ -89,12 +89,12 @@ def test_a_range_between_a_relations_extremes() -> None:
 
 
 def test_no_formula_is_better_than_a_wrong_one() -> None:
-    """Which of R's values S.a is below differs for each of its rows, and no one stream brings it to all sets."""
+    """Which of R's values S.a and V.a are below differs for each of its rows, and only one of them can bring it."""
     newer = [f"s{i}" for i in range(11)]
     sources, order = (", ".join(f"U AS {s}" for s in newer), " AND ".join(f"{s}.ts > T.ts" for s in newer))
-    between = "T.b = R.b AND S.a <= R.a AND T.a < S.a"
+    between = "T.b = R.b AND S.a <= R.a AND T.a < S.a AND V.a <= R.a AND T.a < V.a"
     catalog = with_relation(streams(a="double"))
-    decision = decided(f"SELECT DISTINCT 1 AS one FROM S, T, R, {sources} WHERE {order} AND {between}", catalog)
+    decision = decided(f"SELECT DISTINCT 1 AS one FROM S, T, V, R, {sources} WHERE {order} AND {between}", catalog)
     assert decision.verdict == "bounded"
     assert bound(decision.derivation.split) is None
 
