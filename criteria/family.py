@@ -128,7 +128,7 @@ def _members(synopsis: Synopsis, streams: tuple[str, ...], early: bool) -> tuple
     """Some streams in an order of time, each with the relations that are joined as soon as it is there.
 
     Relations that several unrelated streams are joined with are not joined before all streams are there, or ``early``:
-    with the first one that not only equalities link to them.
+    with the first one, by its table's name, that not only equalities link to them.
     """
     needs = synopsis.needs
     groups: dict[frozenset[str], list[str]] = {}
@@ -140,7 +140,8 @@ def _members(synopsis: Synopsis, streams: tuple[str, ...], early: bool) -> tuple
         linked = [s for s in streams if any(synopsis.linked(s, relation) for relation in group)]
         bringing = next((s for s in linked if all(s in needs[other] for other in linked)), None)
         if early and bringing is None:
-            bringing = next((s for s in linked if _compared(synopsis.facts, s, group)), None)
+            compared = (s for s in linked if _compared(synopsis.facts, s, group))
+            bringing = min(compared, key=lambda s: synopsis.facts.branch.source(s).table, default=None)
         if bringing is not None:
             brought.setdefault(groups[needs[bringing]][0], []).extend(group)
     members = tuple(
