@@ -7,7 +7,7 @@ match, and all best ones together are the table's best.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from fractions import Fraction
 
 from analyzer.boundedness import Facts
@@ -21,10 +21,9 @@ Part = frozenset[tuple[Attribute, Fraction, bool]]
 def has_best(facts: Facts, table: Table, fixed: frozenset[str]) -> bool:
     """Whether that is so, the tuples of some sources given: each component has one part in extrema at most."""
     rest = [source for source in (*table.streams, *table.relations) if source not in fixed]
-    parts = {attribute.source for extremum in table.extrema for attribute, _ in extremum.of}
     return all(
         len({part for extremum in table.extrema if (part := part_of(facts, extremum, component))}) <= 1
-        for component in linked(facts, rest, {*table.exact, *_attributes(facts, fixed)}, parts)
+        for component in linked(facts, table, rest, fixed)
     )
 
 
@@ -35,10 +34,6 @@ def part_of(facts: Facts, extremum: Extremum, component: frozenset[str]) -> Part
     ]
     least = min((offset for _, offset in sums), default=Fraction(0))
     return frozenset((attribute, offset - least, extremum.greatest) for attribute, offset in sums)
-
-
-def _attributes(facts: Facts, sources: Collection[str]) -> Iterator[Attribute]:
-    return (attribute for attribute in facts.closure.nodes if attribute.source in sources)
 
 
 def fixed_for_best(facts: Facts, table: Table) -> tuple[str, ...] | None:
@@ -60,15 +55,15 @@ def expiring(table: Table) -> set[str]:
     return {age.stream for age in table.ages if age.expires is not None}
 
 
-def linked(
-    facts: Facts, sources: Collection[str], exact: Collection[Attribute], parts: Collection[str]
-) -> list[frozenset[str]]:
-    """The components of some sources, of those of ``parts`` (and what they are linked with) at least.
+def linked(facts: Facts, table: Table, sources: Collection[str], fixed: Collection[str] = ()) -> list[frozenset[str]]:
+    """The components of some sources of a table, those ``fixed`` being given, without those that link nothing.
 
-    A condition between values that the key holds as they are (``exact``) links nothing: matches with one key agree in
-    it. Neither does a source that only time relates to others, if of two of its tuples the older one, or the newer one,
-    will do for whatever goes with either.
+    A condition between values that the key holds as they are, or that equal those of a given tuple, links nothing:
+    matches with one key agree in it. Neither does a source that only time relates to others, and no extremum depends
+    on, if of two of its tuples the older one, or the newer one, will do for whatever goes with either.
     """
+    exact = {*table.exact, *(attribute for attribute in facts.closure.nodes if attribute.source in fixed)}
+    parts = {attribute.source for extremum in table.extrema for attribute, _ in extremum.of}
     joined = _joined(facts, exact)
     timed = [s for s in sources if s not in parts and not any(s in link for link in joined if link <= {*sources})]
     older, newer = _interchangeable(facts, sources, timed)

@@ -94,6 +94,11 @@ def least(facts: Facts, table: Table, member: Member) -> Table:
     return Table(streams, relations, key, ages, table.deadline, lapses=lapses)
 
 
+def least_with(facts: Facts, table: Table, source: str) -> Table:
+    """The same for a stream or a relation of a member."""
+    return least(facts, table, next(m for m in table.members if source in (*m.streams, *m.relations)))
+
+
 def all_but_full(members: tuple[Member, ...], weights: list[Size]) -> Size | None:
     """The entries of all sets but the empty and the full one, where a member has so many of its own.
 
@@ -260,14 +265,13 @@ def _has_best(facts: Facts, family: Table) -> bool:
     They have if linked sources have no different parts in two extrema that one entry holds. The smallest set with two
     parts shows whether it can, and the largest set that still misses what both limit, what is linked.
     """
-    inside = {a: _least_with(facts, family, a).sources for e in family.extrema for a, _ in e.of}
-    parts = {attribute.source for attribute in inside}
+    inside = {a: least_with(facts, family, a.source).sources for e in family.extrema for a, _ in e.of}
     relations = [source.alias for source in facts.branch.of_kind(Kind.RELATION)]
 
     @cache
     def without(*missed: str) -> list[frozenset[str]]:
         there = [s for s in family.streams if not any(m in family.streams and facts.never_newer(m, s) for m in missed)]
-        return linked(facts, [*there, *(r for r in relations if r not in missed)], family.exact, parts)
+        return linked(facts, family, [*there, *(r for r in relations if r not in missed)])
 
     for one, other in combinations(family.extrema, 2):
         for (x, _), (y, _) in pairs_of(one.of, other.of):
@@ -277,11 +281,6 @@ def _has_best(facts: Facts, family: Table) -> bool:
                 if any(part_of(facts, one, c) != part_of(facts, other, c) for c in linking):
                     return False
     return True
-
-
-def _least_with(facts: Facts, family: Table, attribute: Attribute) -> Table:
-    home = next(m for m in family.members if attribute.source in (*m.streams, *m.relations))
-    return least(facts, family, home)
 
 
 def _age(

@@ -21,7 +21,7 @@ from analyzer.query import Attribute, Comparison, Kind, Op
 from criteria.clipping import Open, clip, clipped_to
 from criteria.cuts import Cut, cuts
 from criteria.extremum import extrema
-from criteria.family import families, least
+from criteria.family import families, least_with
 from criteria.independence import Independence
 from criteria.order_search import Reference
 from criteria.tables import Age, Stored, Table
@@ -207,9 +207,8 @@ class Synopsis:
         if not self.families:
             return frozenset()
         family = next(family for family in self.families if stream in family.streams)
-        member = next(member for member in family.members if stream in member.streams)
         relations = (alias for group in self.relation_groups for alias in group)
-        return frozenset(relations).difference(least(self.facts, family, member).relations)
+        return frozenset(relations).difference(least_with(self.facts, family, stream).relations)
 
     # --- keys --------------------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from analyzer.query import Attribute, Comparison, Op
 from criteria.extremum import Extremum
-from criteria.tables import Lapse, Member, Table
+from criteria.tables import Member, Table
 from criteria.times import Times
 from synopsis_exec.filters import constraint
 from synopsis_exec.loops import Participant, Term, comparison_text, exact, join_loops, number, plus, tested
@@ -414,62 +414,3 @@ def _turned(check: Comparison) -> Comparison:
     if check.op is not Op.EQ or check.right is None:
         return check
     return replace(check, left=check.right, right=check.left, offset=-number(check.offset))
-
-
-def aging_lines(
-    table: Table, name: str, distinct: bool, indexes: tuple[tuple[tuple[int, ...], str], ...], keeper: str | None
-) -> list[str]:
-    """Entries with a tuple that is too old are dropped; timestamps old enough for every window and wait become one.
-
-    ``keeper`` adds entries to a table that keeps extrema.
-    """
-    first = 1 + len(table.key)
-    regroup = [f"    {index} = grouped({name}, {', '.join(map(str, columns))})" for columns, index in indexes]
-    columns = {age.stream: first + place for place, age in enumerate(table.ages)}
-    old = [
-        f"(key[{columns[age.stream]}] is not None and key[{columns[age.stream]}] <= now - {age.expires})"
-        for age in table.ages
-        if age.expires is not None
-    ]
-    old += [test for lapse in table.lapses for test in _lapsed(table, lapse, columns)]
-    oldest = {first + place: age.saturates - 1 for place, age in enumerate(table.ages) if age.saturates is not None}
-    lines = []
-    if old:
-        either = " or ".join(old)
-        lines += [f"expired = [key for key in {name} if {either}]", "for key in expired:", f"    del {name}[key]"]
-        lines += ["if expired:", *regroup] if regroup else []
-    if oldest:
-        tests = " or ".join(f"(key[{c}] is not None and key[{c}] < now - {age})" for c, age in oldest.items())
-        aged = ", ".join(_aged(c, oldest.get(c)) for c in range(first + len(table.ages) + len(table.extrema)))
-        lines.append(f"if any({tests} for key in {name}):  # old enough for every window")
-        if keeper is not None:
-            emptied = [f"    {emptied}.clear()" for emptied in (name, *(index for _, index in indexes))]
-            return [*lines, f"    aged = [({aged}) for key in {name}]", *emptied, f"    self.{keeper}(aged)"]
-        lines += [
-            "    aged: Counter[tuple] = Counter()",
-            f"    for key, n in {name}.items():",
-            f"        aged[{aged}] {'= 1' if distinct else '+= n'}",
-            f"    {name} = aged",
-            *regroup,
-        ]
-    return lines
-
-
-def _lapsed(table: Table, lapse: Lapse, columns: dict[str, int]) -> Iterator[str]:
-    """When an entry is of no use, since a stream is missing that its values are held for."""
-
-    def bits(*streams: str) -> int:
-        return sum(1 << table.streams.index(stream) for stream in streams)
-
-    if lapse.passing:
-        age, missing = f"key[{columns[lapse.stream]}]", bits(*lapse.passing)
-        yield f"({age} is not None and key[0] & {missing} != {missing} and {age} <= now - {lapse.expires})"
-    if lapse.ending:
-        mine, missing = bits(lapse.stream), bits(*lapse.ending)
-        yield f"(now >= {lapse.deadline} and key[0] & {mine} and key[0] & {missing} != {missing})"
-
-
-def _aged(column: int, age: int | None) -> str:
-    """A value of a key, a timestamp no older than that."""
-    value = f"key[{column}]"
-    return value if age is None else f"None if {value} is None else max({value}, now - {age})"
