@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
@@ -40,6 +40,7 @@ from tests.support.product import decided
 from tests.support.profiles import MORE
 from tests.support.queries import EXECUTABLE, Features, make_statement
 from tests.support.streams import adversarial_rows, small_rows
+from tests.support.wide_families import WIDE, families_of, wide, wide_bound
 
 Catalog = dict[str, Any]
 LANGUAGES = {
@@ -56,17 +57,13 @@ def families(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(criteria.synopsis, "MOST_TABLES", 0)
 
 
-def _families(found: Bound) -> list[tuple[Facts, Table, Size]]:
-    return [(b.facts, t.layout, t.size) for b in found.branches for t in b.tables if t.layout.members]
-
-
 def _random(seeds: int, features: Features) -> Iterator[tuple[int, str, Catalog, Decision, Bound]]:
     """The random queries that have a family, with their seeds."""
     for seed in range(seeds):
         statement = make_statement(Choices.seeded(seed), features)
         decision = decided(statement.sql, statement.catalog)
         found = bound(decision.derivation.split) if decision.verdict is Verdict.BOUNDED else None
-        if found is not None and _families(found):
+        if found is not None and families_of(found):
             yield seed, statement.sql, statement.catalog, decision, found
 
 
@@ -80,7 +77,7 @@ def test_random_families_are_certified_and_counted(language: str) -> None:
     seen: Counter[str] = Counter()
     for _, sql, _, decision, found in _random(250 * MORE, LANGUAGES[language]):
         assert not rejections(decision, found), sql
-        for facts, table, size in _families(found):
+        for facts, table, size in families_of(found):
             own = {m.streams: count.size for m in table.members if (count := member_count(facts, table, m))}
             if size.text.isdigit():
                 sums = sum(prod(int(own[m.streams].text) for m in chosen) for chosen in _sets(facts, table))
@@ -143,7 +140,7 @@ def test_families_of_streams_with_a_key(distinct: bool) -> None:
         sql, catalog = statement.sql, statement.catalog
         decision = decided(sql, catalog)
         found = bound(decision.derivation.split) if decision.verdict is Verdict.BOUNDED else None
-        if found is None or not (tables := [table for _, table, _ in _families(found)]):
+        if found is None or not (tables := [table for _, table, _ in families_of(found)]):
             continue
         assert not rejections(decision, found), sql
         rows = (adversarial_rows if choices.chance(40) else small_rows)(choices, catalog)
@@ -177,7 +174,7 @@ def test_a_relation_comes_with_the_stream_that_is_compared_with_it(name: str) ->
     decision = decided(EARLY[name], catalog)
     found = bound(decision.derivation.split)
     assert found is not None and not rejections(decision, found)
-    assert [table.relations for _, table, _ in _families(found)] == [("R",)]
+    assert [table.relations for _, table, _ in families_of(found)] == [("R",)]
     results = 0
     for seed in range(12):
         choices = Choices.seeded(seed)
@@ -190,79 +187,18 @@ def test_a_relation_comes_with_the_stream_that_is_compared_with_it(name: str) ->
 # --- wide queries ----------------------------------------------------------------------------------------------------
 
 
-def wide(shape: str, number: int) -> tuple[str, Catalog]:
-    """A query of many streams Y, X1, X2, …, all with one of four keys."""
-    xs = [f"X{i}" for i in range(1, number + 1)]
-    half = number // 2
-    order = {
-        "star": [f"{x}.ts > Y.ts" for x in xs],
-        "weak star": [f"{x}.ts >= Y.ts" for x in xs],
-        "finite": [*(f"{x}.ts > Y.ts" for x in xs[1:]), "X1.ts <= 6"],
-        "tree": [f"{x}.ts > {xs[i // 3 - 1] if i > 2 else 'Y'}.ts" for i, x in enumerate(xs)],
-        "two stars": [*(f"{x}.ts > Y.ts" for x in xs[1:half]), *(f"{x}.ts > X1.ts" for x in xs[half:])],
-        "hub of a star": [*(f"{x}.ts > Y.ts" for x in xs[1:]), *(f"X1.ts > {x}.ts" for x in xs[1:])],
-        "fence": [
-            *(f"{x}.ts > Y.ts" for x in xs),
-            *(f"{x}.ts > {y}.ts" for i, x in enumerate(xs[half:]) for y in xs[max(0, i - 1) : i + 1]),
-        ],
-        "waiting": [f"{x}.ts > Y.ts + 2" for x in xs],
-        "window": [f"{x}.ts > Y.ts AND {x}.ts <= Y.ts + 3" for x in xs],
-        "window, any key": [f"{x}.ts > Y.ts AND {x}.ts <= Y.ts + 3" for x in xs],
-        "one window, any key": [*(f"{x}.ts > Y.ts" for x in xs), "X1.ts <= Y.ts + 3"],
-        "two ends, any key": [*(f"{x}.ts > Y.ts" for x in xs[2:]), "X1.ts <= 4", "X2.ts <= 6"],
-        "some windows": [f"{x}.ts > Y.ts" + f" AND {x}.ts <= Y.ts + 3" * (i % 2) for i, x in enumerate(xs)],
-        "relation": [f"{x}.k = R.k AND {x}.ts < X1.ts" for x in xs[1:]],
-    }[shape]
-    joined = {"relation": [], "one window, any key": xs[:1], "two ends, any key": xs[:2]}.get(shape, xs)
-    keys = [f"{x}.k = Y.k" for x in joined] if shape != "relation" else ["X1.k = R.k"]
-    where = " AND ".join([*order, *keys, *(["Y.k BETWEEN 0 AND 3"] if "any key" not in shape else [])])
-    column = {"k": "bigint", "ts": "bigint"}
-    catalog: Catalog = {
-        "streams": {n: {"timestamp": "ts", "max_per_timestamp": 2, "columns": column} for n in ("Y", *xs)},
-        "relations": {"R": {"columns": {"k": "bigint"}}} if shape == "relation" else {},
-    }
-    selected = "Y.k" if len(joined) in (0, number) else "1 AS one"
-    return f"SELECT {selected} FROM Y, {', '.join(xs)}{', R' * (shape == 'relation')} WHERE {where}", catalog
-
-
-WIDE = {
-    "star": (12, 4 * (2**12 - 1)),
-    "weak star": (12, 4 * (2**12 - 1)),
-    "finite": (12, None),
-    "tree": (13, None),
-    "two stars": (26, 4 * (2**12 + 2**13)),
-    "hub of a star": (13, 4 * 2**12),
-    "fence": (16, None),
-    "waiting": (12, 4 * 3 * (2**12 - 1)),
-    "window": (12, 3 * 2 * (2**12 - 1)),
-    "window, any key": (12, None),
-    "one window, any key": (12, (3 * 2 + 4) * (2**12 - 1)),
-    "two ends, any key": (12, None),
-    "some windows": (12, 4 * 4 * (2**12 - 1)),
-    "relation": (12, None),
-}
-"""How many streams, and M where one can tell it at a glance."""
-
-
-def _wide_bound(shape: str, number: int) -> tuple[Decision, Bound]:
-    decision = decided(*wide(shape, number))
-    found = bound(decision.derivation.split)
-    assert found is not None
-    return decision, found
-
-
 @pytest.mark.parametrize("shape", WIDE)
 def test_a_wide_query_has_a_bound_and_a_certificate(shape: str) -> None:
     number, most = WIDE[shape]
-    decision, found = _wide_bound(shape, number)
-    assert _families(found)
+    decision, found = wide_bound(shape, number)
+    assert families_of(found)
     assert most is None or found.entries.value == most
     assert not rejections(decision, found)
 
 
 def test_components_have_families_of_their_own() -> None:
     """Two stars: a family each, and a table each of its full set."""
-    decision, found = _wide_bound("two stars", 26)
+    decision, found = wide_bound("two stars", 26)
     tables = {table.table: table.size.text for table in found.tables}
     assert list(tables.values()) == [str(4 * (2**12 - 1)), str(4 * (2**13 - 1)), "4", "4"]
     document = to_json(certificate(found, decision.query.distinct))
@@ -279,7 +215,7 @@ def test_components_have_families_of_their_own() -> None:
 
 @pytest.mark.parametrize("shape", ["star", "tree", "finite"])
 def test_any_width_has_a_bound(shape: str) -> None:
-    decision, found = _wide_bound(shape, 40)
+    decision, found = wide_bound(shape, 40)
     assert found.entries.value is not None and found.entries.value > 10**6
     assert not rejections(decision, found)
 
@@ -391,111 +327,9 @@ def _some_rows(shape: str, seed: int, number: int) -> list[dict[str, int]]:
     return [{"k": 2 if len(times) > 1 and choices.chance(5) else 1, "ts": now} for now in times]
 
 
-# --- mutated certificates --------------------------------------------------------------------------------------------
-
-
-def _without_an_attribute(table: dict[str, Any]) -> bool:
-    return bool(table["stored"] and table["stored"].pop(0))
-
-
-def _without_a_member(table: dict[str, Any]) -> bool:
-    return bool(table["members"].pop())
-
-
-def _with_a_late_member(table: dict[str, Any]) -> bool:
-    """A stream that need not be there is said to be."""
-    free = [m for m in table["members"][1:] if not m["after"]]
-    for member in free[:1]:
-        member["after"] = list(table["members"][0]["streams"][:1])
-    return bool(free)
-
-
-def _with_members_of_one(table: dict[str, Any]) -> bool:
-    """Two members are said to be in an entry together."""
-    last = table["members"].pop()
-    table["members"][-1]["streams"] += last["streams"]
-    return bool(table["count"]["of"].pop())
-
-
-def _with_fewer_entries(table: dict[str, Any]) -> bool:
-    for amount, name in ((table["entries"], "formula"), (table["count"], "size")):
-        amount[name] = f"{amount[name]} - 1"
-    return True
-
-
-def _with_fewer_values(table: dict[str, Any]) -> bool:
-    table["count"]["of"][0] = {"rule": "product", "size": "1"}
-    return bool(table["stored"])
-
-
-def _with_a_younger_age(table: dict[str, Any]) -> bool:
-    for age in table["ages"]:
-        name = "expires" if age["saturates"] is None else "saturates"
-        age[name] -= 1
-    return bool(table["ages"])
-
-
-def _with_a_lapse_too_soon(table: dict[str, Any]) -> bool:
-    """An entry is dropped before its time."""
-    for lapse in table.get("lapses", ()):
-        lapse["deadline" if lapse["ending"] else "expires"] -= 1
-    return bool(table.get("lapses"))
-
-
-def _with_a_lapse_of_something_else(table: dict[str, Any]) -> bool:
-    """Streams that may come at any time are awaited instead."""
-    last = table["members"][-1]["streams"][0]
-    for lapse in table.get("lapses", ()):
-        name = "passing" if lapse["passing"] else "ending"
-        lapse[name] = [*lapse[name], last]
-    return bool(table.get("lapses"))
-
-
-def _that_forgets(table: dict[str, Any]) -> bool:
-    table["deadline"] = 7
-    return True
-
-
-def _that_drops_a_stream(table: dict[str, Any]) -> bool:
-    """A stream that some other may follow at any time."""
-    free = [age for age in table["ages"] if age["saturates"] is not None]
-    for age in free:
-        age["expires"], age["saturates"] = age["saturates"], None
-    return bool(free)
-
-
-def _with_a_value_from_elsewhere(table: dict[str, Any]) -> bool:
-    """A value is said to be that of a stream that need not be there."""
-    for stored in table["stored"]:
-        if stored["equal"]:
-            attribute, (other, offset) = stored["attribute"], stored["equal"][-1]
-            stored["attribute"], stored["equal"][-1] = other, [attribute, -offset]
-            return True
-    return False
-
-
-MUTATIONS = (
-    _without_an_attribute, _without_a_member, _with_a_late_member, _with_members_of_one, _with_fewer_entries,
-    _with_fewer_values, _with_a_younger_age, _that_forgets,
-    _that_drops_a_stream, _with_a_value_from_elsewhere, _with_a_lapse_too_soon, _with_a_lapse_of_something_else,
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("mutate", MUTATIONS, ids=lambda mutate: mutate.__name__.strip("_"))
-def test_a_mutated_certificate_is_refused(mutate: Callable[[dict[str, Any]], bool]) -> None:
-    refused = 0
-    for shape, (number, _) in WIDE.items():
-        decision, found = _wide_bound(shape, number)
-        document = copy.deepcopy(to_json(certificate(found, decision.query.distinct)))
-        if mutate(document["branches"][0]["tables"][0]):
-            assert faults(decision.derivation.split, document), (shape, mutate)
-            refused += 1
-    assert refused
-
-
 def test_the_smallest_set_decides_what_is_kept() -> None:
     """Of X1 a value is kept for X2, which may come later; for Y, which is always there, none is."""
-    _, found = _wide_bound("star", 12)
-    ((facts, table, _),) = _families(found)
+    _, found = wide_bound("star", 12)
+    ((facts, table, _),) = families_of(found)
     assert [str(stored.attribute) for stored in table.key] == ["Y.k"]
     assert least(facts, table, table.members[1]).streams == ("Y", "X1")
