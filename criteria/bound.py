@@ -31,7 +31,7 @@ from criteria.count import (
     value_counts,
     width_of_lag,
 )
-from criteria.family import all_but_full, least
+from criteria.family import all_but_full, least, own, shared_relations
 from criteria.limits import lower_text, upper_text
 from criteria.set import harmful_references
 from criteria.size import Size, total
@@ -152,10 +152,16 @@ def _branch_bound(number: int, case: Case, distinct: bool, prefix: str) -> Branc
 
 
 def _in_few_ways(synopsis: Synopsis) -> Iterator[Synopsis]:
-    """A family first, where matches grow in more ways than a job can have; it has one per stream."""
-    if synopsis.sets is not None and len(synopsis.sets) > FEW_SETS and synopsis.transitions is None:
+    """A family first, where matches grow in more ways than a job can have; it has one per stream.
+
+    A family that joins relations early is the second choice, since it has more entries.
+    """
+    crowded = synopsis.sets is not None and len(synopsis.sets) > FEW_SETS and synopsis.transitions is None
+    if synopsis.sets is None or crowded:
         yield replace(synopsis, in_one=True)
-    yield synopsis
+        yield from [replace(synopsis, in_one=True, early=True)] if synopsis.relation_groups else []
+    if synopsis.sets is not None:
+        yield synopsis
 
 
 def _table_bounds(synopsis: Synopsis, prefix: str) -> tuple[Synopsis, list[TableBound]] | None:
@@ -188,7 +194,10 @@ def table_count(facts: Facts, table: Table) -> Count | None:
 
 
 def _family_count(facts: Facts, table: Table) -> Count | None:
-    """The entries of all sets of a family: an entry's part of a member takes as many values as in the smallest set."""
+    """The entries of all sets of a family: an entry's part of a member takes as many values as in the smallest set.
+
+    Where several members bring the same relation, one row of it is in an entry.
+    """
     counts = [member_count(facts, table, member) for member in table.members]
     known = tuple(count for count in counts if count is not None)
     if len(known) < len(counts):
@@ -196,14 +205,17 @@ def _family_count(facts: Facts, table: Table) -> Count | None:
     size = all_but_full(table.members, [count.size for count in known])
     if size is None:
         return None
-    return Count(Rule.FAMILY, size, of=(*known, best(table, ())) if table.extrema else known)
+    sets = Count(Rule.FAMILY, size, of=(*known, best(table, ())) if table.extrema else known)
+    shared = _all([_relation_count(facts, table, relation) for relation in shared_relations(table.members)])
+    return None if shared is None else every([shared, sets])
 
 
 def member_count(facts: Facts, table: Table, member: Member) -> Count | None:
     """Why an entry of a family may hold so much of a member; None when that is unknown."""
     smallest = least(facts, table, member)
     streams = [_member_stream(facts, smallest, s) for s in _by_age(smallest) if s in member.streams]
-    return _all([*streams, *(_relation_count(facts, smallest, relation) for relation in member.relations)])
+    relations = (relation for relation in own(table.members, member) if relation in member.relations)
+    return _all([*streams, *(_relation_count(facts, smallest, relation) for relation in relations)])
 
 
 def _member_stream(facts: Facts, table: Table, stream: str) -> Count | None:

@@ -7,6 +7,8 @@ it, since what is outside of a larger set is outside of that one, too. So a tabl
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from itertools import combinations
@@ -29,15 +31,9 @@ if TYPE_CHECKING:
 
 
 def families(synopsis: Synopsis) -> tuple[Table, ...] | None:
-    """A family of each component of the streams; None where entries with one key would have several best extrema.
-
-    They may have one where relations are joined earlier, with a stream that an inequality compares with them.
-    """
-    for early in (False, True) if synopsis.references and synopsis.relation_groups else (False,):
-        found = tuple(_family(synopsis, streams, early) for streams in components(synopsis))
-        if all(_has_best(synopsis.facts, family) for family in found):
-            return found
-    return None
+    """A family of each component of the streams; None where entries with one key would have several best extrema."""
+    found = tuple(_family(synopsis, streams) for streams in components(synopsis))
+    return found if all(_has_best(synopsis.facts, family) for family in found) else None
 
 
 def components(synopsis: Synopsis) -> tuple[tuple[str, ...], ...]:
@@ -60,15 +56,15 @@ def _related(synopsis: Synopsis, x: str, y: str) -> bool:
     return x in windows[y] or y in windows[x] or synopsis.near(x, y)
 
 
-def _family(synopsis: Synopsis, streams: tuple[str, ...], early: bool) -> Table:
+def _family(synopsis: Synopsis, streams: tuple[str, ...]) -> Table:
     """The family of all realisable sets of a component's streams but the full one."""
-    members = _members(synopsis, streams, early)
-    key: list[Stored] = []
+    members = _members(synopsis, streams)
+    key = list(_of_shared(synopsis, members))
     ages: list[Age] = []
     lapses: list[Lapse] = []
     for member in (m for m in members if len(synopsis.needs[m.streams[0]]) < len(streams)):
         inside = _inside(synopsis, members, member)
-        for stored in synopsis.kept(frozenset((*member.streams, *member.relations)), inside):
+        for stored in synopsis.kept(frozenset(own(members, member)), inside):
             _keep(synopsis.facts, key, stored, inside)
         for stream in member.streams:
             age = _age(synopsis, streams, stream, key, inside)
@@ -77,7 +73,7 @@ def _family(synopsis: Synopsis, streams: tuple[str, ...], early: bool) -> Table:
                 lapses += [lapse] if lapse is not None else []
                 age = _until_passed(stream, age, lapse)
             ages += [age] if age is not None else []
-    relations = tuple(alias for member in members for alias in member.relations)
+    relations = tuple(dict.fromkeys(alias for member in members for alias in member.relations))
     family = Table(streams, relations, tuple(key), tuple(ages), None, members=members, lapses=tuple(lapses))
     return replace(family, extrema=_extrema(synopsis, family))
 
@@ -87,7 +83,7 @@ def least(facts: Facts, table: Table, member: Member) -> Table:
     first = member.streams[0]
     inside = tuple(m for m in table.members if facts.never_newer(m.streams[0], first) or m == member)
     streams = tuple(stream for m in inside for stream in m.streams)
-    relations = tuple(alias for m in inside for alias in m.relations)
+    relations = tuple(dict.fromkeys(alias for m in inside for alias in m.relations))
     key = tuple(stored for stored in table.key if stored.attribute.source in (*streams, *relations))
     ages = tuple(age for age in table.ages if age.stream in streams)
     lapses = tuple(lapse for lapse in table.lapses if lapse.stream in streams)
@@ -129,36 +125,39 @@ def _before(members: tuple[Member, ...]) -> list[frozenset[int]]:
 # --- members ---------------------------------------------------------------------------------------------------------
 
 
-def _members(synopsis: Synopsis, streams: tuple[str, ...], early: bool) -> tuple[Member, ...]:
+def shared_relations(members: tuple[Member, ...]) -> tuple[str, ...]:
+    """The relations that come with several members: with the first of them to be there."""
+    brought = Counter(alias for member in members for alias in member.relations)
+    return tuple(alias for alias, times in brought.items() if times > 1)
+
+
+def own(members: tuple[Member, ...], member: Member) -> tuple[str, ...]:
+    """The streams of a member, and the relations that come with no other."""
+    shared = shared_relations(members)
+    return (*member.streams, *(alias for alias in member.relations if alias not in shared))
+
+
+def _members(synopsis: Synopsis, streams: tuple[str, ...]) -> tuple[Member, ...]:
     """Some streams in an order of time, each with the relations that are joined as soon as it is there.
 
-    Relations that several unrelated streams are joined with are not joined before all streams are there, or ``early``:
-    with the first one, by its table's name, that not only equalities link to them.
+    Relations that several unrelated streams are joined with are not joined before all streams are there, or, if a
+    synopsis is ``early``, with the first of these streams.
     """
     needs = synopsis.needs
     groups: dict[frozenset[str], list[str]] = {}
     for stream in streams:
         groups.setdefault(needs[stream], []).append(stream)
     blocks = sorted(groups, key=len)
-    brought: dict[str, list[str]] = {}
+    brought: dict[frozenset[str], list[str]] = {}
     for group in synopsis.relation_groups:
         linked = [s for s in streams if any(synopsis.linked(s, relation) for relation in group)]
-        bringing = next((s for s in linked if all(s in needs[other] for other in linked)), None)
-        if early and bringing is None:
-            compared = (s for s in linked if _compared(synopsis.facts, s, group))
-            bringing = min(compared, key=lambda s: synopsis.facts.branch.source(s).table, default=None)
-        if bringing is not None:
-            brought.setdefault(groups[needs[bringing]][0], []).extend(group)
-    members = tuple(
-        Member(tuple(groups[b]), tuple(brought.get(groups[b][0], ())), _after(groups, blocks, b)) for b in blocks
-    )
+        first = {needs[s] for s in linked if not any(needs[other] < needs[s] for other in linked)}
+        if len(first) == 1 or synopsis.early:
+            for block in first:
+                brought.setdefault(block, []).extend(group)
+    members = tuple(Member(tuple(groups[b]), tuple(brought.get(b, ())), _after(groups, blocks, b)) for b in blocks)
     looser = (members, _as_forest(members), _in_no_order(members))
     return next((way for way in looser if subsets(_before(way), _names(way)) is not None), members)
-
-
-def _compared(facts: Facts, stream: str, group: tuple[str, ...]) -> bool:
-    """Whether an inequality compares a stream with some relations."""
-    return any(not join.equality for _, join in facts.joins_of(stream, group))
 
 
 def _after(
@@ -191,6 +190,19 @@ def _inside(synopsis: Synopsis, members: tuple[Member, ...], member: Member) -> 
 
 
 # --- what is kept ----------------------------------------------------------------------------------------------------
+
+
+def _of_shared(synopsis: Synopsis, members: tuple[Member, ...]) -> Iterator[Stored]:
+    """What is kept of relations that come with several members: what the sets with any of them need, as it is."""
+    shared = shared_relations(members)
+    for group in (group for group in synopsis.relation_groups if group[0] in shared):
+        classes: dict[Attribute, list[Attribute]] = {}
+        for member in (m for m in members if group[0] in m.relations):
+            for attribute in synopsis.wanted(frozenset(group), _inside(synopsis, members, member)):
+                alike = classes.setdefault(synopsis.facts.alike(attribute)[0], [])
+                alike += [attribute] if attribute not in alike else []
+        for first, *rest in classes.values():
+            yield Stored(first, (), (), tuple((other, synopsis.facts.difference(other, first)) for other in rest))
 
 
 def _keep(facts: Facts, key: list[Stored], stored: Stored, inside: frozenset[str]) -> None:
@@ -253,7 +265,7 @@ def _extrema(synopsis: Synopsis, family: Table) -> tuple[Extremum, ...]:
     """What entries hold of references: each of an attribute that nothing in every entry with it has."""
     found = []
     for member in family.members:
-        carriers, kept = (*member.streams, *member.relations), least(synopsis.facts, family, member)
+        carriers, kept = own(family.members, member), least(synopsis.facts, family, member)
         mine = (reference for reference in synopsis.references if reference.own.source in carriers)
         found += [(reference, carriers) for reference in mine if is_open(reference, kept.sources, kept.exact)]
     return extrema_of(synopsis.facts, found)

@@ -41,13 +41,15 @@ class Synopsis:
 
     ``references`` are the joins for which a set query keeps extrema; a bag has none, and keeps values. With ``linking``
     tables also keep what their own sources are joined by, where it has finitely many values: the matches that agree in
-    it may have a best one where all of them have none. ``in_one`` says that a family holds all sets, however few.
+    it may have a best one where all of them have none. ``in_one`` says that a family holds all sets, however few;
+    ``early``, that it joins a relation with whichever comes first of the streams joined with that one.
     """
 
     facts: Facts
     references: tuple[Reference, ...] = ()
     linking: bool = False
     in_one: bool = False
+    early: bool = False
 
     @cached_property
     def streams(self) -> tuple[str, ...]:
@@ -248,6 +250,10 @@ class Synopsis:
     def kept(self, mine: frozenset[str], inside: frozenset[str]) -> Iterator[Stored]:
         """What a table of the sources ``inside`` keeps of some of them."""
         yield from self._stored(inside, mine=mine)
+
+    def wanted(self, mine: frozenset[str], inside: frozenset[str]) -> Iterator[Attribute]:
+        """The attributes of some of the sources ``inside`` that a table of these needs, in some way or other."""
+        yield from (attribute for members in self._classes(inside, frozenset(), mine) for attribute in members)
 
     def _stored(
         self,

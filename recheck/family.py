@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 from itertools import combinations, product
+from math import prod
 
 from analyzer.query import Attribute, Comparison, Op
 from recheck.best import alike, components
@@ -46,10 +47,11 @@ def _misshapen(conditions: Conditions, table: Table) -> Iterator[str]:
     times = [(conditions.time(x), conditions.time(y)) for x in streams for y in others]
     if any(conditions.follows.bound(*pair) is not None for x, y in times for pair in ((x, y), (y, x))):
         yield f"the streams of table {table.name} are within a time of others"
-    if sorted(relations) != sorted(table.relations) or not {*relations} <= {*conditions.relations}:
-        yield f"the members of table {table.name} do not join its relations, each once"
-    if len({*relations}) != len(relations) or not all(member.streams for member in table.members):
-        yield f"table {table.name} has a member without streams, or a relation twice"
+    if sorted({*relations}) != sorted(table.relations) or not {*relations} <= {*conditions.relations}:
+        yield f"the members of table {table.name} do not join its relations"
+    twice = any(len({*member.relations}) != len(member.relations) for member in table.members)
+    if twice or not all(member.streams for member in table.members):
+        yield f"table {table.name} has a member without streams, or with a relation twice"
     if table.deadline is not None:
         yield f"table {table.name} forgets matches"
     before: list[str] = []
@@ -70,7 +72,11 @@ class _Family:
 
     def __init__(self, conditions: Conditions, table: Table) -> None:
         self.conditions, self.table = conditions, table
-        self.home = {source: m for m in table.members for source in (*m.streams, *m.relations)}
+        self.homes: dict[str, list[Member]] = {}
+        for member in table.members:
+            for source in (*member.streams, *member.relations):
+                self.homes.setdefault(source, []).append(member)
+        self.shared = {source for source, homes in self.homes.items() if len(homes) > 1}
         self.known = {m.streams[0]: Known(conditions, self.smallest(m, m.streams[0])) for m in table.members}
         self.lapsing = {attribute: lapse.awaited for lapse in table.lapses for attribute in lapse.attributes}
 
@@ -78,7 +84,7 @@ class _Family:
         """The table of the smallest set with a member, counted as that member is."""
         inside = [m for m in self.table.members if m == member or self.conditions.forced(m.streams[0], first)]
         streams = tuple(stream for m in inside for stream in m.streams)
-        relations = tuple(relation for m in inside for relation in m.relations)
+        relations = tuple({relation: None for m in inside for relation in m.relations})
         stored = tuple(s for s in self.table.stored if s.attribute.source in (*streams, *relations))
         ages = tuple(age for age in self.table.ages if age.stream in streams)
         parts = (
@@ -91,19 +97,19 @@ class _Family:
 
     # --- which sources are in an entry together ----------------------------------------------------------------------
 
-    def with_(self, source: str) -> Known | None:
-        """What a key says where a source is in an entry; None for a relation that never is."""
-        return self.known[self.home[source].streams[0]] if source in self.home else None
+    def with_(self, source: str) -> Iterator[Known]:
+        """What a key says where a source is in an entry that misses some stream, for each member that brings it."""
+        known = (self.known[member.streams[0]] for member in self.homes.get(source, ()))
+        yield from (one for one in known if self._partial(one))
 
-    def parted(self, one: str, other: str) -> Known | None:
-        """What the key says where one source is in an entry and the other is not; None where that cannot be.
+    def parted(self, one: str, other: str) -> Iterator[Known]:
+        """What the key says where one source is in an entry and the other is not.
 
-        A stream that comes after all others of the family is in no entry.
+        A stream that comes after all others of the family is in no entry, nor is a relation that no member brings.
         """
-        known = self.with_(one)
-        if known is None or not self._partial(known) or other in known.table.sources:
-            return None
-        return self.until(known, frozenset([other]))
+        for known in self.with_(one):
+            if other not in known.table.sources:
+                yield self.until(known, frozenset([other]))
 
     def until(self, known: Known, missing: frozenset[str]) -> Known:
         """What the key says as long as one of some streams is missing: values that lapse before are not in it."""
@@ -117,14 +123,14 @@ class _Family:
         """Attributes that are not the table's, and values that are taken from where they need not be, or are not."""
         for stored in self.table.stored:
             attributes = (stored.attribute, *(other for other, _ in stored.equal))
-            if not all(a.source in self.home and a in self.conditions.attributes for a in attributes):
+            if not all(a.source in self.homes and a in self.conditions.attributes for a in attributes):
                 yield f"table {self.table.name} stores {stored.attribute}, which is not an attribute of it"
                 return
             for other, offset in stored.equal:
                 if self.conditions.equal(other, stored.attribute) != offset:
                     value = f"{stored.attribute} + {offset}"
                     yield f"table {self.table.name} takes {other} for {value}, which it need not be"
-                if self.parted(other.source, stored.attribute.source) is not None:
+                if any(self.parted(other.source, stored.attribute.source)):
                     yield f"table {self.table.name} may hold {other} where there is no {stored.attribute}"
             if stored.cuts and (stored.low or stored.high or self.conditions.whole(stored.attribute)):
                 yield f"table {self.table.name} clips {stored.attribute} and cuts it, or cuts integers"
@@ -141,7 +147,7 @@ class _Family:
         """Whether what is dropped misses a stream that would come too late, and its age is known until it is."""
         implies, time = self.conditions.follows.implies, self.conditions.time(lapse.stream)
         others = {*self.table.streams} - {*self.known_of(time).table.streams}
-        if not lapse.awaited or not lapse.awaited <= others or lapse.stream not in self.home:
+        if not lapse.awaited or not lapse.awaited <= others or lapse.stream not in self.homes:
             return False
         passing = not lapse.passing or any(
             age.stream == lapse.stream and age.expires is None and (age.saturates or 0) > (lapse.expires or 0)
@@ -154,7 +160,8 @@ class _Family:
 
     def _missing(self, stream: str, age: int) -> bool:
         """Whether each of its streams that need not be there with one would be too new for a tuple of that age."""
-        time, inside = self.conditions.time(stream), self.known[self.home[stream].streams[0]].table.streams
+        time = self.conditions.time(stream)
+        inside = self.known_of(time).table.streams
         others = (self.conditions.time(other) for other in self.table.streams if other not in inside)
         return all(self.conditions.follows.implies(other, time, age) for other in others)
 
@@ -164,7 +171,7 @@ class _Family:
         for extremum in self.table.extrema:
             for own, offset in extremum.of:
                 for other, more, strict in extremum.limits:
-                    if own.source not in self.home or other.source in self.known_of(own).table.sources:
+                    if len(self.homes.get(own.source, ())) != 1 or other.source in self.known_of(own).table.sources:
                         yield f"table {name} limits {other} by {own}, which are not one inside and one outside"
                     elif not implied(self.conditions, extremum, (own, offset), (other, more, strict)):
                         yield f"table {name} limits {other} by {own} more than the query does"
@@ -177,8 +184,8 @@ class _Family:
                     yield f"table {name} may have several best matches, by {x} and by {y}"
 
     def known_of(self, attribute: Attribute) -> Known:
-        """What the key says wherever an attribute's source is in an entry."""
-        return self.known[self.home[attribute.source].streams[0]]
+        """What the key says wherever an attribute's source, that one member brings, is in an entry."""
+        return self.known[self.homes[attribute.source][0].streams[0]]
 
     def _components(self, missed: frozenset[str]) -> tuple[frozenset[str], ...]:
         """The components of all that can be in an entry without some sources."""
@@ -198,12 +205,10 @@ class _Family:
     def insufficient(self) -> Iterator[str]:
         """What the query returns and is not stored, and conditions whose outcome the key does not decide."""
         for attribute in self.conditions.outputs:
-            known = self.with_(attribute.source)
-            if known is None or not self._partial(known):
-                continue
-            missing = frozenset(self.table.streams).difference(known.table.streams)
-            if not self.until(known, missing).exactly(attribute):
-                yield f"table {self.table.name} does not store {attribute}, which the query returns"
+            for known in self.with_(attribute.source):
+                missing = frozenset(self.table.streams).difference(known.table.streams)
+                if not self.until(known, missing).exactly(attribute):
+                    yield f"table {self.table.name} does not store {attribute}, which the query returns"
         for atom in self.conditions.comparisons:
             if len({attribute.source for attribute in atom.attributes}) == 2 and not self._settled(atom):
                 yield f"table {self.table.name} does not store what decides {atom.left} {atom.op} {atom.right}"
@@ -224,8 +229,7 @@ class _Family:
     def _sides(self, x: Attribute, y: Attribute) -> Iterator[tuple[Attribute, Known]]:
         """The ways in which two attributes can be parted: which one is inside, and what the key says then."""
         for mine, other in ((x, y), (y, x)):
-            if (known := self.parted(mine.source, other.source)) is not None:
-                yield mine, known
+            yield from ((mine, known) for known in self.parted(mine.source, other.source))
 
     @cached_property
     def _decided(self) -> Distances:
@@ -257,7 +261,8 @@ class _Family:
 
     def oversized(self, samples: list[Numbers]) -> Iterator[str]:
         """The reasons why there may be more entries."""
-        count, members = self.table.count, self.table.members
+        members, whole = self.table.members, self.table.count
+        *shared, count = whole.of if whole.rule == "product" and whole.of else (whole,)
         of, best = count.of[: len(members)], count.of[len(members) :]
         if count.rule != "family" or len(of) < len(members) or [part.rule for part in best] != ["best"] * len(best):
             yield f"table {self.table.name} does not count what each of its members may hold"
@@ -267,25 +272,37 @@ class _Family:
             return
         try:
             checkers = [self._counted(member, part) for member, part in zip(members, of, strict=True)]
+            rows = self._counted_once(shared)
             for numbers in samples:
                 own = [c.most(part, numbers) for c, part in zip(checkers, of, strict=True)]
-                most = sum_over_sets(members, own)
-                for formula in (count.size, self.table.entries.formula):
-                    if (claimed := evaluate(formula, numbers)) != most:
-                        yield f"table {self.table.name} may have {most} entries, not {claimed}"
+                sets = sum_over_sets(members, own)
+                most = sets * prod(rows.most(part, numbers) for part in shared)
+                claims = ((count.size, sets), (whole.size, most), (self.table.entries.formula, most))
+                for formula, found in claims:
+                    if (claimed := evaluate(formula, numbers)) != found:
+                        yield f"table {self.table.name} may have {found} entries, not {claimed}"
                         return
         except RejectedError as error:
             yield f"table {self.table.name}: {error}"
 
     def _counted(self, member: Member, count: Count) -> Checker:
         """A checker of the count of a member's part of a key; raises RejectedError where it leaves something out."""
-        smallest = replace(self.smallest(member, member.streams[0]), count=count)
-        for fault in unknown(self.conditions, smallest):
+        mine = {*member.streams, *member.relations} - self.shared
+        return self._covering(self.smallest(member, member.streams[0]), count, mine)
+
+    def _counted_once(self, parts: list[Count]) -> Checker:
+        """The same of the relations that several members bring; an entry holds one row of each."""
+        every = Count("product", "", (), None, None, None, (), (), None, tuple(parts), ())
+        alone = replace(self.table, streams=(), relations=tuple(self.shared), ages=(), extrema=())
+        return self._covering(replace(alone, members=(), lapses=()), every, self.shared)
+
+    def _covering(self, table: Table, count: Count, mine: set[str]) -> Checker:
+        """A checker of a count of what a table stores of some sources."""
+        for fault in unknown(self.conditions, replace(table, count=count)):
             raise RejectedError(fault)
-        checker = Checker(self.conditions, smallest)
+        checker = Checker(self.conditions, replace(table, count=count))
         covered = checker.covered(count)
         checker.in_order(count)
-        mine = (*member.streams, *member.relations)
         wanted = {s.attribute for s in self.table.stored if s.attribute.source in mine}
         wanted |= {self.conditions.time(age.stream) for age in self.table.ages if age.stream in mine}
         if missing := sorted(map(str, wanted - covered)):

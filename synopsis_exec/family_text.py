@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
+from itertools import product
 from operator import or_
 from typing import TYPE_CHECKING
 
 from analyzer.query import Attribute, Comparison, Op
 from criteria.extremum import Extremum
+from criteria.family import own, shared_relations
 from criteria.tables import Member, Table
 from criteria.times import Times
 from synopsis_exec.filters import constraint
@@ -94,13 +96,38 @@ class FamilyText:
         lines = [f"{grown}: Counter[tuple] = Counter()"]
         if not self._needs(member):
             lines += self._joined(member, None, grown)
-        if self._needs(member) or self._others(member):
-            lines += self._joined(member, self._remembered(member), grown)
-            columns: dict[tuple[int, ...], str] = {}
-            text = self._joined(member, self._new(member, columns), grown)
-            lines += [f"{n} = grouped({self.fresh}, {', '.join(map(str, c))})" for c, n in columns.items()]
-            lines += text
-        return [*lines, f"{self.fresh}.update({grown})"]
+        columns: dict[tuple[int, ...], str] = {}
+        with_old, with_new = [], []
+        for some, there in self._by_relations(member):
+            with_old += self._joined(some, _where(there, self._remembered(some)), grown)
+            with_new += self._joined(some, _where(there, self._new(some, columns)), grown)
+        grouped = [f"{n} = grouped({self.fresh}, {', '.join(map(str, c))})" for c, n in columns.items()]
+        return [*lines, *with_old, *grouped, *with_new, f"{self.fresh}.update({grown})"]
+
+    def _by_relations(self, member: Member) -> Iterator[tuple[Member, tuple[str, ...]]]:
+        """A member, as one that brings only the relations that an entry lacks, with what such entries are known by.
+
+        A relation that other members bring, too, is there as soon as one of these is.
+        """
+        groups = [group for group in self._groups_of(member) if group[0] in self._shared]
+        for lacking in product((False, True), repeat=len(groups)):
+            conditions, there = [], set[str]()
+            for group, lacks in zip(groups, lacking, strict=True):
+                others = self._bringing(group[0]) & ~self._bits(member)
+                conditions.append(f"not {self.held} & {others}" if lacks else f"{self.held} & {others}")
+                there |= set() if lacks else {*group}
+            some = replace(member, relations=tuple(r for r in member.relations if r not in there))
+            if self._needs(some) or self._others(some):
+                yield some, tuple(conditions)
+
+    def _bringing(self, relation: str) -> int:
+        """The streams that bring a relation."""
+        return sum(self._bits(member) for member in self.table.members if relation in member.relations)
+
+    @cached_property
+    def _shared(self) -> tuple[str, ...]:
+        """The relations that several members bring."""
+        return shared_relations(self.table.members)
 
     def _joined(self, member: Member, entries: Participant | None, grown: str) -> list[str]:
         """The loops over a member's rows, its relations' rows and entries."""
@@ -184,8 +211,8 @@ class FamilyText:
         return [group for group in joined if group[0] not in self.table.relations]
 
     def _completes(self, member: Member) -> bool:
-        """Whether a member may be the last one of a match: no other comes after it."""
-        return not any(self.needed_by(member, other) for other in self.table.members)
+        """Whether a member may be the last one of a match: no other comes after it, or brings what it brings."""
+        return not self._absent(member) and not any(self.needed_by(member, other) for other in self.table.members)
 
     def _late(self, member: Member, late: str | None) -> str:
         return f"{self._bits(member)}" if late is None else f"{late} | {self._bits(member)}"
@@ -252,8 +279,8 @@ class FamilyText:
 
     @cached_property
     def _home(self) -> dict[str, Member]:
-        """The members, by their streams and relations."""
-        return {source: m for m in self.table.members for source in (*m.streams, *m.relations)}
+        """The members, by their streams and the relations that no other brings."""
+        return {source: m for m in self.table.members for source in own(self.table.members, m)}
 
     def _by_extremum(self, check: Comparison, new: set[str]) -> Comparison:
         """A join of what is ``new`` with what is remembered, which may be held as an extremum only."""
@@ -333,7 +360,7 @@ class FamilyText:
 
     def needed_by(self, member: Member, other: Member) -> bool:
         """Whether another member comes after a member, or with it."""
-        return member != other and self.plan.facts.never_newer(member.streams[0], other.streams[0])
+        return member.streams != other.streams and self.plan.facts.never_newer(member.streams[0], other.streams[0])
 
     def _needs(self, member: Member) -> int:
         """The streams that are there before a member."""
@@ -341,8 +368,15 @@ class FamilyText:
 
     def _others(self, member: Member) -> int:
         """The streams that may be there before a member and need not."""
-        free = self._all & ~self._bits(member) & ~self._needs(member)
+        free = self._all & ~self._bits(member) & ~self._needs(member) & ~self._absent(member)
         return free & ~sum(self._bits(other) for other in self.table.members if self.needed_by(member, other))
+
+    def _absent(self, member: Member) -> int:
+        """The streams that cannot be there before a member, since it is the first to bring one of its relations."""
+        shared = [relation for relation in member.relations if relation in self._shared]
+        others = [m for m in self.table.members if m.streams != member.streams]
+        first = [m for m in others if {*shared} & {*m.relations}]
+        return sum(self._bits(m) for m in others if m in first or any(self.needed_by(one, m) for one in first))
 
     def _together(self, member: Member, stream: str) -> bool:
         """Whether a member may be as new as a stream."""
@@ -353,19 +387,28 @@ class FamilyText:
 
     def _checks(self, member: Member, alone: bool) -> tuple[tuple[Comparison, ...], list[tuple[int, Comparison]]]:
         """The joins of a member with itself and what is there in any case; with others, each with its bit."""
-        mine, home = {*member.streams, *member.relations}, self._home
+        mine = {*member.streams, *member.relations}
         checks, optional = [], []
         for join in self.plan.joins:
             ends = {attribute.source for attribute in join.attributes}
             others = ends - mine
-            if others == ends or not ends <= home.keys() or any(ends <= set(group) for group in self.plan.groups):
+            if others == ends or any(ends <= set(group) for group in self.plan.groups):
                 continue
-            other = home[next(iter(others))] if others else member
-            if other == member or self.needed_by(other, member):
+            there = self._when_there(member, next(iter(others))) if others else 0
+            if there == 0:
                 checks.append(self._by_extremum(join, mine))
-            elif not alone and not self.needed_by(member, other):
-                optional.append((self._bit(other.streams[0]), self._by_extremum(join, mine)))
+            elif there is not None and not alone:
+                optional.append((there, self._by_extremum(join, mine)))
         return tuple(dict.fromkeys((*checks, *self._taken_for(member)))), optional
+
+    def _when_there(self, member: Member, source: str) -> int | None:
+        """A bit of what an entry has with a source, where a member may be added: 0 if all have; None if none has."""
+        if source in self._shared:
+            return 0
+        home = self._home.get(source)
+        if home is None or self.needed_by(member, home) or self._bits(home) & self._absent(member):
+            return None
+        return 0 if self.needed_by(home, member) else self._bit(home.streams[0])
 
     def _taken_for(self, member: Member) -> Iterator[Comparison]:
         """The equalities by which values of a member are not kept; no join says so where a late relation links them."""
@@ -396,6 +439,11 @@ class FamilyText:
             if greatest is not None:
                 found.append((old, f"now - {self.branch.age(old)} <= {greatest}"))
         return found
+
+
+def _where(there: tuple[str, ...], entries: Participant) -> Participant:
+    """Entries for which some conditions hold, too."""
+    return replace(entries, conditions=(*entries.conditions, *there))
 
 
 def _if_there(

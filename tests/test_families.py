@@ -156,34 +156,6 @@ def test_families_of_streams_with_a_key(distinct: bool) -> None:
     assert min(seen["results"], *(seen[name] for name in often)) > 10 and seen[seldom] > 2, seen
 
 
-DENSE = {"k": "bigint", "a": "double", "b": "double"}
-EARLY = {
-    "both limits on one": "SELECT DISTINCT S.k FROM S, T, R WHERE S.k BETWEEN 0 AND 2 AND T.k = S.k AND T.k = R.k "
-    "AND S.b <= R.a AND S.a < R.a",
-    "between a relation and a stream": "SELECT DISTINCT 1 AS one FROM S, T, U, R WHERE T.k = R.k AND U.k = T.k "
-    "AND T.k BETWEEN 0 AND 2 AND S.a <= R.a AND T.b < S.a AND U.ts > T.ts",
-}
-
-
-@pytest.mark.usefixtures("families")
-@pytest.mark.parametrize("name", EARLY)
-def test_a_relation_comes_with_the_stream_that_is_compared_with_it(name: str) -> None:
-    """Else an entry without it would have several best matches; other streams join it when both are there."""
-    stream = {"timestamp": "ts", "max_per_timestamp": 3, "columns": {**DENSE, "ts": "bigint"}}
-    catalog = {"streams": dict.fromkeys("STU", stream), "relations": {"R": {"rows": 4, "columns": DENSE}}}
-    decision = decided(EARLY[name], catalog)
-    found = bound(decision.derivation.split)
-    assert found is not None and not rejections(decision, found)
-    assert [table.relations for _, table, _ in families_of(found)] == [("R",)]
-    results = 0
-    for seed in range(12):
-        choices = Choices.seeded(seed)
-        rows = (adversarial_rows if seed % 3 == 0 else small_rows)(choices, catalog)
-        ran = printed_as_sql_says(EARLY[name], decision, catalog, rows)
-        results += 0 if ran is None else ran.results
-    assert results > 2
-
-
 # --- wide queries ----------------------------------------------------------------------------------------------------
 
 

@@ -15,7 +15,7 @@ TEXT = (Path(__file__).parents[1] / "docs" / "theory.md").read_text(encoding="ut
 COLUMNS = {**dict.fromkeys("ABCD", "bigint"), "V": "double", "s": "string", "ts": "bigint"}
 CATALOG: dict[str, Any] = {
     "streams": {name: {"timestamp": "ts", "columns": COLUMNS} for name in "FSTUWXYZ"},
-    "relations": {"R": {"columns": {"K": "bigint"}}},
+    "relations": {"R": {"columns": {"K": "bigint", "M": "bigint", "V": "double"}}},
 }
 STATEMENT = re.compile(r"-- name: (\w+)\n-- (bounded|unbounded|unknown)\b(.*)\n((?:(?!-- name|```).*\n)+)")
 ROW = re.compile(r"^\| ((?:bag|set|union|self-join)[^|]*) \| (.*) \| ([^|]*) \| (bounded|unbounded|unknown) \|$", re.M)

@@ -1,0 +1,174 @@
+"""Families whose relations come with whichever is the first of several unrelated streams (theory §4, "Families")."""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import criteria.bound
+import criteria.synopsis
+from criteria.bound import Bound, bound
+from criteria.certificate import certificate, to_json
+from criteria.family import shared_relations
+from criteria.verdict import Decision
+from criteria.vocabulary import Verdict
+from recheck.validate import faults
+from tests.support.against_sql import printed_as_sql_says
+from tests.support.certificates import rejections
+from tests.support.choices import Choices
+from tests.support.product import decided
+from tests.support.profiles import MORE
+from tests.support.relation_queries import make_relation_statement
+from tests.support.streams import adversarial_rows, small_rows
+from tests.support.wide_families import families_of
+
+DENSE = {"k": "bigint", "a": "double", "b": "double"}
+STREAM = {"timestamp": "ts", "max_per_timestamp": 3, "columns": {**DENSE, "ts": "bigint"}}
+CATALOG: dict[str, Any] = {
+    "streams": dict.fromkeys("STU", STREAM),
+    "relations": {"R": {"rows": 4, "columns": DENSE}},
+}
+NEEDED = {
+    "both limits on one": "SELECT DISTINCT S.k FROM S, T, R WHERE S.k BETWEEN 0 AND 2 AND T.k = S.k AND T.k = R.k "
+    "AND S.b <= R.a AND S.a < R.a",
+    "between a relation and a stream": "SELECT DISTINCT 1 AS one FROM S, T, U, R WHERE T.k = R.k AND U.k = T.k "
+    "AND T.k BETWEEN 0 AND 2 AND S.a <= R.a AND T.b < S.a AND U.ts > T.ts",
+    "limits on two": "SELECT DISTINCT 1 AS one FROM S, T, R WHERE S.k = R.k AND T.b < R.a AND S.b <= T.b "
+    "AND S.a >= R.a",
+    "a value until the window ends": "SELECT DISTINCT 1 AS one FROM S, T, U, R WHERE U.ts > S.ts AND U.ts <= S.ts + 6 "
+    "AND U.b = S.b AND S.k BETWEEN 0 AND 2 AND T.k = R.k AND U.k = R.k AND S.b >= T.a AND S.b <= R.a",
+}
+"""What has several best matches, or no bound, if the relation is joined when all streams are there."""
+
+
+@pytest.fixture
+def families(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A family wherever there is a table at all."""
+    monkeypatch.setattr(criteria.synopsis, "MOST_WHOLE", 0)
+    monkeypatch.setattr(criteria.synopsis, "MOST_TABLES", 0)
+
+
+@pytest.fixture
+def early(families: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that joins relations early, whether or not it must."""
+    monkeypatch.setattr(criteria.bound, "_in_few_ways", lambda synopsis: [replace(synopsis, in_one=True, early=True)])
+
+
+def _shared(found: Bound) -> set[str]:
+    return {relation for _, table, _ in families_of(found) for relation in shared_relations(table.members)}
+
+
+@pytest.mark.usefixtures("families")
+@pytest.mark.parametrize("name", NEEDED)
+def test_where_a_relation_that_is_joined_last_will_not_do(name: str) -> None:
+    decision = decided(NEEDED[name], CATALOG)
+    found = bound(decision.derivation.split)
+    assert found is not None and not rejections(decision, found)
+    assert _shared(found) == {"R"}
+    results = 0
+    for seed in range(24):
+        choices = Choices.seeded(seed)
+        rows = (adversarial_rows if seed % 3 == 0 else small_rows)(choices, CATALOG)
+        ran = printed_as_sql_says(NEEDED[name], decision, CATALOG, rows)
+        results += 0 if ran is None else ran.results
+    assert results > 2
+
+
+@pytest.mark.usefixtures("early")
+@pytest.mark.parametrize("distinct", [False, True])
+def test_random_queries_print_what_sql_says_within_their_bound(distinct: bool) -> None:
+    """Certified, and after each timestamp as DuckDB says."""
+    seen: Counter[str] = Counter()
+    for seed in range(160 * MORE):
+        choices = Choices.seeded(seed)
+        statement = make_relation_statement(choices, distinct)
+        sql, catalog = statement.sql, statement.catalog
+        decision = decided(sql, catalog)
+        found = bound(decision.derivation.split) if decision.verdict is Verdict.BOUNDED else None
+        assert found is not None or decision.verdict is not Verdict.BOUNDED, sql
+        if found is None or not (shared := _shared(found)):
+            continue
+        assert not rejections(decision, found), sql
+        rows = (adversarial_rows if choices.chance(40) else small_rows)(choices, catalog)
+        ran = printed_as_sql_says(sql, decision, catalog, rows)
+        seen["ran"] += ran is not None
+        seen["results"] += 0 if ran is None else ran.results
+        seen["two relations"] += len(shared) > 1
+        seen["extrema"] += any(table.extrema for _, table, _ in families_of(found))
+    assert seen["ran"] > 15 and seen["two relations"] > 2 and seen["extrema"] >= 10 * distinct, seen
+    assert seen["results"] > 5, seen
+
+
+def test_a_wide_query_has_a_bound_and_a_certificate() -> None:
+    """Two unrelated streams joined with a relation, eleven newer than one of them: the example of docs/theory.md."""
+    newer = [f"Z{number}" for number in range(1, 12)]
+    columns = {"A": "bigint", "B": "bigint", "C": "bigint", "V": "double", "ts": "bigint"}
+    stream = {"timestamp": "ts", "columns": columns}
+    catalog = {
+        "streams": dict.fromkeys(("X", "Y", *newer), stream),
+        "relations": {"R": {"columns": {"K": "bigint", "V": "double"}}},
+    }
+    atoms = ["X.A = R.K AND X.V >= R.V AND Y.V < R.V AND X.C <= Y.B", *(f"{name}.ts > Y.ts" for name in newer)]
+    decision = decided(f"SELECT DISTINCT R.K FROM X, Y, R, {', '.join(newer)} WHERE {' AND '.join(atoms)}", catalog)
+    found = bound(decision.derivation.split)
+    assert found is not None and not rejections(decision, found)
+    assert {table.table: table.size.text for table in found.tables} == {
+        f"subsets of {{X, Y, {', '.join(newer)}}}": "4096*rows_R",
+        "results": "rows_R",
+    }
+
+
+# --- certificates ----------------------------------------------------------------------------------------------------
+
+
+def _with_one_bringing(family: dict[str, Any]) -> None:
+    """A stream that is joined with the relation is said to come without it."""
+    next(m for m in reversed(family["members"]) if m["relations"])["relations"].clear()
+
+
+def _without_rows(family: dict[str, Any]) -> None:
+    """As if all entries held the same row."""
+    family["count"] = family["count"]["of"][-1]
+    family["entries"]["formula"] = family["count"]["size"]
+
+
+def _without_a_value(family: dict[str, Any]) -> None:
+    """What the row was is forgotten."""
+    family["stored"] = [stored for stored in family["stored"] if stored["attribute"]["source"] != "R"]
+
+
+def _with_a_value_of_one(family: dict[str, Any]) -> None:
+    """A value of the row is held with an equal one of a stream that need not be there."""
+    kept = next(stored for stored in family["stored"] if stored["attribute"] == {"source": "R", "column": "k"})
+    kept["attribute"] = {"source": "S", "column": "k"}
+
+
+def _with_the_relation_twice(family: dict[str, Any]) -> None:
+    next(m for m in family["members"] if m["relations"])["relations"].append("R")
+
+
+def _certified() -> tuple[Decision, dict[str, Any]]:
+    """A set of three streams that are joined with a relation."""
+    sql = NEEDED["limits on two"].replace("T, R WHERE", "T, U, R WHERE U.k = S.k AND")
+    decision = decided(sql, CATALOG)
+    found = bound(decision.derivation.split)
+    assert found is not None and _shared(found) == {"R"}
+    return decision, to_json(certificate(found, decision.query.distinct))
+
+
+MUTATIONS = (_with_one_bringing, _without_rows, _without_a_value, _with_a_value_of_one, _with_the_relation_twice)
+
+
+@pytest.mark.usefixtures("early")
+@pytest.mark.parametrize("mutate", MUTATIONS, ids=lambda mutate: mutate.__name__.strip("_"))
+def test_a_mutated_certificate_is_refused(mutate: Callable[[dict[str, Any]], None]) -> None:
+    decision, document = _certified()
+    assert not faults(decision.derivation.split, document)
+    changed = copy.deepcopy(document)
+    mutate(changed["branches"][0]["tables"][0])
+    assert faults(decision.derivation.split, changed)
