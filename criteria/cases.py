@@ -5,6 +5,8 @@ In ``T.b < S.a AND S.a < T.c AND T.b <= 0 AND 0 <= T.c`` no value of ``S.a`` dep
 would be unboundedly many; so each case has tables of its own:
 
     P AND l <= g  ->  P AND l <= g AND l <= k  |  P AND l <= g AND l > k        where P says that k <= g
+
+Likewise, of ``T.b <= S.a AND T.b < S.c`` one condition follows from the other where ``S.c <= S.a``, and where not.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import permutations
 from math import inf
 
 from analyzer.boundedness import Facts
@@ -53,7 +56,8 @@ def _split(case: Case, looks: _Looks) -> list[Case] | None:
     if _settled(facts):
         return [case]
     references = harmful_references(facts)
-    for cut in dict.fromkeys(cut for reference in references for cut in _cuts(facts, reference)):
+    cuts = [cut for reference in references for cut in _cuts(facts, reference)]
+    for cut in dict.fromkeys((*cuts, *_between(facts, references))):
         looks.left -= 2
         if looks.left < 0:
             return None
@@ -109,6 +113,24 @@ def _cuts(facts: Facts, reference: Reference) -> Iterator[Comparison]:
         yield _at_most(facts, reference.lesser, other, offset + value)
     for other, offset in _ends(facts, reference.lesser, lower=False):
         yield _at_most(facts, reference.greater, other, offset - value - (matrix.dense is False))
+
+
+def _between(facts: Facts, references: tuple[Reference, ...]) -> Iterator[Comparison]:
+    """Which of two attributes of a source limits a third one more, where one of the limits is strict and one is not.
+
+    Limits of one kind have a tightest one anyway, and so have all limits of discrete types, where none is strict.
+    """
+    for one, other in permutations(references, 2):
+        alike = (one.limited, one.maximum, one.own.source) == (other.limited, other.maximum, other.own.source)
+        if alike and not _strict(facts, one) and _strict(facts, other):
+            less, greater = (other.own, one.own) if one.maximum else (one.own, other.own)
+            yield Comparison(less, Op.LE, greater, "" if facts.closure.sort(less) is Sort.STRING else 0)
+
+
+def _strict(facts: Facts, reference: Reference) -> bool:
+    matrix, lesser = facts.closure.node(reference.lesser)
+    value, strict = matrix.limit(lesser, facts.closure.nodes[reference.greater][1]) or (Fraction(0), False)
+    return strict and value == 0
 
 
 def _ends(facts: Facts, attribute: Attribute, lower: bool) -> Iterator[tuple[Attribute | None, Fraction]]:

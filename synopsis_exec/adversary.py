@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import islice, product
 from math import inf, nextafter, prod
 from random import Random
@@ -223,8 +224,9 @@ def _completed(facts: Facts, chosen: Solution) -> Solution | None:
         if attribute not in solution:
             solution[attribute] = _free(facts, closure, attribute, solution)
         value = solution[attribute]
-        if isinstance(value, int) and closure.sort(attribute) is Sort.DISCRETE:
-            closure = closure.with_less(attribute, None, False, value).with_greater(attribute, False, value)
+        if isinstance(value, int | float) and closure.sort(attribute) in (Sort.DISCRETE, Sort.DENSE):
+            number = Fraction(value)
+            closure = closure.with_less(attribute, None, False, number).with_greater(attribute, False, number)
             if not closure.satisfiable:
                 return None
     return solution
@@ -232,10 +234,21 @@ def _completed(facts: Facts, chosen: Solution) -> Solution | None:
 
 def _free(facts: Facts, closure: Closure, attribute: Attribute, solution: Solution) -> Any:
     """A value that the conditions leave to an attribute which no key asks for."""
-    equal = next((solution[other] for other in facts.equal_to(attribute) if other in solution), None)
-    if closure.sort(attribute) is not Sort.DISCRETE:
-        return equal if equal is not None else _candidates(facts, Stored(attribute, (), ()))[0]
     if attribute in closure.null:
         return None
     low, high = closure.interval(attribute)
-    return int(low if low is not None else high if high is not None else 0)
+    if closure.sort(attribute) is Sort.DISCRETE:
+        return int(low if low is not None else high if high is not None else 0)
+    equal = next((solution[other] for other in facts.equal_to(attribute) if other in solution), None)
+    if equal is not None:
+        return equal
+    if closure.sort(attribute) is Sort.STRING or facts.listed(attribute) is not None:
+        return _candidates(facts, Stored(attribute, (), ()))[0]
+    return float(_inside(low, high))
+
+
+def _inside(low: Fraction | None, high: Fraction | None) -> Fraction:
+    """A number between two limits, neither of them, since they may be strict; unless they are equal."""
+    if low is not None and high is not None:
+        return (low + high) / 2
+    return low + 1 if low is not None else high - 1 if high is not None else Fraction(0)

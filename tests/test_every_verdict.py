@@ -34,16 +34,18 @@ from tests.support.keyed_queries import make_keyed_statement
 from tests.support.product import NotAnalysed, lowered, parsed
 from tests.support.profiles import MORE
 from tests.support.queries import MANY_ALTERNATIVES, Features, Statement, make_statement
+from tests.support.relation_queries import make_relation_statement
 from tests.support.streams import adversarial_rows, small_rows
 
 pytestmark = pytest.mark.xdist_group("decisions")  # made once, in one process
-STATEMENTS = 2500 * MORE
+STATEMENTS = 2700 * MORE
 KINDS: tuple[Callable[[Choices], Statement], ...] = (
     partial(make_statement, features=Features()),
     partial(make_statement, features=MANY_ALTERNATIVES),
     partial(make_statement, features=replace(Features(), windows=60, finite=40, timestamps=20)),
     partial(make_statement, features=replace(Features(), distinct=100, unions=20, alternatives=25)),
     partial(make_keyed_statement, distinct=True),
+    lambda choices: make_relation_statement(choices, distinct=choices.chance(70)),
 )
 Decided = tuple[Statement, Decision]
 

@@ -12,7 +12,7 @@ from criteria.bound import bound
 from tests.support.product import decided
 
 TEXT = (Path(__file__).parents[1] / "docs" / "theory.md").read_text(encoding="utf-8")
-COLUMNS = {**dict.fromkeys("ABCD", "bigint"), "V": "double", "s": "string", "ts": "bigint"}
+COLUMNS = {**dict.fromkeys("ABCD", "bigint"), "U": "double", "V": "double", "s": "string", "ts": "bigint"}
 CATALOG: dict[str, Any] = {
     "streams": {name: {"timestamp": "ts", "columns": COLUMNS} for name in "FSTUWXYZ"},
     "relations": {"R": {"columns": {"K": "bigint", "M": "bigint", "V": "double"}}},

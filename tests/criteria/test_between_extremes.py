@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+import pytest
+
 from analyzer.boundedness import Facts
 from criteria.bound import bound, has_bound
 from criteria.set import set_violations
@@ -70,6 +72,36 @@ def test_extremes_between_anchors_are_kept_case_by_case() -> None:
         ran = printed_as_sql_says(sql, decision, CATALOG, rows)
         seen["results"] += ran.results if ran is not None else 0
     assert min(seen["by cases"], seen["relations"], seen["results"]) > 20, seen
+
+
+@pytest.mark.parametrize(("kind", "values"), [("double", (-0.5, 0.0, 1.5, 2.0)), ("string", ("", "a", "ab", "b"))])
+@pytest.mark.parametrize(("weak", "strict"), [("<=", "<"), (">=", ">")])
+def test_a_strict_limit_and_one_that_is_not_are_kept_case_by_case(
+    kind: str, values: tuple[object, ...], weak: str, strict: str
+) -> None:
+    """Of dense types, of which neither limit follows from the other: where one attribute is less, and where not."""
+    columns = {"A": kind, "B": kind, "k": "bigint", "ts": "bigint"}
+    stream = {"timestamp": "ts", "columns": columns}
+    catalog: dict[str, Any] = {"streams": dict.fromkeys("XY", stream)}
+    keyed = f"X.k = Y.k AND X.k BETWEEN 0 AND 1 AND X.A {weak} Y.A AND X.A {strict} Y.B"
+    results = 0
+    for order in ("X.ts > Y.ts", "Y.ts >= X.ts", "Y.ts > X.ts + 1"):
+        sql = f"SELECT DISTINCT X.k FROM X, Y WHERE {order} AND {keyed}"
+        decision = decided(sql, catalog)
+        found = bound(decision.derivation.split)
+        assert decision.verdict is Verdict.BOUNDED and found is not None
+        for seed in range(8):
+            choices = Choices.seeded(seed)
+            rows = {
+                name: [
+                    {"A": choices.pick(values), "B": choices.pick(values), "k": choices.integer(0, 2), "ts": now // 2}
+                    for now in range(12)
+                ]
+                for name in "XY"
+            }
+            ran = printed_as_sql_says(sql, decision, catalog, rows)
+            results += 0 if ran is None else ran.results
+    assert results > 20
 
 
 def test_what_has_no_best_match_has_no_bound() -> None:
