@@ -31,7 +31,7 @@ from criteria.count import (
     value_counts,
     width_of_lag,
 )
-from criteria.family import all_but_full, least, own, shared_relations
+from criteria.family import all_but_full, fixed_in_family, least, own, shared_relations
 from criteria.limits import lower_text, upper_text
 from criteria.set import harmful_references
 from criteria.size import Size, total
@@ -205,8 +205,10 @@ def _family_count(facts: Facts, table: Table) -> Count | None:
     size = all_but_full(table.members, [count.size for count in known])
     if size is None:
         return None
-    sets = Count(Rule.FAMILY, size, of=(*known, best(table, ())) if table.extrema else known)
-    shared = _all([_relation_count(facts, table, relation) for relation in shared_relations(table.members)])
+    fixed = fixed_in_family(facts, table) or ()
+    once = {r: _row_count(facts, table, r) if r in fixed else _relation_count(facts, table, r) for r in table.relations}
+    shared = _all([once[r] for r in table.relations if r in fixed or r in shared_relations(table.members)])
+    sets = Count(Rule.FAMILY, size, of=(*known, best(table, fixed)) if table.extrema else known)
     return None if shared is None else every([shared, sets])
 
 

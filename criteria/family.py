@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 def families(synopsis: Synopsis) -> tuple[Table, ...] | None:
     """A family of each component of the streams; None where entries with one key would have several best extrema."""
     found = tuple(_family(synopsis, streams) for streams in components(synopsis))
-    return found if all(_has_best(synopsis.facts, family) for family in found) else None
+    return found if all(fixed_in_family(synopsis.facts, family) is not None for family in found) else None
 
 
 def components(synopsis: Synopsis) -> tuple[tuple[str, ...], ...]:
@@ -271,19 +271,27 @@ def _extrema(synopsis: Synopsis, family: Table) -> tuple[Extremum, ...]:
     return extrema_of(synopsis.facts, found)
 
 
-def _has_best(facts: Facts, family: Table) -> bool:
-    """Whether the matches of any set that agree in its key have a best one (`criteria.components`).
+def fixed_in_family(facts: Facts, family: Table) -> tuple[str, ...] | None:
+    """The relations whose rows to count one by one, so that the matches of any set that agree in its key have a best
+    one for each (`criteria.components`); None when that is not enough.
+    """
+    ways = ((), family.relations) if family.relations else ((),)
+    return next((fixed for fixed in ways if _has_best(facts, family, frozenset(fixed))), None)
+
+
+def _has_best(facts: Facts, family: Table, fixed: frozenset[str]) -> bool:
+    """Whether they have, the rows of some relations given.
 
     They have if linked sources have no different parts in two extrema that one entry holds. The smallest set with two
     parts shows whether it can, and the largest set that still misses what both limit, what is linked.
     """
     inside = {a: least_with(facts, family, a.source).sources for e in family.extrema for a, _ in e.of}
-    relations = [source.alias for source in facts.branch.of_kind(Kind.RELATION)]
+    relations = [source.alias for source in facts.branch.of_kind(Kind.RELATION) if source.alias not in fixed]
 
     @cache
     def without(*missed: str) -> list[frozenset[str]]:
         there = [s for s in family.streams if not any(m in family.streams and facts.never_newer(m, s) for m in missed)]
-        return linked(facts, family, [*there, *(r for r in relations if r not in missed)])
+        return linked(facts, family, [*there, *(r for r in relations if r not in missed)], fixed)
 
     for one, other in combinations(family.extrema, 2):
         for (x, _), (y, _) in pairs_of(one.of, other.of):

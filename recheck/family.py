@@ -20,7 +20,7 @@ from recheck.claims import Count, Lapse, Member, RejectedError, Table
 from recheck.conditions import Conditions
 from recheck.distances import Distances, Edge
 from recheck.formula import evaluate
-from recheck.names import unknown
+from recheck.names import counts_of, unknown
 from recheck.sizes import Checker, Numbers
 from recheck.subsets import sum_over_sets
 from recheck.sufficiency import Known, implied
@@ -77,6 +77,7 @@ class _Family:
             for source in (*member.streams, *member.relations):
                 self.homes.setdefault(source, []).append(member)
         self.shared = {source for source, homes in self.homes.items() if len(homes) > 1}
+        self.fixed = frozenset(name for part in counts_of(table.count) for name in part.fixed)
         self.known = {m.streams[0]: Known(conditions, self.smallest(m, m.streams[0])) for m in table.members}
         self.lapsing = {attribute: lapse.awaited for lapse in table.lapses for attribute in lapse.attributes}
 
@@ -194,7 +195,8 @@ class _Family:
             after = {s for s in self.table.streams if any(self.conditions.forced(m, s) for m in streams)}
             sources = {*self.table.streams, *self.conditions.relations} - after - missed
             lasting = tuple(stored for stored in self.table.stored if stored.attribute not in self.lapsing)
-            found = components(self.conditions, replace(self.table, stored=lasting), sorted(sources))
+            known = replace(self.table, stored=lasting)
+            found = components(self.conditions, known, sorted(sources - self.fixed), self.fixed)
             self._linked[missed] = tuple(found)
         return self._linked[missed]
 
@@ -262,21 +264,22 @@ class _Family:
     def oversized(self, samples: list[Numbers]) -> Iterator[str]:
         """The reasons why there may be more entries."""
         members, whole = self.table.members, self.table.count
-        *shared, count = whole.of if whole.rule == "product" and whole.of else (whole,)
+        *once, count = whole.of if whole.rule == "product" and whole.of else (whole,)
         of, best = count.of[: len(members)], count.of[len(members) :]
         if count.rule != "family" or len(of) < len(members) or [part.rule for part in best] != ["best"] * len(best):
             yield f"table {self.table.name} does not count what each of its members may hold"
             return
-        if len(best) != bool(self.table.extrema) or any(part.fixed or part.size != "1" for part in best):
+        rows = {part.source for part in once if part.rule == "rows"}
+        if len(best) != bool(self.table.extrema) or any(part.size != "1" or {*part.fixed} - rows for part in best):
             yield f"table {self.table.name} does not count one best match"
             return
         try:
             checkers = [self._counted(member, part) for member, part in zip(members, of, strict=True)]
-            rows = self._counted_once(shared)
+            values = self._counted_once(once)
             for numbers in samples:
                 own = [c.most(part, numbers) for c, part in zip(checkers, of, strict=True)]
                 sets = sum_over_sets(members, own)
-                most = sets * prod(rows.most(part, numbers) for part in shared)
+                most = sets * prod(values.most(part, numbers) for part in once)
                 claims = ((count.size, sets), (whole.size, most), (self.table.entries.formula, most))
                 for formula, found in claims:
                     if (claimed := evaluate(formula, numbers)) != found:
@@ -291,9 +294,9 @@ class _Family:
         return self._covering(self.smallest(member, member.streams[0]), count, mine)
 
     def _counted_once(self, parts: list[Count]) -> Checker:
-        """The same of the relations that several members bring; an entry holds one row of each."""
+        """The same of the relations that several members bring, or whose rows are given: an entry has one of each."""
         every = Count("product", "", (), None, None, None, (), (), None, tuple(parts), ())
-        alone = replace(self.table, streams=(), relations=tuple(self.shared), ages=(), extrema=())
+        alone = replace(self.table, streams=(), relations=tuple(self.shared | self.fixed), ages=(), extrema=())
         return self._covering(replace(alone, members=(), lapses=()), every, self.shared)
 
     def _covering(self, table: Table, count: Count, mine: set[str]) -> Checker:

@@ -30,7 +30,7 @@ from tests.support.wide_families import families_of
 DENSE = {"k": "bigint", "a": "double", "b": "double"}
 STREAM = {"timestamp": "ts", "max_per_timestamp": 3, "columns": {**DENSE, "ts": "bigint"}}
 CATALOG: dict[str, Any] = {
-    "streams": dict.fromkeys("STU", STREAM),
+    "streams": dict.fromkeys("STUV", STREAM),
     "relations": {"R": {"rows": 4, "columns": DENSE}},
 }
 NEEDED = {
@@ -42,6 +42,8 @@ NEEDED = {
     "AND S.a >= R.a",
     "a value until the window ends": "SELECT DISTINCT 1 AS one FROM S, T, U, R WHERE U.ts > S.ts AND U.ts <= S.ts + 6 "
     "AND U.b = S.b AND S.k BETWEEN 0 AND 2 AND T.k = R.k AND U.k = R.k AND S.b >= T.a AND S.b <= R.a",
+    "limits linked by a row": "SELECT DISTINCT R.a FROM S, T, U, V, R WHERE U.ts > T.ts AND V.ts > U.ts "
+    "AND S.a < R.b AND T.a <= R.b AND U.b <= T.a AND V.a <= S.a",
 }
 """What has several best matches, or no bound, if the relation is joined when all streams are there."""
 
@@ -152,22 +154,32 @@ def _with_the_relation_twice(family: dict[str, Any]) -> None:
     next(m for m in family["members"] if m["relations"])["relations"].append("R")
 
 
-def _certified() -> tuple[Decision, dict[str, Any]]:
-    """A set of three streams that are joined with a relation."""
-    sql = NEEDED["limits on two"].replace("T, R WHERE", "T, U, R WHERE U.k = S.k AND")
-    decision = decided(sql, CATALOG)
+def _with_no_row_given(family: dict[str, Any]) -> None:
+    """One match is said to be best, whichever the row is."""
+    family["count"]["of"][-1]["of"][-1].pop("fixed")
+
+
+def _certified(name: str) -> tuple[Decision, dict[str, Any]]:
+    decision = decided(NEEDED[name], CATALOG)
     found = bound(decision.derivation.split)
     assert found is not None and _shared(found) == {"R"}
     return decision, to_json(certificate(found, decision.query.distinct))
 
 
-MUTATIONS = (_with_one_bringing, _without_rows, _without_a_value, _with_a_value_of_one, _with_the_relation_twice)
+MUTATIONS = (
+    _with_one_bringing,
+    _without_rows,
+    _without_a_value,
+    _with_a_value_of_one,
+    _with_the_relation_twice,
+    _with_no_row_given,
+)
 
 
 @pytest.mark.usefixtures("early")
 @pytest.mark.parametrize("mutate", MUTATIONS, ids=lambda mutate: mutate.__name__.strip("_"))
 def test_a_mutated_certificate_is_refused(mutate: Callable[[dict[str, Any]], None]) -> None:
-    decision, document = _certified()
+    decision, document = _certified("limits linked by a row" if mutate is _with_no_row_given else "limits on two")
     assert not faults(decision.derivation.split, document)
     changed = copy.deepcopy(document)
     mutate(changed["branches"][0]["tables"][0])
