@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 
 from analyzer.query import Attribute, Comparison, Op
 from criteria.extremum import Extremum
-from criteria.family import own, shared_relations
 from criteria.tables import Member, Table
 from criteria.times import Times
+from synopsis_exec.family_streams import FamilyStreams
 from synopsis_exec.filters import constraint
 from synopsis_exec.loops import Participant, Term, comparison_text, exact, join_loops, number, plus, tested
 from synopsis_exec.plan_ir import BranchPlan
@@ -38,6 +38,11 @@ class FamilyText:
 
     def __post_init__(self) -> None:
         self.held, self.late = (self.branch.locals.new(name) for name in ("held", "late"))
+
+    @cached_property
+    def streams(self) -> FamilyStreams:
+        """Which of its streams entries can have."""
+        return FamilyStreams(self.plan.facts, self.table)
 
     @property
     def plan(self) -> BranchPlan:
@@ -94,7 +99,7 @@ class FamilyText:
         """New matches with a member: with nothing else, with what is remembered, with what else is new."""
         grown = self.branch.locals.new("grown")
         lines = [f"{grown}: Counter[tuple] = Counter()"]
-        if not self._needs(member):
+        if not self.streams.needs(member):
             lines += self._joined(member, None, grown)
         columns: dict[tuple[int, ...], str] = {}
         with_old, with_new = [], []
@@ -109,32 +114,23 @@ class FamilyText:
 
         A relation that other members bring, too, is there as soon as one of these is.
         """
-        groups = [group for group in self._groups_of(member) if group[0] in self._shared]
+        groups = [group for group in self._groups_of(member) if group[0] in self.streams.shared]
         for lacking in product((False, True), repeat=len(groups)):
             conditions, there = [], set[str]()
             for group, lacks in zip(groups, lacking, strict=True):
-                others = self._bringing(group[0]) & ~self._bits(member)
+                others = self.streams.bringing(group[0]) & ~self.streams.bits(member)
                 conditions.append(f"not {self.held} & {others}" if lacks else f"{self.held} & {others}")
                 there |= set() if lacks else {*group}
             some = replace(member, relations=tuple(r for r in member.relations if r not in there))
-            if self._needs(some) or self._others(some):
+            if self.streams.needs(some) or self.streams.others(some):
                 yield some, tuple(conditions)
-
-    def _bringing(self, relation: str) -> int:
-        """The streams that bring a relation."""
-        return sum(self._bits(member) for member in self.table.members if relation in member.relations)
-
-    @cached_property
-    def _shared(self) -> tuple[str, ...]:
-        """The relations that several members bring."""
-        return shared_relations(self.table.members)
 
     def _joined(self, member: Member, entries: Participant | None, grown: str) -> list[str]:
         """The loops over a member's rows, its relations' rows and entries."""
-        if entries is None or not self._completes(member):
+        if entries is None or not self.streams.completes(member):
             return self._extended(member, entries, grown, None)
-        top = self._needs(member) | self._bits(member) == self._all
-        there = f"{self.held} == {self._all & ~self._bits(member)}"
+        top = self.streams.needs(member) | self.streams.bits(member) == self.streams.all
+        there = f"{self.held} == {self.streams.all & ~self.streams.bits(member)}"
         if not self._last_groups:
             return self._extended(member, entries, grown, None if top else there, top)
         whole = replace(entries, conditions=(*entries.conditions, there))
@@ -210,24 +206,22 @@ class FamilyText:
         joined = [group for group in self.plan.groups if self.whole is None or group[0] in self.whole.relations]
         return [group for group in joined if group[0] not in self.table.relations]
 
-    def _completes(self, member: Member) -> bool:
-        """Whether a member may be the last one of a match: no other comes after it, or brings what it brings."""
-        return not self._absent(member) and not any(self.needed_by(member, other) for other in self.table.members)
-
     def _late(self, member: Member, late: str | None) -> str:
-        return f"{self._bits(member)}" if late is None else f"{late} | {self._bits(member)}"
+        return f"{self.streams.bits(member)}" if late is None else f"{late} | {self.streams.bits(member)}"
 
     def _key(self, member: Member, values: dict[Attribute, Term], alone: bool) -> list[str]:
         """What is held of a match: of the member by its values, of the others as before."""
         mine = (*member.streams, *member.relations)
-        key = [f"{self._bits(member)}" if alone else f"{self.held} | {self._bits(member)}"]
+        key = [f"{self.streams.bits(member)}" if alone else f"{self.held} | {self.streams.bits(member)}"]
         for stored in self.table.key:
             if stored.attribute.source in mine:
                 value = self.branch.clipped(stored, values)
             else:
                 value = "None" if alone else self.branch.variable(stored.attribute)
             lapse = self.table.lapse(stored.attribute)
-            key.append(value if lapse is None else self._until(member, self._bits_of(lapse.awaited), value, alone))
+            key.append(
+                value if lapse is None else self._until(member, self.streams.bits_of(lapse.awaited), value, alone)
+            )
         for age in self.table.ages:
             key.append("now" if age.stream in mine else "None" if alone else self.branch.age(age.stream))
         return key
@@ -258,29 +252,24 @@ class FamilyText:
         elif not parts:
             return "None"
         limited = self._limited(extremum)
-        if limited is None or (not parts and not limited & self._bits(member)):
+        if limited is None or (not parts and not limited & self.streams.bits(member)):
             return value
         return self._until(member, limited, value, alone)
 
     def _until(self, member: Member, awaited: int, value: str, alone: bool) -> str:
         """A value of an entry with a member, which is held until some streams are there."""
-        there = self._bits(member) | self._needs(member)
+        there = self.streams.bits(member) | self.streams.needs(member)
         if awaited & ~there == 0 or value == "None":
             return "None"
-        if alone or awaited & ~(there | self._others(member)):
+        if alone or awaited & ~(there | self.streams.others(member)):
             return value
-        return f"None if ({self.held} | {self._bits(member)}) & {awaited} == {awaited} else {value}"
+        return f"None if ({self.held} | {self.streams.bits(member)}) & {awaited} == {awaited} else {value}"
 
     def _limited(self, extremum: Extremum) -> int | None:
         """The streams with which an extremum limits nothing more; None where it does as long as a match is partial."""
-        homes = [self._home.get(attribute.source) for attribute, _, _ in extremum.limits]
-        bits = [self._bits(home) for home in homes if home is not None]
+        homes = [self.streams.home.get(attribute.source) for attribute, _, _ in extremum.limits]
+        bits = [self.streams.bits(home) for home in homes if home is not None]
         return reduce(or_, bits) if len(bits) == len(homes) else None
-
-    @cached_property
-    def _home(self) -> dict[str, Member]:
-        """The members, by their streams and the relations that no other brings."""
-        return {source: m for m in self.table.members for source in own(self.table.members, m)}
 
     def _by_extremum(self, check: Comparison, new: set[str]) -> Comparison:
         """A join of what is ``new`` with what is remembered, which may be held as an extremum only."""
@@ -312,7 +301,7 @@ class FamilyText:
                 indexes[columns] = self.branch.locals.new("fresh_by")
             return indexes[columns]
 
-        apart = sum(self._bit(s) for s in self.table.streams if not self._together(member, s))
+        apart = sum(self.streams.bit(s) for s in self.table.streams if not self.streams.together(member, s))
         conditions = [self._there(member), *([f"not {self.late} & {apart}"] if apart else []), *self._ages(member)]
         return self._participant(member, self.fresh, (self.late, *self._pattern(member)), tuple(conditions), index)
 
@@ -340,48 +329,8 @@ class FamilyText:
         return (self.held, *key, *ages, *best)
 
     def _there(self, member: Member) -> str:
-        mine, needs = self._bits(member), self._needs(member)
+        mine, needs = self.streams.bits(member), self.streams.needs(member)
         return f"{self.held} & {mine | needs} == {needs}"
-
-    # --- streams as bits ---------------------------------------------------------------------------------------------
-
-    def _bit(self, stream: str) -> int:
-        return 1 << self.table.streams.index(stream)
-
-    def _bits(self, member: Member) -> int:
-        return self._bits_of(member.streams)
-
-    def _bits_of(self, streams: tuple[str, ...]) -> int:
-        return sum(map(self._bit, streams))
-
-    @property
-    def _all(self) -> int:
-        return (1 << len(self.table.streams)) - 1
-
-    def needed_by(self, member: Member, other: Member) -> bool:
-        """Whether another member comes after a member, or with it."""
-        return member.streams != other.streams and self.plan.facts.never_newer(member.streams[0], other.streams[0])
-
-    def _needs(self, member: Member) -> int:
-        """The streams that are there before a member."""
-        return sum(self._bits(other) for other in self.table.members if self.needed_by(other, member))
-
-    def _others(self, member: Member) -> int:
-        """The streams that may be there before a member and need not."""
-        free = self._all & ~self._bits(member) & ~self._needs(member) & ~self._absent(member)
-        return free & ~sum(self._bits(other) for other in self.table.members if self.needed_by(member, other))
-
-    def _absent(self, member: Member) -> int:
-        """The streams that cannot be there before a member, since it is the first to bring one of its relations."""
-        shared = [relation for relation in member.relations if relation in self._shared]
-        others = [m for m in self.table.members if m.streams != member.streams]
-        first = [m for m in others if {*shared} & {*m.relations}]
-        return sum(self._bits(m) for m in others if m in first or any(self.needed_by(one, m) for one in first))
-
-    def _together(self, member: Member, stream: str) -> bool:
-        """Whether a member may be as new as a stream."""
-        lags = [lag for s in member.streams for lag in (self.plan.facts.lag(s, stream), self.plan.facts.lag(stream, s))]
-        return all(lag is None or lag >= 0 for lag in lags)
 
     # --- checks ------------------------------------------------------------------------------------------------------
 
@@ -394,21 +343,12 @@ class FamilyText:
             others = ends - mine
             if others == ends or any(ends <= set(group) for group in self.plan.groups):
                 continue
-            there = self._when_there(member, next(iter(others))) if others else 0
+            there = self.streams.when_there(member, next(iter(others))) if others else 0
             if there == 0:
                 checks.append(self._by_extremum(join, mine))
             elif there is not None and not alone:
                 optional.append((there, self._by_extremum(join, mine)))
         return tuple(dict.fromkeys((*checks, *self._taken_for(member)))), optional
-
-    def _when_there(self, member: Member, source: str) -> int | None:
-        """A bit of what an entry has with a source, where a member may be added: 0 if all have; None if none has."""
-        if source in self._shared:
-            return 0
-        home = self._home.get(source)
-        if home is None or self.needed_by(member, home) or self._bits(home) & self._absent(member):
-            return None
-        return 0 if self.needed_by(home, member) else self._bit(home.streams[0])
 
     def _taken_for(self, member: Member) -> Iterator[Comparison]:
         """The equalities by which values of a member are not kept; no join says so where a late relation links them."""
@@ -421,12 +361,14 @@ class FamilyText:
 
     def _ages(self, member: Member) -> list[str]:
         """What the ages of streams that are there in any case have to be."""
-        return [text for stream, text in self._age_tests(member) if self._needs(member) & self._bit(stream)]
+        return [
+            text for stream, text in self._age_tests(member) if self.streams.needs(member) & self.streams.bit(stream)
+        ]
 
     def _optional_ages(self, member: Member) -> list[str]:
         """What the ages of others have to be, where these are there."""
-        tests = ((s, text) for s, text in self._age_tests(member) if self._others(member) & self._bit(s))
-        return [f"not {self.held} & {self._bit(stream)} or {text}" for stream, text in tests]
+        tests = ((s, text) for s, text in self._age_tests(member) if self.streams.others(member) & self.streams.bit(s))
+        return [f"not {self.held} & {self.streams.bit(stream)} or {text}" for stream, text in tests]
 
     def _age_tests(self, member: Member) -> list[tuple[str, str]]:
         times, found = Times(self.plan.facts), []
