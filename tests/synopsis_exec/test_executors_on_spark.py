@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import random
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support.full_disk import full_disk, java
 from tests.support.jobs import kernel, read, write
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
@@ -100,6 +102,30 @@ def test_a_batch_that_is_tried_again_is_cut_as_before(spark: Any, tmp_path: Path
     assert (results / "000000002.jsonl").is_file()
     assert (output, bad) == expected[:2]
     assert reports[-1] == expected[2][-1]
+
+
+@pytest.mark.parametrize("sql", [COUNTS, WINDOWS], ids=["counts", "windows of a set"])
+def test_a_full_disk_of_the_executors_stops_the_job_and_room_lets_it_go_on(
+    spark: Any, tmp_path: Path, sql: str
+) -> None:
+    """What Spark shuffles, or the results that executors write, find no room; nothing is lost or repeated."""
+    arrived(tmp_path / "in")
+    job = kernel(sql, CATALOG)
+    expected = ran(spark, job, tmp_path / "driver", 10**9)
+    write_ranges = job.Batches.write_ranges
+
+    def without_room(self: Any, batch: int, ranged: Any, cuts: list[int]) -> None:
+        with full_disk(java()) if batch == 1 else nullcontext():
+            write_ranges(self, batch, ranged, cuts)
+
+    job.Batches.write_ranges = without_room
+    with pytest.raises(job.JobError, match="File too large") as stopped:
+        ran(spark, job, tmp_path / "spread", 0)
+    assert stopped.value.status == 3
+    assert not (tmp_path / "spread" / "out").exists()
+    job.Batches.write_ranges = write_ranges
+    output, bad, reports = ran(spark, job, tmp_path / "spread", 0)
+    assert (output, bad, reports[-1]) == (*expected[:2], expected[2][-1])
 
 
 def test_more_entries_than_the_bound_stop_the_job_with_the_same_words(spark: Any, tmp_path: Path) -> None:

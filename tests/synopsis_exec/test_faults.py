@@ -15,6 +15,7 @@ import duckdb
 import pytest
 
 from synopsis_exec.simulate import load_kernel
+from tests.support.full_disk import full_disk, java
 from tests.support.jobs import batches, kernel, read, run, write
 from tests.synopsis_exec.test_codegen import FIGURE2, figure2_job
 
@@ -81,25 +82,6 @@ def batch_sql(folder: Path, streams: dict[str, list[dict[str, Any]]]) -> Counter
         connection.sql(f"CREATE VIEW {name} AS SELECT * FROM {file}")
     select = SQL.replace(" FROM", ", greatest(S.ts, T.ts) FROM")
     return Counter(connection.sql(select).fetchall())
-
-
-@contextmanager
-def full_disk(process: int = 0) -> Iterator[None]:
-    """No file that a process (by default this one) writes finds room."""
-    soft, hard = resource.prlimit(process, resource.RLIMIT_FSIZE)
-    resource.prlimit(process, resource.RLIMIT_FSIZE, (1, hard))
-    try:
-        yield
-    finally:
-        resource.prlimit(process, resource.RLIMIT_FSIZE, (soft, hard))
-
-
-def java() -> int:
-    """The process of Spark's Java."""
-    from pyspark import SparkContext
-
-    gateway: Any = SparkContext._gateway
-    return int(gateway.proc.pid)
 
 
 def test_a_full_disk_stops_the_job_and_room_lets_it_go_on(spark: Any, tmp_path: Path) -> None:
