@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import criteria.family
 from analyzer.errors import NotExecutableError
 from criteria.verdict import decide
 from synopsis_exec.plan import make_plan, plan_text
@@ -54,12 +55,16 @@ def test_a_family_keeps_an_extremum() -> None:
     assert f"M = {2**11}" in plan and "with the greatest T.a" in plan
 
 
-def test_too_many_tables_are_refused() -> None:
-    assert "more than 1024 tables" in planned(_many_newer_and_a_relation(11))
+@pytest.mark.parametrize(("number", "most"), [(7, "514*rows_R + 1"), (11, "8194*rows_R + 1")])
+def test_a_family_of_streams_that_are_compared_with_a_relation(number: int, most: str) -> None:
+    assert f"M = {most}" in planned(_many_newer_and_a_relation(number))
 
 
-def test_too_many_transitions_are_refused() -> None:
-    assert "more than 4096" in planned(_many_newer_and_a_relation(7))
+@pytest.mark.parametrize(("number", "why"), [(7, "more than 4096"), (11, "more than 1024 tables")])
+def test_without_a_family_too_much_is_refused(number: int, why: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If its entries had several best matches, which no query is known to have that is bounded."""
+    monkeypatch.setattr(criteria.family, "fixed_in_family", lambda facts, family: None)
+    assert why in planned(_many_newer_and_a_relation(number))
 
 
 def test_cases_file_is_used() -> None:
