@@ -102,6 +102,13 @@ def test_what_is_no_report_is_refused(report: Path, text: str, status: int) -> N
     assert "Traceback" not in result.output
 
 
+def test_a_report_that_cannot_be_read_is_not_one_of_another_form(report: Path) -> None:
+    result = _run("recheck", "nowhere.json")
+    assert (result.exit_code, "nowhere.json: cannot read the file: No such file" in result.output) == (3, True)
+    result = _run("recheck", ".")
+    assert (result.exit_code, "cannot read the file: Is a directory" in result.output) == (3, True)
+
+
 # --- shapes -----------------------------------------------------------------------------------------------------------
 
 
