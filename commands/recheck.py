@@ -26,7 +26,9 @@ def recheck_(report: Path, catalog_file: Path | None, color: bool | None, debug:
     try:
         text = sys.stdin.read() if str(report) == "-" else report.read_text(encoding="utf-8")
         found = recheck(json.loads(text), catalog_file)
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise InputError(f"cannot read the file: {error.strerror}", file=str(report)) from error
+    except ValueError as error:
         raise InputError("not a JSON report", file=str(report)) from error
     if not found:
         raise UsageError("the report has no bounded query", remedy="nothing was checked, so nothing passed")

@@ -9,7 +9,7 @@ from typing import Any
 from analyzer.errors import InputError
 from analyzer.lower import lower
 from analyzer.query import Query
-from analyzer.statements import split_statements
+from analyzer.statements import Statement, split_statements
 from analyzer.workspace import Workspace, read_query
 from preprocess.pipeline import derive
 from recheck.validate import faults
@@ -28,17 +28,37 @@ def recheck(report: Any, catalog_file: Path | None) -> tuple[Rechecked, ...]:
 
     Raises InputError for what is no report, or a file that cannot be read.
     """
-    workspace = Workspace(catalog_file)
+    queries = _Queries(Workspace(catalog_file))
     if not isinstance(report, dict) or not isinstance(report.get("queries"), list):
         raise InputError("not a JSON report", remedy="write one with streambound check --format json")
     bounded = [item for item in report["queries"] if isinstance(item, dict) and item.get("verdict") == "bounded"]
-    return tuple(Rechecked(str(item.get("name")), _faults(item, workspace)) for item in bounded)
+    return tuple(Rechecked(str(item.get("name")), _faults(item, queries)) for item in bounded)
 
 
-def _faults(item: dict[str, Any], workspace: Workspace) -> tuple[str, ...]:
+class _Queries:
+    """The queries that a report's items speak of. Each file is read and split once, however many items are of it."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._statements: dict[Path, dict[tuple[str, int], Statement]] = {}
+
+    def of(self, item: dict[str, Any]) -> Query | None:
+        """The query of an item: the statement of that name, at that line of its file; None where there is none."""
+        path, name, line = Path(str(item.get("file"))), item.get("name"), item.get("line")
+        if path not in self._statements:
+            # Of two with one name on one line the first is meant.
+            found = reversed(split_statements(read_query(path)))
+            self._statements[path] = {(statement.name, statement.span.line): statement for statement in found}
+        if not isinstance(name, str) or not isinstance(line, int):
+            return None
+        statement = self._statements[path].get((name, line))
+        return lower(statement, self._workspace.catalog(path)).query if statement is not None else None
+
+
+def _faults(item: dict[str, Any], queries: _Queries) -> tuple[str, ...]:
     if item.get("certificate") is None:
         return ("it has no certificate",)
-    query = _query(item, workspace)
+    query = queries.of(item)
     if query is None:
         return ("there is no such query in the file any more",)
     found = faults(derive(query).split, item["certificate"])
@@ -49,12 +69,3 @@ def _differs(item: dict[str, Any]) -> bool:
     """Whether the report's bound is another one than the certificate proves."""
     bound, entries = item.get("bound"), item["certificate"].get("entries", {})
     return bound != {"entries": entries.get("value"), "formula": entries.get("formula")}
-
-
-def _query(item: dict[str, Any], workspace: Workspace) -> Query | None:
-    """The query that a report's item speaks of: the statement of that name, at that line of its file."""
-    path = Path(str(item.get("file")))
-    for statement in split_statements(read_query(path)):
-        if (statement.name, statement.span.line) == (item.get("name"), item.get("line")):
-            return lower(statement, workspace.catalog(path)).query
-    return None

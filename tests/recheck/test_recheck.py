@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from analyzer.spans import SourceText
+from analyzer.statements import Statement, split_statements
 from cli import main
 from criteria.bound import bound
 from recheck.distances import ContradictionError, Distances
@@ -66,6 +68,30 @@ def test_a_report_that_says_more_than_its_certificate_does_not(report: Path) -> 
     assert (result.exit_code, "it has no certificate" in result.output) == (1, True)
 
 
+def test_a_file_is_split_once_for_all_its_queries(report: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("p", "q"):
+        Path(f"{name}.sql").write_text("".join(f"-- name: {name}{i}\n{SQL};\n" for i in range(5)))
+    text = _run("check", "p.sql", "q.sql", "--format", "json").output
+    split: list[str] = []
+
+    def counted(source: SourceText) -> tuple[Statement, ...]:
+        split.append(source.file)
+        return split_statements(source)
+
+    monkeypatch.setattr("recheck.report.split_statements", counted)
+    result = _run("recheck", "-", text=text)
+    assert (result.exit_code, result.output.count("holds")) == (0, 10), result.output
+    assert split == ["p.sql", "q.sql"]
+
+
+@pytest.mark.parametrize(("key", "value"), [("name", ["q"]), ("line", [1]), ("line", None)])
+def test_an_item_that_names_no_statement(report: Path, key: str, value: Any) -> None:
+    document = json.loads(report.read_text())
+    document["queries"][0][key] = value
+    result = _run("recheck", "-", text=json.dumps(document))
+    assert (result.exit_code, "no such query" in result.output) == (1, True), result.output
+
+
 @pytest.mark.parametrize(
     ("text", "status"), [("", 3), ("[]", 3), ('{"queries": 3}', 3), ('{"queries": []}', 2), ("\udcff", 3)]
 )
@@ -74,6 +100,13 @@ def test_what_is_no_report_is_refused(report: Path, text: str, status: int) -> N
     result = _run("recheck", "other.json")
     assert result.exit_code == status
     assert "Traceback" not in result.output
+
+
+def test_a_report_that_cannot_be_read_is_not_one_of_another_form(report: Path) -> None:
+    result = _run("recheck", "nowhere.json")
+    assert (result.exit_code, "nowhere.json: cannot read the file: No such file" in result.output) == (3, True)
+    result = _run("recheck", ".")
+    assert (result.exit_code, "cannot read the file: Is a directory" in result.output) == (3, True)
 
 
 # --- shapes -----------------------------------------------------------------------------------------------------------
