@@ -68,7 +68,8 @@ class ConditionReader:
             case exp.And():
                 return And(tuple(self.formula(part) for part in node.flatten()))
             case exp.Or():
-                return Or(tuple(self.formula(part) for part in node.flatten()))
+                operands = tuple(node.flatten(unnest=False))
+                return Or(tuple(map(self.formula, operands)), tuple(map(self.positions.whole, operands)))
             case exp.Not():
                 return Not(self.formula(node.this))
             case exp.Between():
@@ -103,7 +104,9 @@ class ConditionReader:
             raise self.positions.finding("SB110", "IN with a subquery is outside the query language", node)
         terms, value = TermReader(self.positions), self.term(node.this)
         options = tuple(terms.compare(value, Op.EQ, self.term(item), item) for item in node.expressions)
-        return options[0] if len(options) == 1 else Or(options)
+        if len(options) == 1:
+            return options[0]
+        return Or(options, tuple(map(self.positions.whole, node.expressions)))
 
     def null_test(self, node: exp.Is) -> Formula:
         """``x IS NULL``; ``IS NOT NULL`` arrives as its negation."""

@@ -12,6 +12,7 @@ _ENCLOSED = (exp.Anonymous, exp.AggFunc, exp.Exists, exp.Window, exp.Subquery)
 _PARENTHESES = {TokenType.L_PAREN: 1, TokenType.R_PAREN: -1}
 
 _LITERAL_TYPES = ("DATE", "TIMESTAMP", "TIMESTAMP_LTZ", "TIMESTAMP_NTZ")
+_PREFIXES: dict[type[exp.Expr], TokenType] = {exp.Not: TokenType.NOT, exp.Neg: TokenType.DASH}
 _STOPS = (
     TokenType.AND,
     TokenType.OR,
@@ -59,6 +60,27 @@ class Positions:
                 return span
             current = current.parent
         return self.source.span(self._tokens[0].start, self._tokens[-1].end + 1)
+
+    def whole(self, node: exp.Expr) -> Span:
+        """The span of an expression with its NOT, its sign and its parentheses: what its removal removes."""
+        first, last = self._outermost(node)
+        return self.source.span(self._tokens[first].start, self._tokens[last].end + 1)
+
+    def _outermost(self, node: exp.Expr) -> tuple[int, int]:
+        if isinstance(node, exp.Binary):
+            left: exp.Expr = node
+            while isinstance(left, exp.Binary):
+                left = left.this
+            return self._outermost(left)[0], self._outermost(node.expression)[1]
+        if isinstance(node, exp.Paren):
+            first, last = self._outermost(node.this)
+            return first - 1, last + 1
+        if isinstance(node, exp.Not | exp.Neg):
+            first, last = self._outermost(node.this)
+            # The NOT of `x NOT IN (1)` does not come first.
+            return first - self._is(first - 1, _PREFIXES[type(node)]), last
+        span = self.of(node)
+        return self._at[span.start], self._ends[span.end - 1]
 
     def _leaves(self, node: exp.Expr) -> Span | None:
         metas = [leaf.meta for leaf in node.walk() if "start" in leaf.meta]

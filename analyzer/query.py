@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -122,9 +122,14 @@ class And:
 
 @dataclass(frozen=True, slots=True)
 class Or:
-    """A disjunction."""
+    """A disjunction.
+
+    ``operands`` are the places of the parts where each is written as an alternative: an operand of OR, an item of IN.
+    Empty where a pass derived the disjunction.
+    """
 
     parts: tuple[Formula, ...]
+    operands: tuple[Span, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +293,7 @@ def map_attributes(formula: Formula, rename: Callable[[Attribute], Attribute]) -
         case And(parts):
             return And(tuple(map_attributes(part, rename) for part in parts))
         case Or(parts):
-            return Or(tuple(map_attributes(part, rename) for part in parts))
+            return replace(formula, parts=tuple(map_attributes(part, rename) for part in parts))
         case Not(part):
             return Not(map_attributes(part, rename))
         case Truth():

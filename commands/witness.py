@@ -39,27 +39,30 @@ def witness(
     algorithm, and its memory grows with N. With --prove, DuckDB confirms it: batch SQL over every prefix and probe.
 
     \b
-    --out DIR writes always/, element-K/ and probe-K/, each with a NAME.jsonl per stream and relation.
+    --out DIR writes always/, element-K/ and probe-K/, each with a NAME.jsonl per stream and relation; those of an
+    earlier witness are removed.
     Exit status 1: the query is bounded or unknown, so that there is no witness, or the proof failed.
     """
     from criteria.check import find_statement
     from reports.visible import visible
-    from reports.witness_report import claim, witness_lines, write_rows, write_witness
+    from reports.witness_report import claim, witness_lines, write_witness
 
+    size = size or prove or 3
+    elements = _elements(subset, probe, size, out)
     catalog, checked = find_statement(query, name, catalog_file)
-    found = _witness(checked, size or prove or 3)
+    found = _witness(checked, size)
     split = checked.decision.derivation.split if checked.decision else None
     if split is None:
         return
+    sent = None
+    if elements is not None:
+        sent = (*found.prefix(elements), *(found.probes[probe - 1] if probe else ()))
     head = [f"{checked.statement.name}: {checked.verdict.value}", *textwrap.wrap(claim(found), 100), ""]
     click.echo(visible("\n".join([*head, *witness_lines(split, found)])))
     if out is not None:
         about = {"query": checked.statement.name, "file": checked.source.file}
         with writing(out):
-            write_witness(split, found, out, about)
-            if subset is not None:
-                rows = found.prefix(_elements(subset, found.size))
-                write_rows(split, (*rows, *(found.probes[probe - 1] if probe else ())), out / "input")
+            write_witness(split, found, out, about, sent)
         click.echo(f"\nwritten to {out}")
     if prove is not None:
         _prove(catalog, checked, prove)
@@ -84,12 +87,21 @@ def _witness(checked: Checked, size: int) -> Witness:
     return found
 
 
-def _elements(subset: str, size: int) -> list[int]:
+def _elements(subset: str | None, probe: int | None, size: int, out: Path | None) -> list[int] | None:
+    """The elements that --subset names, from 0; None without it. Raises UsageError where that or --probe is wrong."""
     from analyzer.errors import UsageError
 
+    if subset is None:
+        if probe is not None:
+            raise UsageError("--probe follows a prefix", remedy="name its elements, for instance --subset 1,3")
+        return None
+    if out is None:
+        raise UsageError("--subset writes a prefix, and --out does not say where", remedy="add --out DIR")
     numbers = [part.strip() for part in subset.split(",") if part.strip()]
     if not all(number.isdecimal() and 1 <= int(number) <= size for number in numbers):
         raise UsageError(f"--subset takes numbers from 1 to {size}, not {subset!r}", remedy="for instance --subset 1,3")
+    if probe is not None and probe > size:
+        raise UsageError(f"--probe takes a number from 1 to {size}, not {probe}", remedy="or ask for more with --size")
     return sorted({int(number) - 1 for number in numbers})
 
 

@@ -1,6 +1,7 @@
 """Alternatives of an OR or IN that can never hold: splitting drops them, and they are worth a warning.
 
-``a IN (1, 20) AND a < 10``: the 20 can never hold.
+``a IN (1, 20) AND a < 10``: the 20 can never hold. Only what is written as an alternative is reported, so that its text
+can be removed: ``a NOT BETWEEN 3 AND 4 AND a > 3`` needs its ``NOT BETWEEN``, though one half of it can never hold.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from dataclasses import replace
 
 from analyzer.closure import close
 from analyzer.diagnostics import Diagnostic
-from analyzer.query import And, Branch, Comparison, NullTest, Or, Query, conjunction, first_span
+from analyzer.query import And, Branch, Comparison, Formula, NullTest, Or, Query, conjunction
 from analyzer.spans import Span
 from preprocess.normalise import normalise
 
@@ -18,15 +19,23 @@ _MESSAGE = "this alternative can never hold: it contradicts the conditions besid
 
 
 def contradictory_alternatives(query: Query) -> tuple[Diagnostic, ...]:
-    """A warning for every written alternative that contradicts the conditions beside it."""
+    """A warning for every written alternative that contradicts the conditions beside it.
+
+    What is written once may stand in several branches, as a CTE's conditions do: it is to contradict those of all.
+    """
+    found: dict[Span, bool] = {}
+    for branch in query.branches:
+        for span, possible in _alternatives(branch):
+            found[span] = possible or found.get(span, False)
     return tuple(
         Diagnostic("SB151", _MESSAGE, query.file, span, "remove it, or correct a condition")
-        for branch in query.branches
-        for span in _never_true(branch)
+        for span, possible in found.items()
+        if not possible
     )
 
 
-def _never_true(branch: Branch) -> Iterator[Span]:
+def _alternatives(branch: Branch) -> Iterator[tuple[Span, bool]]:
+    """The written alternatives of a branch, each with whether it can hold beside the other conditions."""
     where = normalise(branch.where)
     parts = where.parts if isinstance(where, And) else (where,)
     if not any(isinstance(part, Or) for part in parts):
@@ -34,11 +43,23 @@ def _never_true(branch: Branch) -> Iterator[Span]:
     atoms = tuple(part for part in parts if isinstance(part, Comparison | NullTest))
     if not close(replace(branch, where=conjunction(atoms))).satisfiable:
         return
-    for choice in parts:
-        if isinstance(choice, Or):
-            for option in choice.parts:
-                inner = option.parts if isinstance(option, And) else (option,)
-                added = tuple(part for part in inner if isinstance(part, Comparison | NullTest))
-                span = first_span(option)
-                if span and not close(replace(branch, where=conjunction((*atoms, *added)))).satisfiable:
-                    yield span
+
+    def possible(option: Formula) -> bool:
+        if isinstance(option, Or):
+            return any(map(possible, option.parts))
+        inner = option.parts if isinstance(option, And) else (option,)
+        added = tuple(part for part in inner if isinstance(part, Comparison | NullTest))
+        return close(replace(branch, where=conjunction((*atoms, *added)))).satisfiable
+
+    def listed(formula: Formula) -> Iterator[tuple[Span, bool]]:
+        match formula:
+            case And(inner):
+                for part in inner:
+                    yield from listed(part)
+            case Or(options, operands):
+                for option, span in zip(options, operands, strict=False):
+                    yield span, (holds := possible(normalise(option)))
+                    if holds and isinstance(option, Or):
+                        yield from listed(option)
+
+    yield from listed(branch.where)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ from criteria.wording import listed
 MOST_SHOWN = 4
 """Elements that are printed in full."""
 
+_ABOUT = "witness.json"
+_PART = re.compile(r"(?:element|probe)-([1-9][0-9]{0,4})")
 JsonRows = dict[str, list[dict[str, Any]]]
 
 
@@ -73,26 +76,58 @@ def _part_lines(title: str, tables: JsonRows) -> Iterator[str]:
         yield from (f"  {table} {json.dumps(row, ensure_ascii=False)}" for row in rows)
 
 
-def write_witness(query: Query, witness: Witness, directory: Path, about: dict[str, Any]) -> None:
+def write_witness(
+    query: Query, witness: Witness, directory: Path, about: dict[str, Any], sent: Sequence[Row] | None = None
+) -> None:
     """``always/``, ``element-K/`` and ``probe-K/`` with a ``NAME.jsonl`` per table, and ``witness.json`` about them.
 
-    Each directory holds every table of the query, so that an empty file says that nothing is sent.
+    Each directory holds every table of the query, so that an empty file says that nothing is sent. ``sent`` are the
+    rows of ``input/``, if there is to be one. What an earlier witness has left in the directory is removed first.
     """
+    directory.mkdir(parents=True, exist_ok=True)
+    _remove_witness(directory)
     parts = [("always", witness.always)]
     parts += [(f"element-{k}", rows) for k, rows in enumerate(witness.elements, start=1)]
     parts += [(f"probe-{k}", rows) for k, rows in enumerate(witness.probes, start=1)]
-    for name, rows in parts:
-        write_rows(query, rows, directory / name)
+    parts += [("input", tuple(sent))] if sent is not None else []
     results = [_result(witness, values) for values in witness.expected]
     about = {**about, "size": witness.size, "claim": claim(witness), "results": results}
-    (directory / "witness.json").write_text(json.dumps(about, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    about |= {"tables": _tables(query), "input": sent is not None}
+    # First, so that the next run knows what a run that was interrupted has written.
+    (directory / _ABOUT).write_text(json.dumps(about, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    for name, rows in parts:
+        _write_rows(query, rows, directory / name)
 
 
-def write_rows(query: Query, rows: Sequence[Row], directory: Path) -> None:
+def _remove_witness(directory: Path) -> None:
+    """Remove the streams that the ``witness.json`` of a directory speaks of: what else is there is the user's."""
+    try:
+        about = json.loads((directory / _ABOUT).read_text(encoding="utf-8"))
+        numbers = range(1, about["size"] + 1)
+        named = ("always", "input") if about["input"] is True else ("always",)
+        files = {f"{table}.jsonl" for table in about["tables"]}
+    except (FileNotFoundError, ValueError, TypeError, LookupError):
+        return  # there is none, or it is not of this command
+    for part in directory.iterdir():
+        numbered = _PART.fullmatch(part.name)
+        ours = int(numbered[1]) in numbers if numbered else part.name in named
+        if not ours or part.is_symlink() or not part.is_dir():
+            continue
+        for file in part.iterdir():
+            if file.name in files:
+                file.unlink()
+        if not any(part.iterdir()):
+            part.rmdir()
+
+
+def _write_rows(query: Query, rows: Sequence[Row], directory: Path) -> None:
     """Rows as recorded streams: ``NAME.jsonl`` for each table of the query."""
-    directory.mkdir(parents=True, exist_ok=True)
-    tables = dict.fromkeys(source.table for branch in query.branches for source in branch.sources)
+    directory.mkdir(exist_ok=True)
     found = json_rows(query, rows)
-    for table in tables:
+    for table in _tables(query):
         text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in found.get(table, ()))
         (directory / f"{table}.jsonl").write_text(text, encoding="utf-8")
+
+
+def _tables(query: Query) -> list[str]:
+    return list(dict.fromkeys(source.table for branch in query.branches for source in branch.sources))

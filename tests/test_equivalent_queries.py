@@ -20,6 +20,7 @@ from criteria.vocabulary import Verdict
 from tests.support.catalogs import PLAIN, streams, with_domain
 from tests.support.choices import Choices, drawn
 from tests.support.kernel import run_kernel
+from tests.support.oracle import Oracle
 from tests.support.product import criterion, decided
 from tests.support.profiles import MORE, examples
 from tests.support.queries import MANY_ALTERNATIVES, Features, make_statement
@@ -172,6 +173,37 @@ CONTRADICTIONS = [
     ("a list beside a range", "T.a IN (1, 5) AND T.a BETWEEN 2 AND 4", "SB150"),
     ("one alternative", "T.a = 2 AND (T.a > 3 OR S.b = 1)", "SB151"),
 ]
+
+REMOVABLE = [
+    ("T.a < 2 AND (T.a > 3 AND S.b = 1 OR S.b = 2 OR T.a = 1)", 1),
+    ("T.a < 2 AND (S.b = 2 OR (NOT (T.a <= 2)))", 1),
+    ("T.a IN (0, 1, 8, -9) AND T.a BETWEEN 0 AND 2", 2),
+    ("T.a > 0 AND (T.a IS NULL OR S.b IN (1, 2) OR T.a IN (-1, 1))", 2),
+    ("T.a = 1 AND (T.a NOT BETWEEN 0 AND 2 OR S.b = 1)", 1),
+    ("T.a NOT BETWEEN 1 AND 2 AND T.a BETWEEN 1 AND 3 AND S.b IN (0, 1)", 0),
+    ("NOT (T.a >= 1 AND S.b = 1) AND T.a > 0 AND T.a < 3", 0),
+]
+"""Conditions with alternatives that can never hold, and how many; halves of other operators are none."""
+
+
+@pytest.mark.parametrize(("where", "many"), REMOVABLE)
+def test_an_alternative_that_can_never_hold_can_be_removed(where: str, many: int) -> None:
+    sql = f"SELECT S.a FROM S, T WHERE S.ts > T.ts AND {where}"
+    decision = decided(sql, PLAIN)
+    marked = [diagnostic.span for diagnostic in decision.diagnostics]
+    assert [diagnostic.code for diagnostic in decision.diagnostics] == ["SB151"] * many
+    text = sql
+    for span in sorted(marked, reverse=True):
+        before, after = text[: span.start], text[span.end :]
+        joined = re.sub(r"( OR|,) $", "", before)
+        text = joined + after if joined != before else before + re.sub(r"^( OR|,) ", "", after)
+    without = decided(text, PLAIN)
+    assert not without.diagnostics and without.verdict == decision.verdict and _bound(without) == _bound(decision)
+    results = [
+        [Oracle(PLAIN, small_rows(Choices.seeded(seed), PLAIN)).counts(each) for seed in range(20)]
+        for each in (sql, text)
+    ]
+    assert results[0] == results[1] and any(results[0])
 
 
 @pytest.mark.parametrize("word", ["SELECT", "SELECT DISTINCT"])

@@ -90,8 +90,8 @@ def test_a_short_list_is_split() -> None:
 # --- large conditions ---------------------------------------------------------------------------------------------
 
 
-def _check(condition: str, tables: str = "S, T") -> Checked:
-    sql = f"SELECT 1 AS x FROM {tables} WHERE {condition}"
+def _check(condition: str, tables: str = "S, T", word: str = "SELECT") -> Checked:
+    sql = f"{word} 1 AS x FROM {tables} WHERE {condition}"
     (checked,) = check_source(SourceText("q.sql", sql), catalog_from_mapping(CATALOG))
     return checked
 
@@ -120,6 +120,14 @@ def test_a_chain_of_unequal_bounded_attributes_is_not_split() -> None:
     checked = _check(*_chain(24, "bounded"))
     assert checked.verdict == "bounded"
     assert checked.decision is not None and len(checked.decision.derivation.split.branches) == 1
+
+
+@pytest.mark.parametrize(("word", "verdict"), [("SELECT", "bounded"), ("SELECT DISTINCT", "unknown")])
+def test_unequal_bounded_attributes_are_split_in_a_set(word: str, verdict: str) -> None:
+    """As the page of SB209 says."""
+    checked = _check(*_chain(11, "bounded"), word)
+    assert checked.verdict == verdict
+    assert ("SB209" in {diagnostic.code for diagnostic in checked.diagnostics}) == (word != "SELECT")
 
 
 TOO_MANY = {

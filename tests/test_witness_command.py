@@ -52,6 +52,43 @@ def test_parts_are_written_as_recorded_streams(place: Path) -> None:
     assert (place / "w" / "element-1" / "U.jsonl").read_text() == ""
 
 
+def test_an_earlier_witness_is_replaced(place: Path) -> None:
+    assert _witness("q.sql", "--size", "5", "--out", "w", "--subset", "1").exit_code == 0
+    (place / "w" / "element-4" / "notes.txt").write_text("the user's")
+    for other in ("element-6", "element-04", "probe-x", "inputs"):
+        (place / "w" / other).mkdir()
+        (place / "w" / other / "T.jsonl").write_text("")
+    assert _witness("q.sql", "--size", "2", "--out", "w").exit_code == 0
+    found = {str(file.relative_to(place / "w")) for file in (place / "w").rglob("*") if file.is_file()}
+    parts = ("always", "element-1", "element-2", "probe-1", "probe-2")
+    written = {f"{part}/{table}.jsonl" for part in parts for table in "TU"}
+    kept = {f"{other}/T.jsonl" for other in ("element-6", "element-04", "probe-x", "inputs")}
+    assert found == written | kept | {"element-4/notes.txt", "witness.json"}
+    assert not any((place / "w" / part).exists() for part in ("element-3", "element-5", "probe-5", "input"))
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        None,
+        "",
+        "[]",
+        '{"size": 3}',
+        '{"size": 3, "tables": 1}',
+        '{"size": 1e999, "tables": ["T"], "input": true}',
+        '{"size": 3, "tables": ["T"], "input": false}',
+    ],
+)
+def test_input_that_is_not_of_a_witness_is_left_alone(place: Path, about: str | None) -> None:
+    (place / "input").mkdir()
+    (place / "input" / "T.jsonl").write_text("{}")
+    if about is not None:
+        (place / "witness.json").write_text(about)
+    for _ in range(2):
+        assert _witness("q.sql", "--out", ".").exit_code == 0
+    assert (place / "input" / "T.jsonl").read_text() == "{}"
+
+
 def test_proof(place: Path) -> None:
     result = _witness("q.sql", "--prove", "4")
     assert result.exit_code == 0
@@ -86,6 +123,9 @@ def test_queries_without_one(place: Path, sql: str, message: str) -> None:
     ("arguments", "status", "message"),
     [
         (("q.sql", "--out", "w", "--subset", "1,9"), 2, "--subset takes numbers from 1 to 3"),
+        (("q.sql", "--subset", "1"), 2, "add --out DIR"),
+        (("q.sql", "--out", "w", "--probe", "1"), 2, "--probe follows a prefix"),
+        (("q.sql", "--out", "w", "--subset", "1", "--probe", "4"), 2, "--probe takes a number from 1 to 3"),
         (("q.sql", "--prove", "40"), 2, "--prove"),
         (("nothing.sql",), 3, "no such file"),
         (("q.sql", "--out", "q.sql"), 3, "cannot write"),
@@ -95,6 +135,7 @@ def test_wrong_usage(place: Path, arguments: tuple[str, ...], status: int, messa
     result = _witness(*arguments)
     assert result.exit_code == status, result.output
     assert message in result.output
+    assert ("q: unbounded" in result.output) == (message == "cannot write")  # wrong usage is said before the witness
     assert "Traceback" not in result.output
 
 
