@@ -9,6 +9,7 @@ and `criteria.distinguishing` checks it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -87,28 +88,49 @@ class Witness:
 
 
 def build(plan: Plan, size: int) -> Witness | None:
-    """The witness of a plan; None where its conditions, the types or the catalog's contracts do not allow it."""
-    draft = _Draft(plan, size)
-    points = draft.points()
-    times = draft.times() if points is not None else None
-    if points is None or times is None:
-        return None
-    witness = draft.witness(points, times)
-    everything = witness.prefix(range(size))
-    fits = all(fits_contract(plan.branch, (*everything, *probe)) for probe in witness.probes)
-    return witness if fits else None
+    """The witness of a plan; None where its conditions, the types or the catalog's contracts do not allow it.
+
+    Its values are far from the constants, where there is room for that in their types.
+    """
+    for near in (False, True):
+        draft = _Draft(plan, size, near)
+        points = draft.points()
+        times = draft.times() if points is not None else None
+        if points is None or times is None:
+            return None
+        witness = draft.witness(points, times)
+        everything = witness.prefix(range(size))
+        if all(fits_contract(plan.branch, (*everything, *probe)) for probe in witness.probes):
+            return witness
+    return None
+
+
+def fits_at_any_size(plan: Plan) -> bool:
+    """Whether no more rows of a stream share a timestamp the more elements there are, if the catalog limits them."""
+    limited = {source.table for source in plan.branch.streams if source.max_per_timestamp is not None}
+    if not limited:
+        return True
+    pair, three = build(plan, 2), build(plan, 3)
+    return pair is not None and three is not None and _most_at_once(three, limited) <= _most_at_once(pair, limited)
+
+
+def _most_at_once(witness: Witness, tables: set[str]) -> int:
+    """The most rows of one of some streams that share a timestamp."""
+    times = {source.table: source.timestamp or "" for source in witness.plan.branch.streams}
+    rows = [row for row in witness.prefix(range(witness.size)) if row.table in tables]
+    return max(Counter((row.table, row.values[times[row.table]]) for row in rows).values(), default=0)
 
 
 class _Draft:
     """The numbers that a witness of one size is made of."""
 
-    def __init__(self, plan: Plan, size: int) -> None:
+    def __init__(self, plan: Plan, size: int, near: bool) -> None:
         self.plan, self.size = plan, size
         self.branch = plan.branch
         self.facts = Facts.of(plan.branch)
         self.conditions = conditions_of(plan.branch)
         self.step = _round_up(plan.slack)
-        self.start = _round_up(plan.beyond + self.step)
+        self.start = plan.beyond + self.step if near else _round_up(plan.beyond + self.step)
         self.far = 4 * (self.start + 3 * (size + 2) * self.step)
 
     # --- values ------------------------------------------------------------------------------------------------

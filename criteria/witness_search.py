@@ -21,7 +21,7 @@ from criteria.distinguishing import distinguishes
 from criteria.order_search import Reference
 from criteria.set import harmful_references
 from criteria.solution import VALUES, Difference, conditions_of
-from criteria.witness import Kept, Plan, Witness, build
+from criteria.witness import Kept, Plan, Witness, build, fits_at_any_size
 
 MOST_PLANS = 432
 """Plans that are tried for one query before it is called *unknown*."""
@@ -43,7 +43,7 @@ def find_witness(query: Query, violated: tuple[Branch, ...]) -> Witness | None:
     for plan in islice((plan for branch in violated for plan in plans(query, branch)), MOST_PLANS):
         size = enough(query, plan)
         witness = build(plan, size) if size is not None else None
-        if witness is not None and distinguishes(query, witness):
+        if witness is not None and fits_at_any_size(plan) and distinguishes(query, witness):
             return witness
     return None
 
@@ -53,10 +53,11 @@ def enough(query: Query, plan: Plan) -> int | None:
 
     Whether a match satisfies the conditions depends only on the order of the elements that its tuples come from, so
     that what goes wrong at any size goes wrong with as many elements as a branch has streams whose tuples differ
-    between elements, and one more. One SELECT that uses no stream twice has a proof of its own, but for a frontier.
+    between elements, and one more. One SELECT that uses no stream twice has a proof of its own, but for a frontier, or
+    where whole matches are elements.
     """
     tables = [source.table for source in plan.branch.streams]
-    if len(query.branches) == 1 and len(set(tables)) == len(tables) and not plan.frontier:
+    if len(query.branches) == 1 and len(set(tables)) == len(tables) and not plan.frontier and not plan.whole:
         return 2
     pair = build(plan, 2)
     if pair is None:
@@ -101,7 +102,8 @@ def _magnitudes(query: Query) -> tuple[Fraction, Fraction]:
 def _variants(draft: Plan) -> Iterator[Plan]:
     """Other solutions of the same idea: smallest values that are not negative, smallest, greatest."""
     either = (False, True) if draft.frontier else (False,)
-    for backwards, whole in product(either, either):
+    limited = any(source.max_per_timestamp is not None for source in draft.branch.streams)
+    for backwards, whole in product(either, (False, True) if limited else either):
         for greatest, free in ((False, False), (False, True), (True, True)):
             yield replace(draft, greatest=greatest, free=free, backwards=backwards, whole=whole)
 

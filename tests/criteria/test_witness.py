@@ -146,6 +146,48 @@ def test_contracts_of_the_catalog_hold_in_a_witness() -> None:
     assert {(row.values["b"], row.values["c"]) for row in rows} == {(7, "u")}
 
 
+LIMITED = (
+    "SELECT 1 AS one FROM S, U, T WHERE U.B = T.B AND S.B <= U.B",
+    "SELECT DISTINCT T.B FROM S, T WHERE T.ts < S.ts AND S.B = T.B",
+    "SELECT 1 AS one FROM T, S, U WHERE U.ts > S.ts AND U.ts > T.ts AND S.B = T.B AND U.B = S.B",
+)
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 4])
+@pytest.mark.parametrize("sql", LIMITED)
+def test_a_witness_has_no_more_rows_at_a_timestamp_the_larger_it_is(sql: str, most: int) -> None:
+    """Else there would be none of a size above `max_per_timestamp`."""
+    catalog = streams("S T U")
+    catalog["streams"]["T"] = {**catalog["streams"]["T"], "max_per_timestamp": most}
+    witness = decided(sql, catalog).witness
+    assert witness is not None
+    larger = build(witness.plan, 12)
+    assert larger is not None
+    rows = Counter(row.values["ts"] for row in (*larger.prefix(range(12)), *larger.probes[0]) if row.table == "T")
+    assert 0 < max(rows.values()) <= most
+    proof = proof_of(sql, catalog, 5)
+    assert proof is not None and proof.holds
+
+
+@pytest.mark.parametrize(
+    ("kind", "condition"),
+    [
+        ("smallint", "> 20000"),
+        ("tinyint", "> 100"),
+        ("bigint", "> 5000000000000000000"),
+        ("bigint", "< -9000000000000000000"),
+        ("date", "> '9000-01-01'"),
+        ("decimal(6,2)", "> 5000"),
+    ],
+)
+def test_constants_near_the_end_of_a_type_leave_room_for_a_witness(kind: str, condition: str) -> None:
+    catalog = streams("S T", b=kind)
+    sql = f"SELECT T.B FROM S, T WHERE S.ts > T.ts AND T.B {condition}"
+    assert decided(sql, catalog).verdict is Verdict.UNBOUNDED
+    proof = proof_of(sql, catalog, 5)
+    assert proof is not None and proof.holds
+
+
 def test_a_type_without_so_many_values_allows_no_large_witness() -> None:
     catalog = streams("Y Z", a="tinyint")
     decision = decided("SELECT Z.a FROM Y, Z WHERE Y.ts > Z.ts", catalog)

@@ -84,6 +84,14 @@ def test_a_file_is_split_once_for_all_its_queries(report: Path, monkeypatch: pyt
     assert split == ["p.sql", "q.sql"]
 
 
+@pytest.mark.parametrize("wrong", [[1], {"entries": 7}, "a certificate"])
+def test_a_certificate_of_another_shape(report: Path, wrong: Any) -> None:
+    document = json.loads(report.read_text())
+    document["queries"][0]["certificate"] = wrong
+    result = _run("recheck", "-", text=json.dumps(document))
+    assert result.exit_code == 1, result.output
+
+
 @pytest.mark.parametrize(("key", "value"), [("name", ["q"]), ("line", [1]), ("line", None)])
 def test_an_item_that_names_no_statement(report: Path, key: str, value: Any) -> None:
     document = json.loads(report.read_text())
