@@ -68,7 +68,9 @@ def _why_none(search: Search) -> str:
         places = len({(x.source, x.column) for culprits in search.rejected.culprits for x in culprits.attributes})
         many = f"{places} attributes are to blame, and " if places > MOST_CHANGES else ""
         return f"{many}nothing that was tried makes it bounded"
-    return "no bound, domain, window, order, relation, DISTINCT or dropped column makes it bounded, alone or together"
+    tried = "no bound, domain, window, order, relation, DISTINCT or dropped column that was tried makes it bounded"
+    alone = sum(len(change.kinds) == 1 for change in search.tried)
+    return f"{tried} (alone: {alone}, together: {len(search.tried) - alone})"
 
 
 def written(change: Change, layout: Layout, statement: Statement, catalog: Catalog, query: Query) -> Fix | None:

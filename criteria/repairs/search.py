@@ -21,6 +21,8 @@ from preprocess.pipeline import derive
 FEW = 2
 """With fewer single changes than that, pairs are looked for too, and then several together."""
 MOST_PAIRS = 4
+TIMES = frozenset({"window", "order", "simultaneous"})
+"""The kinds of change that say when tuples come."""
 MOST_CHANGES = 8
 """Changes taken together at most."""
 LEAST_ANALYSES = 3
@@ -50,7 +52,8 @@ THOROUGH = Effort(repairs=20, of_a_kind=20, analyses=1000, work=300_000)
 class Search:
     """The search from one rejected query; ``write`` makes a patch of a change, or None where the text has no place.
 
-    After it, ``exhausted`` says that the budget ended it, ``unplaced`` that some change helped but has no patch.
+    After it, ``exhausted`` says that the budget ended it, ``unplaced`` that some change helped but has no patch;
+    ``tried`` are the changes and combinations that were analysed.
     """
 
     rejected: Rejected
@@ -58,6 +61,8 @@ class Search:
     effort: Effort
     analyses: int = field(init=False)
     unplaced: bool = field(init=False, default=False)
+    tried: set[Change] = field(init=False, default_factory=set)
+    _insufficient: list[Change] = field(init=False, default_factory=list)
     _partial: dict[Change, frozenset[Key]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -92,18 +97,28 @@ class Search:
                 for fix in self._written(change):
                     helped.append(change)
                     yield change, fix
-            elif remaining is not None and remaining != self.rejected.violations:
-                self._partial[change] = remaining
+            elif remaining is not None:
+                self._insufficient.append(change)
+                if remaining != self.rejected.violations:
+                    self._partial[change] = remaining
 
     def _pairs(self) -> Iterator[tuple[Change, Fix]]:
-        """Pairs of changes that each remove some violation and together all of them."""
+        """Pairs of changes that each remove some violation and together all of them; DISTINCT with times in any case.
+
+        A set and a bag have violations of their own: what DISTINCT alone, or times alone, leave does not tell of both.
+        """
         pairs = [
             first + second
             for first, second in combinations(self._partial, 2)
             if not self._partial[first] & self._partial[second] & self.rejected.violations
             and _compatible(first, second)
         ]
-        for pair in sorted(pairs, key=_rank):
+        pairs += [
+            first + second
+            for first, second in combinations(self._insufficient, 2)
+            if "distinct" in first.kinds + second.kinds and TIMES.intersection(first.kinds + second.kinds)
+        ]
+        for pair in sorted(dict.fromkeys(pairs), key=_rank):
             if self._remaining(pair) == frozenset():
                 yield from ((pair, fix) for fix in self._written(pair))
 
@@ -142,6 +157,7 @@ class Search:
         query = changed(self.rejected.query, change.steps)
         if query is None:
             return None
+        self.tried.add(change)
         after = Rejected(derive(query), self.rejected.catalog)
         contradicts = after.violations < self.rejected.violations and after.warnings > self.rejected.warnings
         return None if contradicts else after.violations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 import pytest
@@ -142,6 +143,30 @@ def test_repairs_of_a_large_query_cost_few_analyses(monkeypatch: pytest.MonkeyPa
     assert 1 < len(analysed) < 25
     assert repairs is not None and "tries more" in repairs.cut_short
     assert repairs.why_none == "120 attributes are to blame, and nothing that was tried makes it bounded"
+
+
+COLUMNS = "ABCDEFGHIJKN"
+_TYPES = ", ".join(f'{column} = "bigint"' for column in (*COLUMNS, "ts"))
+WIDE = "".join(f'[streams.{name}]\ntimestamp = "ts"\ncolumns = {{ {_TYPES} }}\n' for name in "STU")
+"""Streams with more columns than changes are taken together."""
+
+
+def test_a_wide_set_is_repaired_by_dropping_distinct_and_limiting_time() -> None:
+    columns = ", ".join(f"S.{column}" for column in COLUMNS)
+    fixes = _fixes(f"SELECT DISTINCT {columns} FROM S, T WHERE S.A = T.A AND S.B < T.B", WIDE)
+    assert {fix.changes for fix in fixes} == {("distinct", "window"), ("distinct", "simultaneous")}
+    assert any("S.ts = T.ts" in fix.sql or "T.ts = S.ts" in fix.sql for fix in fixes)
+
+
+def test_where_nothing_helps_only_what_was_tried_is_claimed() -> None:
+    first = "S.N, S.A, S.B, S.C, S.D, S.E, T.A, T.B, T.C, T.D, T.E"
+    second = first.replace("T.", "S.")
+    where = "S.A = T.A AND T.B = U.B AND S.A < U.A AND S.B < U.C"
+    sql = f"SELECT {first} FROM S, T, U WHERE {where} AND T.ts < S.ts UNION SELECT {second} FROM S, T, U WHERE {where}"
+    repairs = with_repairs(_first(sql, WIDE), thorough=True).repairs
+    assert repairs is not None and not repairs.fixes
+    found = re.search(r"that was tried makes it bounded \(alone: (\d+), together: (\d+)\)$", repairs.why_none)
+    assert found is not None and int(found[1]) > 50 and int(found[2]) > 10
 
 
 ODD = [case for case in read_cases("front_end.cases") if case.name != "nothing but a comment"]
