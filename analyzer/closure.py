@@ -368,6 +368,18 @@ def implied(closure: Closure, atom: Comparison) -> bool:
     return all(matrix.implies(i, j, c, strict) for i, j, c, strict in edges)
 
 
+def admits(closure: Closure, atom: Comparison) -> bool:
+    """Whether ``x < y + c`` or ``x > y + c`` leaves a closure satisfiable, without working out what follows then."""
+    less, greater = (atom.left, atom.right) if atom.op is Op.LT else (atom.right, atom.left)
+    if less is None or greater is None or atom.op not in (Op.LT, Op.GT):
+        raise ValueError("only a strict comparison of two attributes can be asked for")
+    offset = 0 if isinstance(atom.offset, str) else atom.offset
+    matrix, x = closure.node(less)
+    return closure.satisfiable and matrix.admits(
+        x, closure.nodes[greater][1], offset if atom.op is Op.LT else -offset, strict=True
+    )
+
+
 def with_comparison(closure: Closure, atom: Comparison) -> Closure:
     """The closure with one more comparison of two attributes (not ``<>``)."""
     if atom.right is None or (isinstance(atom.offset, str) and atom.offset):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from analyzer.closure import Closure, Sort, close, implied, with_comparison
+from analyzer.closure import Closure, Sort, admits, close, implied, with_comparison
 from analyzer.query import Branch, Comparison, Op
 
 MOST_DECISIONS = 64
@@ -20,7 +20,8 @@ def contradictory(branch: Branch) -> bool:
     if not closure.satisfiable:
         return True
     unequal = [atom for atom in branch.atoms if isinstance(atom, Comparison) and _confined(closure, atom)]
-    return bool(unequal) and not _solvable(closure, unequal, [MOST_DECISIONS])
+    known = closure.restricted(dict.fromkeys(attribute for atom in unequal for attribute in atom.attributes))
+    return bool(unequal) and not _solvable(known, unequal, [MOST_DECISIONS])
 
 
 def _confined(closure: Closure, atom: Comparison) -> bool:
@@ -38,5 +39,5 @@ def _solvable(closure: Closure, unequal: list[Comparison], left: list[int]) -> b
     if not undecided or left[0] < 0:
         return True
     first, *others = undecided
-    sides = (with_comparison(closure, replace(first, op=op)) for op in (Op.LT, Op.GT))
-    return any(side.satisfiable and _solvable(side, others, left) for side in sides)
+    sides = (replace(first, op=op) for op in (Op.LT, Op.GT))
+    return any(admits(closure, side) and _solvable(with_comparison(closure, side), others, left) for side in sides)

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TypeGuard
 
 from analyzer.boundedness import Facts
-from analyzer.closure import Closure, close, with_comparison
+from analyzer.closure import Closure, admits, close, with_comparison
 from analyzer.errors import TooManyBranchesError
 from analyzer.query import Branch, Comparison, Condition, Op, Query, Truth, conjunction
 from preprocess.split_disjunctions import MOST_BRANCHES
@@ -22,11 +22,12 @@ def split_unequal(query: Query) -> Query:
     branches: list[Branch] = []
     for branch in query.branches:
         wanted = () if isinstance(branch.where, Truth) else tuple(a for a in branch.atoms if _is_join(a, branch))
-        found = _split(branch, wanted, query.distinct)
+        found = _split(branch, wanted, query.distinct) if wanted else [()]
         if len(branches) + len(found) > MOST_BRANCHES:
             span = wanted[0].span if wanted else None
             raise TooManyBranchesError(query.name, MOST_BRANCHES, file=query.file, span=span or branch.span)
-        branches.extend(half for half in found if close(half).satisfiable or not wanted)
+        halves = [replace(branch, where=conjunction(atoms)) for atoms in found] if wanted else [branch]
+        branches.extend(half for half in halves if close(half).satisfiable or not wanted)
     return replace(query, branches=tuple(branches))
 
 
@@ -34,27 +35,33 @@ def _is_join(atom: Condition, branch: Branch) -> TypeGuard[Comparison]:
     return isinstance(atom, Comparison) and atom.op is Op.NE and branch.joins_streams(atom)
 
 
-def _split(branch: Branch, wanted: tuple[Comparison, ...], distinct: bool) -> list[Branch]:
-    """The branch with every wanted ``<>`` split; stops beyond `MOST_BRANCHES`, since n of them make 2^n."""
-    if not wanted:
-        return [branch]
+def _split(branch: Branch, wanted: tuple[Comparison, ...], distinct: bool) -> list[tuple[Condition, ...]]:
+    """The branch's conditions with every wanted ``<>`` split; stops beyond `MOST_BRANCHES`: n of them make 2^n."""
     rest = tuple(atom for atom in branch.atoms if atom not in wanted)
-    found: list[tuple[tuple[Condition, ...], Closure]] = [(rest, close(branch))]
-    for atom in wanted:
-        if len(found) <= MOST_BRANCHES:
-            halves = (
-                ((*atoms, half), refined)
-                for atoms, closure in found
-                for half, refined in _halves(branch, closure, atom, distinct)
-            )
-            found = list(islice(halves, MOST_BRANCHES + 1))
-    return [replace(branch, where=conjunction(atoms)) for atoms, _ in found]
+    closure = close(branch)
+    if distinct:  # a smaller closure is faster to refine; what bounds an attribute does not matter
+        closure = closure.restricted(dict.fromkeys(a for atom in wanted for a in atom.attributes))
+    found: list[tuple[tuple[Condition, ...], Closure]] = [(rest, closure)]
+    for place, atom in enumerate(wanted):
+        if len(found) > MOST_BRANCHES:
+            break
+        if place:
+            found = [(atoms, _refined(known, atoms[-1])) for atoms, known in found]
+        halves = ((atoms, known, half) for atoms, known in found for half in _halves(branch, known, atom, distinct))
+        found = [((*atoms, half), known) for atoms, known, half in islice(halves, MOST_BRANCHES + 1)]
+    return [atoms for atoms, _ in found]
 
 
-def _halves(branch: Branch, closure: Closure, atom: Comparison, distinct: bool) -> list[tuple[Comparison, Closure]]:
-    """The possible halves of a ``<>`` with the closure under each; itself where it need not be split."""
-    halves = [replace(atom, op=op) for op in (Op.LT, Op.GT)]
-    possible = [(half, refined) for half in halves if (refined := with_comparison(closure, half)).satisfiable]
-    facts = Facts(branch, closure)
-    needless = not distinct and not branch.is_time(atom.left) and all(map(facts.bounded, atom.attributes))
-    return [(atom, closure)] if needless and len(possible) == len(halves) else possible
+def _refined(closure: Closure, half: Condition) -> Closure:
+    """The closure under a half of a ``<>``; itself under one that was not split."""
+    return with_comparison(closure, half) if isinstance(half, Comparison) and half.op is not Op.NE else closure
+
+
+def _halves(branch: Branch, closure: Closure, atom: Comparison, distinct: bool) -> list[Comparison]:
+    """The possible halves of a ``<>``; itself where it need not be split."""
+    possible = [half for op in (Op.LT, Op.GT) if admits(closure, half := replace(atom, op=op))]
+    if len(possible) == 2 and not distinct and not branch.is_time(atom.left):
+        facts = Facts(branch, closure)
+        if all(map(facts.bounded, atom.attributes)):
+            return [atom]
+    return possible
