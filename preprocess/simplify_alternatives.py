@@ -6,6 +6,7 @@
 ``x < y OR x = y``                      ``x <= y``
 ``a < 2 OR a > 2``                      ``a <> 2``
 ``a < 5 OR a >= 5``                     ``a IS NOT NULL``
+``a IS NULL OR a IS NOT NULL AND b``    ``a IS NULL OR b``
 ``a OR a AND b``                        ``a``
 ``a AND b OR a AND c``                  ``a AND (b OR c)``
 ``b OR a``                              ``a OR b``
@@ -17,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from analyzer.query import And, Branch, Comparison, Condition, Formula, OneOf, Op, Or, Truth
+from analyzer.query import And, Branch, Comparison, Condition, Formula, NullTest, OneOf, Op, Or, Truth
 from preprocess.formula_order import FormulaOrder, Key
 from preprocess.normalise import conjoined, disjoined
 from preprocess.ranges import Range, Subject, intersection
@@ -148,7 +149,9 @@ class Simplifier:
             return Truth(True)
         options = [self.option((part,)) for part in flat if not isinstance(part, Truth)]
         possible = [option for option in options if all(self.subjects.said(option.values()).values())]
-        options = self.united(_absorbed(possible))
+        options = _without_nulls(self.united(_absorbed(possible)))
+        if not all(options):
+            return Truth(True)
         common = self._common(options) if len(options) > 1 else {}
         if not common:
             return self._alternatives(options)
@@ -237,6 +240,17 @@ def _absorbed(options: list[Option]) -> list[Option]:
             else:
                 longer.append(option)
     return [option for option in options if id(option) in kept]
+
+
+def _without_nulls(options: list[Option]) -> list[Option]:
+    """Alternatives without the NOT NULLs that another one makes up for: ``a IS NULL OR a IS NOT NULL AND b``."""
+    tests = (part for option in options if len(option) == 1 for part in option.values() if isinstance(part, NullTest))
+    nulls = {test.attribute for test in tests if test.is_null}
+
+    def said_already(part: Formula) -> bool:
+        return isinstance(part, NullTest) and not part.is_null and part.attribute in nulls
+
+    return [{key: part for key, part in option.items() if not said_already(part)} for option in options]
 
 
 def _joins(formula: Formula) -> bool:

@@ -146,6 +146,16 @@ ALTERNATIVES = [
     ("one that can never hold", "T.a = 1 AND (S.b = 2 OR T.a > 3 AND S.b = 3)", "T.a = 1 AND S.b = 2"),
     ("one that always holds", "T.a = 1 AND (S.b = 2 OR T.a < 3)", "T.a = 1"),
     ("a negation", "NOT (T.a < 1 OR T.a > 4) AND NOT (S.b <> 3 AND S.b <> 5)", "T.a BETWEEN 1 AND 4 AND S.b IN (3, 5)"),
+    ("NULL or not", "(T.b IS NULL OR T.b IS NOT NULL) AND T.a = 1", "T.a = 1"),
+    ("NULL or anything", "(T.d IS NULL OR T.d > 5D OR T.d <= 5D) AND T.a = 1", "T.a = 1"),
+    ("NULL or either truth value", "(T.f OR NOT T.f OR T.f IS NULL) AND T.a = 1", "T.a = 1"),
+    ("not NULL and not NULL", "NOT (T.b IS NULL AND T.b IS NOT NULL) AND T.a = 1", "T.a = 1"),
+    (
+        "NULL or any order",
+        "(S.a < T.b OR S.a >= T.b OR S.a IS NULL OR T.b IS NULL) AND T.a = 1",
+        "T.a = 1",
+    ),
+    ("NULL or a condition", "(S.b IS NULL OR S.b IS NOT NULL AND T.a = 1) AND T.a = 1", "T.a = 1"),
     (
         "made up for",
         "S.a < T.a AND S.b > 0 OR S.a >= T.a AND S.b >= 1",
