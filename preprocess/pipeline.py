@@ -7,10 +7,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from analyzer.diagnostics import Diagnostic
-from analyzer.query import Query
+from analyzer.query import FALSE, Query
 from preprocess.contradictory_alternatives import contradictory_alternatives
 from preprocess.drop_unsatisfiable import drop_unsatisfiable
 from preprocess.merge_timestamps import merge_timestamps
+from preprocess.normalise import normalise
 from preprocess.rename_finite import rename_finite
 from preprocess.split_disjunctions import split_disjunctions
 from preprocess.split_unequal import split_unequal
@@ -82,7 +83,8 @@ class Derivation:
     @cached_property
     def warnings(self) -> tuple[Diagnostic, ...]:
         """What can never hold: a whole SELECT, and alternatives of the others."""
-        _, whole = drop_unsatisfiable(self.after("conjunctive"))
+        false = {branch.statement for branch in self.query.branches if normalise(branch.where) == FALSE}
+        _, whole = drop_unsatisfiable(self.after("conjunctive"), false)
         alive = {branch.statement for branch in self.after("satisfiable").branches}
         rest = tuple(branch for branch in self.query.branches if branch.statement in alive)
         return (*whole, *contradictory_alternatives(replace(self.query, branches=rest)))

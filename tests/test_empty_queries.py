@@ -62,6 +62,16 @@ def test_an_empty_query_is_bounded_and_reported(condition: str) -> None:
             assert not any(expected.values())
 
 
+@pytest.mark.parametrize(
+    ("condition", "false"),
+    [("false", True), ("1 = 2", True), ("NULL", True), ("S.b = 1 AND NOT true", True), ("S.b = 1 AND S.b = 2", False)],
+)
+def test_a_condition_that_is_false_is_not_called_a_contradiction(condition: str, false: bool) -> None:
+    (diagnostic,) = decided(_sql(condition), CATALOG).diagnostics
+    why = "its condition is never true" if false else "its conditions contradict each other"
+    assert (diagnostic.code, diagnostic.message) == ("SB150", f"this query can never produce a row: {why}")
+
+
 @pytest.mark.parametrize("condition", [possible for _, possible in EMPTY])
 def test_its_neighbour_is_not_empty(condition: str) -> None:
     decision = decided(_sql(condition), CATALOG)

@@ -3,7 +3,7 @@
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-IGNORED = ("span", "name_span", "file", "line")
+IGNORED = ("span", "name_span", "operands", "file", "line")
 
 
 def meaning(value: Any, ignored: tuple[str, ...] = IGNORED) -> Any:
