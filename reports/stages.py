@@ -15,6 +15,7 @@ from analyzer.values import decode
 from criteria.check import Checked
 from criteria.dependency_graph import DependencyGraph
 from criteria.paper import preprocessed
+from criteria.size import Size
 from criteria.synopsis import MOST_TABLES
 from criteria.verdict import Decision
 from criteria.ways import MOST_WAYS, Part, Transition
@@ -82,13 +83,16 @@ def show_facts(checked: Checked, decision: Decision) -> str:
 
 
 def show_bound(checked: Checked, decision: Decision) -> str:
-    """M per table and in total, simplified by sympy."""
+    """M per table and in total, simplified by sympy; and how many bytes the tables are in a job's state."""
+    from criteria.certificate import certificate
     from criteria.symbolic import symbolic
 
     if checked.bound is None:
         return "no bound" if checked.verdict.value != "bounded" else f"bounded, in more than {MOST_TABLES} tables"
     lines = [f"{table.table}: {symbolic(table.size)}" for table in checked.bound.tables]
-    return "\n".join([*lines, f"M = {symbolic(checked.bound.entries)}"])
+    stored = certificate(checked.bound, decision.query.distinct).bytes
+    most = "any number, of a type of any length" if stored is None else symbolic(Size(stored.formula, stored.value))
+    return "\n".join([*lines, f"M = {symbolic(checked.bound.entries)}", f"bytes of the state <= {most}"])
 
 
 def show_tables(checked: Checked, decision: Decision) -> str:
@@ -221,6 +225,6 @@ STAGES: tuple[Stage, ...] = (
     Stage("closure", "P+, everything the conditions imply", show_closure),
     Stage("graph", "the dependency graph's spanning trees", show_graph),
     Stage("tables", "the sets of streams, what is kept of them, and which arrivals lead there", show_tables),
-    Stage("bound", "the bound M per table, as a symbolic expression", show_bound),
+    Stage("bound", "the bound M per table, as a symbolic expression, and in bytes", show_bound),
     Stage("facts", "which streams may lag, what is bounded, which joins are harmless", show_facts),
 )
