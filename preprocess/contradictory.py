@@ -6,6 +6,7 @@ The closure knows ``<>`` only at the ends of ranges. Three booleans that all dif
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 from analyzer.closure import Closure, Sort, admits, close, implied, with_comparison
 from analyzer.query import Branch, Comparison, Op
@@ -14,6 +15,7 @@ MOST_DECISIONS = 64
 """Sides of a ``<>`` that are tried before a branch is taken to be possible."""
 
 
+@lru_cache(maxsize=64)
 def contradictory(branch: Branch) -> bool:
     """Whether a branch whose condition is a conjunction has no solution, as far as that is found."""
     closure = close(branch)
@@ -21,7 +23,7 @@ def contradictory(branch: Branch) -> bool:
         return True
     unequal = [atom for atom in branch.atoms if isinstance(atom, Comparison) and _confined(closure, atom)]
     known = closure.restricted(dict.fromkeys(attribute for atom in unequal for attribute in atom.attributes))
-    return bool(unequal) and not _solvable(known, unequal, [MOST_DECISIONS])
+    return bool(unequal) and not _assignable(known, unequal) and not _solvable(known, unequal, [MOST_DECISIONS])
 
 
 def _confined(closure: Closure, atom: Comparison) -> bool:
@@ -31,6 +33,31 @@ def _confined(closure: Closure, atom: Comparison) -> bool:
     matrix, x = closure.node(atom.left)
     y = closure.nodes[atom.right][1]
     return matrix.finite(x, y) and matrix.finite(y, x)
+
+
+def _assignable(closure: Closure, unequal: list[Comparison]) -> bool:
+    """Whether values chosen one after the other satisfy everything: a quick yes, where there is room.
+
+    In a closure any values that fit each other fit some solution.
+    """
+    matrix = closure.bounds[Sort.DISCRETE]
+    apart: dict[int, list[tuple[int, int]]] = {}
+    for atom in unequal:
+        (_, x), (_, y) = (closure.nodes[attribute] for attribute in (atom.left, atom.right or atom.left))
+        offset = int(atom.offset)
+        apart.setdefault(x, []).append((y, offset))
+        apart.setdefault(y, []).append((x, -offset))
+    values = {0: 0}
+    for node, others in apart.items():
+        low = max((v - b for o, v in values.items() if (b := matrix.bound(o, node)) is not None), default=None)
+        high = min((v + b for o, v in values.items() if (b := matrix.bound(node, o)) is not None), default=None)
+        taken = {values[other] + offset for other, offset in others if other in values}
+        first, step = (low, 1) if low is not None else (high or 0, -1)
+        free = next(value for value in range(first, first + step * (len(taken) + 1), step) if value not in taken)
+        if high is not None and free > high:
+            return False
+        values[node] = free
+    return True
 
 
 def _solvable(closure: Closure, unequal: list[Comparison], left: list[int]) -> bool:

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TypeGuard
 
 from analyzer.boundedness import Facts
-from analyzer.closure import Closure, admits, close, with_comparison
+from analyzer.closure import admits, close, with_comparison
 from analyzer.errors import TooManyBranchesError
 from analyzer.query import Branch, Comparison, Condition, Op, Query, Truth, conjunction
 from preprocess.split_disjunctions import MOST_BRANCHES
@@ -41,27 +41,26 @@ def _split(branch: Branch, wanted: tuple[Comparison, ...], distinct: bool) -> li
     closure = close(branch)
     if distinct:  # a smaller closure is faster to refine; what bounds an attribute does not matter
         closure = closure.restricted(dict.fromkeys(a for atom in wanted for a in atom.attributes))
-    found: list[tuple[tuple[Condition, ...], Closure]] = [(rest, closure)]
+    found: list[tuple[tuple[Condition, ...], Facts]] = [(rest, Facts(branch, closure))]
     for place, atom in enumerate(wanted):
         if len(found) > MOST_BRANCHES:
             break
         if place:
             found = [(atoms, _refined(known, atoms[-1])) for atoms, known in found]
-        halves = ((atoms, known, half) for atoms, known in found for half in _halves(branch, known, atom, distinct))
+        halves = ((atoms, known, half) for atoms, known in found for half in _halves(known, atom, distinct))
         found = [((*atoms, half), known) for atoms, known, half in islice(halves, MOST_BRANCHES + 1)]
     return [atoms for atoms, _ in found]
 
 
-def _refined(closure: Closure, half: Condition) -> Closure:
-    """The closure under a half of a ``<>``; itself under one that was not split."""
-    return with_comparison(closure, half) if isinstance(half, Comparison) and half.op is not Op.NE else closure
+def _refined(facts: Facts, half: Condition) -> Facts:
+    """What is known under a half of a ``<>``; the same under one that was not split."""
+    if not isinstance(half, Comparison) or half.op is Op.NE:
+        return facts
+    return Facts(facts.branch, with_comparison(facts.closure, half))
 
 
-def _halves(branch: Branch, closure: Closure, atom: Comparison, distinct: bool) -> list[Comparison]:
+def _halves(facts: Facts, atom: Comparison, distinct: bool) -> list[Comparison]:
     """The possible halves of a ``<>``; itself where it need not be split."""
-    possible = [half for op in (Op.LT, Op.GT) if admits(closure, half := replace(atom, op=op))]
-    if len(possible) == 2 and not distinct and not branch.is_time(atom.left):
-        facts = Facts(branch, closure)
-        if all(map(facts.bounded, atom.attributes)):
-            return [atom]
-    return possible
+    possible = [half for op in (Op.LT, Op.GT) if admits(facts.closure, half := replace(atom, op=op))]
+    needless = len(possible) == 2 and not distinct and not facts.branch.is_time(atom.left)
+    return [atom] if needless and all(map(facts.bounded, atom.attributes)) else possible
