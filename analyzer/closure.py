@@ -370,14 +370,11 @@ def implied(closure: Closure, atom: Comparison) -> bool:
 
 def admits(closure: Closure, atom: Comparison) -> bool:
     """Whether ``x < y + c`` or ``x > y + c`` leaves a closure satisfiable, without working out what follows then."""
-    less, greater = (atom.left, atom.right) if atom.op is Op.LT else (atom.right, atom.left)
-    if less is None or greater is None or atom.op not in (Op.LT, Op.GT):
+    if atom.right is None or atom.op not in (Op.LT, Op.GT):
         raise ValueError("only a strict comparison of two attributes can be asked for")
-    offset = 0 if isinstance(atom.offset, str) else atom.offset
-    matrix, x = closure.node(less)
-    return closure.satisfiable and matrix.admits(
-        x, closure.nodes[greater][1], offset if atom.op is Op.LT else -offset, strict=True
-    )
+    matrix, x = closure.node(atom.left)
+    (edge,) = _edges(x, atom.op, closure.nodes[atom.right][1], _number(atom.offset, atom.right, closure.ranks))
+    return closure.satisfiable and matrix.admits(*edge)
 
 
 def with_comparison(closure: Closure, atom: Comparison) -> Closure:

@@ -166,8 +166,6 @@ def _in_few_ways(synopsis: Synopsis) -> Iterator[Synopsis]:
 
 def _table_bounds(synopsis: Synopsis, prefix: str) -> tuple[Synopsis, list[TableBound]] | None:
     """The tables with their bounds; None where one has none."""
-    if synopsis.sets is None and synopsis.families is None:
-        return None
     tables = []
     for table in synopsis.tables:
         count = table_count(synopsis.facts, table)
@@ -198,6 +196,9 @@ def _family_count(facts: Facts, table: Table) -> Count | None:
 
     Where several members bring the same relation, one row of it is in an entry.
     """
+    fixed = fixed_in_family(facts, table)
+    if fixed is None:
+        return None
     counts = [member_count(facts, table, member) for member in table.members]
     known = tuple(count for count in counts if count is not None)
     if len(known) < len(counts):
@@ -205,7 +206,6 @@ def _family_count(facts: Facts, table: Table) -> Count | None:
     size = all_but_full(table.members, [count.size for count in known])
     if size is None:
         return None
-    fixed = fixed_in_family(facts, table) or ()
     once = {r: _row_count(facts, table, r) if r in fixed else _relation_count(facts, table, r) for r in table.relations}
     shared = _all([once[r] for r in table.relations if r in fixed or r in shared_relations(table.members)])
     sets = Count(Rule.FAMILY, size, of=(*known, best(table, fixed)) if table.extrema else known)

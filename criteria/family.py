@@ -30,10 +30,9 @@ if TYPE_CHECKING:
     from criteria.synopsis import Synopsis
 
 
-def families(synopsis: Synopsis) -> tuple[Table, ...] | None:
-    """A family of each component of the streams; None where entries with one key would have several best extrema."""
-    found = tuple(_family(synopsis, streams) for streams in components(synopsis))
-    return found if all(fixed_in_family(synopsis.facts, family) is not None for family in found) else None
+def families(synopsis: Synopsis) -> tuple[Table, ...]:
+    """A family of each component of the streams; whether it has a bound, its count tells."""
+    return tuple(_family(synopsis, streams) for streams in components(synopsis))
 
 
 def components(synopsis: Synopsis) -> tuple[tuple[str, ...], ...]:

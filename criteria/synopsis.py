@@ -123,23 +123,18 @@ class Synopsis:
 
     @cached_property
     def tables(self) -> tuple[Table, ...]:
-        """One table per set; beyond `MOST_TABLES` families, and a table of each component's full set.
-
-        Raises ValueError where there are no families.
-        """
+        """One table per set; beyond `MOST_TABLES` families, and a table of each component's full set."""
         if self.sets is not None:
             return tuple(self._table(members) for members in self.sets)
-        if self.families is None:
-            raise ValueError(f"more than {MOST_TABLES} tables")
         several = tuple(family for family in self.families if len(family.members) > 1)
         if len(self.families) == 1:
             return several
         return (*several, *(self._table(family.streams) for family in self.families))
 
     @cached_property
-    def families(self) -> tuple[Table, ...] | None:
-        """The tables of all sets of each component, where each set cannot have one; None where there are none."""
-        return families(self) if self.sets is None else None
+    def families(self) -> tuple[Table, ...]:
+        """The tables of all sets of each component, where each set cannot have one; else none."""
+        return families(self) if self.sets is None else ()
 
     @cached_property
     def transitions(self) -> tuple[Transition, ...] | None:
@@ -147,7 +142,7 @@ class Synopsis:
 
         The entries of a family grow by a stream at a time instead.
         """
-        if self.families is not None:
+        if self.families:
             grown = {family.streams: len(family.members) > 1 for family in self.families}
             return ways_between(self.streams, grown) if len(grown) > 1 else ()
         return ways(self.facts, self.parts, (*(self.sets or ()), self.streams))

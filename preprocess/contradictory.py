@@ -43,7 +43,7 @@ def _assignable(closure: Closure, unequal: list[Comparison]) -> bool:
     matrix = closure.bounds[Sort.DISCRETE]
     apart: dict[int, list[tuple[int, int]]] = {}
     for atom in unequal:
-        (_, x), (_, y) = (closure.nodes[attribute] for attribute in (atom.left, atom.right or atom.left))
+        (_, x), (_, y) = (closure.nodes[attribute] for attribute in atom.attributes)
         offset = int(atom.offset)
         apart.setdefault(x, []).append((y, offset))
         apart.setdefault(y, []).append((x, -offset))

@@ -295,7 +295,7 @@ class _Family:
 
     def _counted_once(self, parts: list[Count]) -> Checker:
         """The same of the relations that several members bring, or whose rows are given: an entry has one of each."""
-        every = Count("product", "", (), None, None, None, (), (), None, tuple(parts), ())
+        every = replace(self.table.count, rule="product", of=tuple(parts))
         alone = replace(self.table, streams=(), relations=tuple(self.shared | self.fixed), ages=(), extrema=())
         return self._covering(replace(alone, members=(), lapses=()), every, self.shared)
 

@@ -55,8 +55,7 @@ class TableWords:
     @property
     def tables(self) -> tuple[Table, ...] | None:
         """The tables; None where they are too many. Those for many sets of streams are only there with their sizes."""
-        none = self.synopsis.sets is None and (not self.sizes or self.synopsis.families is None)
-        return None if none else self.synopsis.tables
+        return None if self.synopsis.sets is None and not self.sizes else self.synopsis.tables
 
     def lines(self, table: Table) -> tuple[str, ...]:
         """What a table keeps, a line per part of its key, and its size."""

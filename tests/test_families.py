@@ -40,7 +40,7 @@ from tests.support.product import decided
 from tests.support.profiles import MORE
 from tests.support.queries import EXECUTABLE, Features, make_statement
 from tests.support.streams import adversarial_rows, small_rows
-from tests.support.wide_families import WIDE, families_of, wide, wide_bound
+from tests.support.wide_families import WIDE, certified_family, families_of, run_on_random_rows, wide, wide_bound
 
 Catalog = dict[str, Any]
 LANGUAGES = {
@@ -137,14 +137,11 @@ def test_families_of_streams_with_a_key(distinct: bool) -> None:
     for seed in range(120 * MORE):
         choices = Choices.seeded(seed)
         statement = make_keyed_statement(choices, distinct)
-        sql, catalog = statement.sql, statement.catalog
-        decision = decided(sql, catalog)
-        found = bound(decision.derivation.split) if decision.verdict is Verdict.BOUNDED else None
-        if found is None or not (tables := [table for _, table, _ in families_of(found)]):
+        if (certified := certified_family(statement)) is None:
             continue
-        assert not rejections(decision, found), sql
-        rows = (adversarial_rows if choices.chance(40) else small_rows)(choices, catalog)
-        ran = printed_as_sql_says(sql, decision, catalog, rows)
+        decision, found = certified
+        tables = [table for _, table, _ in families_of(found)]
+        ran = run_on_random_rows(statement, decision, choices)
         seen["results"] += ran.results if ran is not None else 0
         seen["extrema"] += any(table.extrema for table in tables)
         seen["several"] += any(len(table.extrema) > 1 for table in tables)

@@ -16,7 +16,6 @@ from criteria.bound import Bound, bound
 from criteria.certificate import certificate, to_json
 from criteria.family import shared_relations
 from criteria.verdict import Decision
-from criteria.vocabulary import Verdict
 from recheck.validate import faults
 from tests.support.against_sql import printed_as_sql_says
 from tests.support.certificates import rejections
@@ -25,7 +24,7 @@ from tests.support.product import decided
 from tests.support.profiles import MORE
 from tests.support.relation_queries import make_relation_statement
 from tests.support.streams import adversarial_rows, small_rows
-from tests.support.wide_families import families_of
+from tests.support.wide_families import certified_family, families_of, run_on_random_rows
 
 DENSE = {"k": "bigint", "a": "double", "b": "double"}
 STREAM = {"timestamp": "ts", "max_per_timestamp": 3, "columns": {**DENSE, "ts": "bigint"}}
@@ -89,15 +88,11 @@ def test_random_queries_print_what_sql_says_within_their_bound(distinct: bool) -
     for seed in range(160 * MORE):
         choices = Choices.seeded(seed)
         statement = make_relation_statement(choices, distinct)
-        sql, catalog = statement.sql, statement.catalog
-        decision = decided(sql, catalog)
-        found = bound(decision.derivation.split) if decision.verdict is Verdict.BOUNDED else None
-        assert found is not None or decision.verdict is not Verdict.BOUNDED, sql
-        if found is None or not (shared := _shared(found)):
+        certified = certified_family(statement)
+        if certified is None or not (shared := _shared(certified[1])):
             continue
-        assert not rejections(decision, found), sql
-        rows = (adversarial_rows if choices.chance(40) else small_rows)(choices, catalog)
-        ran = printed_as_sql_says(sql, decision, catalog, rows)
+        decision, found = certified
+        ran = run_on_random_rows(statement, decision, choices)
         seen["ran"] += ran is not None
         seen["results"] += 0 if ran is None else ran.results
         seen["two relations"] += len(shared) > 1

@@ -113,11 +113,8 @@ class Search:
             if not self._partial[first] & self._partial[second] & self.rejected.violations
             and _compatible(first, second)
         ]
-        pairs += [
-            first + second
-            for first, second in combinations(self._insufficient, 2)
-            if "distinct" in first.kinds + second.kinds and TIMES.intersection(first.kinds + second.kinds)
-        ]
+        both = (first + second for first, second in combinations(self._insufficient, 2))
+        pairs += [pair for pair in both if "distinct" in pair.kinds and TIMES.intersection(pair.kinds)]
         for pair in sorted(dict.fromkeys(pairs), key=_rank):
             if self._remaining(pair) == frozenset():
                 yield from ((pair, fix) for fix in self._written(pair))

@@ -9,7 +9,13 @@ from criteria.bound import Bound, bound
 from criteria.size import Size
 from criteria.tables import Table
 from criteria.verdict import Decision
+from criteria.vocabulary import Verdict
+from tests.support.against_sql import Printed, printed_as_sql_says
+from tests.support.certificates import rejections
+from tests.support.choices import Choices
 from tests.support.product import decided
+from tests.support.queries import Statement
+from tests.support.streams import adversarial_rows, small_rows
 
 Catalog = dict[str, Any]
 
@@ -79,3 +85,22 @@ def wide_bound(shape: str, number: int) -> tuple[Decision, Bound]:
     found = bound(decision.derivation.split)
     assert found is not None
     return decision, found
+
+
+def certified_family(statement: Statement) -> tuple[Decision, Bound] | None:
+    """A statement's decision and its bound, which is certified; None for one that is not bounded, or has no family."""
+    decision = decided(statement.sql, statement.catalog)
+    if decision.verdict is not Verdict.BOUNDED:
+        return None
+    found = bound(decision.derivation.split)
+    assert found is not None, statement.sql
+    if not families_of(found):
+        return None
+    assert not rejections(decision, found), statement.sql
+    return decision, found
+
+
+def run_on_random_rows(statement: Statement, decision: Decision, choices: Choices) -> Printed | None:
+    """What its job prints, which is what SQL says; None where there is no job."""
+    rows = (adversarial_rows if choices.chance(40) else small_rows)(choices, statement.catalog)
+    return printed_as_sql_says(statement.sql, decision, statement.catalog, rows)
