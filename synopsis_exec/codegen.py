@@ -45,11 +45,13 @@ _JOB = (
     "cells",
     "lines",
     "folding",
+    "cuts",
+    "large",
 )
-_APART = ("cuts", "ranges", "range_fold", "executors")
+_APART = ("ranges", "range_fold", "executors")
 _END_OF_JOB = ("running",)
 """The modules of `synopsis_exec.job` in a job, in order: the second or the third tuple is its kernel, and the fifth is
-there where large batches may stay on the executors."""
+there where the executors may fold large batches."""
 _OURS = ("synopsis_exec", "punctuation")
 _TOOL = ("analyzer", "preprocess", "criteria", "punctuation", "synopsis_exec")
 """The packages that decide what a job says."""
@@ -78,7 +80,7 @@ def job_text(plan: Plan) -> str:
     job = (*_JOB, *(_APART if apart else ()), *_END_OF_JOB)
     used = (*_BASIS, *(() if by_row else ("shape",)), *kernel, *job)
     parts = list(map(_part, job))
-    parts.insert(job.index("running"), f"Batches = {'SpreadJob' if apart else 'Job'}\n")
+    parts.insert(job.index("running"), f"Batches = {'SpreadJob' if apart else 'LargeJob'}\n")
     parts.insert(job.index("closing"), punctuation_text(_module("closing")))
     head = "\n".join(["", _FIRST, _imports(used), _SPARK, _constants(plan)])
     code = head.rstrip("\n") + "\n" + "\n\n".join([*texts, *parts, _END])

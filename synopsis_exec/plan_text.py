@@ -36,7 +36,7 @@ def ranges_in_words(plan: Plan) -> str:
     """Where batches are folded, and why."""
     reason = no_ranges_reason(plan)
     if reason:
-        return f"on the driver, because {reason}"
+        return f"on the driver, large ones a slice of time after the other, because {reason}"
     there, back = "on the driver, large ones on the executors in ranges of time", reach(plan)
     if back is None:
         return f"{there}: what each does to the tables first, then its results"

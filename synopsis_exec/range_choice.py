@@ -1,4 +1,4 @@
-"""Whether a query's large batches are folded in ranges of time, and how each range gets the tables at its start."""
+"""Whether executors fold a query's large batches in ranges of time, and how each range gets the tables at its start."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MOST_TABLES = 12
 
 
 def no_ranges_reason(plan: Plan) -> str | None:
-    """Why all batches of a query are folded on the driver; None where large ones stay on the executors."""
+    """Why the driver folds large batches, too; None where the executors do."""
     if row_kernel_reason(plan):
         return "its kernel takes one timestamp after the other"
     if reach(plan) is not None:

@@ -10,51 +10,29 @@ import json
 import pickle
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from synopsis_exec.job.arrivals import Arrived
-from synopsis_exec.job.arrow import COUNT, no_rows, together, with_counts
+from synopsis_exec.job.arrow import COUNT, together, with_counts
 from synopsis_exec.job.batch import results_of_rows
-from synopsis_exec.job.contracts import Spread
-from synopsis_exec.job.cuts import chosen, quantiles, range_text
-from synopsis_exec.job.folding import SLICE, Job, part
-from synopsis_exec.job.given import COLUMNS, DISTINCT, REACH, SINK, STREAMS
-from synopsis_exec.job.grouping import LEAST, MOST_OF_A_FEW, SAMPLE, once, worth_it
+from synopsis_exec.job.cuts import chosen, range_text
+from synopsis_exec.job.folding import SLICE, part
+from synopsis_exec.job.given import COLUMNS, DISTINCT, REACH, SINK
+from synopsis_exec.job.large import LargeJob, Left
 from synopsis_exec.job.range_fold import Folded, Given, Start, folded, packed, starts, summary, tables_of, unpacked
 from synopsis_exec.job.reading import in_one_line
 from synopsis_exec.job.result_lines import write_results
-from synopsis_exec.job.source import JobError, Source
+from synopsis_exec.job.source import JobError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-COMPRESSED = 4
-"""Bytes of a row of compressed columns, at least: Spark's estimate is of files, in proportion to the columns read."""
 
+class SpreadJob(LargeJob):
+    """A job that fetches small batches, and folds large ones on the executors."""
 
-class Left(NamedTuple):
-    """The good rows of a batch, left on the executors, and how many they are.
-
-    ``parts`` are the timestamps between parts of them of about the same size; ``more`` are rows that the driver has.
-    """
-
-    rows: DataFrame
-    number: int
-    parts: list[int]
-    more: Any
-
-    def fetched(self) -> Any:
-        """All of the rows, on the driver."""
-        return together([self.rows.toArrow(), self.more])
-
-
-class SpreadJob(Job):
-    """A job that fetches small batches, and leaves large ones on the executors."""
-
-    seen: tuple[int, int | None] | None = None
-    """How many useful rows the last batch had, and how many bytes it was by Spark's estimate."""
-    held: tuple[DataFrame, ...] = ()
-    """What of the batch is kept on the executors."""
+    cuts: list[int] | None = None
+    """Where an attempt at the batch has cut it."""
     cut: int | None = None
     """The last batch that was cut into ranges, or may have been."""
 
@@ -64,14 +42,9 @@ class SpreadJob(Job):
         self.cut = batch
 
     def fold(self, arrived: Arrived, batch: int) -> None:
-        """As `Job`, with what is kept of the batch given up at its end."""
+        """As `LargeJob`; a batch that is tried again is cut as before."""
         self.cuts = self.saved_cuts(batch)
-        try:
-            super().fold(arrived, batch)
-        finally:
-            for kept in self.held:
-                kept.unpersist()
-            self.held = ()
+        super().fold(arrived, batch)
 
     def saved_cuts(self, batch: int) -> list[int] | None:
         """Where an attempt at the batch has cut it: a replay does the same, and writes the same files."""
@@ -81,70 +54,17 @@ class SpreadJob(Job):
             return None
         return cuts
 
-    # --- small or large -------------------------------------------------------------------------------------------
-
-    def take_in(self, arrived: Arrived) -> tuple[Any, list[dict[str, Any]]]:
-        """As `Job`; but a batch that may be large is computed where it is, and counted, before it is fetched."""
-        size = arrived.bytes
-        if not self.may_be_large(size) or not hasattr(arrived.frame, "repartitionById"):  # Spark 4.0 does not have that
-            good, bad = super().take_in(arrived)
-            self.seen = good.num_rows, size
-            return good, bad
-        from pyspark.sql import Observation
-        from pyspark.sql import functions as F
-
-        fine, observation = f"NOT {self.wrong()} AND useful", Observation()
-        more = F.expr(f"count(CASE WHEN {fine} THEN 1 END)").alias("number"), F.expr(quantiles(fine)).alias("parts")
-        kept = self.kept(arrived.told, observation, *more).persist()
-        self.held = (kept,)
-        rejected = kept.where("bad").toArrow().to_pylist()
-        observed = observation.get
-        rows = kept.where("NOT bad").drop("part", "reason", "bad", "text")
-        left = self.counted(Left(rows, observed["number"], list(observed["parts"] or ()), no_rows()))
-        self.seen = left.number, size
-        return self.if_large(left), self.noted(rejected, observed)
-
-    def counted(self, left: Left) -> Left:
-        """The same rows, those that are the same as one where they are many and then much fewer."""
-        if COUNT not in left.rows.columns:
-            sample = left.rows.limit(SAMPLE)
-            if left.number <= self.options.driver_rows or not worth_it(sample.toArrow(), left.number):
-                return left
-            rows = once(left.rows).persist()
-            self.held = (*self.held, rows)
-            left = left._replace(rows=rows)
-        number = left.rows.count()
-        self.grouping = left.number >= LEAST and number <= MOST_OF_A_FEW * left.number
-        return left._replace(number=number)
-
     def may_be_large(self, size: int | None) -> bool:
-        """Whether a batch must be counted before it is fetched: by its bytes, and the rows and bytes of the last one.
+        """As `LargeJob`; a batch that was cut is.
 
-        Where nothing is known, a row is some bytes at least. Kafka's records are numbered in the order of the files,
-        so that whether a batch is large must not depend on what came before.
+        Kafka's records are numbered in the order of the files, so that whether a batch is large must not depend on what
+        came before.
         """
-        if self.cuts is not None or not self.options.driver_rows or (SINK is not None and SINK.format == "kafka"):
-            return True
-        if self.seen is None:
-            least = min(least_bytes(source, bool(self.options.input)) for source in STREAMS)
-            return size is None or size > least * self.options.driver_rows
-        number, before = self.seen
-        share = size / before if size and before else 1
-        return bool(number * share > self.options.driver_rows)
+        return self.cuts is not None or (SINK is not None and SINK.format == "kafka") or super().may_be_large(size)
 
     def if_large(self, left: Left) -> Any:
-        """The rows where they are, or fetched where they are few."""
-        many = left.number > self.options.driver_rows or (self.cuts is not None and left.number)
-        return left if many else left.fetched()
-
-    def within_rates(
-        self, arrived: Arrived, good: Any, closed: int | None, complete: int | None
-    ) -> tuple[Any, list[dict[str, Any]]]:
-        """As `Job`."""
-        if not isinstance(good, Left):
-            return super().within_rates(arrived, good, closed, complete)
-        spread, bad = self.rates.checked(arrived, Spread(good.rows, no_rows()), closed, complete)
-        return good._replace(rows=spread.rows, more=spread.kept), bad
+        """As `LargeJob`; a batch that was cut stays where it is."""
+        return left if self.cuts is not None and left.number else super().if_large(left)
 
     # --- ranges ---------------------------------------------------------------------------------------------------
 
@@ -155,7 +75,7 @@ class SpreadJob(Job):
         cuts = self.cuts_of(good, complete) if isinstance(good, Left) and complete is not None else []
         self.cut = batch if cuts else None
         if not cuts:
-            super().close_batch(batch, good.fetched() if isinstance(good, Left) else good, complete)
+            super().close_batch(batch, good, complete)
             return
         with self.files.written(part("ranges", batch)) as file:
             json.dump(cuts, file)
@@ -169,9 +89,8 @@ class SpreadJob(Job):
         """Where to cut what a batch closes; nowhere where that is too little for more than one range."""
         if self.cuts is not None:
             return self.cuts
-        parts = [int(time) for time in left.parts if time < complete]
-        closing = left.number * len(parts) // max(1, len(left.parts))
-        if closing <= self.options.driver_rows:
+        closing, parts = left.closing(complete)
+        if closing <= self.options.driver_rows or not hasattr(left.rows, "repartitionById"):  # Spark 4.0 has no such
             return []
         processors = left.rows.sparkSession.sparkContext.defaultParallelism
         return chosen(parts, max(processors, -(-closing // SLICE), 2), REACH)
@@ -332,10 +251,3 @@ def in_order_of_time(reports: list[Any]) -> list[Folded]:
     """The reports of the ranges."""
     found = dict(pickle.loads(bytes(report)) for report in reports)
     return [Folded(*found[number]) for number in sorted(found)]
-
-
-def least_bytes(source: Source, lines: bool) -> int:
-    """How many bytes a row is at least by Spark's estimate: a line of JSON, or a row of compressed columns."""
-    if lines or source.payload or source.format in ("json", "text"):
-        return 1 + sum(len(column) + len('"":0,') for column in source.missing)
-    return COMPRESSED

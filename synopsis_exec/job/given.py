@@ -52,7 +52,7 @@ DISTINCT = False
 IN_COLUMNS = True
 REACH: int | None = None
 Batches: Any = None
-"""What folds micro-batches: `Job`, or `SpreadJob` where large ones may stay on the executors."""
+"""What folds micro-batches: `SpreadJob` where the executors may fold large ones, else `LargeJob`."""
 TEXTS: frozenset[str] = frozenset()
 MOST = 2**63 - 1
 QUERY = ""
