@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from analyzer.catalog import Kind
 from analyzer.closure import Closure, Sort, close, in_order, value_lists
-from analyzer.query import Attribute, Branch, Comparison, Source
+from analyzer.query import Attribute, Branch, Comparison, Op, Source
 from analyzer.spans import Span
 from analyzer.types import Family
 from analyzer.values import Value
@@ -272,6 +272,21 @@ class Facts:
         finite stream's, because whatever waits for that stream is forgotten when it ends.
         """
         return tuple(join for sort in (Sort.DISCRETE, Sort.DENSE, Sort.STRING) for join in self._joins(sort))
+
+    @cached_property
+    def unequal(self) -> tuple[Comparison, ...]:
+        """The ``<>`` between different sources that no pass has split: checked when both are there."""
+        return tuple(
+            atom
+            for atom in self.branch.atoms
+            if isinstance(atom, Comparison) and atom.op is Op.NE and len({a.source for a in atom.attributes}) == 2
+        )
+
+    @cached_property
+    def joined(self) -> frozenset[frozenset[str]]:
+        """The pairs of sources with a condition between them: a join, or a ``<>``."""
+        pairs = {frozenset((join.attribute.source, join.other.source)) for join in self.joins}
+        return frozenset(pairs | {frozenset(a.source for a in atom.attributes) for atom in self.unequal})
 
     def _joins(self, sort: Sort) -> Iterator[Join]:
         matrix, named = self.closure.bounds[sort], self._named(sort)

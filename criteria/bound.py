@@ -6,7 +6,8 @@ contributes its tuples within the window, ``c_S · width``, where that is all th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 
 from analyzer.boundedness import Facts
@@ -234,9 +235,43 @@ def _member_stream(facts: Facts, table: Table, stream: str) -> Count | None:
 
 def _keys(facts: Facts, table: Table, fixed: tuple[str, ...]) -> Count | None:
     """The keys of a table, or where some sources are ``fixed`` the keys and the tuples of these."""
-    streams = [(_tuple_count if s in fixed else _stream_count)(facts, table, s) for s in _by_age(table)]
-    relations = [(_row_count if r in fixed else _relation_count)(facts, table, r) for r in table.relations]
+    known = _in_rows(facts, table, fixed)
+    rest = _without(table, [stored for mine in known.values() for stored in mine])
+    streams = [(_tuple_count if s in fixed else _stream_count)(facts, rest, s) for s in _by_age(table)]
+    relations = [
+        _row_count(facts, table, r) if r in fixed else _relation_count(facts, table, r, known.get(r, ()))
+        for r in table.relations
+    ]
     return _all([*streams, *relations])
+
+
+def _in_rows(facts: Facts, table: Table, fixed: tuple[str, ...] = ()) -> dict[str, tuple[Stored, ...]]:
+    """What is kept of streams that a relation's row says, where that row says something else that is kept, too."""
+    found: dict[str, list[Stored]] = {}
+    for stored in table.key:
+        relation = _said_by(facts, table, stored.attribute)
+        if relation is not None and {relation, stored.attribute.source}.isdisjoint(fixed):
+            found.setdefault(relation, []).append(stored)
+    own = Counter(stored.attribute.source for stored in table.key)
+    return {relation: tuple(mine) for relation, mine in found.items() if len(mine) + own[relation] > 1}
+
+
+def _said_by(facts: Facts, table: Table, attribute: Attribute) -> str | None:
+    """The relation in a table whose row says what a stream's attribute is; None where no source or several do."""
+    equal = {other.source for other in facts.equal_to(attribute)}
+    saying = [s for s in (*table.relations, *table.streams) if s in equal and _says_few(facts, s)]
+    return (
+        saying[0] if attribute.source in table.streams and len(saying) == 1 and saying[0] in table.relations else None
+    )
+
+
+def _says_few(facts: Facts, source: str) -> bool:
+    """Whether a source is a relation, or a stream that ends."""
+    return facts.branch.source(source).kind is Kind.RELATION or lifetime(facts, source) is not None
+
+
+def _without(table: Table, gone: Collection[Stored]) -> Table:
+    return replace(table, key=tuple(stored for stored in table.key if stored not in gone))
 
 
 def _by_age(table: Table) -> list[str]:
@@ -325,13 +360,16 @@ def _narrowest(spans: list[Span]) -> Span:
     return min(spans, key=lambda span: span.timestamps)
 
 
-def _relation_count(facts: Facts, table: Table, relation: str) -> Count | None:
-    """What a relation contributes: its rows, or the values of its stored attributes where they are fewer."""
-    mine = [stored for stored in table.key if stored.attribute.source == relation]
+def _relation_count(facts: Facts, table: Table, relation: str, more: tuple[Stored, ...] = ()) -> Count | None:
+    """What a relation contributes: its rows, or the values of its stored attributes where they are fewer.
+
+    ``more`` are those of streams that its row says.
+    """
+    mine = [*(stored for stored in table.key if stored.attribute.source == relation), *more]
     if not mine:
         return every([])
     values = [fewest(found) for stored in mine if (found := value_counts(facts, stored))]
-    all_rows = _row_count(facts, table, relation)
+    all_rows = rows(facts, relation, tuple(stored.attribute for stored in mine))
     return fewest([every(values), all_rows]) if len(values) == len(mine) else all_rows
 
 
@@ -355,12 +393,14 @@ def results_layout(synopsis: Synopsis) -> Table:
 def results_count(facts: Facts, layout: Table) -> Count | None:
     """The most distinct results; a finite stream's values are as many as its tuples."""
     inside = frozenset((*layout.streams, *layout.relations))
-    found: list[Count | None] = []
-    for source in dict.fromkeys(stored.attribute.source for stored in layout.key):
+    known = _in_rows(facts, layout)
+    rest = _without(layout, [stored for mine in known.values() for stored in mine])
+    found: list[Count | None] = [_relation_count(facts, layout, r, more) for r, more in known.items()]
+    for source in dict.fromkeys(stored.attribute.source for stored in rest.key if stored.attribute.source not in known):
         if facts.branch.source(source).kind is Kind.RELATION:
             found.append(_relation_count(facts, layout, source))
             continue
-        mine = [stored for stored in layout.key if stored.attribute.source == source]
+        mine = [stored for stored in rest.key if stored.attribute.source == source]
         values = _all([stored_count(facts, stored, inside) for stored in mine])
         timestamps = lifetime(facts, source)
         if values is None and timestamps is not None:

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from fractions import Fraction
 
 from analyzer.boundedness import Facts
-from analyzer.query import Attribute, Comparison, Kind, Op
+from analyzer.query import Attribute, Kind
 from criteria.extremum import Extremum
 from criteria.tables import Table
 
@@ -86,8 +86,7 @@ def linked(facts: Facts, table: Table, sources: Collection[str], fixed: Collecti
 def _joined(facts: Facts, exact: Collection[Attribute]) -> set[frozenset[str]]:
     """The pairs of sources with a condition between them that a key with some values does not decide."""
     pairs = {(join.attribute, join.other) for join in facts.joins}
-    unequal = (c.attributes for c in facts.branch.atoms if isinstance(c, Comparison) and c.op is Op.NE)
-    pairs |= {(pair[0], pair[-1]) for pair in unequal}
+    pairs |= {(atom.attributes[0], atom.attributes[1]) for atom in facts.unequal}
     return {
         frozenset((x.source, y.source))
         for x, y in pairs

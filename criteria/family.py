@@ -248,7 +248,7 @@ def _joined_with(synopsis: Synopsis, attribute: Attribute, inside: frozenset[str
         for join in facts.joins_on.get(other, ())
         if Reference(join.attribute, join.other, other) not in synopsis.references
     }
-    unequal = (a for atom in synopsis.inequalities if {*atom.attributes} & {*alike} for a in atom.attributes)
+    unequal = (a for atom in synopsis.facts.unequal if {*atom.attributes} & {*alike} for a in atom.attributes)
     return frozenset({*joined, *(other.source for other in (*alike, *unequal))}) - inside
 
 

@@ -119,13 +119,12 @@ class _Realisable:
     def _linked(self) -> dict[str, set[str]]:
         """Streams with related timestamps or joined attributes."""
         facts = self.facts
-        joined = {frozenset((join.attribute.source, join.other.source)) for join in facts.joins}
         return {
             s: {
                 t
                 for t in facts.infinite
                 if s != t
-                and (facts.lag(s, t) is not None or facts.lag(t, s) is not None or frozenset((s, t)) in joined)
+                and (facts.lag(s, t) is not None or facts.lag(t, s) is not None or frozenset((s, t)) in facts.joined)
             }
             for s in facts.infinite
         }

@@ -17,7 +17,7 @@ from math import inf
 
 from analyzer.boundedness import Facts
 from analyzer.closure import Sort
-from analyzer.query import Attribute, Comparison, Kind, Op
+from analyzer.query import Attribute, Kind
 from criteria.clipping import Open, clip, clipped_to
 from criteria.cuts import Cut, cuts
 from criteria.extremum import extrema
@@ -162,28 +162,13 @@ class Synopsis:
 
     def linked(self, x: str, y: str) -> bool:
         """Whether a condition joins two sources."""
-        return frozenset((x, y)) in self._linked_pairs
-
-    @cached_property
-    def _linked_pairs(self) -> frozenset[frozenset[str]]:
-        pairs = {frozenset((join.attribute.source, join.other.source)) for join in self.facts.joins}
-        pairs |= {frozenset(a.source for a in atom.attributes) for atom in self.inequalities}
-        return frozenset(pairs)
-
-    @cached_property
-    def inequalities(self) -> tuple[Comparison, ...]:
-        """The ``<>`` between different sources, at least one of them a relation: checked when both are there."""
-        return tuple(
-            atom
-            for atom in self.facts.branch.atoms
-            if isinstance(atom, Comparison) and atom.op is Op.NE and len({a.source for a in atom.attributes}) == 2
-        )
+        return frozenset((x, y)) in self.facts.joined
 
     @cached_property
     def _unequal(self) -> dict[Attribute, set[str]]:
         """The attributes in a ``<>``, each with the sources there."""
         found: dict[Attribute, set[str]] = {}
-        for atom in self.inequalities:
+        for atom in self.facts.unequal:
             for attribute in atom.attributes:
                 found.setdefault(attribute, set()).update(a.source for a in atom.attributes)
         return found

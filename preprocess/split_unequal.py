@@ -16,13 +16,13 @@ from preprocess.split_disjunctions import MOST_BRANCHES
 def split_unequal(query: Query) -> Query:
     """Split ``<>`` between attributes of different streams; those within a stream stay as filters.
 
-    In a bag query a ``<>`` between bounded attributes stays too: it needs no more than their values.
+    A ``<>`` between bounded attributes stays too: it needs no more than their values.
     Raises TooManyBranchesError where more than `MOST_BRANCHES` branches would be needed.
     """
     branches: list[Branch] = []
     for branch in query.branches:
         wanted = () if isinstance(branch.where, Truth) else tuple(a for a in branch.atoms if _is_join(a, branch))
-        found = _split(branch, wanted, query.distinct) if wanted else [()]
+        found = _split(branch, wanted) if wanted else [()]
         if len(branches) + len(found) > MOST_BRANCHES:
             span = wanted[0].span if wanted else None
             raise TooManyBranchesError(query.name, MOST_BRANCHES, file=query.file, span=span or branch.span)
@@ -35,19 +35,16 @@ def _is_join(atom: Condition, branch: Branch) -> TypeGuard[Comparison]:
     return isinstance(atom, Comparison) and atom.op is Op.NE and branch.joins_streams(atom)
 
 
-def _split(branch: Branch, wanted: tuple[Comparison, ...], distinct: bool) -> list[tuple[Condition, ...]]:
+def _split(branch: Branch, wanted: tuple[Comparison, ...]) -> list[tuple[Condition, ...]]:
     """The branch's conditions with every wanted ``<>`` split; stops beyond `MOST_BRANCHES`: n of them make 2^n."""
     rest = tuple(atom for atom in branch.atoms if atom not in wanted)
-    closure = close(branch)
-    if distinct:  # a smaller closure is faster to refine; what bounds an attribute does not matter
-        closure = closure.restricted(dict.fromkeys(a for atom in wanted for a in atom.attributes))
-    found: list[tuple[tuple[Condition, ...], Facts]] = [(rest, Facts(branch, closure))]
+    found: list[tuple[tuple[Condition, ...], Facts]] = [(rest, Facts(branch, close(branch)))]
     for place, atom in enumerate(wanted):
         if len(found) > MOST_BRANCHES:
             break
         if place:
             found = [(atoms, _refined(known, atoms[-1])) for atoms, known in found]
-        halves = ((atoms, known, half) for atoms, known in found for half in _halves(known, atom, distinct))
+        halves = ((atoms, known, half) for atoms, known in found for half in _halves(known, atom))
         found = [((*atoms, half), known) for atoms, known, half in islice(halves, MOST_BRANCHES + 1)]
     return [atoms for atoms, _ in found]
 
@@ -59,8 +56,8 @@ def _refined(facts: Facts, half: Condition) -> Facts:
     return Facts(facts.branch, with_comparison(facts.closure, half))
 
 
-def _halves(facts: Facts, atom: Comparison, distinct: bool) -> list[Comparison]:
+def _halves(facts: Facts, atom: Comparison) -> list[Comparison]:
     """The possible halves of a ``<>``; itself where it need not be split."""
     possible = [half for op in (Op.LT, Op.GT) if admits(facts.closure, half := replace(atom, op=op))]
-    needless = len(possible) == 2 and not distinct and not facts.branch.is_time(atom.left)
+    needless = len(possible) == 2 and not facts.branch.is_time(atom.left)
     return [atom] if needless and all(map(facts.bounded, atom.attributes)) else possible

@@ -150,7 +150,7 @@ def _branch_plan(split: Query, number: int, synopsis: Synopsis) -> BranchPlan | 
     if synopsis.transitions is None:
         what = f"its partial matches can grow in more than {MOST_WAYS} ways"
         raise _refused(split, what, "relate the streams' timestamps, or join fewer streams")
-    joins = (*_joins(facts), *synopsis.inequalities)
+    joins = (*_joins(facts), *facts.unequal)
     used = {a for join in joins for a in join.attributes}
     used |= {output.value for output in branch.outputs if isinstance(output.value, Attribute)}
     clipping = {a for table in synopsis.tables for stored in table.key for a in stored.limiting}

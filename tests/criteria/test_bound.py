@@ -46,10 +46,19 @@ CASES: dict[str, tuple[str, Catalog, int | str]] = {
     "a window keeps its tuples": (f"SELECT T.a, S.a AS sa {OLDER} AND S.ts <= T.ts + 3", RATED, 12),
     "simultaneous tuples keep nothing": ("SELECT T.a FROM S, T WHERE S.ts = T.ts", PLAIN, 0),
     "as many as a relation has rows": ("SELECT T.s FROM S, T, R WHERE S.ts > T.ts AND T.s = R.s", RATED, 10),
+    "a relation's row says what two streams keep": (
+        "SELECT T.a, U.s FROM S, T, U, R WHERE S.ts > T.ts AND S.ts > U.ts AND T.ts = U.ts AND T.a = R.a AND U.s = R.s",
+        RATED, 10),
+    "whichever of two equal columns is selected": (
+        "SELECT T.s FROM S, T, R WHERE S.ts > T.ts AND T.s = R.s AND S.a = R.a", RATED, 10),
+    "results of which a relation's row says all": (
+        "SELECT DISTINCT T.s, S.a FROM S, T, R WHERE S.ts > T.ts AND T.s = R.s AND S.a = R.a", RATED, 20),
     "results of a relation's columns are its rows": (
         "SELECT DISTINCT R.s, R.a FROM S, T, R WHERE S.ts > T.ts AND T.s = R.s", RATED, 20),
     "a constant limit, beside a relation that only constants bound": (
         "SELECT T.a FROM S, T, R WHERE S.ts > T.ts AND T.a BETWEEN 0 AND 5 AND R.b BETWEEN 3 AND 7", RELATION, 6),
+    "a value that differs from another, of a set": (
+        f"SELECT DISTINCT 1 AS one {OLDER} AND S.a <> T.a AND S.a BETWEEN 0 AND 3 AND T.a BETWEEN 1 AND 4", PLAIN, 5),
     "no branch where a timestamp is NULL": (
         "SELECT 1 AS x FROM S, T WHERE S.a BETWEEN 0 AND 3 AND T.a BETWEEN 0 AND 3 AND (S.ts > T.ts OR S.a = T.a)",
         PLAIN, 5),
