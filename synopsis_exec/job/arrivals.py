@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import re
+from collections import Counter
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from synopsis_exec.job.arrow import SLOTS, slot_type
 from synopsis_exec.job.given import STREAMS
-from synopsis_exec.job.reading import are_lines, json_rows, read, read_lines, text_of
+from synopsis_exec.job.json_text import quoted, reasons
+from synopsis_exec.job.reading import are_lines, json_rows, read, read_columns, read_lines, text_of
 from synopsis_exec.job.source import Source
 
 if TYPE_CHECKING:
@@ -23,15 +26,25 @@ def as_lines(options: argparse.Namespace) -> bool:
     return all(source.cells and are_lines(source, options) for source in STREAMS)
 
 
-def arriving(spark: SparkSession, options: argparse.Namespace) -> DataFrame:
-    """All streams as one: what is told of their rows (`tagged`), or `source` (a number) and `value` (a line).
+def as_columns(options: argparse.Namespace) -> bool:
+    """Whether what comes are columns of files that the driver can tell apart by itself: see `Cell`."""
+    return not options.input and all(
+        source.cells and source.format in COLUMNAR and not source.payload for source in STREAMS
+    )
 
+
+def arriving(spark: SparkSession, options: argparse.Namespace) -> DataFrame:
+    """All streams as one: what is told of their rows (`tagged`), or `source` (a number) and what that is made of.
+
+    These are `value`, a line, or the columns of `places`.
     What crosses from here to a batch is made for every row, whether that is needed or not.
     """
     parts = []
     for number, source in enumerate(STREAMS):
         if as_lines(options):
             part = read_lines(spark, source, options).selectExpr(f"{number} AS source", "value")
+        elif as_columns(options):
+            part = placed(number, source, read_columns(spark, source, options))
         else:
             part = tagged(number, source, read(spark, source, options, streaming=True))
         parts.append(part)
@@ -52,6 +65,8 @@ class Arrived:
     @cached_property
     def told(self) -> DataFrame:
         """What is told of its rows."""
+        if as_columns(self.options):
+            return tagged_columns(self.frame)
         if not as_lines(self.options):
             return self.frame
         parts = []
@@ -78,22 +93,98 @@ def tagged(number: int, source: Source, rows: DataFrame) -> DataFrame:
     `raw_n` has the rows of source n; the texts of bad rows are made of it, by `row_text`. `part` is the number of a
     row's partition. For a punctuation `mark` says from when to when it ends time, and `ts` and the values are NULL.
     """
+    told = [f"{text} AS {name}" for name, text in tags(source).items()]
+    return rows.selectExpr(f"{number} AS source", f"raw AS raw_{number}", "reason", *told)
+
+
+def tags(source: Source) -> dict[str, str]:
+    """What is told of a row, in Spark SQL over `row` and `reason`."""
     time, marks = source.values[source.time or ""], source.mark != "FALSE"
     good = f"reason IS NULL AND NOT {source.mark}" if marks else "reason IS NULL"
     column_of = {slot: column for column, slot in source.slots.items()}
-    columns = [
-        f"{number} AS source",
-        f"{source.part} AS part",
-        f"raw AS raw_{number}",
-        "reason",
-        f"CASE WHEN {good} THEN CAST({time} AS BIGINT) END AS ts",
-        f"({source.useful}){f' AND NOT {source.mark}' if marks else ''} AS useful",
-        *(f"{slot_text(source, slot, column_of.get(slot), good)} AS {slot}" for slot in SLOTS),
-    ]
+    told = {
+        "part": source.part,
+        "ts": f"CASE WHEN {good} THEN CAST({time} AS BIGINT) END",
+        "useful": f"({source.useful}){f' AND NOT {source.mark}' if marks else ''}",
+        **{slot: slot_text(source, slot, column_of.get(slot), good) for slot in SLOTS},
+    }
     if marks:
         mark = f"struct(CAST({source.since} AS BIGINT) AS low, CAST({time} AS BIGINT) AS high)"
-        columns.append(f"CASE WHEN reason IS NULL AND {source.mark} THEN {mark} END AS mark")
-    return rows.selectExpr(*columns)
+        told["mark"] = f"CASE WHEN reason IS NULL AND {source.mark} THEN {mark} END"
+    return told
+
+
+# --- columns of files -------------------------------------------------------------------------------------------------
+
+COLUMNAR = ("orc", "parquet")
+"""Formats of files that have columns with types, which Spark brings along."""
+PLACES = {
+    "integer": "BIGINT",
+    "float": "DOUBLE",
+    "text": "STRING",
+    "boolean": "BOOLEAN",
+    "date": "DATE",
+    "timestamp": "TIMESTAMP",
+    "timestamp_ntz": "TIMESTAMP_NTZ",
+}
+"""Kind of a cell -> the type in which it crosses to a batch."""
+OF_ROW = re.compile(r"'(?:[^'\\]|\\.)*'|`row`\.|`(?:[^`]|``)*`|\brow\.")
+"""A literal, a column's name, or what says that the next is a column of the row."""
+
+
+def places(source: Source) -> dict[str, str]:
+    """Column -> the column, shared by the streams, in which it crosses to a batch; the timestamps share the first."""
+    seen: Counter[str] = Counter()
+    found = {}
+    for cell in sorted(source.cells, key=lambda cell: cell.column != source.time):
+        found[cell.column] = f"own_{cell.kind}_{seen[cell.kind]}"
+        seen[cell.kind] += 1
+    return found
+
+
+def placed(number: int, source: Source, rows: DataFrame) -> DataFrame:
+    """A stream's columns in their places; nothing is told of a row that is not asked."""
+    there, kinds = places(source), {cell.column: PLACES[cell.kind] for cell in source.cells}
+    columns = (f"CAST({quoted(column)} AS {kinds[column]}) AS {place}" for column, place in there.items())
+    return rows.selectExpr(f"{number} AS source", *columns)
+
+
+def tagged_columns(frame: DataFrame) -> DataFrame:
+    """As `tagged`, of all streams at once, from their columns in their places."""
+    rows = with_rows(frame).selectExpr("source", *(f"raw_{n}" for n in range(len(STREAMS))))
+    rows = rows.selectExpr("*", f"{per_source([reasons(source.invalid) for source in STREAMS])} AS reason")
+    told = [tags(source) for source in STREAMS]
+    columns = [f"{per_source([mine[name] for mine in told])} AS {name}" for name in told[0]]
+    return rows.selectExpr("*", *columns)
+
+
+def with_rows(frame: DataFrame) -> DataFrame:
+    """Columns in their places, with the row of each source that a row may be of, as `raw_0`, `raw_1` and so on."""
+    return frame.selectExpr("*", *(f"{row_of(source)} AS raw_{n}" for n, source in enumerate(STREAMS)))
+
+
+def row_of(source: Source) -> str:
+    """A row with its declared types, of the columns in their places."""
+    from pyspark.sql.types import StructType
+
+    there = places(source)
+    declared: Any = StructType.fromDDL(source.typed)
+    fields = (f"CAST({there[f.name]} AS {f.dataType.simpleString()}) AS {quoted(f.name)}" for f in declared.fields)
+    return f"struct({', '.join(fields)})"
+
+
+def per_source(texts: list[str]) -> str:
+    """What each source says of its `row`, as one text over all of their rows, `raw_0`, `raw_1` and so on."""
+    return f"CASE source {' '.join(f'WHEN {n} THEN {said_of(n, text)}' for n, text in enumerate(texts))} END"
+
+
+def said_of(number: int, text: str) -> str:
+    """A text about any row, as one about the rows of a source.
+
+    >>> said_of(1, "row.`a row.` = 'row.' AND `row`.b > 0")
+    "raw_1.`a row.` = 'row.' AND raw_1.b > 0"
+    """
+    return OF_ROW.sub(lambda found: f"raw_{number}." if found[0] in ("row.", "`row`.") else str(found[0]), text)
 
 
 def row_text(frame: DataFrame) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from synopsis_exec.job.arrivals import Arrived, as_lines, row_text
+from synopsis_exec.job.arrivals import Arrived, as_columns, as_lines, row_text
 from synopsis_exec.job.arrow import COUNT, SLOTS, batch_of, no_rows, slices, table_of, together
 from synopsis_exec.job.batch import Results, Times
 from synopsis_exec.job.closing import Closing
@@ -24,7 +24,8 @@ from synopsis_exec.job.result_lines import write_results
 from synopsis_exec.job.saved import Checkpoint
 from synopsis_exec.job.sinks import Sinks
 from synopsis_exec.job.source import JobError
-from synopsis_exec.job.whole import Fetched, whole_columns, whole_pays
+from synopsis_exec.job.typed import rows_of_columns
+from synopsis_exec.job.whole import SHARE, SHARE_OF_COLUMNS, Fetched, whole_columns, whole_pays
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, Observation, SparkSession
@@ -166,7 +167,8 @@ class Job:
             bad = self.noted(fetched.filter(fetched.column("bad")).to_pylist(), observation.get)
             good = together([fetched.filter(~fetched.column("bad").to_numpy()) if bad else fetched])
         self.grouping = worth_it(good, good.num_rows)
-        self.whole = not bad and whole_pays(self.rows.total() - before, good.num_rows)
+        share = SHARE_OF_COLUMNS if as_columns(self.options) else SHARE
+        self.whole = not bad and whole_pays(self.rows.total() - before, good.num_rows, share)
         if self.reader is not None:
             self.reader.rows = self.rows.total() - before
         return good, bad
@@ -178,6 +180,8 @@ class Job:
 
     def taken_whole(self, arrived: Arrived) -> tuple[Any, list[dict[str, Any]]]:
         """As `take_in`, with all rows fetched, and counted and told apart here."""
+        if as_columns(self.options) and (table := rows_of_columns(arrived)) is not None:
+            return self.told_apart(arrived, table)
         if not self.columns:
             from pyspark.sql import functions as F
 

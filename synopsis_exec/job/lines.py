@@ -16,11 +16,10 @@ from typing import Any
 import numpy as np
 
 from synopsis_exec.job.arrivals import Arrived, row_text
-from synopsis_exec.job.arrow import SLOTS, schema_of
-from synopsis_exec.job.cells import ENCODERS, is_written, schema_of_cells, wanted, within
+from synopsis_exec.job.cells import ENCODERS, is_written, schema_of_cells, within
 from synopsis_exec.job.given import STREAMS
 from synopsis_exec.job.source import Source
-from synopsis_exec.job.whole import parted, whole_columns
+from synopsis_exec.job.whole import good_rows, whole_columns
 
 MOST_BYTES = 1 << 27
 """Lines of more are not fetched."""
@@ -154,28 +153,11 @@ class Sure:
     def rows(self, number: int) -> Any:
         """The lines as rows of `whole_columns` with reasons and texts, none of them bad."""
         import pyarrow as pa
-        from pyarrow import compute as pc
 
-        source, size = self.source, len(self.where)
-        columns = {
-            "source": pa.array(np.full(size, number, dtype=np.int32)),
-            "ts": self.values[source.time or ""],
-            "useful": wanted(source, self.values, size),
-            "bad": pa.array(np.zeros(size, dtype=bool)),
-            "reason": pa.nulls(size, pa.string()),
-            "text": self.lines if size == len(self.lines) else self.lines.take(self.where),
-        }
-        if parted():
-            places = np.zeros(size, dtype=np.int32)
-            if source.parted:
-                among = next(cell.among for cell in source.cells if cell.column == source.parted)
-                places = pc.index_in(self.values[source.parted], pa.array(among)).to_numpy(False)
-            columns["part"] = pa.array(places.astype(np.int32))
-        column_of, kinds = {slot: column for column, slot in source.slots.items()}, schema_of(False)
-        for slot in SLOTS:
-            nothing = pa.nulls(size, kinds.field(slot).type)
-            columns[slot] = self.values[column_of[slot]] if slot in column_of else nothing
-        return pa.table(columns)
+        size = len(self.where)
+        texts = self.lines if size == len(self.lines) else self.lines.take(self.where)
+        found = good_rows(number, self.source, self.values, size)
+        return found.append_column("reason", pa.nulls(size, pa.string())).append_column("text", texts)
 
 
 def one_text(lines: Any) -> Any:

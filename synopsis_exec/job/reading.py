@@ -64,6 +64,14 @@ def rows_of(reader: Any, source: Source, options: argparse.Namespace, streaming:
     return rows.selectExpr("row AS raw", "row", f"{reasons(tests)} AS reason")
 
 
+def read_columns(spark: SparkSession, source: Source, options: argparse.Namespace) -> DataFrame:
+    """A stream's declared columns, of files that have types of their own."""
+    check_files(spark, source, options)
+    with failing(source):
+        reader = spark.readStream.options(**source.options).format(source.format or "").schema(source.typed)
+        return load(reader, located(source.path, options))
+
+
 def are_lines(source: Source, options: argparse.Namespace) -> bool:
     """Whether a source's rows are JSON objects."""
     return bool(options.input or source.payload)

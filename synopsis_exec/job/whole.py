@@ -7,22 +7,26 @@ from typing import Any
 import numpy as np
 
 from synopsis_exec.job.arrow import SLOTS, schema_of
+from synopsis_exec.job.cells import wanted
 from synopsis_exec.job.given import STREAMS
+from synopsis_exec.job.source import Source
 
 MOST_ROWS = 1 << 20
 """A batch after one with more rows is not fetched whole."""
 SHARE = 0.5
 """What part of the last batch's rows was useful, at least."""
+SHARE_OF_COLUMNS = 0.05
+"""The same of columns of files, of which nothing is made in Spark."""
 
 
-def whole_pays(rows: int, useful: int) -> bool:
+def whole_pays(rows: int, useful: int, share: float = SHARE) -> bool:
     """Whether the batch after one with so many rows, so many of them useful, is fetched whole.
 
     Punctuations are collected in Spark, so where there are such, no batch is. Nothing is known before the first batch.
     """
     if any(source.mark != "FALSE" for source in STREAMS) or rows > MOST_ROWS:
         return False
-    return useful >= SHARE * rows if rows else all(source.useful == "TRUE" for source in STREAMS)
+    return useful >= share * rows if rows else all(source.useful == "TRUE" for source in STREAMS)
 
 
 def whole_columns() -> list[str]:
@@ -33,6 +37,30 @@ def whole_columns() -> list[str]:
 def parted() -> bool:
     """Whether some stream has several partitions."""
     return any(source.parts[1:] for source in STREAMS)
+
+
+def good_rows(number: int, source: Source, values: dict[str, Any], size: int) -> Any:
+    """Rows of a source, none of them bad, as `whole_columns`, from their encoded values by column."""
+    import pyarrow as pa
+    from pyarrow import compute as pc
+
+    columns = {
+        "source": pa.array(np.full(size, number, dtype=np.int32)),
+        "ts": values[source.time or ""],
+        "useful": wanted(source, values, size),
+        "bad": pa.array(np.zeros(size, dtype=bool)),
+    }
+    if parted():
+        places = np.zeros(size, dtype=np.int32)
+        if source.parted:
+            among = next(cell.among for cell in source.cells if cell.column == source.parted)
+            places = pc.index_in(values[source.parted], pa.array(among)).to_numpy(False)
+        columns["part"] = pa.array(places.astype(np.int32))
+    column_of, kinds = {slot: column for column, slot in source.slots.items()}, schema_of(False)
+    for slot in SLOTS:
+        nothing = pa.nulls(size, kinds.field(slot).type)
+        columns[slot] = values[column_of[slot]] if slot in column_of else nothing
+    return pa.table(columns)
 
 
 class Fetched:
