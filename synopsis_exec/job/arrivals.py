@@ -6,7 +6,7 @@ import argparse
 import re
 from collections import Counter
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from synopsis_exec.job.arrow import SLOTS, slot_type
 from synopsis_exec.job.given import STREAMS
@@ -118,35 +118,29 @@ def tags(source: Source) -> dict[str, str]:
 
 COLUMNAR = ("orc", "parquet")
 """Formats of files that have columns with types, which Spark brings along."""
-PLACES = {
-    "integer": "BIGINT",
-    "float": "DOUBLE",
-    "text": "STRING",
-    "boolean": "BOOLEAN",
-    "date": "DATE",
-    "timestamp": "TIMESTAMP",
-    "timestamp_ntz": "TIMESTAMP_NTZ",
-}
-"""Kind of a cell -> the type in which it crosses to a batch."""
+OF_A_TYPE = re.compile(r"`((?:[^`]|``)*)` (\w+)")
+"""A column and its type, in a schema of types without parameters."""
 OF_ROW = re.compile(r"'(?:[^'\\]|\\.)*'|`row`\.|`(?:[^`]|``)*`|\brow\.")
 """A literal, a column's name, or what says that the next is a column of the row."""
 
 
 def places(source: Source) -> dict[str, str]:
-    """Column -> the column, shared by the streams, in which it crosses to a batch; the timestamps share the first."""
+    """Column -> the column, shared by the streams, in which it crosses to a batch.
+
+    Streams share columns of the same type only, so that nothing is cast; a timestamp is the first of its type.
+    """
     seen: Counter[str] = Counter()
     found = {}
-    for cell in sorted(source.cells, key=lambda cell: cell.column != source.time):
-        found[cell.column] = f"own_{cell.kind}_{seen[cell.kind]}"
-        seen[cell.kind] += 1
-    return found
+    columns = [(name.replace("``", "`"), kind.lower()) for name, kind in OF_A_TYPE.findall(source.typed)]
+    for name, kind in sorted(columns, key=lambda column: column[0] != source.time):
+        found[name] = f"own_{kind}_{seen[kind]}"
+        seen[kind] += 1
+    return {name: found[name] for name, _ in columns}
 
 
 def placed(number: int, source: Source, rows: DataFrame) -> DataFrame:
     """A stream's columns in their places; nothing is told of a row that is not asked."""
-    there, kinds = places(source), {cell.column: PLACES[cell.kind] for cell in source.cells}
-    columns = (f"CAST({quoted(column)} AS {kinds[column]}) AS {place}" for column, place in there.items())
-    return rows.selectExpr(f"{number} AS source", *columns)
+    return rows.selectExpr(f"{number} AS source", *(f"{quoted(name)} AS {own}" for name, own in places(source).items()))
 
 
 def tagged_columns(frame: DataFrame) -> DataFrame:
@@ -164,13 +158,8 @@ def with_rows(frame: DataFrame) -> DataFrame:
 
 
 def row_of(source: Source) -> str:
-    """A row with its declared types, of the columns in their places."""
-    from pyspark.sql.types import StructType
-
-    there = places(source)
-    declared: Any = StructType.fromDDL(source.typed)
-    fields = (f"CAST({there[f.name]} AS {f.dataType.simpleString()}) AS {quoted(f.name)}" for f in declared.fields)
-    return f"struct({', '.join(fields)})"
+    """A row, of the columns in their places."""
+    return f"struct({', '.join(f'{own} AS {quoted(name)}' for name, own in places(source).items())})"
 
 
 def per_source(texts: list[str]) -> str:

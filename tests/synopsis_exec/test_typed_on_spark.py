@@ -21,7 +21,11 @@ COLUMNS = {
     "ok": "boolean", "w": "bigint", "ts": "bigint",
 }  # fmt: skip
 S: dict[str, Any] = {"timestamp": "ts", "columns": COLUMNS, "domain": {"n": [0, 9], ODD: ["a", "row.b", "c"]}}
-T: dict[str, Any] = {"timestamp": "ts", "columns": {"n": "int", "k": "string", "ts": "bigint"}, "domain": {"k": ["k"]}}
+T: dict[str, Any] = {
+    "timestamp": "ts",
+    "columns": {"n": "smallint", "k": "string", "ts": "bigint", "w": "bigint"},
+    "domain": {"k": ["k"]},
+}
 SQL = (
     "SELECT S.`k``ey row.` AS `key`, S.n, S.t, S.x, S.born, S.seen, S.ok FROM S, T WHERE S.ts <= T.ts "
     "AND T.ts <= S.ts + 5 AND S.n = T.n AND (S.x < 0.5 OR S.t IS NULL OR S.ok) AND S.`k``ey row.` <> 'row.x'"
@@ -67,10 +71,11 @@ def arrived(folder: Path, dice: random.Random, format: str) -> None:
             rows = [good(dice, ts) for ts in times]
             if batch in (2, 4):
                 rows += [bad(dice, times[-1]) for _ in range(9)]
-            names = [*COLUMNS] if name == "S" else ["n", "k", "ts"]
+            names = [*COLUMNS] if name == "S" else ["n", "k", "ts", "w"]
             rows = [{"k": dice.choice(["k", None]), **row} for row in rows]
             plain = {n: "row" if n == ODD and format == "orc" else n for n in names}
-            table = pa.table({plain[n]: pa.array([row[n] for row in rows], types[n]) for n in names})
+            kinds = types if name == "S" else {**types, "n": pa.int16()}
+            table = pa.table({plain[n]: pa.array([row[n] for row in rows], kinds[n]) for n in names})
             file = folder / name / f"{batch}.{format}"
             file.parent.mkdir(parents=True, exist_ok=True)
             (pq if format == "parquet" else orc).write_table(table, file)
@@ -145,7 +150,12 @@ def test_contracts_of_columns_that_the_query_does_not_use(
     from pyarrow import parquet as pq
 
     for name in "ST":
-        columns = {"n": pa.array([1, 2, 3], pa.int32()), "k": ["k"] * 3, "ts": pa.array([1, 2, 3], pa.int64())}
+        columns = {
+            "w": [2**40] * 3,
+            "n": pa.array([1, 2, 3], pa.int16()),
+            "k": ["k"] * 3,
+            "ts": pa.array([1, 2, 3], pa.int64()),
+        }
         (tmp_path / name).mkdir()
         pq.write_table(pa.table(columns), tmp_path / name / "0.parquet")
     other = {**T, "domain": {}}
@@ -162,7 +172,7 @@ def test_lines_are_no_columns(spark: Any, tmp_path: Path) -> None:
     """With `--input` the sources are not read."""
     job = job_over(tmp_path, "parquet")
     for name in "ST":
-        row = {"n": 1, "k": "k", ODD: "a", "ok": True, "ts": 3}
+        row = {"n": 1, "k": "k", "w": 2**40, ODD: "a", "ok": True, "ts": 3}
         (tmp_path / "in").mkdir(exist_ok=True)
         (tmp_path / "in" / f"{name}.jsonl").write_text(json.dumps({**dict.fromkeys(COLUMNS), **row}) + "\n")
     assert run(spark, job, tmp_path)["results"] == 1
