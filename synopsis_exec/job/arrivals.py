@@ -44,7 +44,7 @@ def arriving(spark: SparkSession, options: argparse.Namespace) -> DataFrame:
         if as_lines(options):
             part = read_lines(spark, source, options).selectExpr(f"{number} AS source", "value")
         elif as_columns(options):
-            part = placed(number, source, read_columns(spark, source, options))
+            part = in_places(number, source, read_columns(spark, source, options))
         else:
             part = tagged(number, source, read(spark, source, options, streaming=True))
         parts.append(part)
@@ -138,7 +138,7 @@ def places(source: Source) -> dict[str, str]:
     return {name: found[name] for name, _ in columns}
 
 
-def placed(number: int, source: Source, rows: DataFrame) -> DataFrame:
+def in_places(number: int, source: Source, rows: DataFrame) -> DataFrame:
     """A stream's columns in their places; nothing is told of a row that is not asked."""
     return rows.selectExpr(f"{number} AS source", *(f"{quoted(name)} AS {own}" for name, own in places(source).items()))
 

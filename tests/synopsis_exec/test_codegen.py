@@ -91,14 +91,25 @@ def test_golden_figure_2() -> None:
     assert ours == (CASES_DIR / "codegen_figure2.txt").read_text(encoding="utf-8")
 
 
-def test_no_name_of_a_job_is_defined_twice() -> None:
-    """Its parts are modules here, and one module there."""
-    body = ast.parse(figure2_job()).body
+VALUES: dict[str, Any] = {"timestamp": "ts", "columns": {"v": "double", "ts": "bigint"}}
+LISTED = {"streams": {"S": VALUES, "T": {**VALUES, "domain": {"v": [0.5, 1.5, 2.5]}}}}
+WITH_HELPERS = {
+    "placed": "SELECT 1 AS one FROM S, T WHERE S.ts < T.ts AND T.v > S.v",
+    "RowWise": "SELECT DISTINCT 1 AS one FROM S, S AS U WHERE S.ts < U.ts AND S.v < U.v",
+}
+
+
+@pytest.mark.parametrize("helper", ["Closing", *WITH_HELPERS])
+def test_no_name_of_a_job_is_defined_twice(helper: str) -> None:
+    """Its parts, and what is written for its query, are one module there."""
+    sql = WITH_HELPERS.get(helper)
+    job = make_plan(decided(sql, LISTED), catalog_from_mapping(LISTED)) if sql else None
+    body = ast.parse(job_text(job) if job else figure2_job()).body
     names = [node.name for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
     names += [t.id for node in body if isinstance(node, ast.Assign) for t in node.targets if isinstance(t, ast.Name)]
     names += [n.target.id for n in body if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)]
     assert [name for name in names if names.count(name) > 1] == []
-    assert {"union_propagation", "sort_propagation", "Closing", "Job"} <= set(names)
+    assert {"union_propagation", "sort_propagation", "Closing", "Job", helper} <= set(names)
 
 
 def test_the_same_plan_gives_the_same_text() -> None:
