@@ -7,7 +7,7 @@ contributes its tuples within the window, ``c_S · width``, where that is all th
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from analyzer.boundedness import Facts
@@ -27,6 +27,7 @@ from criteria.count import (
     first_timestamp,
     lifetime,
     rows,
+    saying,
     stored_count,
     tuples,
     value_counts,
@@ -235,8 +236,7 @@ def _member_stream(facts: Facts, table: Table, stream: str) -> Count | None:
 
 def _keys(facts: Facts, table: Table, fixed: tuple[str, ...]) -> Count | None:
     """The keys of a table, or where some sources are ``fixed`` the keys and the tuples of these."""
-    known = _in_rows(facts, table, fixed)
-    rest = _without(table, [stored for mine in known.values() for stored in mine])
+    known, rest = _in_rows(facts, table, fixed)
     streams = [(_tuple_count if s in fixed else _stream_count)(facts, rest, s) for s in _by_age(table)]
     relations = [
         _row_count(facts, table, r) if r in fixed else _relation_count(facts, table, r, known.get(r, ()))
@@ -245,33 +245,17 @@ def _keys(facts: Facts, table: Table, fixed: tuple[str, ...]) -> Count | None:
     return _all([*streams, *relations])
 
 
-def _in_rows(facts: Facts, table: Table, fixed: tuple[str, ...] = ()) -> dict[str, tuple[Stored, ...]]:
-    """What is kept of streams that a relation's row says, where that row says something else that is kept, too."""
+def _in_rows(facts: Facts, table: Table, fixed: tuple[str, ...] = ()) -> tuple[dict[str, tuple[Stored, ...]], Table]:
+    """What is kept of streams that one relation's row says, if it says something else that is kept; and the rest."""
     found: dict[str, list[Stored]] = {}
     for stored in table.key:
-        relation = _said_by(facts, table, stored.attribute)
-        if relation is not None and {relation, stored.attribute.source}.isdisjoint(fixed):
-            found.setdefault(relation, []).append(stored)
+        stream, said = stored.attribute.source, saying(facts, stored.attribute, table.sources)
+        if stream in table.streams and len(said) == 1 and said[0] in table.relations and not {stream, *said} & {*fixed}:
+            found.setdefault(said[0], []).append(stored)
     own = Counter(stored.attribute.source for stored in table.key)
-    return {relation: tuple(mine) for relation, mine in found.items() if len(mine) + own[relation] > 1}
-
-
-def _said_by(facts: Facts, table: Table, attribute: Attribute) -> str | None:
-    """The relation in a table whose row says what a stream's attribute is; None where no source or several do."""
-    equal = {other.source for other in facts.equal_to(attribute)}
-    saying = [s for s in (*table.relations, *table.streams) if s in equal and _says_few(facts, s)]
-    return (
-        saying[0] if attribute.source in table.streams and len(saying) == 1 and saying[0] in table.relations else None
-    )
-
-
-def _says_few(facts: Facts, source: str) -> bool:
-    """Whether a source is a relation, or a stream that ends."""
-    return facts.branch.source(source).kind is Kind.RELATION or lifetime(facts, source) is not None
-
-
-def _without(table: Table, gone: Collection[Stored]) -> Table:
-    return replace(table, key=tuple(stored for stored in table.key if stored not in gone))
+    known = {relation: tuple(mine) for relation, mine in found.items() if len(mine) + own[relation] > 1}
+    gone = [stored for mine in known.values() for stored in mine]
+    return known, replace(table, key=tuple(stored for stored in table.key if stored not in gone))
 
 
 def _by_age(table: Table) -> list[str]:
@@ -393,8 +377,7 @@ def results_layout(synopsis: Synopsis) -> Table:
 def results_count(facts: Facts, layout: Table) -> Count | None:
     """The most distinct results; a finite stream's values are as many as its tuples."""
     inside = frozenset((*layout.streams, *layout.relations))
-    known = _in_rows(facts, layout)
-    rest = _without(layout, [stored for mine in known.values() for stored in mine])
+    known, rest = _in_rows(facts, layout)
     found: list[Count | None] = [_relation_count(facts, layout, r, more) for r, more in known.items()]
     for source in dict.fromkeys(stored.attribute.source for stored in rest.key if stored.attribute.source not in known):
         if facts.branch.source(source).kind is Kind.RELATION:

@@ -204,12 +204,22 @@ def _equal_counts(facts: Facts, attribute: Attribute, inside: frozenset[str]) ->
     if facts.branch.source(attribute.source).kind is Kind.RELATION:
         return [rows(facts, attribute.source, (attribute,))]
     found = []
-    for source in dict.fromkeys(other.source for other in facts.equal_to(attribute) if other.source in inside):
-        if facts.branch.source(source).kind is Kind.RELATION:
+    for source in saying(facts, attribute, inside):
+        if (timestamps := lifetime(facts, source)) is None:
             found.append(rows(facts, source, (attribute,)))
-        elif (timestamps := lifetime(facts, source)) is not None:
+        else:
             found.append(tuples(facts, source, Span(timestamps), (attribute,)))
     return found
+
+
+def saying(facts: Facts, attribute: Attribute, inside: frozenset[str]) -> tuple[str, ...]:
+    """The relations and finite streams inside a table that say what an attribute is: it equals one of theirs."""
+    sources = dict.fromkeys(other.source for other in facts.equal_to(attribute) if other.source in inside)
+    return tuple(
+        source
+        for source in sources
+        if facts.branch.source(source).kind is Kind.RELATION or lifetime(facts, source) is not None
+    )
 
 
 def _constant(facts: Facts, stored: Stored) -> Count | None:

@@ -44,7 +44,7 @@ def arriving(spark: SparkSession, options: argparse.Namespace) -> DataFrame:
         if as_lines(options):
             part = read_lines(spark, source, options).selectExpr(f"{number} AS source", "value")
         elif as_columns(options):
-            part = in_places(number, source, read_columns(spark, source, options))
+            part = in_places(number, read_columns(spark, source, options))
         else:
             part = tagged(number, source, read(spark, source, options, streaming=True))
         parts.append(part)
@@ -138,9 +138,13 @@ def places(source: Source) -> dict[str, str]:
     return {name: found[name] for name, _ in columns}
 
 
-def in_places(number: int, source: Source, rows: DataFrame) -> DataFrame:
+PLACES = tuple(places(source) for source in STREAMS)
+"""The places of each stream's columns."""
+
+
+def in_places(number: int, rows: DataFrame) -> DataFrame:
     """A stream's columns in their places; nothing is told of a row that is not asked."""
-    return rows.selectExpr(f"{number} AS source", *(f"{quoted(name)} AS {own}" for name, own in places(source).items()))
+    return rows.selectExpr(f"{number} AS source", *(f"{quoted(name)} AS {own}" for name, own in PLACES[number].items()))
 
 
 def tagged_columns(frame: DataFrame) -> DataFrame:
@@ -154,12 +158,12 @@ def tagged_columns(frame: DataFrame) -> DataFrame:
 
 def with_rows(frame: DataFrame) -> DataFrame:
     """Columns in their places, with the row of each source that a row may be of, as `raw_0`, `raw_1` and so on."""
-    return frame.selectExpr("*", *(f"{row_of(source)} AS raw_{n}" for n, source in enumerate(STREAMS)))
+    return frame.selectExpr("*", *(f"{row_of(there)} AS raw_{n}" for n, there in enumerate(PLACES)))
 
 
-def row_of(source: Source) -> str:
+def row_of(there: dict[str, str]) -> str:
     """A row, of the columns in their places."""
-    return f"struct({', '.join(f'{own} AS {quoted(name)}' for name, own in places(source).items())})"
+    return f"struct({', '.join(f'{own} AS {quoted(name)}' for name, own in there.items())})"
 
 
 def per_source(texts: list[str]) -> str:

@@ -15,7 +15,7 @@ from synopsis_exec.job.batch import Results, Times
 from synopsis_exec.job.closing import Closing
 from synopsis_exec.job.contracts import Rates, stop_at
 from synopsis_exec.job.files import Files, LocalFiles, SharedFiles, copy_parts, is_uri
-from synopsis_exec.job.given import BAD, QUERY, RELATIONS, STREAMS, Kernel
+from synopsis_exec.job.given import BAD, IN_COLUMNS, QUERY, RELATIONS, STREAMS, Kernel
 from synopsis_exec.job.grouping import once, worth_it
 from synopsis_exec.job.lines import Reader
 from synopsis_exec.job.output import json_lines, written_atomically
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 SLICE = 1 << 20
 """How many rows a kernel folds at a time, so that its memory does not grow with the batch."""
+AT_ONCE = 1 << 16
+"""As `SLICE`, for the kernel of rows: its dictionaries take ten times as much as columns."""
 
 
 class Job:
@@ -256,7 +258,7 @@ class Job:
             closing, self.pending = closing.filter(early), closing.filter(~early)
         else:
             self.pending = no_rows()
-        for rows in slices(closing, SLICE):
+        for rows in slices(closing, SLICE if IN_COLUMNS else AT_ONCE):
             batch = batch_of(rows)
             self.write(file, self.synopsis.fold(batch))
             self.closed_timestamps += len(Times(batch).all)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from synopsis_exec.job.batch import Results, Rows, Times, results_of_rows
 from synopsis_exec.job.given import COLUMNS, STREAMS, Synopsis
-
-AT_ONCE = 1 << 16
-"""How many rows are dictionaries at a time, which take ten times as much as their columns."""
 
 
 class RowWise:
@@ -28,37 +24,17 @@ class RowWise:
 
     def fold(self, batch: dict[str, Rows]) -> Results:
         """Close the timestamps of all rows of a batch, by stream; returns what becomes true at them."""
-        found: list[tuple[Any, ...]] = []
-        sizes: list[int] = []
-        for now, rows in by_time(batch):
-            found += [(now, n, *row.values()) for row, n in self.synopsis.close(now, rows)]
+        by_time: dict[int, dict[str, list[dict[str, Any]]]] = {}
+        for source in STREAMS:
+            rows = batch[source.name]
+            for now, row in zip(rows.time.tolist(), row_dicts(rows), strict=True):
+                by_time.setdefault(now, {}).setdefault(source.name, []).append(row)
+        found, sizes = [], []
+        for now in sorted(by_time):
+            found += [(now, n, *row.values()) for row, n in self.synopsis.close(now, by_time.pop(now))]
             sizes.append(self.synopsis.entries())
         self.history = Times(batch).all, np.array(sizes, dtype=np.int64)
         return results_of_rows(found, len(COLUMNS))
-
-
-def by_time(batch: dict[str, Rows]) -> Iterator[tuple[int, dict[str, list[dict[str, Any]]]]]:
-    """The timestamps of a batch in order, each with its rows by stream, as dictionaries."""
-    times = np.sort(np.concatenate([rows.time for rows in batch.values()]))
-    start = 0
-    while start < len(times):
-        first, last = times[start], times[min(start + AT_ONCE, len(times)) - 1]
-        found: dict[int, dict[str, list[dict[str, Any]]]] = {}
-        for source in STREAMS:
-            rows = batch[source.name]
-            low, high = np.searchsorted(rows.time, first), np.searchsorted(rows.time, last, side="right")
-            mine = part_of_rows(rows, slice(int(low), int(high)))
-            for now, row in zip(mine.time.tolist(), row_dicts(mine), strict=True):
-                found.setdefault(now, {}).setdefault(source.name, []).append(row)
-        yield from sorted(found.items())
-        start = int(np.searchsorted(times, last, side="right"))
-
-
-def part_of_rows(rows: Rows, some: slice) -> Rows:
-    """Some of a stream's rows."""
-    columns = {name: values[some] for name, values in rows.columns.items()}
-    nulls = {name: null[some] for name, null in rows.nulls.items()}
-    return rows._replace(time=rows.time[some], columns=columns, nulls=nulls)
 
 
 def row_dicts(rows: Rows) -> list[dict[str, Any]]:

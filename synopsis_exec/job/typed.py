@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from synopsis_exec.job.arrivals import Arrived, per_source, places, said_of, with_rows
+from synopsis_exec.job.arrivals import PLACES, Arrived, per_source, said_of, with_rows
 from synopsis_exec.job.cells import within
 from synopsis_exec.job.given import STREAMS
 from synopsis_exec.job.json_text import quoted
@@ -46,7 +46,7 @@ def rows_of_columns(arrived: Arrived) -> Any:
     for number, source in enumerate(STREAMS):
         mine = numbers == number
         rows = fetched if mine.all() else fetched.filter(pa.array(mine))
-        values = encoded_columns(source, rows)
+        values = encoded_columns(number, rows)
         if values is None:
             return None
         tables.append(good_rows(number, source, values, rows.num_rows))
@@ -55,8 +55,8 @@ def rows_of_columns(arrived: Arrived) -> Any:
 
 def wanted_columns(frame: DataFrame) -> DataFrame:
     """The columns that are used, and `broken`, whether another one breaks its contract, where one can."""
-    there = {place for source in STREAMS for place in places(source).values()}
-    wanted = {places(source)[column] for source in STREAMS for column in used(source)}
+    there = {place for places in PLACES for place in places.values()}
+    wanted = {places[column] for source, places in zip(STREAMS, PLACES, strict=True) for column in used(source)}
     rest = [" OR ".join(f"({broken})" for broken in unused(source)) for source in STREAMS]
     if any(rest):
         broken = f"coalesce({per_source([text or 'FALSE' for text in rest])}, FALSE) AS broken"
@@ -64,14 +64,14 @@ def wanted_columns(frame: DataFrame) -> DataFrame:
     return frame if wanted == there else frame.select("source", *sorted(wanted))
 
 
-def encoded_columns(source: Source, rows: Any) -> dict[str, Any] | None:
+def encoded_columns(number: int, rows: Any) -> dict[str, Any] | None:
     """Column -> its values as the kernel takes them; None where one is not within its contract, or is no text."""
     import pyarrow as pa
 
-    values = {}
+    values, source = {}, STREAMS[number]
     for cell in source.cells:
         if cell.column in used(source):
-            column = rows.column(places(source)[cell.column]).combine_chunks()
+            column = rows.column(PLACES[number][cell.column]).combine_chunks()
             try:
                 values[cell.column] = TYPED[cell.kind](column)
             except pa.ArrowInvalid:
