@@ -79,7 +79,7 @@ def by_key(job: Any, batch: dict[str, Any], count: int) -> tuple[float, int]:
 
 def simulate(workload: Workload, keyed: bool) -> None:
     """Print the table of a workload."""
-    job = load_kernel(job_text(workload.plan()))
+    job = load_kernel(job_text(workload.plan(), keyed=False))
     expected, alone = None, 0.0
     (whole_batch,) = [columns_of(job, batch) for batch in workload.batches(ROWS, ROWS)]
     more = ["by key"] * keyed

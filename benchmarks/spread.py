@@ -21,24 +21,25 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.workloads import DENSE, SECONDS, W1, W2, W3, Workload  # noqa: E402
+from benchmarks.workloads import DENSE, LEAST, SECONDS, W1, W2, W3, Workload  # noqa: E402
 
 DRIVER, EXECUTORS = 10**12, 0
-BY_NAME = {workload.name: workload for workload in (W1, W2, W3, DENSE, SECONDS)}
+BY_NAME = {workload.name: workload for workload in (W1, W2, W3, DENSE, LEAST, SECONDS)}
 DOCS = ROOT / "docs" / "executor.md"
 
 
-def child(name: str, folder: str, rows: int, driver_rows: int, rounds: int, counting: int) -> None:
+def child(name: str, folder: str, rows: int, driver_rows: int, rounds: int, counting: int, keyed: int) -> None:
     """Run the job of a workload on rows in a folder; prints seconds and the most memory.
 
-    ``counting`` says that rows which are the same are always counted first (1), never (0), or where the job says (2).
+    ``counting`` says that rows which are the same are always counted first (1), never (0), or where the job says (2);
+    ``keyed`` the same of whether executors fold by key.
     """
     from benchmarks.executor import run_job
     from synopsis_exec.codegen import job_text
     from synopsis_exec.simulate import load_kernel
 
     workload: Workload = BY_NAME[name]
-    job = load_kernel(job_text(workload.plan(folder.lstrip("/"))))
+    job = load_kernel(job_text(workload.plan(folder.lstrip("/")), keyed=None if keyed == 2 else bool(keyed)))
     if counting < 2:
         job.worth_it = lambda rows, number: bool(counting)
     spark = job.session()
@@ -53,10 +54,17 @@ def child(name: str, folder: str, rows: int, driver_rows: int, rounds: int, coun
 
 
 def measured(
-    workload: Workload, folder: Path, rows: int, driver_rows: int, cores: int, rounds: int, counting: int = 2
+    workload: Workload,
+    folder: Path,
+    rows: int,
+    driver_rows: int,
+    cores: int,
+    rounds: int,
+    counting: int = 2,
+    keyed: int = 2,
 ) -> dict[str, Any] | None:
     """What a process of its own measures; None where the job fails, as one does that has too little memory."""
-    arguments = ["--child", workload.name, *map(str, (folder, rows, driver_rows, rounds, counting))]
+    arguments = ["--child", workload.name, *map(str, (folder, rows, driver_rows, rounds, counting, keyed))]
     environment = {
         **os.environ,
         "PYSPARK_PYTHON": sys.executable,
@@ -104,6 +112,23 @@ def places(names: list[str], sizes: list[int], rounds: int) -> list[str]:
     return lines
 
 
+def keys(sizes: list[int], rounds: int) -> list[str]:
+    """By key against ranges of time, and where these are not possible against slices on the driver."""
+    lines = [show("workload, one batch", "by time", "by key", "ratio", "driver's Python"), show(*["---"] * 5)]
+    for workload in (W1, LEAST):
+        for size in sizes:
+            with tempfile.TemporaryDirectory() as folder:
+                workload.write(Path(folder), size, size)
+                two = [measured(workload, Path(folder), size, EXECUTORS, 2, rounds, 2, way) for way in (0, 1)]
+            time, key = (one for one in two if one is not None)
+            assert (time["results"], time["peak"]) == (key["results"], key["peak"])
+            memory = " / ".join(f"{one['kib'] / 1024:,.0f} MiB" for one in (time, key))
+            seconds = (f"{one['median']:.2f} s" for one in (time, key))
+            ratio = f"{time['median'] / key['median']:.2f}"
+            lines.append(show(f"{workload.name}, {size:,} rows", *seconds, ratio, memory))
+    return lines
+
+
 def counts(size: int, rounds: int) -> list[str]:
     """Fetching rows as they are against counting those that are the same first, in ten batches on the driver."""
     lines = [show("workload, ten batches", "as they are", "as counts", "ratio"), show(*["---"] * 4)]
@@ -136,11 +161,14 @@ def cores_table(size: int, rounds: int) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--child", nargs=6, help=argparse.SUPPRESS)
+    parser.add_argument("--child", nargs=7, help=argparse.SUPPRESS)
     parser.add_argument("--workload", choices=list(BY_NAME), nargs="*", default=["W1", "W2", "W3"])
     parser.add_argument("--rows", type=int, nargs="+", default=[300_000, 1_000_000, 3_000_000, 10_000_000])
     parser.add_argument("--cores", type=int, default=600_000, metavar="ROWS", help="rows on 1 core and on 2")
     parser.add_argument("--counts", type=int, default=1_000_000, metavar="ROWS", help="rows fetched as counts")
+    parser.add_argument(
+        "--keys", type=int, nargs="*", default=[1_000_000, 3_000_000], metavar="ROWS", help="rows by key"
+    )
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
@@ -149,6 +177,8 @@ def main() -> None:
         child(name, folder, *map(int, numbers))
         return
     tables = {"places": places(options.workload, options.rows, options.rounds)} if options.workload else {}
+    if options.keys:
+        tables["keys"] = keys(options.keys, options.rounds)
     if options.counts:
         tables["counts"] = counts(options.counts, options.rounds)
     if options.cores:

@@ -118,6 +118,14 @@ W3 = Workload(
     rows_per_timestamp=10,
 )
 WORKLOADS = (W1, W2, W3)
+LEAST = Workload(
+    "W1 with extrema",
+    "SELECT DISTINCT S.K FROM S, T WHERE S.K = T.K AND S.A < T.B AND S.K BETWEEN 0 AND 99999",
+    {"S": ("K", "A"), "T": ("K", "B")},
+    {"S": 0.1, "T": 0.9},
+    {"K": (0, 99_999), "A": (0, 10**9), "B": (0, 10**9)},
+)
+"""A set that keeps a greatest and a least value per key, which ranges of time cannot."""
 DENSE = replace(W3, name="W3 with 20 keys", values={"K": (0, 19)})
 """Hundreds of pairs a row: the kernel takes most of the time."""
 SECONDS = replace(W2, name="W2 by the second", rows_per_timestamp=1000)

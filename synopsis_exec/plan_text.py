@@ -12,6 +12,7 @@ from criteria.tables import Member as FamilyMember
 from criteria.tables import Stored, Table
 from synopsis_exec.filters import Extreme, Member
 from synopsis_exec.kernel_choice import kernel_in_words
+from synopsis_exec.key_choice import by_key, key_of, no_key_reason
 from synopsis_exec.plan_ir import BranchPlan, Plan, PlanSource, PlanTransition
 from synopsis_exec.range_choice import no_ranges_reason, reach
 
@@ -28,15 +29,19 @@ def plan_text(plan: Plan) -> str:
     if plan.distinct and plan.several:
         lines.extend(["all branches", f"  keep {_RESULTS}"])
     lines.append(f"kernel: {kernel_in_words(plan)}")
-    lines.append(f"batches: folded {ranges_in_words(plan)}")
+    lines.append(f"batches: folded {batches_in_words(plan, by_key(plan))}")
     return "\n".join(lines)
 
 
-def ranges_in_words(plan: Plan) -> str:
-    """Where batches are folded, and why."""
+def batches_in_words(plan: Plan, keyed: bool) -> str:
+    """Where batches are folded, large ones by key or not, and why."""
+    if keyed and (key := key_of(plan)) is not None:
+        columns = " = ".join(f"{stream}.{column}" for stream, column in key.columns.items())
+        return f"on the driver, large ones on the executors in parts of the values of {columns}"
     reason = no_ranges_reason(plan)
     if reason:
-        return f"on the driver, large ones a slice of time after the other, because {reason}"
+        what = f"{reason}, and {no_key_reason(plan)}"
+        return f"on the driver, large ones a slice of time after the other, because {what}"
     there, back = "on the driver, large ones on the executors in ranges of time", reach(plan)
     if back is None:
         return f"{there}: what each does to the tables first, then its results"

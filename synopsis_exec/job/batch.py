@@ -37,6 +37,16 @@ def results_of_rows(found: list[tuple[Any, ...]], width: int) -> Results:
     return Results(np.array(time, dtype=np.int64), arrays[0], arrays[1:], nulls)
 
 
+def rows_of_results(results: Results) -> list[tuple[int, tuple[Any, ...]]]:
+    """Results as rows of a timestamp and the values, with None for NULL."""
+    columns = [values.astype(object) for values in results.columns]
+    for values, null in zip(columns, results.nulls, strict=True):
+        if null is not None:
+            values[null] = None
+    rows = zip(*(values.tolist() for values in columns), strict=True)
+    return list(zip(results.time.tolist(), rows, strict=True))
+
+
 class Times:
     """The timestamps that a batch closes, those of its rows."""
 

@@ -6,20 +6,17 @@ start from what the ranges before it do to them; or, where no table reaches back
 
 from __future__ import annotations
 
-import json
 import pickle
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from synopsis_exec.job.arrivals import Arrived
-from synopsis_exec.job.arrow import COUNT, together, with_counts
+from synopsis_exec.job.apart import ApartJob, Arrow, Given, numbered
 from synopsis_exec.job.batch import results_of_rows
 from synopsis_exec.job.cuts import chosen, range_text
 from synopsis_exec.job.folding import SLICE, part
-from synopsis_exec.job.given import COLUMNS, DISTINCT, REACH, SINK
-from synopsis_exec.job.large import LargeJob, Left
-from synopsis_exec.job.range_fold import Folded, Given, Start, folded, packed, starts, summary, tables_of, unpacked
+from synopsis_exec.job.given import COLUMNS, DISTINCT, REACH
+from synopsis_exec.job.range_fold import Folded, Start, folded, packed, starts, summary, tables_of, unpacked
 from synopsis_exec.job.reading import in_one_line
 from synopsis_exec.job.result_lines import write_results
 from synopsis_exec.job.source import JobError
@@ -28,72 +25,18 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-class SpreadJob(LargeJob):
-    """A job that fetches small batches, and folds large ones on the executors."""
+class SpreadJob(ApartJob):
+    """A job whose executors fold large batches in ranges of time."""
 
-    cuts: list[int] | None = None
-    """Where an attempt at the batch has cut it."""
-    cut: int | None = None
-    """The last batch that was cut into ranges, or may have been."""
+    FOLDER = "ranges"
 
-    def restart(self, batch: int | None) -> None:
-        """As `Job`; where the batch was cut is needed no more, if it was."""
-        super().restart(batch)
-        self.cut = batch
+    def division_of(self, closing: int, times: list[int], processors: int) -> list[int]:
+        """Where to cut: at the first timestamps of ranges of about as many rows."""
+        return chosen(times, max(processors, -(-closing // SLICE), 2), REACH)
 
-    def fold(self, arrived: Arrived, batch: int) -> None:
-        """As `LargeJob`; a batch that is tried again is cut as before."""
-        self.cuts = self.saved_cuts(batch)
-        super().fold(arrived, batch)
-
-    def saved_cuts(self, batch: int) -> list[int] | None:
-        """Where an attempt at the batch has cut it: a replay does the same, and writes the same files."""
-        try:
-            cuts: list[int] = json.loads(self.files.read(part("ranges", batch)) or "null")
-        except ValueError:
-            return None
-        return cuts
-
-    def may_be_large(self, size: int | None) -> bool:
-        """As `LargeJob`; a batch that was cut is.
-
-        Kafka's records are numbered in the order of the files, so that whether a batch is large must not depend on what
-        came before.
-        """
-        return self.cuts is not None or (SINK is not None and SINK.format == "kafka") or super().may_be_large(size)
-
-    def if_large(self, left: Left) -> Any:
-        """As `LargeJob`; a batch that was cut stays where it is."""
-        return left if self.cuts is not None and left.number else super().if_large(left)
-
-    # --- ranges ---------------------------------------------------------------------------------------------------
-
-    def close_batch(self, batch: int, good: Any, complete: int | None) -> None:
-        """As `Job`; the ranges are folded, and their results written, by the executors."""
-        if self.cut is not None:
-            self.files.remove(part("ranges", self.cut))
-        cuts = self.cuts_of(good, complete) if isinstance(good, Left) and complete is not None else []
-        self.cut = batch if cuts else None
-        if not cuts:
-            super().close_batch(batch, good, complete)
-            return
-        with self.files.written(part("ranges", batch)) as file:
-            json.dump(cuts, file)
-        waiting = together([self.pending, good.more])
-        early = waiting.column("ts").to_numpy() < complete
-        self.pending = together([waiting.filter(~early), good.rows.where(f"ts >= {complete}").toArrow()])
-        closing = with_sent(good.rows.where(f"ts < {complete}"), waiting.filter(early))
-        self.write_ranges(batch, in_ranges(closing, cuts), cuts)
-
-    def cuts_of(self, left: Left, complete: int) -> list[int]:
-        """Where to cut what a batch closes; nowhere where that is too little for more than one range."""
-        if self.cuts is not None:
-            return self.cuts
-        closing, parts = left.closing(complete)
-        if closing <= self.options.driver_rows or not hasattr(left.rows, "repartitionById"):  # Spark 4.0 has no such
-            return []
-        processors = left.rows.sparkSession.sparkContext.defaultParallelism
-        return chosen(parts, max(processors, -(-closing // SLICE), 2), REACH)
+    def write_parts(self, batch: int, closing: DataFrame, division: list[int]) -> None:
+        """As `ApartJob`; the parts are ranges."""
+        self.write_ranges(batch, in_ranges(closing, division), division)
 
     def write_ranges(self, batch: int, ranged: DataFrame, cuts: list[int]) -> None:
         """Fold the ranges and write their results."""
@@ -171,7 +114,6 @@ class SpreadJob(LargeJob):
 
 CHANGES = "range INT, change BINARY"
 FOUND = "line STRING, report BINARY"
-Arrow = Iterator[Any]
 
 
 def in_ranges(rows: DataFrame, cuts: list[int]) -> DataFrame:
@@ -184,33 +126,13 @@ def in_ranges(rows: DataFrame, cuts: list[int]) -> DataFrame:
     return rows.withColumn("range", number).repartitionById(len(cuts) + 1, "range")
 
 
-def with_sent(rows: DataFrame, table: Any) -> DataFrame:
-    """Rows, and those that the driver has; all with how often each came where some have that."""
-    from pyspark.sql import functions as F
-
-    if COUNT in table.column_names and COUNT not in rows.columns:
-        rows = rows.withColumn(COUNT, F.lit(1).cast("bigint"))
-    table = with_counts(table) if COUNT in rows.columns else table
-    return rows.unionByName(rows.sparkSession.createDataFrame(table))
-
-
-def ranges(batches: Arrow) -> Iterator[tuple[int, Any]]:
-    """The range that is in a partition, and its rows; nothing where there are none."""
-    import pyarrow as pa
-
-    found = list(batches)
-    if sum(batch.num_rows for batch in found):
-        rows = pa.Table.from_batches(found)
-        yield rows.column("range")[0].as_py(), together([rows])
-
-
 def summarising(given: Given) -> Callable[[Arrow], Arrow]:
     """Makes of a range's rows what they do to the tables."""
 
     def run(batches: Arrow) -> Arrow:
         import pyarrow as pa
 
-        for number, rows in ranges(batches):
+        for number, rows in numbered(batches, "range"):
             columns = [pa.array([number], pa.int32()), pa.array([packed(summary(given, rows))], pa.binary())]
             yield pa.RecordBatch.from_arrays(columns, names=["range", "change"])
 
@@ -223,7 +145,7 @@ def folding(given: Given, begins: list[Start]) -> Callable[[Arrow], Arrow]:
     def run(batches: Arrow) -> Arrow:
         import pyarrow as pa
 
-        for number, rows in ranges(batches):
+        for number, rows in numbered(batches, "range"):
             for found in folded(given, begins[number], rows):
                 report = pickle.dumps((number, tuple(found))) if isinstance(found, Folded) else None
                 lines = [None] if isinstance(found, Folded) else found

@@ -51,8 +51,14 @@ class Kernel:
 DISTINCT = False
 IN_COLUMNS = True
 REACH: int | None = None
+KEYS: dict[str, str] = {}
+"""Stream -> its column that an equality over all streams compares, where large batches are folded by key."""
+KEY_PLACES: dict[str, int] = {}
+"""Table -> the place of that column's value among what its entries hold."""
+IN_RESULTS = False
+"""Whether results have that value, so that different keys have different results."""
 Batches: Any = None
-"""What folds micro-batches: `SpreadJob` where the executors may fold large ones, else `LargeJob`."""
+"""What folds micro-batches: `SpreadJob` or `KeyedJob` where the executors may fold large ones, else `LargeJob`."""
 TEXTS: frozenset[str] = frozenset()
 MOST = 2**63 - 1
 QUERY = ""

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from synopsis_exec.job.apart import Given
 from synopsis_exec.job.arrow import batch_of, slices
-from synopsis_exec.job.batch import Results, Times
+from synopsis_exec.job.batch import Results, Times, rows_of_results
 from synopsis_exec.job.columnar import Columnar
 from synopsis_exec.job.folding import SLICE
 from synopsis_exec.job.frame import Frame
@@ -21,14 +22,6 @@ from synopsis_exec.job.result_lines import write_results
 
 LINES = 1 << 16
 """How many results an executor makes into text at a time."""
-
-
-class Given(NamedTuple):
-    """What every range gets: the relations, the bound, and how duplicates are written."""
-
-    relations: dict[str, list[dict[str, Any]]]
-    limit: int | None
-    multiplicity: str
 
 
 class Start(NamedTuple):
@@ -193,9 +186,5 @@ def with_levels(report: Folded, kernel: Columnar, found: Results, first: int) ->
     greater = np.r_[True, keys[1:] > np.maximum.accumulate(keys)[:-1]] if len(keys) else keys.astype(bool)
     highest = mine[greater]
     levels = zip(times[highest].tolist(), sizes[highest].tolist(), strict=True)
-    results = since(found, first)
-    columns = [values.astype(object) for values in results.columns]
-    for values, null in zip(columns, results.nulls, strict=True):
-        values[slice(0, 0) if null is None else null] = None
-    new = zip(results.time.tolist(), zip(*(values.tolist() for values in columns), strict=True), strict=True)
+    new = rows_of_results(since(found, first))
     return report._replace(new=(*report.new, *new), levels=(*report.levels, *levels))

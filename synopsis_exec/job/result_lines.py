@@ -16,6 +16,8 @@ PIECE = 1 << 16
 """How many results are made into lines at a time."""
 COPIES = 1000
 """Duplicates of a result that are written at a time."""
+MULTIPLICITY = ',"_mult":'
+"""What is before a result's multiplicity."""
 SECOND = 1_000_000
 """In microseconds."""
 FIRST_MOMENT, LAST_MOMENT = -62_135_596_800 * SECOND, 253_402_300_800 * SECOND - 1
@@ -54,13 +56,26 @@ def result_lines(results: Results) -> Any:
     """Results as an Arrow array of lines of JSON: the select list, `_ts` and `_mult`."""
     import pyarrow.compute as pc
 
+    return pc.binary_join_element_wise(
+        *line_parts(results), MULTIPLICITY, json_texts(results.n, None, "integer"), "}\n", ""
+    )
+
+
+def result_texts(results: Results) -> Any:
+    """Results as `result_lines`, each without its multiplicity and what comes after that."""
+    import pyarrow.compute as pc
+
+    return pc.binary_join_element_wise(*line_parts(results), "")
+
+
+def line_parts(results: Results) -> list[Any]:
+    """The parts of lines up to the multiplicity."""
     kinds = [TYPES[name] for name in COLUMNS]
-    cells = [*zip(COLUMNS, results.columns, results.nulls, kinds, strict=True)]
-    cells += [("_ts", results.time, None, TIME_TYPE), ("_mult", results.n, None, "integer")]
+    cells = [*zip(COLUMNS, results.columns, results.nulls, kinds, strict=True), ("_ts", results.time, None, TIME_TYPE)]
     parts: list[Any] = []
     for name, values, null, kind in cells:
         parts += [f"{',' if parts else '{'}{json.dumps(name, ensure_ascii=False)}:", json_texts(values, null, kind)]
-    return pc.binary_join_element_wise(*parts, "}\n", "")
+    return parts
 
 
 def json_texts(values: Any, null: Any, kind: str) -> Any:

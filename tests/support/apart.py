@@ -1,8 +1,10 @@
-"""Runs a job's batches on the driver and in ranges of time, with something that stands for Spark."""
+"""Runs a job's batches on the driver and in ranges of time or parts of keys, with something that stands for Spark."""
 
 from __future__ import annotations
 
+import re
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -24,36 +26,39 @@ class Seen:
     stopped: str = ""
 
 
-class Ranged:
-    """Stands for rows of which each range is a partition."""
+class Divided:
+    """Stands for rows of which each range, or the rows of some keys, is a partition."""
 
     def __init__(self, parts: list[Any]) -> None:
         self.parts = parts
 
-    def persist(self) -> Ranged:
+    def persist(self) -> Divided:
         return self
 
     def unpersist(self) -> None:
         pass
 
-    def where(self, condition: str) -> Ranged:
+    def where(self, condition: str) -> Divided:
+        if condition == "report IS NOT NULL":
+            return Divided([batch.filter(batch.column("report").is_valid()) for batch in self.parts])
         name, op, number = condition.split()
         assert (name, op) == ("range", "<")
-        return Ranged(self.parts[: int(number)])
+        return Divided(self.parts[: int(number)])
 
-    def mapInArrow(self, run: Any, schema: str) -> Ranged:
+    def mapInArrow(self, run: Any, schema: str) -> Divided:
         """Each partition in several batches, the last one first: Spark promises nothing of their order."""
         found = []
         for part in self.parts[::-1]:
             found += run(iter(part.to_batches(max_chunksize=3)[::-1]))
-        assert all(batch.schema.names == [column.split()[0] for column in schema.split(", ")] for batch in found)
-        return Ranged(found)
+        names = [column.split()[0] for column in re.split(r", (?=[a-z])", schema)]
+        assert all(batch.schema.names == names for batch in found)
+        return Divided(found)
 
     def collect(self) -> list[Namespace]:
         return [Namespace(**row) for batch in self.parts for row in batch.to_pylist()]
 
 
-def written(job: Any, found: Ranged, path: str) -> Any:
+def written(job: Any, found: Divided, path: str) -> Any:
     """What `written` does with Spark: a file per range, in order."""
     lines = [row.line for row in found.collect() if row.report is None]
     assert all(line is None or "\n" not in line for line in lines)
@@ -70,6 +75,22 @@ def written(job: Any, found: Ranged, path: str) -> Any:
     for number, mine in by_range.items():
         (Path(path) / f"part-{number:05}").write_text("".join(line + "\n" for line in mine), encoding="utf-8")
     return job.in_order_of_time(reports)
+
+
+def merged(job: Any, found: Divided, path: str) -> int:
+    """What `written` does with Spark where rows are divided by key: one file, in order of time and text."""
+    totals: Counter[tuple[int, str]] = Counter()
+    for row in found.collect():
+        if row.report is None:
+            assert not job.IN_RESULTS or (row.ts, row.line) not in totals
+            totals[row.ts, row.line] += row.n
+    for (now, _), n in sorted(totals.items()):
+        if n > job.MOST:
+            raise OverflowError(f"a result at timestamp {now} has more than {job.MOST} duplicates")
+    lines = [f"{line}{job.MULTIPLICITY}{n}}}\n" for (_, line), n in sorted(totals.items())]
+    Path(path).mkdir(parents=True)
+    (Path(path) / "part-00000").write_text("".join(lines), encoding="utf-8")
+    return len(lines)
 
 
 def table_of(job: Any, rows: Mapping[int, Mapping[str, list[Row]]], times: Sequence[int]) -> Any:
@@ -106,11 +127,22 @@ def parts_of(job: Any, table: Any, cuts: Sequence[int]) -> Iterator[Any]:
         yield mine.append_column("range", pa.array([number] * mine.num_rows, pa.int32()))
 
 
+def keys_of(job: Any, table: Any, parts: int) -> Iterator[Any]:
+    """What each part of the keys gets."""
+    rows = table.to_pylist()
+    sources = [job.STREAMS[row["source"]] for row in rows]
+    keys = [row[source.slots[job.KEYS[source.name]]] for row, source in zip(rows, sources, strict=True)]
+    numbers = pa.array([0 if key is None else job.part_of_key(key, parts) for key in keys], pa.int32())
+    table = table.append_column("part", numbers)
+    for number in range(parts):
+        yield table.filter(pa.array([one == number for one in numbers.to_pylist()], pa.bool_()))
+
+
 def running(job: Any, folder: Path, apart: bool, relations: Mapping[str, list[Row]], limit: int | None) -> Any:
     """A job that has not begun."""
-    found = object.__new__(job.SpreadJob if apart else job.Job)
+    found = object.__new__(job.Batches if apart else job.Job)
     found.files, found.options = job.LocalFiles(str(folder)), Namespace(multiplicity="count")
-    found.relations, found.synopsis = dict(relations), job.Columnar(dict(relations))
+    found.relations, found.synopsis = dict(relations), job.Kernel(dict(relations))
     found.limit = found.synopsis.limit if limit is None else limit
     found.results = found.peak = found.closed_timestamps = 0
     found.pending = job.no_rows()
@@ -122,8 +154,11 @@ def one_batch(job: Any, state: Any, number: int, table: Any, cuts: Sequence[int]
     state.peak_of_batch = state.synopsis.entries()
     name = job.part("results", number)
     try:
-        if isinstance(state, job.SpreadJob):
-            state.write_ranges(number, Ranged(list(parts_of(job, table, cuts))), list(cuts))
+        if isinstance(state, getattr(job, "KeyedJob", ())):
+            parts = 1 + len(cuts)
+            state.closed_timestamps += state.write_keys(number, Divided(list(keys_of(job, table, parts))), parts)
+        elif isinstance(state, job.LargeJob):
+            state.write_ranges(number, Divided(list(parts_of(job, table, cuts))), list(cuts))
         else:
             state.pending = table
             with state.files.written(name) as file:
@@ -148,14 +183,19 @@ def both_ways(
     limit: int | None = None,
     grouped: bool = False,
 ) -> Iterator[tuple[Seen, Seen]]:
-    """What each batch leaves, folded on the driver and in ranges; these begin at some of the batch's timestamps.
+    """What each batch leaves, folded on the driver and on the executors.
+
+    Ranges begin at some of the batch's timestamps; keys are divided into as many parts.
 
     ``grouped`` says that ranges get rows that are the same as one with a count.
     """
     rows = by_time(job, streams)
     driver = running(job, folder / "driver", False, relations, limit)
     spread = running(job, folder / "spread", True, relations, limit)
-    job.written = lambda found, path: written(job, found, path)
+    if job.Batches.__name__ == "KeyedJob":
+        job.written = lambda found, parts, multiplicity, path: merged(job, found, path)
+    else:
+        job.written = lambda found, path: written(job, found, path)
     for number, times in enumerate(batches(list(rows), cuts)):
         table = table_of(job, rows, times)
         begin = sorted({times[place % len(times)] for place in ranges} - {times[0]})

@@ -91,11 +91,13 @@ def test_golden_figure_2() -> None:
     assert ours == (CASES_DIR / "codegen_figure2.txt").read_text(encoding="utf-8")
 
 
-VALUES: dict[str, Any] = {"timestamp": "ts", "columns": {"v": "double", "ts": "bigint"}}
-LISTED = {"streams": {"S": VALUES, "T": {**VALUES, "domain": {"v": [0.5, 1.5, 2.5]}}}}
+VALUES: dict[str, Any] = {"timestamp": "ts", "columns": {"v": "double", "k": "bigint", "ts": "bigint"}}
+LISTED = {"streams": {"S": VALUES, "T": {**VALUES, "domain": {"k": [0, 99], "v": [0.5, 1.5, 2.5]}}}}
 WITH_HELPERS = {
     "placed": "SELECT 1 AS one FROM S, T WHERE S.ts < T.ts AND T.v > S.v",
     "RowWise": "SELECT DISTINCT 1 AS one FROM S, S AS U WHERE S.ts < U.ts AND S.v < U.v",
+    "KeyedJob": "SELECT DISTINCT S.k FROM S, T WHERE S.k = T.k AND S.v < T.v",
+    "by_key": "SELECT S.k FROM S, T WHERE S.k = T.k AND S.ts > T.ts",
 }
 
 

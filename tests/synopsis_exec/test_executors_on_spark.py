@@ -112,18 +112,18 @@ def test_a_full_disk_of_the_executors_stops_the_job_and_room_lets_it_go_on(
     arrived(tmp_path / "in")
     job = kernel(sql, CATALOG)
     expected = ran(spark, job, tmp_path / "driver", 10**9)
-    write_ranges = job.Batches.write_ranges
+    write_parts = job.Batches.write_parts
 
-    def without_room(self: Any, batch: int, ranged: Any, cuts: list[int]) -> None:
+    def without_room(self: Any, batch: int, closing: Any, division: list[int]) -> None:
         with full_disk(java()) if batch == 1 else nullcontext():
-            write_ranges(self, batch, ranged, cuts)
+            write_parts(self, batch, closing, division)
 
-    job.Batches.write_ranges = without_room
+    job.Batches.write_parts = without_room
     with pytest.raises(job.JobError, match="File too large") as stopped:
         ran(spark, job, tmp_path / "spread", 0)
     assert stopped.value.status == 3
     assert not (tmp_path / "spread" / "out").exists()
-    job.Batches.write_ranges = write_ranges
+    job.Batches.write_parts = write_parts
     output, bad, reports = ran(spark, job, tmp_path / "spread", 0)
     assert (output, bad, reports[-1]) == (*expected[:2], expected[2][-1])
 

@@ -38,7 +38,7 @@ def test_slices_of_a_large_batch_are_the_batch(spark: Any, tmp_path: Path, sql: 
 
     job.LargeJob.fetch = noted
     if ranges:
-        job.SpreadJob.cuts_of = lambda self, left, complete: []
+        job.SpreadJob.divide = lambda self, left, complete: []
     assert ran(spark, job, tmp_path / "slices", 0) == whole
     assert len(sizes) > 20
     assert max(sizes) < 60
