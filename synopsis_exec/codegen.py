@@ -44,6 +44,7 @@ _JOB = (
     "grouping",
     "cells",
     "whole",
+    "near",
     "lines",
     "typed",
     "folding",

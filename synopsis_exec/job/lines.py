@@ -18,11 +18,10 @@ import numpy as np
 from synopsis_exec.job.arrivals import Arrived, row_text
 from synopsis_exec.job.cells import ENCODERS, is_written, schema_of_cells, within
 from synopsis_exec.job.given import STREAMS
+from synopsis_exec.job.near import MOST_BYTES, lines_near
 from synopsis_exec.job.source import Source
 from synopsis_exec.job.whole import good_rows, whole_columns
 
-MOST_BYTES = 1 << 27
-"""Lines of more are not fetched."""
 UNPACKED = 8
 """How many bytes of lines there may be per byte of their files, before one knows."""
 MOST_OF_UNKNOWN = 1 << 18
@@ -62,10 +61,11 @@ class Reader:
         """All rows, as `whole_columns`, with their reasons and texts; None where a line is no text."""
         import pyarrow as pa
 
-        fetched = arrived.frame.toArrow()
-        size, tables, doubtful = fetched.nbytes, [], []
+        parts = lines_near(arrived)
+        parts = by_source(arrived.frame.toArrow()) if parts is None else parts
+        size, tables, doubtful = sum(lines.nbytes for lines in parts), [], []
         self.unpacked = size / arrived.bytes if size and arrived.bytes else self.unpacked
-        for number, lines in enumerate(by_source(fetched)):
+        for number, lines in enumerate(parts):
             try:
                 lines.validate(full=True)
             except pa.ArrowInvalid:
@@ -75,7 +75,7 @@ class Reader:
             tables.append(sure.rows(number))
             doubtful.append(sure.others(number))
         left = pa.concat_tables(doubtful)
-        self.rests = RESTS if left.num_rows > MOST_LEFT * fetched.num_rows else 0
+        self.rests = RESTS if left.num_rows > MOST_LEFT * sum(map(len, parts)) else 0
         if left.num_rows:
             told = Arrived(arrived.frame.sparkSession.createDataFrame(left), arrived.options).told
             columns = [*whole_columns(), "reason", f"{row_text(told)} AS text"]

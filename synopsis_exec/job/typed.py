@@ -16,6 +16,7 @@ from synopsis_exec.job.arrivals import PLACES, Arrived, per_source, said_of, wit
 from synopsis_exec.job.cells import within
 from synopsis_exec.job.given import STREAMS
 from synopsis_exec.job.json_text import quoted
+from synopsis_exec.job.near import columns_near
 from synopsis_exec.job.source import Source
 from synopsis_exec.job.whole import good_rows
 
@@ -38,19 +39,36 @@ def rows_of_columns(arrived: Arrived) -> Any:
     """All rows of a batch as `whole_columns`; None where not all are good, as far as the driver can tell."""
     import pyarrow as pa
 
-    fetched = wanted_columns(arrived.frame).toArrow()
-    if "broken" in fetched.column_names and fetched.column("broken").to_numpy().any():
+    wanted = [used(source) for source in STREAMS]
+    # What is read here is told apart here, other columns, too; Spark tells those apart on the way.
+    every = [
+        {cell.column for cell in source.cells} if unused(source) else names
+        for source, names in zip(STREAMS, wanted, strict=True)
+    ]
+    parts = columns_near(arrived, every)
+    if parts is None:
+        parts, every = columns_fetched(arrived), wanted
+    if parts is None:
         return None
-    numbers = fetched.column("source").to_numpy()
     tables = []
-    for number, source in enumerate(STREAMS):
-        mine = numbers == number
-        rows = fetched if mine.all() else fetched.filter(pa.array(mine))
-        values = encoded_columns(number, rows)
+    for number, (source, rows, names) in enumerate(zip(STREAMS, parts, every, strict=True)):
+        values = encoded_columns(number, rows, names)
         if values is None:
             return None
         tables.append(good_rows(number, source, values, rows.num_rows))
     return pa.concat_tables([table.cast(tables[0].schema) for table in tables])
+
+
+def columns_fetched(arrived: Arrived) -> list[Any] | None:
+    """The columns of each stream that are used, in their places; None where another one breaks its contract."""
+    import pyarrow as pa
+
+    fetched = wanted_columns(arrived.frame).toArrow()
+    if "broken" in fetched.column_names and fetched.column("broken").to_numpy().any():
+        return None
+    numbers = fetched.column("source").to_numpy()
+    mine = [numbers == number for number in range(len(STREAMS))]
+    return [fetched if rows.all() else fetched.filter(pa.array(rows)) for rows in mine]
 
 
 def wanted_columns(frame: DataFrame) -> DataFrame:
@@ -64,13 +82,13 @@ def wanted_columns(frame: DataFrame) -> DataFrame:
     return frame if wanted == there else frame.select("source", *sorted(wanted))
 
 
-def encoded_columns(number: int, rows: Any) -> dict[str, Any] | None:
+def encoded_columns(number: int, rows: Any, names: set[str]) -> dict[str, Any] | None:
     """Column -> its values as the kernel takes them; None where one is not within its contract, or is no text."""
     import pyarrow as pa
 
     values, source = {}, STREAMS[number]
     for cell in source.cells:
-        if cell.column in used(source):
+        if cell.column in names:
             column = rows.column(PLACES[number][cell.column]).combine_chunks()
             try:
                 values[cell.column] = TYPED[cell.kind](column)

@@ -121,7 +121,10 @@ def test_the_driver_tells_what_spark_tells(spark: Any, tmp_path: Path, format: s
 
     job.rows_of_columns = noted
     job.Job.whole = property(lambda self: True, lambda self, whole: None)
+    near, columns_near = [], job.columns_near
+    job.columns_near = lambda *given: (near.append(columns_near(*given)), near[-1])[1]
     by_driver = ran(spark, job, tmp_path / "driver")
+    assert [found is not None for found in near] == [format == "parquet"] * 6
     assert len(tables) == 6
     assert [table is None for table in tables] == [False, False, True, False, True, False]
     told = by_driver[2][-1]["quarantined"]
@@ -132,6 +135,11 @@ def test_the_driver_tells_what_spark_tells(spark: Any, tmp_path: Path, format: s
     by_spark.rows_of_columns = lambda batch: None
     by_spark.Job.whole = property(lambda self: True, lambda self, whole: None)
     assert ran(spark, by_spark, tmp_path / "spark") == by_driver
+
+    fetched = job_over(tmp_path / "in", format, stream)
+    fetched.columns_near = lambda *given: None
+    fetched.Job.whole = property(lambda self: True, lambda self, whole: None)
+    assert ran(spark, fetched, tmp_path / "fetched") == by_driver
 
     filtered = job_over(tmp_path / "in", format, stream)
     filtered.Job.whole = property(lambda self: False, lambda self, whole: None)

@@ -1,0 +1,213 @@
+"""Part of every job: the files of a batch that the driver reads by itself, because Spark runs on its machine alone.
+
+To fetch a batch Spark plans a second query, starts tasks and sends rows from Java to Python, which takes several times
+as long as reading so many rows does. Which files a batch has Spark says: those that its own scan would read.
+"""
+
+from __future__ import annotations
+
+from codecs import BOM_UTF8
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlparse
+
+import numpy as np
+
+from synopsis_exec.job.arrivals import OF_A_TYPE, PLACES, Arrived
+from synopsis_exec.job.given import STREAMS
+from synopsis_exec.job.source import Source
+
+MOST_BYTES = 1 << 27
+"""Files and lines of more are left to Spark, which reads them with all processors."""
+FEED = ord("\n")
+DEEPEST = 16
+"""Steps from a batch to the files that are followed."""
+CHOOSING = (
+    "maxfilespertrigger",
+    "maxbytespertrigger",
+    "maxfileage",
+    "latestfirst",
+    "filenameonly",
+    "pathglobfilter",
+    "recursivefilelookup",
+    "modifiedbefore",
+    "modifiedafter",
+    "cleansource",
+    "sourcearchivedir",
+)
+"""Options that say which files are read, not how."""
+FIRST_YEAR = 1900
+"""Dates and times before it may be of another calendar; Spark knows of which."""
+
+
+def paths_near(arrived: Arrived) -> list[list[str]] | None:
+    """The files of each stream's rows; None where they are not all whole, on this machine, and few enough.
+
+    Spark's classic sessions say what they would read; where it is said otherwise than expected, nothing is read here.
+    """
+    frame = arrived.frame
+    try:
+        if not str(frame.sparkSession.sparkContext.master).startswith("local"):
+            return None
+        used = [] if arrived.options.input else [option.lower() for source in STREAMS for option in source.options]
+        if {*used} - {*CHOOSING}:
+            return None
+        scans = scans_of(frame._jdf.queryExecution().logical().rdd(), DEEPEST)
+        if scans is None or len(scans) != len(STREAMS):
+            return None
+        found = [whole_files(scan) for scan in scans]
+    except Exception:  # another version of Spark, or something else than files
+        return None
+    known = [files for files in found if files is not None]
+    near = len(known) == len(found) and sum(size for files in known for size in files.values()) <= MOST_BYTES
+    return [[*files] for files in known] if near else None
+
+
+def scans_of(rdd: Any, steps: int) -> list[Any] | None:
+    """What scans files for a batch, in the order of the streams; None where something else brings its rows."""
+    kind = rdd.getClass().getSimpleName()
+    if kind == "FileScanRDD":
+        return [rdd]
+    before = rdd.dependencies()
+    if not steps or not before.size() or (before.size() > 1 and kind != "UnionRDD"):
+        return None
+    found = [scans_of(before.apply(place).rdd(), steps - 1) for place in range(before.size())]
+    return None if None in found else [scan for scans in found for scan in scans or ()]
+
+
+def whole_files(scan: Any) -> dict[str, int] | None:
+    """The files of a scan and their sizes; None where one is not on this machine, or not all of it is read."""
+    sizes: dict[str, int] = {}
+    left: dict[str, int] = {}
+    for file in files_of(scan):
+        uri = urlparse(str(file.urlEncodedPath()))
+        if uri.scheme != "file" or uri.netloc or file.partitionValues().numFields():
+            return None
+        path = unquote(uri.path)
+        sizes[path] = int(file.fileSize())
+        left[path] = left.get(path, sizes[path]) - int(file.length())
+    return None if any(left.values()) else sizes
+
+
+def files_of(scan: Any) -> Iterator[Any]:
+    """The parts of files that a scan reads."""
+    partitions = scan.filePartitions()
+    for place in range(partitions.size()):
+        yield from partitions.apply(place).files()
+
+
+# --- lines ------------------------------------------------------------------------------------------------------------
+
+PLAIN = ("", ".json", ".jsonl", ".log", ".ndjson", ".txt")
+"""Ends of the names of files that are not compressed."""
+
+
+def lines_near(arrived: Arrived) -> list[Any] | None:
+    """The lines of each stream that are not blank, as Spark splits files; None where Spark has to."""
+    paths = paths_near(arrived)
+    if paths is None or any(Path(path).suffix not in PLAIN for files in paths for path in files):
+        return None
+    import pyarrow as pa
+
+    found = []
+    for files in paths:
+        try:
+            parts = [lines_of_file(Path(path).read_bytes()) for path in files]
+        except OSError:
+            return None
+        if any(part is None for part in parts):
+            return None
+        found.append(pa.concat_arrays(parts))
+    return found
+
+
+def lines_of_file(text: bytes) -> Any:
+    r"""The lines of a file that are not blank, be they UTF-8 or not; None where one may end otherwise than by a feed.
+
+    >>> lines_of_file(b"{}\\n \\n{ }").to_pylist()
+    ['{}', '{ }']
+    """
+    import pyarrow as pa
+    from pyarrow import compute as pc
+
+    if b"\r" in text or text.startswith(BOM_UTF8):
+        return None
+    characters = np.frombuffer(text, dtype=np.uint8)
+    ends = np.flatnonzero(characters == FEED)
+    if text and not text.endswith(b"\n"):
+        ends = np.append(ends, len(text))
+    offsets = np.concatenate([[0], ends - np.arange(len(ends))]).astype(np.int32)
+    body = characters[characters != FEED]
+    lines = pa.StringArray.from_buffers(len(ends), pa.py_buffer(offsets), pa.py_buffer(body))
+    blank = np.diff(offsets) == 0
+    blank[~blank] = body[offsets[:-1][~blank]] == ord(" ")
+    if blank.any():
+        blank[blank] = pc.equal(pc.ascii_trim(lines.filter(pa.array(blank)), " "), "").to_numpy(False)
+        lines = lines.filter(pa.array(~blank))
+    return lines
+
+
+# --- Parquet ----------------------------------------------------------------------------------------------------------
+
+
+def columns_near(arrived: Arrived, wanted: list[set[str]]) -> list[Any] | None:
+    """Some columns of each stream, in their places, from files of Parquet; None where Spark has to read them."""
+    if any(source.format != "parquet" for source in STREAMS):
+        return None
+    paths = paths_near(arrived)
+    if paths is None:
+        return None
+    import pyarrow as pa
+
+    tables = []
+    for source, places, names, files in zip(STREAMS, PLACES, wanted, paths, strict=True):
+        try:
+            parts = [columns_of_file(source, path, sorted(names)) for path in files]
+        except (OSError, pa.ArrowException):  # of which Spark says what it is
+            return None
+        if any(part is None for part in parts):
+            return None
+        tables.append(pa.concat_tables(parts).rename_columns([places[name] for name in sorted(names)]))
+    return tables
+
+
+def columns_of_file(source: Source, path: str, names: list[str]) -> Any:
+    """Some columns of a file; None where one is not there, or not as Spark would write it."""
+    from pyarrow import parquet
+
+    with parquet.ParquetFile(path) as file:
+        schema = file.schema_arrow
+        for name in names:
+            place = schema.get_field_index(name)
+            if place < 0 or schema.field(place).type != arrow_type(source, name):
+                return None
+        table = file.read(columns=names)
+    return table if all(of_our_calendar(column) for column in table.columns) else None
+
+
+def arrow_type(source: Source, column: str) -> Any:
+    """A column's type, as Arrow has it where Spark needs no conversion."""
+    import pyarrow as pa
+
+    declared = {name.replace("``", "`"): kind.lower() for name, kind in OF_A_TYPE.findall(source.typed)}
+    names = {
+        "tinyint": pa.int8(), "byte": pa.int8(), "smallint": pa.int16(), "short": pa.int16(), "int": pa.int32(),
+        "integer": pa.int32(), "bigint": pa.int64(), "long": pa.int64(), "double": pa.float64(), "boolean": pa.bool_(),
+        "string": pa.string(), "date": pa.date32(), "timestamp": pa.timestamp("us", "UTC"),
+        "timestamp_ltz": pa.timestamp("us", "UTC"), "timestamp_ntz": pa.timestamp("us"),
+    }  # fmt: skip
+    return names.get(declared[column])
+
+
+def of_our_calendar(column: Any) -> bool:
+    """Whether a column has no dates or times before `FIRST_YEAR`."""
+    import pyarrow as pa
+    from pyarrow import compute as pc
+
+    if not (pa.types.is_date(column.type) or pa.types.is_timestamp(column.type)):
+        return True
+    first = pa.scalar(datetime(FIRST_YEAR, 1, 1, tzinfo=UTC if getattr(column.type, "tz", None) else None))
+    least = pc.min(column)
+    return not least.is_valid or bool(pc.greater_equal(least, first.cast(column.type)).as_py())
