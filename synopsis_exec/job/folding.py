@@ -60,6 +60,7 @@ class Job:
         self.text, self.observed, self.columns = "", list[Any](), list[Any]()
         """How a bad row's text is made, what is observed of a batch, and what is fetched of a whole one: as for all."""
         self.reader = Reader() if as_lines(options) else None
+        self.whole = self.whole or as_columns(options)  # to fetch such columns costs less than to count their rows
         self.relations: dict[str, list[dict[str, Any]]] = {}
         self.relation_sizes: dict[str, int] = {}
         self.bad_relation_rows: list[dict[str, Any]] = []
