@@ -37,7 +37,8 @@ def arriving(spark: SparkSession, options: argparse.Namespace) -> DataFrame:
     """All streams as one: what is told of their rows (`tagged`), or `source` (a number) and what that is made of.
 
     These are `value`, a line, or the columns of `places`.
-    What crosses from here to a batch is made for every row, whether that is needed or not.
+    What crosses from here to a batch is made for every row, whether that is needed or not. Files that the driver reads
+    by itself (`near`) give the same.
     """
     parts = []
     for number, source in enumerate(STREAMS):

@@ -107,12 +107,9 @@ def by_key(rows: DataFrame, parts: int) -> DataFrame:
 
 
 def key_text(source: Source) -> str:
-    """The key of a stream's row, as `str` writes it."""
-    slot = source.slots[KEYS[source.name]]
-    exact = (
-        f"CAST({slot} AS DECIMAL(38, 0))" if KEYS[source.name] in source.large else slot
-    )  # which may begin with zeros
-    return f"CAST({exact} AS STRING)"
+    """The key of a stream's row, as `str` writes it; an integer that travels as a text may begin with zeros."""
+    slot, large = source.slots[KEYS[source.name]], KEYS[source.name] in source.large
+    return f"CAST({f'CAST({slot} AS DECIMAL(38, 0))' if large else slot} AS STRING)"
 
 
 def folded_of(report: bytes) -> Folded:
@@ -134,13 +131,9 @@ def folding(given: Given, before: list[dict[str, list[Any]]]) -> Callable[[Arrow
                     report, found = pa.array([plain]), Found(pa.nulls(1), pa.nulls(1), None)
                 else:
                     report = pa.nulls(len(found.lines), pa.binary())
-                columns = [
-                    pa.array(found.time).cast(pa.int64()),
-                    found.lines.cast(pa.string()),
-                    decimals(found),
-                    report,
-                ]
-                yield pa.RecordBatch.from_arrays(columns, names=["ts", "line", "n", "report"])
+                time, lines = pa.array(found.time).cast(pa.int64()), found.lines.cast(pa.string())
+                names = ["ts", "line", "n", "report"]
+                yield pa.RecordBatch.from_arrays([time, lines, decimals(found), report], names=names)
 
     return run
 
@@ -166,10 +159,9 @@ def written(found: DataFrame, parts: int, multiplicity: str, path: str) -> int:
     if not IN_RESULTS:  # then different keys may have the same result
         lines = lines.groupBy("ts", "line").agg(F.expr("try_sum(n)").alias("n"))
     in_order = lines.repartitionByRange(parts, "ts", "line").sortWithinPartitions("ts", "line")
-    above = F.expr(f"min(CASE WHEN n IS NULL OR n > CAST('{MOST}' AS DECIMAL(38, 0)) THEN ts END)").alias("above")
-    observed = in_order.observe(
-        observation, above, F.expr(f"{'count' if multiplicity == 'count' else 'sum'}(n)").alias("lines")
-    )
+    above = f"min(CASE WHEN n IS NULL OR n > CAST('{MOST}' AS DECIMAL(38, 0)) THEN ts END) AS above"
+    number = f"{'count' if multiplicity == 'count' else 'sum'}(n) AS lines"
+    observed = in_order.observe(observation, F.expr(above), F.expr(number))
     text = f"concat(line, '{MULTIPLICITY}', {'n' if multiplicity == 'count' else '1'}, '}}')"
     if multiplicity != "count":
         text = f"explode(array_repeat({text}, CAST(n AS INT)))"
