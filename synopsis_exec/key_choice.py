@@ -7,6 +7,7 @@ from itertools import islice, product
 from typing import NamedTuple
 
 from analyzer.boundedness import Facts
+from analyzer.closure import Sort
 from analyzer.query import Attribute
 from analyzer.types import DataType, Family
 from criteria.tables import Table
@@ -59,7 +60,7 @@ def key_text(lines: Lines, plan: Plan) -> None:
 def no_key_reason(plan: Plan) -> str | None:
     """Why large batches are not folded by key; None where they may be."""
     if key_of(plan) is None:
-        return "no equality of whole numbers, dates or texts spans all its streams"
+        return "no equality that all tables keep spans all its streams"
     tables = [table for branch in plan.branches for table in branch.tables]
     if any(table.ages or table.lapses or table.deadline is not None for table in tables):
         return "it remembers timestamps, which all keys must see pass"
@@ -148,7 +149,9 @@ def _few(branch: BranchPlan, columns: dict[str, str]) -> bool:
     listed, (low, high) = facts.listed(key), facts.closure.interval(key)
     if listed is not None and len(listed) < _FEW:
         return True
-    return low is not None and high is not None and high - low + 1 < _FEW
+    if facts.closure.sort(key) is not Sort.DISCRETE or low is None or high is None:
+        return False
+    return high - low + 1 < _FEW
 
 
 def _place(facts: Facts, table: Table, keys: frozenset[Attribute]) -> int | None:

@@ -113,13 +113,3 @@ def with_sent(rows: DataFrame, table: Any) -> DataFrame:
         rows = rows.withColumn(COUNT, F.lit(1).cast("bigint"))
     table = with_counts(table) if COUNT in rows.columns else table
     return rows.unionByName(rows.sparkSession.createDataFrame(table))
-
-
-def numbered(batches: Arrow, number: str) -> Iterator[tuple[int, Any]]:
-    """The number of what is in a partition, by the column that has it, and its rows; nothing where there are none."""
-    import pyarrow as pa
-
-    found = list(batches)
-    if sum(batch.num_rows for batch in found):
-        rows = pa.Table.from_batches(found)
-        yield rows.column(number)[0].as_py(), together([rows])

@@ -7,20 +7,22 @@ What is of all parts at a timestamp, the number of entries and the results, is p
 from __future__ import annotations
 
 import pickle
+import re
 from collections.abc import Callable
 from decimal import Decimal
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from synopsis_exec.job.apart import ApartJob, Arrow, Given, numbered
+from synopsis_exec.job.apart import ApartJob, Arrow, Given
 from synopsis_exec.job.batch import results_of_rows
 from synopsis_exec.job.closed import BYTES_OF_TIMES, Closed, how_many
 from synopsis_exec.job.folding import SLICE, part
-from synopsis_exec.job.given import COLUMNS, DISTINCT, IN_RESULTS, KEYS, MOST, STREAMS
+from synopsis_exec.job.given import COLUMNS, DISTINCT, IN_RESULTS, KEYS, MOST, SINK, STREAMS
 from synopsis_exec.job.key_fold import Folded, Found, divided, entries_of, folded, part_text
 from synopsis_exec.job.reading import in_one_line
-from synopsis_exec.job.result_lines import MULTIPLICITY, write_results
+from synopsis_exec.job.result_lines import COPIES, MULTIPLICITY, PIECE, write_results
 from synopsis_exec.job.source import JobError, Source
 
 if TYPE_CHECKING:
@@ -54,7 +56,7 @@ class KeyedJob(ApartJob):
             self.held = (*self.held, found)
         reports = [folded_of(row.report) for row in found.where("report IS NOT NULL").collect()]
         if overflow := [report.overflow for report in reports if report.overflow]:
-            raise OverflowError(overflow[0])
+            raise OverflowError(min(overflow, key=lambda said: int(re.findall(r"-?\d+", said)[0])))  # the first in time
         returned = {tuple(values): None for values, _ in state.get("results", ())}
         entries = sum(map(entries_of, before)) + len(returned)
         new = first_of_each([row for report in reports for row in report.new], returned)
@@ -98,12 +100,12 @@ def first_of_each(
 
 
 def by_key(rows: DataFrame, parts: int) -> DataFrame:
-    """Rows with the number of their part, each part a partition."""
+    """Rows with the number of their part, each part a partition, in order of time: few keys may have all the rows."""
     from pyspark.sql import functions as F
 
     keys = (f"WHEN {number} THEN {key_text(source)}" for number, source in enumerate(STREAMS))
     number = F.expr(part_text(f"CASE source {' '.join(keys)} END", parts))
-    return rows.withColumn("part", number).repartitionById(parts, "part")
+    return rows.withColumn("part", number).repartitionById(parts, "part").sortWithinPartitions("ts")
 
 
 def key_text(source: Source) -> str:
@@ -124,8 +126,10 @@ def folding(given: Given, before: list[dict[str, list[Any]]]) -> Callable[[Arrow
     def run(batches: Arrow) -> Arrow:
         import pyarrow as pa
 
-        for number, rows in numbered(batches, "part"):
-            for found in folded(number, given, before[number], rows, BYTES_OF_TIMES // len(before)):
+        some = (batch for batch in batches if batch.num_rows)
+        for first in some:  # the first batch; `folded` takes the others
+            number = first.column("part")[0].as_py()
+            for found in folded(number, given, before[number], chain([first], some), BYTES_OF_TIMES // len(before)):
                 if isinstance(found, Folded):
                     plain = pickle.dumps((*found[:4], tuple(found.closed), *found[5:]))
                     report, found = pa.array([plain]), Found(pa.nulls(1), pa.nulls(1), None)
@@ -156,19 +160,37 @@ def written(found: DataFrame, parts: int, multiplicity: str, path: str) -> int:
     from pyspark.sql import functions as F
 
     lines, observation = found.where("report IS NULL").drop("report"), Observation()
+    if SINK is not None and SINK.format == "kafka":
+        parts = 1  # records are numbered in the order of files, and where Spark cuts these may differ
     if not IN_RESULTS:  # then different keys may have the same result
         lines = lines.groupBy("ts", "line").agg(F.expr("try_sum(n)").alias("n"))
     in_order = lines.repartitionByRange(parts, "ts", "line").sortWithinPartitions("ts", "line")
     above = f"min(CASE WHEN n IS NULL OR n > CAST('{MOST}' AS DECIMAL(38, 0)) THEN ts END) AS above"
     number = f"{'count' if multiplicity == 'count' else 'sum'}(n) AS lines"
     observed = in_order.observe(observation, F.expr(above), F.expr(number))
-    text = f"concat(line, '{MULTIPLICITY}', {'n' if multiplicity == 'count' else '1'}, '}}')"
+    text = f"concat(line, '{MULTIPLICITY}', {'n' if multiplicity == 'count' else '1'}, '}}') AS line"
+    texts = observed.selectExpr(text, "n")
     if multiplicity != "count":
-        text = f"explode(array_repeat({text}, CAST(n AS INT)))"
+        texts = texts.mapInArrow(repeated, "line STRING")
     try:
-        observed.selectExpr(f"{text} AS line").write.mode("overwrite").text(path)
+        texts.select("line").write.mode("overwrite").text(path)
     except Exception as error:
         raise JobError("output", f"cannot write {path}: {in_one_line(error)}", 3) from error
     if (now := observation.get["above"]) is not None:
         raise OverflowError(f"a result at timestamp {now} has more than {MOST} duplicates")
     return int(observation.get["lines"] or 0)
+
+
+def repeated(batches: Arrow) -> Arrow:
+    """Lines as often as there are duplicates of them, some at a time; those that are too many stop the job later."""
+    import pyarrow as pa
+
+    for batch in batches:
+        lines: list[str] = []
+        for line, n in zip(batch.column(0).to_pylist(), batch.column(1).to_pylist(), strict=True):
+            for done in range(0, 0 if n is None or n > MOST else int(n), COPIES):
+                lines += [line] * min(COPIES, int(n) - done)
+                if len(lines) >= PIECE:
+                    yield pa.RecordBatch.from_arrays([pa.array(lines)], names=["line"])
+                    lines = []
+        yield pa.RecordBatch.from_arrays([pa.array(lines, pa.string())], names=["line"])

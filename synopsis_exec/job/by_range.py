@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import pickle
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from synopsis_exec.job.apart import ApartJob, Arrow, Given, numbered
+from synopsis_exec.job.apart import ApartJob, Arrow, Given
+from synopsis_exec.job.arrow import together
 from synopsis_exec.job.batch import results_of_rows
 from synopsis_exec.job.cuts import chosen, range_text
 from synopsis_exec.job.folding import SLICE, part
@@ -126,13 +127,23 @@ def in_ranges(rows: DataFrame, cuts: list[int]) -> DataFrame:
     return rows.withColumn("range", number).repartitionById(len(cuts) + 1, "range")
 
 
+def ranges(batches: Arrow) -> Iterator[tuple[int, Any]]:
+    """The range that is in a partition, and its rows; nothing where there are none."""
+    import pyarrow as pa
+
+    found = list(batches)
+    if sum(batch.num_rows for batch in found):
+        rows = pa.Table.from_batches(found)
+        yield rows.column("range")[0].as_py(), together([rows])
+
+
 def summarising(given: Given) -> Callable[[Arrow], Arrow]:
     """Makes of a range's rows what they do to the tables."""
 
     def run(batches: Arrow) -> Arrow:
         import pyarrow as pa
 
-        for number, rows in numbered(batches, "range"):
+        for number, rows in ranges(batches):
             columns = [pa.array([number], pa.int32()), pa.array([packed(summary(given, rows))], pa.binary())]
             yield pa.RecordBatch.from_arrays(columns, names=["range", "change"])
 
@@ -145,7 +156,7 @@ def folding(given: Given, begins: list[Start]) -> Callable[[Arrow], Arrow]:
     def run(batches: Arrow) -> Arrow:
         import pyarrow as pa
 
-        for number, rows in numbered(batches, "range"):
+        for number, rows in ranges(batches):
             for found in folded(given, begins[number], rows):
                 report = pickle.dumps((number, tuple(found))) if isinstance(found, Folded) else None
                 lines = [None] if isinstance(found, Folded) else found

@@ -7,8 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-BYTES_OF_TIMES = 1 << 26
-"""What the timestamps of all parts may take; Spark counts them where it is more."""
+BYTES_OF_TIMES = 1 << 23
+"""What the timestamps of all parts may take, a bit each; the driver needs eight times that to count them.
+
+Spark counts them where they are more."""
 
 
 class Closed(NamedTuple):

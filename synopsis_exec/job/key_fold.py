@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from synopsis_exec.job.apart import Given
-from synopsis_exec.job.arrow import batch_of, slices
+from synopsis_exec.job.arrow import batch_of, together
 from synopsis_exec.job.batch import Times, rows_of_results
 from synopsis_exec.job.closed import Closed, closed
 from synopsis_exec.job.folding import AT_ONCE, SLICE
@@ -76,7 +76,27 @@ def entries_of(tables: Tables) -> int:
     return sum(map(len, tables.values()))
 
 
-def folded(number: int, given: Given, tables: Tables, rows: Any, most: int) -> Iterator[Found | Folded]:
+def slices_of(batches: Iterator[Any], size: int) -> Iterator[Any]:
+    """Rows that come in order of time, about so many at a time, none of a timestamp's rows apart from the others."""
+    import pyarrow as pa
+
+    held, enough = list[Any](), size
+    for batch in batches:
+        held.append(together([pa.Table.from_batches([batch])]))
+        if sum(table.num_rows for table in held) < enough:
+            continue
+        rows = together(held)
+        times = rows.column("ts").to_numpy()
+        last = int(np.searchsorted(times, times[-1]))
+        if last:
+            yield rows.slice(0, last)
+        held = [rows.slice(last)]
+        enough = max(size, 2 * held[0].num_rows)
+    if any(table.num_rows for table in held):
+        yield together(held)
+
+
+def folded(number: int, given: Given, tables: Tables, batches: Iterator[Any], most: int) -> Iterator[Found | Folded]:
     """The results of a part, some at a time, and last what is reported of it, its timestamps in so many bytes.
 
     Results of a set are reported, because other keys may have returned them, too.
@@ -86,7 +106,7 @@ def folded(number: int, given: Given, tables: Tables, rows: Any, most: int) -> I
     size = entries_of(tables)
     nothing, overflow = np.zeros(0, dtype=np.int64), ""
     every, times, changes, new = [nothing], [nothing], [nothing], list[tuple[int, tuple[Any, ...]]]()
-    for some in slices(rows, SLICE if IN_COLUMNS else AT_ONCE):
+    for some in slices_of(batches, SLICE if IN_COLUMNS else AT_ONCE):
         batch = batch_of(some)
         every.append(Times(batch).all)
         try:

@@ -24,6 +24,8 @@ MOST_BYTES = 1 << 27
 FEED = ord("\n")
 DEEPEST = 16
 """Steps from a batch to the files that are followed."""
+MOST_FILES = 64
+"""Files of a batch; to ask for each takes about a millisecond."""
 CHOOSING = (
     "maxfilespertrigger",
     "maxbytespertrigger",
@@ -42,8 +44,8 @@ FIRST_YEAR = 1900
 """Dates and times before it may be of another calendar; Spark knows of which."""
 
 
-def paths_near(arrived: Arrived) -> list[list[str]] | None:
-    """The files of each stream's rows; None where they are not all whole, on this machine, and few enough.
+def paths_near(arrived: Arrived) -> list[dict[str, int]] | None:
+    """The files of each stream's rows, with their sizes; None where they are not all whole, on this machine, and few.
 
     Spark's classic sessions say what they would read; where it is said otherwise than expected, nothing is read here.
     """
@@ -62,7 +64,7 @@ def paths_near(arrived: Arrived) -> list[list[str]] | None:
         return None
     known = [files for files in found if files is not None]
     near = len(known) == len(found) and sum(size for files in known for size in files.values()) <= MOST_BYTES
-    return [[*files] for files in known] if near else None
+    return known if near else None
 
 
 def scans_of(rdd: Any, steps: int) -> list[Any] | None:
@@ -94,8 +96,11 @@ def whole_files(scan: Any) -> dict[str, int] | None:
 def files_of(scan: Any) -> Iterator[Any]:
     """The parts of files that a scan reads."""
     partitions = scan.filePartitions()
-    for place in range(partitions.size()):
-        yield from partitions.apply(place).files()
+    found = [partitions.apply(place).files() for place in range(min(partitions.size(), MOST_FILES))]
+    if partitions.size() > MOST_FILES or sum(map(len, found)) > MOST_FILES:
+        raise ValueError("too many files")
+    for files in found:
+        yield from files
 
 
 # --- lines ------------------------------------------------------------------------------------------------------------
@@ -106,6 +111,8 @@ PLAIN = ("", ".json", ".jsonl", ".log", ".ndjson", ".txt")
 
 def lines_near(arrived: Arrived) -> list[Any] | None:
     """The lines of each stream that are not blank, as Spark splits files; None where Spark has to."""
+    if not arrived.options.input and any(source.format not in ("json", "text") for source in STREAMS):
+        return None
     paths = paths_near(arrived)
     if paths is None or any(Path(path).suffix not in PLAIN for files in paths for path in files):
         return None
@@ -113,10 +120,13 @@ def lines_near(arrived: Arrived) -> list[Any] | None:
 
     found = []
     for files in paths:
-        try:
-            parts = [lines_of_file(Path(path).read_bytes()) for path in files]
-        except OSError:
-            return None
+        parts = [pa.array([], pa.string())]
+        for path, size in files.items():
+            try:
+                text = Path(path).read_bytes()
+            except OSError:
+                return None
+            parts.append(lines_of_file(text) if len(text) == size else None)
         if any(part is None for part in parts):
             return None
         found.append(pa.concat_arrays(parts))
@@ -163,28 +173,38 @@ def columns_near(arrived: Arrived, wanted: list[set[str]]) -> list[Any] | None:
 
     tables = []
     for source, places, names, files in zip(STREAMS, PLACES, wanted, paths, strict=True):
-        try:
-            parts = [columns_of_file(source, path, sorted(names)) for path in files]
-        except (OSError, pa.ArrowException):  # of which Spark says what it is
-            return None
+        types = {name: arrow_type(source, name) for name in places}
+        schema = pa.schema([(name, types[name]) for name in places if name in names])
+        parts = [schema.empty_table()]
+        for path, size in files.items():
+            try:
+                parts.append(columns_of_file(path, size, types, schema.names))
+            except (OSError, pa.ArrowException):  # of which Spark says what it is
+                return None
         if any(part is None for part in parts):
             return None
-        tables.append(pa.concat_tables(parts).rename_columns([places[name] for name in sorted(names)]))
+        tables.append(pa.concat_tables(parts).rename_columns([places[name] for name in schema.names]))
     return tables
 
 
-def columns_of_file(source: Source, path: str, names: list[str]) -> Any:
-    """Some columns of a file; None where one is not there, or not as Spark would write it."""
+def columns_of_file(path: str, size: int, types: dict[str, Any], names: list[str]) -> Any:
+    """Some columns of a file; None where one that is declared is not there, or not as Spark would write it."""
+    import pyarrow as pa
     from pyarrow import parquet
 
+    if Path(path).stat().st_size != size:
+        return None
     with parquet.ParquetFile(path) as file:
         schema = file.schema_arrow
-        for name in names:
+        there = [name.lower() for name in schema.names]
+        for name, kind in types.items():
             place = schema.get_field_index(name)
-            if place < 0 or schema.field(place).type != arrow_type(source, name):
+            if place < 0 or schema.field(place).type != kind or there.count(name.lower()) > 1:
                 return None
-        table = file.read(columns=names)
-    return table if all(of_our_calendar(column) for column in table.columns) else None
+        found = file.read(columns=names)
+    if not all(map(of_our_calendar, found.columns)):
+        return None
+    return pa.table({name: found.column(name) for name in names})  # whether NULL may be there differs between files
 
 
 def arrow_type(source: Source, column: str) -> Any:

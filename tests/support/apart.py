@@ -29,8 +29,8 @@ class Seen:
 class Divided:
     """Stands for rows of which each range, or the rows of some keys, is a partition."""
 
-    def __init__(self, parts: list[Any]) -> None:
-        self.parts = parts
+    def __init__(self, parts: list[Any], ordered: bool = False) -> None:
+        self.parts, self.ordered = parts, ordered
 
     def persist(self) -> Divided:
         return self
@@ -46,10 +46,10 @@ class Divided:
         return Divided(self.parts[: int(number)])
 
     def mapInArrow(self, run: Any, schema: str) -> Divided:
-        """Each partition in several batches, the last one first: Spark promises nothing of their order."""
+        """Each partition in several batches, the last one first where Spark promises nothing of their order."""
         found = []
         for part in self.parts[::-1]:
-            found += run(iter(part.to_batches(max_chunksize=3)[::-1]))
+            found += run(iter(part.to_batches(max_chunksize=3)[:: 1 if self.ordered else -1]))
         names = [column.split()[0] for column in re.split(r", (?=[a-z])", schema)]
         assert all(batch.schema.names == names for batch in found)
         return Divided(found)
@@ -128,7 +128,8 @@ def parts_of(job: Any, table: Any, cuts: Sequence[int]) -> Iterator[Any]:
 
 
 def keys_of(job: Any, table: Any, parts: int) -> Iterator[Any]:
-    """What each part of the keys gets."""
+    """What each part of the keys gets, in order of time."""
+    table = table.sort_by("ts")
     rows = table.to_pylist()
     sources = [job.STREAMS[row["source"]] for row in rows]
     keys = [row[source.slots[job.KEYS[source.name]]] for row, source in zip(rows, sources, strict=True)]
@@ -156,7 +157,8 @@ def one_batch(job: Any, state: Any, number: int, table: Any, cuts: Sequence[int]
     try:
         if isinstance(state, getattr(job, "KeyedJob", ())):
             parts = 1 + len(cuts)
-            state.closed_timestamps += state.write_keys(number, Divided(list(keys_of(job, table, parts))), parts)
+            keyed = Divided(list(keys_of(job, table, parts)), ordered=True)
+            state.closed_timestamps += state.write_keys(number, keyed, parts)
         elif isinstance(state, job.LargeJob):
             state.write_ranges(number, Divided(list(parts_of(job, table, cuts))), list(cuts))
         else:

@@ -6,12 +6,15 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -21,6 +24,7 @@ from synopsis_exec.codegen import job_text
 from synopsis_exec.job import closed as closed_module
 from synopsis_exec.job.closed import closed, how_many
 from synopsis_exec.key_choice import by_key, key_of, no_key_reason
+from synopsis_exec.plan_ir import Plan
 from tests.support.apart import Seen, both_ways
 from tests.support.choices import Choices, drawn
 from tests.support.kernel import loaded
@@ -75,6 +79,7 @@ def _check(case: Keyed) -> list[Seen] | None:
     job = _job(case)
     if job is None:
         return None
+    job.SLICE = job.AT_ONCE = 7  # so that a part is folded in several slices
     relations, encoded = case.encoded()
     found = []
     with TemporaryDirectory() as name:
@@ -140,6 +145,13 @@ STREAM = {"timestamp": "ts", "columns": KEYS, "domain": {"k": [0, 99], "l": [0, 
 CATALOG: dict[str, Any] = {"streams": {"S": STREAM, "T": STREAM}}
 
 
+@cache
+def _plan(sql: str) -> Plan:
+    plan = plan_of(Case(sql, CATALOG, {}))
+    assert plan is not None
+    return plan
+
+
 @pytest.mark.parametrize(
     ("sql", "columns"),
     [
@@ -158,18 +170,25 @@ CATALOG: dict[str, Any] = {"streams": {"S": STREAM, "T": STREAM}}
     ],
 )
 def test_the_key_of_a_query(sql: str, columns: dict[str, str] | None) -> None:
-    plan = plan_of(Case(sql, CATALOG, {}))
-    assert plan is not None
+    plan = _plan(sql)
     key = None if no_key_reason(plan) else key_of(plan)
     assert (key and key.columns) == columns
+
+
+def test_texts_are_no_range() -> None:
+    """Though constants on both sides bound them."""
+    sql = "SELECT 1 AS one FROM S, T, R WHERE S.s = T.s AND S.s = R.s AND S.ts > T.ts AND S.s >= 'a' AND S.s <= 'q'"
+    bare = {**STREAM, "domain": {}}
+    relation = {"R": {"columns": {"s": "string"}, "rows": 1000}}
+    plan = plan_of(Case(sql, {"streams": {"S": bare, "T": bare}, "relations": relation}, {}))
+    assert plan is not None
+    assert by_key(plan)
 
 
 def test_a_union_has_its_key_in_its_results_only_where_all_branches_have_it_in_the_same_place() -> None:
     two = "SELECT S.{} AS x, S.{} AS y FROM S, T WHERE S.k = T.k"
     for first, second, expected in [("kl", "kl", True), ("kl", "lk", False), ("lk", "lk", True), ("ll", "kl", False)]:
-        plan = plan_of(Case(f"{two.format(*first)} UNION ALL {two.format(*second)}", CATALOG, {}))
-        assert plan is not None
-        key = key_of(plan)
+        key = key_of(_plan(f"{two.format(*first)} UNION ALL {two.format(*second)}"))
         assert key is not None
         assert key.in_results == expected
 
@@ -185,10 +204,24 @@ def test_a_union_has_its_key_in_its_results_only_where_all_branches_have_it_in_t
     ],
 )
 def test_keys_or_ranges_of_time(sql: str, expected: bool) -> None:
-    plan = plan_of(Case(sql, CATALOG, {}))
-    assert plan is not None
+    plan = _plan(sql)
     assert by_key(plan) == expected
     assert (" in parts of the values of " in job_text(plan).replace("\n#", "")) == expected
+
+
+# --- slices -----------------------------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=60), st.integers(1, 9), st.integers(1, 20))
+def test_rows_in_order_are_cut_between_timestamps(times: list[int], length: int, size: int) -> None:
+    job = loaded(job_text(_plan("SELECT S.k FROM S, T WHERE S.k = T.k"), keyed=True))
+    rows = job.no_rows().to_pydict() | {"source": [0] * len(times), "ts": sorted(times)}
+    table = pa.table({n: rows[n] or [None] * len(times) for n in rows}, schema=job.no_rows().schema)
+    found = [some.column("ts").to_pylist() for some in job.slices_of(iter(table.to_batches(length)), size)]
+    assert [time for some in found for time in some] == sorted(times)
+    assert all(one[-1] < other[0] for one, other in pairwise(found))
+    most = max(Counter(times).values())
+    assert all(len(some) <= max(size, 2 * most) + length for some in found)
 
 
 # --- closed timestamps ------------------------------------------------------------------------------------------------

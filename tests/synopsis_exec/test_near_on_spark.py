@@ -15,10 +15,11 @@ from tests.support.jobs import kernel
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
-COLUMNS = {"k": "string", "n": "int", "born": "date", "seen": "timestamp", "ts": "bigint"}
+COLUMNS = {"k": "string", "n": "int", "born": "date", "seen": "timestamp", "ts": "bigint", "spare": "int"}
 MOMENT = datetime(2024, 1, 1, 12, 30, 1, 7, tzinfo=UTC)
 ROWS = [
-    {"k": k, "n": n, "born": date(1970, 1, 2), "seen": MOMENT, "ts": n} for n, k in enumerate(["a", "é", None, "", " "])
+    {"k": k, "n": n, "born": date(1970, 1, 2), "seen": MOMENT, "ts": n, "spare": n}
+    for n, k in enumerate(["a", "é", None, "", " "])
 ]
 SQL = "SELECT S.k, S.n, S.born, S.seen FROM S"
 
@@ -64,6 +65,7 @@ def table(**types: Any) -> Any:
         "born": pa.date32(),
         "seen": pa.timestamp("us", "UTC"),
         "ts": pa.int64(),
+        "spare": pa.int32(),
         **types,
     }
     return pa.table({name: pa.array([row[name] for row in ROWS], kind) for name, kind in kinds.items() if kind})
@@ -81,6 +83,15 @@ def several(folder: Path) -> None:
     parquet(folder, "0.parquet", row_group_size=2)
 
 
+def with_and_without_nulls(folder: Path) -> None:
+    import pyarrow as pa
+
+    rows = table()
+    parquet(folder, "0.parquet", rows)
+    parquet(folder, "1.parquet", rows.cast(pa.schema([f.with_nullable(f.name != "ts") for f in rows.schema])))
+    parquet(folder, "2.parquet", rows.slice(0, 0))
+
+
 def by_spark(folder: Path, spark: Any) -> None:
     spark.createDataFrame(table()).write.mode("append").parquet(str(folder))
 
@@ -95,10 +106,14 @@ def old(folder: Path) -> None:
 FILES: dict[str, tuple[Callable[[Path], None], bool]] = {
     "as they are": (parquet, True),
     "several, with odd names": (several, True),
+    "NULL is possible or not, and no rows": (with_and_without_nulls, True),
     "INT96": (lambda folder: parquet(folder, use_deprecated_int96_timestamps=True), False),
     "old dates": (old, False),
     "a directory per value": (lambda folder: parquet(folder, "ts=7/0.parquet", table(ts=None)), False),
-    "columns in capitals": (lambda f: parquet(f, rows=table().rename_columns(["K", "n", "born", "seen", "ts"])), False),
+    "columns in capitals": (
+        lambda f: parquet(f, rows=table().rename_columns(["K", *list(COLUMNS)[1:]])),
+        False,
+    ),
     "more columns": (lambda f: parquet(f, rows=table().append_column("more", table().column("n"))), True),
 }
 
@@ -112,6 +127,21 @@ def test_parquet(spark: Any, tmp_path: Path, name: str) -> None:
     assert used == near
     assert len(output) >= 5
     assert not bad
+
+
+@pytest.mark.parametrize("fault", ["a column twice", "another type of a column that is not used"])
+def test_what_spark_refuses(spark: Any, tmp_path: Path, fault: str) -> None:
+    import pyarrow as pa
+
+    rows = table().append_column("K", pa.array("abcde")) if fault == "a column twice" else table(spare=None)
+    rows = rows if "spare" in rows.column_names else rows.append_column("spare", pa.array(list("abcde")))
+    parquet(tmp_path / "in", rows=rows)
+    said = []
+    for near in (True, False):
+        with pytest.raises(Exception, match=r"(?i)spare|duplicate|cannot be read|Spark stopped") as stopped:
+            ran(spark, tmp_path, {"format": "parquet"}, near)
+        said.append(str(stopped.value))
+    assert said[0] == said[1]
 
 
 def test_files_that_spark_wrote(spark: Any, tmp_path: Path) -> None:
@@ -160,6 +190,14 @@ def test_lines(spark: Any, tmp_path: Path, name: str) -> None:
     assert used == near
     assert len(output) == 5
     assert len(bad) == wrong
+
+
+def test_an_empty_file(spark: Any, tmp_path: Path) -> None:
+    """Spark's scan leaves it out."""
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "0.json").write_bytes(b"")
+    for near in (True, False):
+        assert ran(spark, tmp_path, {"format": "json"}, near)[:2] == ([], [])
 
 
 # --- which files ------------------------------------------------------------------------------------------------------
