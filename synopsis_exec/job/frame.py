@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from synopsis_exec.job.exact import totals
-from synopsis_exec.job.ordered import few, searched, sums_below
+from synopsis_exec.job.ordered import few, order_of, searched, sums_below
 
 PAIRS = 1 << 20
 """How many pairs of a join are in memory at a time."""
@@ -149,15 +149,15 @@ def groups(codes: Any, size: int) -> tuple[Any, Any]:
 
 
 def renumbered(codes: Any) -> tuple[Any, Any]:
-    """As `groups`, whatever the codes are. As `np.unique`, whose stable sort takes several times as long."""
+    """As `groups`, whatever the codes are. As `np.unique`, whose sort takes several times as long."""
     if not len(codes):
         return codes, codes
-    order = np.argsort(codes)
+    order = order_of(codes)
     ordered = codes[order]
     starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
     number = np.empty(len(codes), dtype=np.int64)
     number[order] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(codes)))
-    return np.minimum.reduceat(order, starts), number
+    return order[starts], number
 
 
 def firsts(codes: Any, size: int) -> Any:
@@ -218,13 +218,6 @@ def indexed(columns: list[Any], length: int) -> Index:
     order = order_of(codes)
     starts = sums_below(codes, size) if few(size, length) else None
     return Index(order, levels, codes[order], starts)
-
-
-def order_of(codes: Any) -> Any:
-    """The rows in the order of their codes, and those of a code in their own. Stable sorts are slow beyond 16 bits."""
-    if not len(codes) or codes.max() < 1 << 16:
-        return np.argsort(codes.astype(np.uint16), kind="stable")
-    return np.argsort(codes * len(codes) + np.arange(len(codes)))
 
 
 def matched(index: Index, columns: list[Any], length: int) -> tuple[Any, Any]:

@@ -17,11 +17,10 @@ from synopsis_exec.job.frame import (
     codes_in,
     groups,
     indexed,
-    order_of,
     renumbered,
     stacked,
 )
-from synopsis_exec.job.ordered import DENSE, Ordered, few, searched, sums_below
+from synopsis_exec.job.ordered import DENSE, Ordered, few, order_of, searched, sums_below
 from synopsis_exec.job.shape import Table
 
 Changes = list[tuple[Any, Any]]
@@ -47,11 +46,11 @@ class Log:
         self.start, in_order = start, len(more) < 2
         if table.ages:  # those at the start are in the order of their keys, and before what is added
             time = np.max([start.columns[age(stream)] for stream, *_ in table.ages], axis=0).astype(np.int64)
-            more = [start._replace(time=time).take(np.argsort(time, kind="stable")), *more]
+            more = [start._replace(time=time).take(order_of(time)), *more]
             self.start = start.take(slice(0, 0))
         log = stacked(more) if more else start.take(slice(0, 0))
         if not in_order:
-            log = log.take(np.argsort(log.time, kind="stable"))
+            log = log.take(order_of(log.time))
         self.log = log._replace(n=None) if distinct else log
         self.times = Ordered(self.log.time)
         self.number_keys()
@@ -260,7 +259,7 @@ class Log:
             end = np.min([dies, *(grows[stream] for stream in aging if stream not in merged)], axis=0)
             alive = np.flatnonzero(begin < end)
             if merged:
-                alive = alive[np.argsort(begin[alive], kind="stable")]
+                alive = alive[order_of(begin[alive])]
                 apart = tuple(name for name in self.names if name not in {age(stream) for stream in merged})
                 alive = alive[groups(*coded(entries.take(alive).by(*apart), len(alive)))[0]]
             yield begin[alive], end[alive]

@@ -14,6 +14,10 @@ FEW = 1 << 10
 """So many searches are not worth being put in order."""
 
 
+DIGIT = 16
+"""Bits of a digit that integers are sorted by: NumPy sorts no more of them without comparisons."""
+
+
 def few(codes: int, rows: int) -> bool:
     """Whether there are so few codes that an array that they index is worth it, beside so many rows."""
     return codes <= max(DENSE, 8 * rows)
@@ -26,11 +30,32 @@ def sums_below(codes: Any, size: int) -> Any:
     return sums
 
 
+def order_of(values: Any) -> Any:
+    """The places of some values in their order, and equal ones in their own; of integers a digit after the other.
+
+    >>> order_of(np.array([5, -3, 70000, 5])).tolist()
+    [1, 0, 3, 2]
+    """
+    if len(values) <= FEW or values.dtype != np.int64:
+        return np.argsort(values, kind="stable")
+    if (values[1:] >= values[:-1]).all():
+        return np.arange(len(values))
+    low, high = int(values.min()), int(values.max())
+    if high - low > LARGEST:
+        return np.argsort(values, kind="stable")
+    digits = max(1, -(-(high - low).bit_length() // DIGIT))
+    above = values - low if low else values
+    order = above.astype(np.uint16).argsort(kind="stable")
+    for digit in range(1, digits):
+        order = order[(above >> DIGIT * digit).astype(np.uint16)[order].argsort(kind="stable")]
+    return order
+
+
 def searched(ordered: Any, wanted: Any) -> Any:
     """As `np.searchsorted`, whose searches are faster one after the other in order: more of memory is near then."""
     if len(wanted) <= FEW or (wanted[1:] >= wanted[:-1]).all():
         return np.searchsorted(ordered, wanted)
-    order = np.argsort(wanted)
+    order = order_of(wanted)
     found = np.empty(len(wanted), dtype=np.int64)
     found[order] = np.searchsorted(ordered, wanted[order])
     return found
