@@ -111,10 +111,10 @@ PLAIN = ("", ".json", ".jsonl", ".log", ".ndjson", ".txt")
 
 def lines_near(arrived: Arrived) -> list[Any] | None:
     """The lines of each stream that are not blank, as Spark splits files; None where Spark has to."""
-    if not arrived.options.input and any(source.format not in ("json", "text") for source in STREAMS):
-        return None
     paths = paths_near(arrived)
     if paths is None or any(Path(path).suffix not in PLAIN for files in paths for path in files):
+        return None
+    if not arrived.options.input and any(source.format not in ("json", "text") for source in STREAMS):
         return None
     import pyarrow as pa
 
