@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from synopsis_exec.job.arrivals import Arrived
 from synopsis_exec.job.arrow import COUNT, together, with_counts
@@ -19,14 +19,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 Arrow = Iterator[Any]
-
-
-class Given(NamedTuple):
-    """What every part gets: the relations, the bound, and how duplicates are written."""
-
-    relations: dict[str, list[dict[str, Any]]]
-    limit: int | None
-    multiplicity: str
 
 
 class ApartJob(LargeJob):

@@ -132,11 +132,16 @@ def places(source: Source) -> dict[str, str]:
     """
     seen: Counter[str] = Counter()
     found = {}
-    columns = [(name.replace("``", "`"), kind.lower()) for name, kind in OF_A_TYPE.findall(source.typed)]
-    for name, kind in sorted(columns, key=lambda column: column[0] != source.time):
+    kinds = declared_kinds(source)
+    for name, kind in sorted(kinds.items(), key=lambda column: column[0] != source.time):
         found[name] = f"own_{kind}_{seen[kind]}"
         seen[kind] += 1
-    return {name: found[name] for name, _ in columns}
+    return {name: found[name] for name in kinds}
+
+
+def declared_kinds(source: Source) -> dict[str, str]:
+    """Column -> its type, where no type has parameters."""
+    return {name.replace("``", "`"): kind.lower() for name, kind in OF_A_TYPE.findall(source.typed)}
 
 
 PLACES = tuple(places(source) for source in STREAMS)

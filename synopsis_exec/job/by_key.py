@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from synopsis_exec.job.apart import ApartJob, Arrow, Given
+from synopsis_exec.job.apart import ApartJob, Arrow
 from synopsis_exec.job.batch import results_of_rows
 from synopsis_exec.job.closed import BYTES_OF_TIMES, Closed, how_many
 from synopsis_exec.job.folding import SLICE, part
 from synopsis_exec.job.given import COLUMNS, DISTINCT, IN_RESULTS, KEYS, MOST, SINK, STREAMS
-from synopsis_exec.job.key_fold import Folded, Found, divided, entries_of, folded, part_text
+from synopsis_exec.job.key_fold import Folded, Found, Relations, Tables, divided, entries_of, folded, part_text
 from synopsis_exec.job.reading import in_one_line
 from synopsis_exec.job.result_lines import COPIES, MULTIPLICITY, PIECE, write_results
 from synopsis_exec.job.source import JobError, Source
@@ -49,8 +49,7 @@ class KeyedJob(ApartJob):
         """Fold the parts and write their results; returns how many timestamps they have, if that is known."""
         state = self.synopsis.dump()
         before = divided(state, parts)
-        given = Given(self.relations, self.limit, self.options.multiplicity)
-        found = keyed.mapInArrow(folding(given, before), FOUND)
+        found = keyed.mapInArrow(folding(self.relations, before), FOUND)
         if not DISTINCT:
             found = found.persist()
             self.held = (*self.held, found)
@@ -69,7 +68,7 @@ class KeyedJob(ApartJob):
                 self.results += write_results(file, rows, self.options.multiplicity)
         else:
             self.files.remove(part("results", batch))
-            self.results += written(found, parts, given.multiplicity, self.files.where(part("results", batch)))
+            self.results += written(found, parts, self.options.multiplicity, self.files.where(part("results", batch)))
         after = {report.number: report.tables for report in reports}
         tables = [after.get(number, tables) for number, tables in enumerate(before)]
         state = {name: [entry for mine in tables for entry in mine[name]] for name in before[0]}
@@ -120,7 +119,7 @@ def folded_of(report: bytes) -> Folded:
     return Folded(number, tables, times, changes, Closed(*closed), *rest)
 
 
-def folding(given: Given, before: list[dict[str, list[Any]]]) -> Callable[[Arrow], Arrow]:
+def folding(relations: Relations, before: list[Tables]) -> Callable[[Arrow], Arrow]:
     """Makes of the rows of some keys their results, as lines of JSON without multiplicities, and the part's report."""
 
     def run(batches: Arrow) -> Arrow:
@@ -129,7 +128,7 @@ def folding(given: Given, before: list[dict[str, list[Any]]]) -> Callable[[Arrow
         some = (batch for batch in batches if batch.num_rows)
         for first in some:  # the first batch; `folded` takes the others
             number = first.column("part")[0].as_py()
-            for found in folded(number, given, before[number], chain([first], some), BYTES_OF_TIMES // len(before)):
+            for found in folded(number, relations, before[number], chain([first], some), BYTES_OF_TIMES // len(before)):
                 if isinstance(found, Folded):
                     plain = pickle.dumps((*found[:4], tuple(found.closed), *found[5:]))
                     report, found = pa.array([plain]), Found(pa.nulls(1), pa.nulls(1), None)

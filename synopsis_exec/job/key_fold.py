@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from synopsis_exec.job.apart import Given
 from synopsis_exec.job.arrow import batch_of, together
 from synopsis_exec.job.batch import Times, rows_of_results
 from synopsis_exec.job.closed import Closed, closed
@@ -20,6 +19,7 @@ from synopsis_exec.job.folding import AT_ONCE, SLICE
 from synopsis_exec.job.given import DISTINCT, IN_COLUMNS, KEY_PLACES, Kernel
 from synopsis_exec.job.result_lines import pieces, result_texts
 
+Relations = dict[str, list[dict[str, Any]]]
 Tables = dict[str, list[Any]]
 """The tables of a synopsis as `dump` returns them, without the results of a set that were returned."""
 
@@ -96,12 +96,14 @@ def slices_of(batches: Iterator[Any], size: int) -> Iterator[Any]:
         yield together(held)
 
 
-def folded(number: int, given: Given, tables: Tables, batches: Iterator[Any], most: int) -> Iterator[Found | Folded]:
+def folded(
+    number: int, relations: Relations, tables: Tables, batches: Iterator[Any], most: int
+) -> Iterator[Found | Folded]:
     """The results of a part, some at a time, and last what is reported of it, its timestamps in so many bytes.
 
     Results of a set are reported, because other keys may have returned them, too.
     """
-    kernel = Kernel(given.relations)
+    kernel = Kernel(relations)
     kernel.load({**tables, **({"results": []} if DISTINCT else {})})
     size = entries_of(tables)
     nothing, overflow = np.zeros(0, dtype=np.int64), ""

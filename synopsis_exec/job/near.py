@@ -15,9 +15,8 @@ from urllib.parse import unquote, urlparse
 
 import numpy as np
 
-from synopsis_exec.job.arrivals import OF_A_TYPE, PLACES, Arrived
+from synopsis_exec.job.arrivals import PLACES, Arrived, declared_kinds
 from synopsis_exec.job.given import STREAMS
-from synopsis_exec.job.source import Source
 
 MOST_BYTES = 1 << 27
 """Files and lines of more are left to Spark, which reads them with all processors."""
@@ -173,7 +172,7 @@ def columns_near(arrived: Arrived, wanted: list[set[str]]) -> list[Any] | None:
 
     tables = []
     for source, places, names, files in zip(STREAMS, PLACES, wanted, paths, strict=True):
-        types = {name: arrow_type(source, name) for name in places}
+        types = {name: arrow_type(kind) for name, kind in declared_kinds(source).items()}
         schema = pa.schema([(name, types[name]) for name in places if name in names])
         parts = [schema.empty_table()]
         for path, size in files.items():
@@ -207,18 +206,17 @@ def columns_of_file(path: str, size: int, types: dict[str, Any], names: list[str
     return pa.table({name: found.column(name) for name in names})  # whether NULL may be there differs between files
 
 
-def arrow_type(source: Source, column: str) -> Any:
-    """A column's type, as Arrow has it where Spark needs no conversion."""
+def arrow_type(kind: str) -> Any:
+    """A type as Arrow has it where Spark needs no conversion."""
     import pyarrow as pa
 
-    declared = {name.replace("``", "`"): kind.lower() for name, kind in OF_A_TYPE.findall(source.typed)}
     names = {
         "tinyint": pa.int8(), "byte": pa.int8(), "smallint": pa.int16(), "short": pa.int16(), "int": pa.int32(),
         "integer": pa.int32(), "bigint": pa.int64(), "long": pa.int64(), "double": pa.float64(), "boolean": pa.bool_(),
         "string": pa.string(), "date": pa.date32(), "timestamp": pa.timestamp("us", "UTC"),
         "timestamp_ltz": pa.timestamp("us", "UTC"), "timestamp_ntz": pa.timestamp("us"),
     }  # fmt: skip
-    return names.get(declared[column])
+    return names.get(kind)
 
 
 def of_our_calendar(column: Any) -> bool:

@@ -12,8 +12,6 @@ DENSE = 1 << 12
 """Codes below this are always worth an array that they index."""
 FEW = 1 << 10
 """So many searches are not worth being put in order."""
-
-
 DIGIT = 16
 """Bits of a digit that integers are sorted by: NumPy sorts no more of them without comparisons."""
 

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from synopsis_exec.job.apart import Given
 from synopsis_exec.job.arrow import batch_of, slices
 from synopsis_exec.job.batch import Results, Times, rows_of_results
 from synopsis_exec.job.columnar import Columnar
@@ -22,6 +21,14 @@ from synopsis_exec.job.result_lines import write_results
 
 LINES = 1 << 16
 """How many results an executor makes into text at a time."""
+
+
+class Given(NamedTuple):
+    """What every range gets: the relations, the bound, and how duplicates are written."""
+
+    relations: dict[str, list[dict[str, Any]]]
+    limit: int | None
+    multiplicity: str
 
 
 class Start(NamedTuple):

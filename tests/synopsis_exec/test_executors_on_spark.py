@@ -57,6 +57,36 @@ def ran(spark: Any, job: Any, folder: Path, rows: int, *more: str) -> tuple[str,
     return (folder / "out").read_text(encoding="utf-8"), bad, reports
 
 
+def fail_in_second_batch(spark: Any, job: Any, folder: Path) -> None:
+    """Run a job on the executors until it fails before it saves the state after its second batch."""
+    save = job.Job.save
+
+    def failing(self: Any, batch: int) -> None:
+        if batch == 1:
+            raise RuntimeError("the machine is gone")
+        save(self, batch)
+
+    job.Job.save = failing
+    with pytest.raises(RuntimeError, match="the machine is gone"):
+        ran(spark, job, folder, 0)
+    job.Job.save = save
+
+
+def have_no_room_in_second_batch(spark: Any, job: Any, folder: Path) -> None:
+    """Run a job on the executors until their disk is full in its second batch."""
+    write_parts = job.Batches.write_parts
+
+    def without_room(self: Any, batch: int, closing: Any, division: list[int]) -> None:
+        with full_disk(java()) if batch == 1 else nullcontext():
+            write_parts(self, batch, closing, division)
+
+    job.Batches.write_parts = without_room
+    with pytest.raises(job.JobError, match="File too large") as stopped:
+        ran(spark, job, folder, 0)
+    assert stopped.value.status == 3
+    job.Batches.write_parts = write_parts
+
+
 @pytest.mark.parametrize("sql", [COUNTS, WINDOWS], ids=["counts", "windows of a set"])
 def test_the_same_files_and_reports_as_on_the_driver(spark: Any, tmp_path: Path, sql: str) -> None:
     arrived(tmp_path / "in")
@@ -82,17 +112,7 @@ def test_a_batch_that_is_tried_again_is_cut_as_before(spark: Any, tmp_path: Path
     arrived(tmp_path / "in")
     job = kernel(COUNTS, CATALOG)
     expected = ran(spark, job, tmp_path / "driver", 10**9)
-    save = job.Job.save
-
-    def fail_in_second_batch(self: Any, batch: int) -> None:
-        if batch == 1:
-            raise RuntimeError("the machine is gone")
-        save(self, batch)
-
-    job.Job.save = fail_in_second_batch
-    with pytest.raises(RuntimeError, match="the machine is gone"):
-        ran(spark, job, tmp_path / "spread", 0)
-    job.Job.save = save
+    fail_in_second_batch(spark, job, tmp_path / "spread")
     results = tmp_path / "spread" / "checkpoint" / "results"
     first = [file.read_text(encoding="utf-8") for file in sorted((results / "000000001.jsonl").glob("part-*"))]
     assert len(first) > 1
@@ -112,18 +132,8 @@ def test_a_full_disk_of_the_executors_stops_the_job_and_room_lets_it_go_on(
     arrived(tmp_path / "in")
     job = kernel(sql, CATALOG)
     expected = ran(spark, job, tmp_path / "driver", 10**9)
-    write_parts = job.Batches.write_parts
-
-    def without_room(self: Any, batch: int, closing: Any, division: list[int]) -> None:
-        with full_disk(java()) if batch == 1 else nullcontext():
-            write_parts(self, batch, closing, division)
-
-    job.Batches.write_parts = without_room
-    with pytest.raises(job.JobError, match="File too large") as stopped:
-        ran(spark, job, tmp_path / "spread", 0)
-    assert stopped.value.status == 3
+    have_no_room_in_second_batch(spark, job, tmp_path / "spread")
     assert not (tmp_path / "spread" / "out").exists()
-    job.Batches.write_parts = write_parts
     output, bad, reports = ran(spark, job, tmp_path / "spread", 0)
     assert (output, bad, reports[-1]) == (*expected[:2], expected[2][-1])
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.full_disk import full_disk, java
 from tests.support.jobs import kernel, read, write
-from tests.synopsis_exec.test_executors_on_spark import COLUMNS, arrived, ran
+from tests.synopsis_exec.test_executors_on_spark import (
+    COLUMNS,
+    arrived,
+    fail_in_second_batch,
+    have_no_room_in_second_batch,
+    ran,
+)
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
@@ -66,17 +70,7 @@ def test_a_batch_that_is_tried_again_is_divided_as_before(spark: Any, tmp_path: 
     arrived(tmp_path / "in")
     job = kernel(SUMS, CATALOG)
     expected = ran(spark, job, tmp_path / "driver", 10**9)
-    save = job.Job.save
-
-    def fail_in_second_batch(self: Any, batch: int) -> None:
-        if batch == 1:
-            raise RuntimeError("the machine is gone")
-        save(self, batch)
-
-    job.Job.save = fail_in_second_batch
-    with pytest.raises(RuntimeError, match="the machine is gone"):
-        ran(spark, job, tmp_path / "keys", 0)
-    job.Job.save = save
+    fail_in_second_batch(spark, job, tmp_path / "keys")
     checkpoint = tmp_path / "keys" / "checkpoint"
     assert [read(file) for file in (checkpoint / "keys").glob("*.jsonl")] == [[[2]]]
     folded: list[int] = []
@@ -92,17 +86,7 @@ def test_a_full_disk_of_the_executors_stops_the_job_and_room_lets_it_go_on(spark
     arrived(tmp_path / "in")
     job = kernel(COUNTS, CATALOG)
     expected = ran(spark, job, tmp_path / "driver", 10**9)
-    write_parts = job.Batches.write_parts
-
-    def without_room(self: Any, batch: int, closing: Any, division: list[int]) -> None:
-        with full_disk(java()) if batch == 1 else nullcontext():
-            write_parts(self, batch, closing, division)
-
-    job.Batches.write_parts = without_room
-    with pytest.raises(job.JobError, match="File too large") as stopped:
-        ran(spark, job, tmp_path / "keys", 0)
-    assert stopped.value.status == 3
-    job.Batches.write_parts = write_parts
+    have_no_room_in_second_batch(spark, job, tmp_path / "keys")
     output, bad, reports = ran(spark, job, tmp_path / "keys", 0)
     assert in_order((output, bad, reports[-1:])) == in_order((*expected[:2], expected[2][-1:]))
 
