@@ -24,8 +24,9 @@ PROVIDERS = {
     "RocksDB, state format 4": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
 }
 AGGREGATE = "groupBy(K, B).count()"
+PARTITIONS = "spark.sql.shuffle.partitions"
 OURS = (
-    "spark.sql.shuffle.partitions",
+    PARTITIONS,
     "spark.sql.streaming.checkpointFileManagerClass",
     "spark.sql.files.openCostInBytes",
 )
@@ -105,10 +106,10 @@ def drain(frame: Any, mode: str = "append", seconds: float | None = None, step: 
         query.stop()
 
 
-def as_installed(spark: Any, action: Callable[..., object], *given: Any) -> None:
-    """Do something in a session without the job's settings."""
-    ours = {name: spark.conf.get(name) for name in OURS}
-    for name in OURS:
+def as_installed(spark: Any, action: Callable[..., object], *given: Any, partitions: bool = True) -> None:
+    """Do something in a session without the job's settings; with its number of partitions where that is not asked."""
+    ours = {name: spark.conf.get(name) for name in OURS if partitions or name != PARTITIONS}
+    for name in ours:
         spark.conf.unset(name)
     try:
         action(spark, *given)
@@ -133,8 +134,10 @@ def run(spark: Any, workload: Workload, folder: Path, what: str, seconds: float,
 
 
 def aggregated(spark: Any, workload: Workload, folder: Path) -> Any:
-    """Spark's own streaming aggregate of W1's T."""
-    return stream(spark, workload, folder)["T"].groupBy("K", "B").count()
+    """Spark's own streaming aggregate of W1's files, all that the job reads."""
+    frames = stream(spark, workload, folder)
+    rows = frames["S"].selectExpr("K", "CAST(NULL AS BIGINT) AS B").unionAll(frames["T"].select("K", "B"))
+    return rows.groupBy("K", "B").count()
 
 
 def joined(spark: Any, workload: Workload, folder: Path, provider: str) -> Any:

@@ -47,6 +47,7 @@ _JOB = (
     "near",
     "lines",
     "typed",
+    "ahead",
     "folding",
     "cuts",
     "large",

@@ -33,19 +33,20 @@ def as_columns(options: argparse.Namespace) -> bool:
     )
 
 
-def arriving(spark: SparkSession, options: argparse.Namespace) -> DataFrame:
+def arriving(spark: SparkSession, options: argparse.Namespace, files: list[list[str]] | None = None) -> DataFrame:
     """All streams as one: what is told of their rows (`tagged`), or `source` (a number) and what that is made of.
 
     These are `value`, a line, or the columns of `places`.
     What crosses from here to a batch is made for every row, whether that is needed or not. Files that the driver reads
-    by itself (`near`) give the same.
+    by itself (`near`) give the same. ``files`` are some files of each stream, which then are read once.
     """
     parts = []
     for number, source in enumerate(STREAMS):
+        mine = files[number] if files is not None else None
         if as_lines(options):
-            part = read_lines(spark, source, options).selectExpr(f"{number} AS source", "value")
+            part = read_lines(spark, source, options, mine).selectExpr(f"{number} AS source", "value")
         elif as_columns(options):
-            part = in_places(number, read_columns(spark, source, options))
+            part = in_places(number, read_columns(spark, source, options, mine))
         else:
             part = tagged(number, source, read(spark, source, options, streaming=True))
         parts.append(part)
@@ -59,6 +60,9 @@ def in_one(parts: list[DataFrame]) -> DataFrame:
 
 class Arrived:
     """A micro-batch as Spark gives it: the rows of `arriving`."""
+
+    near: list[dict[str, int]] | None = None
+    """The files of each stream's rows, with their sizes, if the driver can read them by itself: see `paths_near`."""
 
     def __init__(self, frame: DataFrame, options: argparse.Namespace) -> None:
         self.frame, self.options = frame, options

@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from synopsis_exec.job.ahead import Ahead, begun_before, stays_near
 from synopsis_exec.job.arrivals import Arrived, as_columns, as_lines, row_text
 from synopsis_exec.job.arrow import COUNT, SLOTS, batch_of, no_rows, slices, table_of, together
 from synopsis_exec.job.batch import Results, Times
@@ -18,6 +20,7 @@ from synopsis_exec.job.files import Files, LocalFiles, SharedFiles, copy_parts, 
 from synopsis_exec.job.given import BAD, IN_COLUMNS, QUERY, RELATIONS, STREAMS, Kernel
 from synopsis_exec.job.grouping import once, worth_it
 from synopsis_exec.job.lines import Reader
+from synopsis_exec.job.near import paths_near
 from synopsis_exec.job.output import json_lines, written_atomically
 from synopsis_exec.job.reading import identity, relation_rows
 from synopsis_exec.job.result_lines import write_results
@@ -73,7 +76,8 @@ class Job:
         rows = [[name, row] for name, found in self.relations.items() for row in found]
         if self.checkpoint.claim([identity(source, options) for source in (*STREAMS, *RELATIONS)], rows):
             self.sinks.check_new()
-        self.restart(self.checkpoint.committed())
+        self.ahead = Ahead(self.checkpoint)
+        self.restart(self.checkpoint.last())
 
     def restart(self, batch: int | None) -> None:
         """Take over the state after a batch; a fresh state for None."""
@@ -115,12 +119,40 @@ class Job:
     # --- batches -----------------------------------------------------------------------------------------------
 
     def on_batch(self, frame: DataFrame, batch: int) -> None:
-        """Fold one micro-batch; called by Spark, maybe again with the same batch after a failure."""
+        """Fold one micro-batch, or begin to; called by Spark, maybe again with the same batch after a failure."""
+        arrived = Arrived(frame, self.options)
+        with self.failing():
+            arrived.near = paths_near(arrived)
+            self.ahead.wait()
+            if stays_near(arrived) and self.fits(arrived):
+                self.ahead.begin(self.begun, arrived, batch)
+            else:
+                self.fold(arrived, batch)
+
+    def begun(self, arrived: Arrived, batch: int) -> None:
+        """Fold a micro-batch while Spark goes on."""
+        with self.failing():
+            self.fold(arrived, batch)
+
+    @contextmanager
+    def failing(self) -> Iterator[None]:
+        """Keep the first failure: Spark does not pass it on as it is."""
         try:
-            self.fold(Arrived(frame, self.options), batch)
+            yield
         except Exception as error:
-            self.failure = error
+            self.failure = self.failure or error
             raise
+
+    def make_up(self, spark: SparkSession) -> None:
+        """Fold the batch that Spark has committed and an earlier run has only begun, if there is one."""
+        if (begun := self.checkpoint.begun()) is not None:
+            batch, files = begun
+            self.fold(begun_before(spark, self.options, files), batch)
+            self.checkpoint.forget()
+
+    def fits(self, arrived: Arrived) -> bool:
+        """Whether the driver can have all of a batch."""
+        return True
 
     def fold(self, arrived: Arrived, batch: int) -> None:
         """Take in the batch's rows, close what is complete, write results, bad rows and state."""

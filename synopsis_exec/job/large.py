@@ -94,6 +94,10 @@ class LargeJob(Job):
         self.grouping = left.number >= LEAST and number <= MOST_OF_A_FEW * left.number
         return left._replace(number=number)
 
+    def fits(self, arrived: Arrived) -> bool:
+        """As `Job`: one that may be large has to be counted first."""
+        return not self.may_be_large(arrived.bytes)
+
     def may_be_large(self, size: int | None) -> bool:
         """Whether a batch must be counted before it is fetched: by its bytes, and the rows and bytes of the last one.
 

@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlparse
 
 import numpy as np
 
-from synopsis_exec.job.arrivals import PLACES, Arrived, declared_kinds
+from synopsis_exec.job.arrivals import PLACES, Arrived, as_columns, as_lines, declared_kinds
 from synopsis_exec.job.given import STREAMS
 
 MOST_BYTES = 1 << 27
@@ -49,6 +49,8 @@ def paths_near(arrived: Arrived) -> list[dict[str, int]] | None:
     Spark's classic sessions say what they would read; where it is said otherwise than expected, nothing is read here.
     """
     frame = arrived.frame
+    if not as_lines(arrived.options) and not as_columns(arrived.options):
+        return None
     try:
         if not str(frame.sparkSession.sparkContext.master).startswith("local"):
             return None
@@ -110,7 +112,7 @@ PLAIN = ("", ".json", ".jsonl", ".log", ".ndjson", ".txt")
 
 def lines_near(arrived: Arrived) -> list[Any] | None:
     """The lines of each stream that are not blank, as Spark splits files; None where Spark has to."""
-    paths = paths_near(arrived)
+    paths = arrived.near
     if paths is None or any(Path(path).suffix not in PLAIN for files in paths for path in files):
         return None
     if not arrived.options.input and any(source.format not in ("json", "text") for source in STREAMS):
@@ -165,7 +167,7 @@ def columns_near(arrived: Arrived, wanted: list[set[str]]) -> list[Any] | None:
     """Some columns of each stream, in their places, from files of Parquet; None where Spark has to read them."""
     if any(source.format != "parquet" for source in STREAMS):
         return None
-    paths = paths_near(arrived)
+    paths = arrived.near
     if paths is None:
         return None
     import pyarrow as pa

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 FILES = ("avro", "csv", "json", "orc", "parquet", "text")
 """Formats that are nothing without a path: Spark reads no rows from nowhere."""
+AS_THEY_ARE = "__globPaths__"
+"""Spark's option, for its own use, whether paths are patterns."""
 TOPICS = ("assign", "subscribe", "subscribepattern", "topic")
 """Options that say which records a source has."""
 
@@ -64,12 +66,16 @@ def rows_of(reader: Any, source: Source, options: argparse.Namespace, streaming:
     return rows.selectExpr("row AS raw", "row", f"{reasons(tests)} AS reason")
 
 
-def read_columns(spark: SparkSession, source: Source, options: argparse.Namespace) -> DataFrame:
-    """A stream's declared columns, of files that have types of their own."""
-    check_files(spark, source, options)
+def read_columns(
+    spark: SparkSession, source: Source, options: argparse.Namespace, files: list[str] | None = None
+) -> DataFrame:
+    """A stream's declared columns, of files that have types of their own; or those of some files."""
+    if files is None:
+        check_files(spark, source, options)
     with failing(source):
-        reader = spark.readStream.options(**source.options).format(source.format or "").schema(source.typed)
-        return load(reader, located(source.path, options))
+        reader: Any = spark.readStream if files is None else spark.read
+        reader = reader.options(**source.options).format(source.format or "").schema(source.typed)
+        return load(reader, located(source.path, options)) if files is None else load_files(reader, files)
 
 
 def are_lines(source: Source, options: argparse.Namespace) -> bool:
@@ -77,10 +83,15 @@ def are_lines(source: Source, options: argparse.Namespace) -> bool:
     return bool(options.input or source.payload)
 
 
-def read_lines(spark: SparkSession, source: Source, options: argparse.Namespace) -> DataFrame:
-    """A stream's JSON objects as `value`."""
+def read_lines(
+    spark: SparkSession, source: Source, options: argparse.Namespace, files: list[str] | None = None
+) -> DataFrame:
+    """A stream's JSON objects as `value`; or those of some files."""
     with failing(source):
-        return objects_of(spark.readStream, source, options, streaming=True)
+        if files is None:
+            return objects_of(spark.readStream, source, options, streaming=True)
+        reader = spark.read.options(**({} if options.input else source.options))
+        return not_blank(load_files(reader.format("text"), files))
 
 
 def objects_of(reader: Any, source: Source, options: argparse.Namespace, streaming: bool) -> DataFrame:
@@ -96,7 +107,12 @@ def objects_of(reader: Any, source: Source, options: argparse.Namespace, streami
         kind = "text" if source.format == "json" else source.format
         rows = load(reader.options(**source.options).format(kind), located(source.path, options))
         lines = rows.selectExpr(f"CAST({quoted(source.payload)} AS STRING) AS value")
-    return lines.where("trim(value) <> ''") if of_files(source, options) else lines
+    return not_blank(lines) if of_files(source, options) else lines
+
+
+def not_blank(lines: DataFrame) -> DataFrame:
+    """The lines that are rows of a file."""
+    return lines.where("trim(value) <> ''")
 
 
 def of_files(source: Source, options: argparse.Namespace) -> bool:
@@ -183,6 +199,11 @@ def load(reader: Any, path: str) -> DataFrame:
     if file.is_file():
         return reader.option("pathGlobFilter", file.name).load(str(file.parent))  # type: ignore[no-any-return]
     return reader.load(path)  # type: ignore[no-any-return]
+
+
+def load_files(reader: Any, files: list[str]) -> DataFrame:
+    """Load some files, whatever their names are made of."""
+    return reader.option(AS_THEY_ARE, "false").load([f"file:{file}" for file in files])  # type: ignore[no-any-return]
 
 
 def input_files(source: Source, folder: Path) -> list[Path]:

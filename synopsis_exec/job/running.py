@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 DRIVER_ROWS = 2_000_000
 """Useful rows of a micro-batch above which it is folded on the executors."""
 
+SECONDS = 1
+"""How long a batch that failed while Spark went on may go unnoticed."""
+
 SMALLEST_PART = 1 << 18
 """Bytes of a file of lines that a core reads, at least: with Spark's 4 MiB the other cores idle while one parses."""
 
@@ -41,14 +44,19 @@ def run(spark: SparkSession, options: argparse.Namespace, report: Callable[[dict
     job: Job = Batches(spark, options, report)
     forever = options.trigger not in ("end", "available")
     try:
-        query = (
-            arriving(spark, options)
-            .writeStream.foreachBatch(job.on_batch)
-            .option("checkpointLocation", job.files.where("spark"))
-            .trigger(**({"processingTime": options.trigger} if forever else {"availableNow": True}))
-            .start()
-        )
-        query.awaitTermination()
+        with job.ahead.thread:
+            job.make_up(spark)
+            query = (
+                arriving(spark, options)
+                .writeStream.foreachBatch(job.on_batch)
+                .option("checkpointLocation", job.files.where("spark"))
+                .trigger(**({"processingTime": options.trigger} if forever else {"availableNow": True}))
+                .start()
+            )
+            while not query.awaitTermination(SECONDS):
+                if job.failure is not None:  # Spark may not ask before more rows come
+                    query.stop()
+            job.ahead.wait()
     except JobError:
         raise
     except Exception as error:

@@ -13,6 +13,8 @@ from synopsis_exec.job.source import JobError
 
 FORMAT = 3
 """The layout of what is saved; a checkpoint with another one is refused."""
+BEGUN = "begun.json"
+"""The files of the batch that is being folded while Spark commits it."""
 MEANINGS = {
     "format": "saved by a version of streambound that lays it out in another way",
     "query": "of another query",
@@ -27,8 +29,8 @@ BEGIN_ANEW = "give this job a new directory: it then reads its sources from thei
 class Checkpoint:
     """The job's part of the checkpoint directory; Spark's is the directory `spark` in it.
 
-    `job.json` says what it belongs to, `state/n.json` is the state after batch n. That is written before Spark commits
-    batch n, and nothing reads it unless Spark has.
+    `job.json` says what it belongs to, `state/n.json` is the state after batch n. Nothing reads that unless Spark has
+    committed batch n, before which it is written, or else `begun.json`, which says of which files it is made.
     """
 
     def __init__(self, files: Files) -> None:
@@ -96,22 +98,52 @@ class Checkpoint:
 
     def load(self, batch: int) -> dict[str, Any]:
         """The state after a batch."""
-        name = f"state/{batch}.json"
+        return self._sealed(f"state/{batch}.json")
+
+    def save(self, batch: int, state: dict[str, Any]) -> None:
+        """Write the state after a batch; the one before it stays, for a replay."""
+        self._seal(f"state/{batch}.json", state)
+        self.files.remove(f"state/{batch - 2}.json")
+
+    def _sealed(self, name: str) -> dict[str, Any]:
+        """What a file says, if it is whole. Raises JobError if it is not."""
         try:
             head, _, body = (self.files.read(name) or "").partition("\n")
             if json.loads(head)["sha256"] == sha256(body.encode()).hexdigest():
-                state: dict[str, Any] = json.loads(body)
-                return state
+                said: dict[str, Any] = json.loads(body)
+                return said
         except (ValueError, KeyError, TypeError):
             pass
         raise self.damaged(name)
 
-    def save(self, batch: int, state: dict[str, Any]) -> None:
-        """Write the state after a batch; the one before it stays, for a replay."""
-        body = json.dumps(state)
-        with self.files.written(f"state/{batch}.json") as file:
+    def _seal(self, name: str, said: dict[str, Any]) -> None:
+        """Write a file that says whether it is whole."""
+        body = json.dumps(said)
+        with self.files.written(name) as file:
             file.write(json.dumps({"sha256": sha256(body.encode()).hexdigest()}) + "\n" + body)
-        self.files.remove(f"state/{batch - 2}.json")
+
+    def last(self) -> int | None:
+        """The batch after which a restart goes on: the last one that Spark has committed, or the one before it."""
+        begun = self.begun()
+        return self.committed() if begun is None else begun[0] - 1 if begun[0] else None
+
+    # --- a batch that Spark has committed, and whose state is not saved -----------------------------------------------
+
+    def note(self, batch: int, files: list[dict[str, int]]) -> None:
+        """Write which files of each stream a batch has, with their sizes, before Spark may commit it."""
+        self._seal(BEGUN, {"batch": batch, "files": files})
+
+    def forget(self) -> None:
+        """Remove that: the batch's state is saved."""
+        self.files.remove(BEGUN)
+
+    def begun(self) -> tuple[int, list[dict[str, int]]] | None:
+        """The last batch that Spark has committed, and its files, if its state is not saved; None if it is."""
+        last = self.committed()
+        if last is None or last in self.states() or self.files.read(BEGUN) is None:
+            return None
+        said = self._sealed(BEGUN)
+        return (last, said["files"]) if said["batch"] == last else None
 
 
 def numbers(names: list[str]) -> list[int]:

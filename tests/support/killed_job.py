@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,22 @@ def after(owner: Any, name: str, fatal: int, batch_of: Any) -> None:
             die()
 
     setattr(owner, name, call)
+
+
+def when_committed(job: Any, fatal: int) -> None:
+    """Die when Spark has committed a batch that the job is still folding."""
+    original = job.Checkpoint.save
+
+    def save(self: Any, batch: int, state: Any) -> None:
+        if batch == fatal:
+            begun = time.monotonic()
+            while f"{batch}" not in self.files.names("spark/commits"):
+                assert time.monotonic() - begun < 60, "Spark waits for the state"
+                time.sleep(0.01)
+            die()
+        original(self, batch, state)
+
+    job.Checkpoint.save = save
 
 
 def amid_results(job: Any, fatal: int) -> None:
@@ -92,8 +109,12 @@ def main() -> int:
     match point:
         case "before the state is saved":
             before(job.Checkpoint, "save", fatal, lambda a: a[1])
-        case "before Spark commits":
+        case "when the state is saved":
             after(job.Checkpoint, "save", fatal, lambda a: a[1])
+        case "when it is begun":
+            after(job.Checkpoint, "note", fatal, lambda a: a[1])
+        case "when Spark has committed":
+            when_committed(job, fatal)
         case "amid the results":
             amid_results(job, fatal)
         case "amid the ranges":

@@ -98,13 +98,18 @@ def check_output(folder: Path, expected: Counter[str], summary: dict[str, Any]) 
 
 
 def test_a_job_killed_at_every_step_of_a_batch(tmp_path: Path) -> None:
-    """One job, killed five times: at each step of a batch, and at the end, with a function as a sink."""
+    """One job, killed seven times: at each step of a batch, and at the end, with a function as a sink.
+
+    Batches are folded while Spark goes on; those of the next test are not.
+    """
     expected = prepare(tmp_path, {"call": "sink:write"})
     steps = (
+        ("when Spark has committed", 0),
         ("before the state is saved", 1),
-        ("before Spark commits", 2),
+        ("when the state is saved", 2),
         ("amid the results", 3),
-        ("amid the sink", 4),
+        ("when it is begun", 4),
+        ("amid the sink", 5),
         ("after the last batch is handed over", BATCHES),
         ("never", -1),
     )
@@ -120,14 +125,20 @@ def test_a_job_killed_at_every_step_of_a_batch(tmp_path: Path) -> None:
 def test_a_job_on_the_executors_killed_amid_their_files(tmp_path: Path) -> None:
     """All batches in ranges of time, of which results are in files; the last run fetches what no run has cut."""
     expected = prepare(tmp_path, {"call": "sink:write"})
-    for point, batch, rows in (("amid the ranges", 1, 0), ("before the state is saved", 2, 0), ("never", -1, 10**9)):
+    steps = (
+        ("amid the ranges", 1, 0),
+        ("before the state is saved", 2, 0),
+        ("when the state is saved", 3, 0),
+        ("never", -1, 10**9),
+    )
+    for point, batch, rows in steps:
         done = started(tmp_path, point, batch, "--driver-rows", str(rows))
         output, _ = done.communicate(timeout=550)
         assert done.returncode == (0 if point == "never" else -signal.SIGKILL), (point, output)
     check_output(tmp_path, expected, json.loads(output.splitlines()[-1]))
     assert lines([row for file in (tmp_path / "sent").glob("*.jsonl") for row in read(file)]) == expected
     kept = {file.name: file.is_dir() for file in (tmp_path / "checkpoint" / "results").glob("0*")}
-    assert [kept[f"{number:09d}.jsonl"] for number in range(4)] == [True, True, True, False]
+    assert [kept[f"{number:09d}.jsonl"] for number in range(5)] == [True, True, True, True, False]
 
 
 def test_a_job_killed_at_random_moments(tmp_path: Path) -> None:
