@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 class Ahead:
     """The one batch that Spark may have committed before the job has saved its state; in a thread of its own."""
 
-    def __init__(self, checkpoint: Checkpoint) -> None:
+    def __init__(self, spark: SparkSession, checkpoint: Checkpoint) -> None:
         self.checkpoint = checkpoint
-        self.thread = ThreadPoolExecutor(1, "fold")
+        # A sink may ask for the active session, which belongs to a thread; to make a table sets it.
+        self.thread = ThreadPoolExecutor(1, "fold", lambda: spark.createDataFrame([], "nothing INT"))
         self.begun: Future[None] | None = None
 
     def begin(self, fold: Callable[[Arrived, int], None], arrived: Arrived, batch: int) -> None:

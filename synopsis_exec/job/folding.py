@@ -76,7 +76,7 @@ class Job:
         rows = [[name, row] for name, found in self.relations.items() for row in found]
         if self.checkpoint.claim([identity(source, options) for source in (*STREAMS, *RELATIONS)], rows):
             self.sinks.check_new()
-        self.ahead = Ahead(self.checkpoint)
+        self.ahead = Ahead(spark, self.checkpoint)
         self.restart(self.checkpoint.last())
 
     def restart(self, batch: int | None) -> None:

@@ -6,6 +6,9 @@ as long as reading so many rows does. Which files a batch has Spark says: those 
 
 from __future__ import annotations
 
+import argparse
+import os
+import re
 from codecs import BOM_UTF8
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -17,6 +20,8 @@ import numpy as np
 
 from synopsis_exec.job.arrivals import PLACES, Arrived, as_columns, as_lines, declared_kinds
 from synopsis_exec.job.given import STREAMS
+from synopsis_exec.job.reading import input_files, located
+from synopsis_exec.job.source import Source
 
 MOST_BYTES = 1 << 27
 """Files and lines of more are left to Spark, which reads them with all processors."""
@@ -58,14 +63,33 @@ def paths_near(arrived: Arrived) -> list[dict[str, int]] | None:
         if {*used} - {*CHOOSING}:
             return None
         scans = scans_of(frame._jdf.queryExecution().logical().rdd(), DEEPEST)
-        if scans is None or len(scans) != len(STREAMS):
-            return None
-        found = [whole_files(scan) for scan in scans]
+        found = [whole_files(scan) for scan in scans or ()]
     except Exception:  # another version of Spark, or something else than files
         return None
     known = [files for files in found if files is not None]
-    near = len(known) == len(found) and sum(size for files in known for size in files.values()) <= MOST_BYTES
-    return known if near else None
+    if not known or len(known) < len(found) or sum(size for files in known for size in files.values()) > MOST_BYTES:
+        return None
+    return known if len(known) == len(STREAMS) else by_home(known, arrived.options)
+
+
+def by_home(found: list[dict[str, int]], options: argparse.Namespace) -> list[dict[str, int]] | None:
+    """The files of each stream by where they are, as Spark scans only streams that bring some; None if unclear."""
+    homes, known = [home(source, options) for source in STREAMS], [dict[str, int]() for _ in STREAMS]
+    for files in found:
+        mine = [number for number, where in enumerate(homes) if all(Path(path).is_relative_to(where) for path in files)]
+        if len(mine) != 1 or known[mine[0]]:
+            return None
+        known[mine[0]] = files
+    return known
+
+
+def home(source: Source, options: argparse.Namespace) -> Path:
+    """Where a stream's files are, without `..`, as Spark has it; everywhere where that is a pattern."""
+    if options.input:
+        first, *more = input_files(source, Path(options.input))
+        return (first.parent if more else first).absolute()
+    path = re.sub("^file:/+", "/", located(source.path, options))
+    return Path("/" if set(path) & set("\\{}[]*?:") else os.path.normpath(Path(path).absolute()))
 
 
 def scans_of(rdd: Any, steps: int) -> list[Any] | None:

@@ -95,7 +95,9 @@ class TestOnSpark:
 
     def test_a_function_as_a_sink(self, spark: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (tmp_path / "my_sink.py").write_text(
-            "seen = []\ndef write(rows, batch):\n    seen.append((batch, [tuple(row) for row in rows.collect()]))\n"
+            "from pyspark.sql import SparkSession\nseen = []\ndef write(rows, batch):\n"
+            "    assert SparkSession.getActiveSession() is not None\n"
+            "    seen.append((batch, [tuple(row) for row in rows.collect()]))\n"
             "def fail(rows, batch):\n    raise ValueError('no table')\n"
         )
         write(tmp_path / "in" / "S.jsonl", {"a": 5, "ts": 0}, {"a": 6, "ts": 1})

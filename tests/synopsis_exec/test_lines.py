@@ -184,6 +184,8 @@ def test_spark_tells_the_same_of_every_sure_line(spark: Any, job: Any) -> None:
 class Batch:
     """A batch of lines, without Spark: its bytes by Spark's estimate, its lines, and how often they were added up."""
 
+    near = None
+
     def __init__(self, size: int | None, lines: list[bytes]) -> None:
         self.bytes, self.lines, self.added_up = size, lines, 0
         self.frame, self.sparkSession = self, self
