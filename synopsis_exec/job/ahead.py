@@ -40,8 +40,12 @@ class Ahead:
         fold(arrived, batch)
         self.checkpoint.forget()
 
+    def failed(self) -> bool:
+        """Whether something has stopped the batch that was begun last."""
+        return self.begun is not None and self.begun.done() and self.begun.exception() is not None
+
     def wait(self) -> None:
-        """Until the batch that was begun is folded. Raises what has stopped that."""
+        """Until the batch that was begun last is folded. Raises what has stopped that."""
         if self.begun is not None:
             self.begun.result()
 

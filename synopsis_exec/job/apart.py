@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from synopsis_exec.job.arrivals import Arrived
-from synopsis_exec.job.arrow import COUNT, together, with_counts
+from synopsis_exec.job.arrow import COUNT, on_spark, together, with_counts
 from synopsis_exec.job.folding import part
 from synopsis_exec.job.given import SINK
 from synopsis_exec.job.large import LargeJob, Left
@@ -104,4 +104,4 @@ def with_sent(rows: DataFrame, table: Any) -> DataFrame:
     if COUNT in table.column_names and COUNT not in rows.columns:
         rows = rows.withColumn(COUNT, F.lit(1).cast("bigint"))
     table = with_counts(table) if COUNT in rows.columns else table
-    return rows.unionByName(rows.sparkSession.createDataFrame(table))
+    return rows.unionByName(on_spark(rows.sparkSession, table))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from synopsis_exec.job.batch import Rows
 from synopsis_exec.job.exact import integers
 from synopsis_exec.job.given import STREAMS
 from synopsis_exec.job.source import Source
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 SLOTS = sorted({slot for source in STREAMS for slot in source.slots.values()})
 """The columns that values travel in, each named after the kind of its values."""
@@ -45,6 +48,11 @@ def together(tables: list[Any]) -> Any:
     schema = schema_of(counted)
     tables = [with_counts(table) for table in tables] if counted else tables
     return pa.concat_tables([table.select(schema.names).cast(schema) for table in tables])
+
+
+def on_spark(spark: SparkSession, table: Any) -> DataFrame:
+    """An Arrow table as Spark's, made of one piece: Spark takes an empty piece after the first for the end of all."""
+    return spark.createDataFrame(table.combine_chunks())
 
 
 def schema_of(counted: bool) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from synopsis_exec.job.arrivals import Arrived, row_text
-from synopsis_exec.job.arrow import COUNT, SLOTS, together
+from synopsis_exec.job.arrow import COUNT, SLOTS, on_spark, together
 from synopsis_exec.job.given import RELATIONS, STREAMS
 from synopsis_exec.job.source import JobError
 
@@ -129,7 +129,7 @@ def replaced(good: Any, number: int, timestamps: set[int], kept: Any) -> Any:
 
         columns = {"source": [number] * len(timestamps), "ts": sorted(timestamps)}
         schema = pa.schema([("source", pa.int32()), ("ts", pa.int64())])
-        gone = good.rows.sparkSession.createDataFrame(pa.table(columns, schema=schema))
+        gone = on_spark(good.rows.sparkSession, pa.table(columns, schema=schema))
         rows = good.rows.join(gone.hint("broadcast"), ["source", "ts"], "left_anti")
         return Spread(rows, together([good.kept, kept]))
     sources, times = good.column("source").to_pylist(), good.column("ts").to_pylist()

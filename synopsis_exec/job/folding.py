@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -121,26 +120,15 @@ class Job:
     def on_batch(self, frame: DataFrame, batch: int) -> None:
         """Fold one micro-batch, or begin to; called by Spark, maybe again with the same batch after a failure."""
         arrived = Arrived(frame, self.options)
-        with self.failing():
+        try:
             arrived.near = paths_near(arrived)
             self.ahead.wait()
             if stays_near(arrived) and self.fits(arrived):
-                self.ahead.begin(self.begun, arrived, batch)
+                self.ahead.begin(self.fold, arrived, batch)
             else:
                 self.fold(arrived, batch)
-
-    def begun(self, arrived: Arrived, batch: int) -> None:
-        """Fold a micro-batch while Spark goes on."""
-        with self.failing():
-            self.fold(arrived, batch)
-
-    @contextmanager
-    def failing(self) -> Iterator[None]:
-        """Keep the first failure: Spark does not pass it on as it is."""
-        try:
-            yield
-        except Exception as error:
-            self.failure = self.failure or error
+        except Exception as error:  # Spark does not pass it on as it is
+            self.failure = error
             raise
 
     def make_up(self, spark: SparkSession) -> None:

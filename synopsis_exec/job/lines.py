@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from synopsis_exec.job.arrivals import Arrived, row_text
+from synopsis_exec.job.arrow import on_spark
 from synopsis_exec.job.cells import ENCODERS, is_written, schema_of_cells, within
 from synopsis_exec.job.given import STREAMS
 from synopsis_exec.job.near import MOST_BYTES, lines_near
@@ -77,7 +78,7 @@ class Reader:
         left = pa.concat_tables(doubtful)
         self.rests = RESTS if left.num_rows > MOST_LEFT * sum(map(len, parts)) else 0
         if left.num_rows:
-            told = Arrived(arrived.frame.sparkSession.createDataFrame(left), arrived.options).told
+            told = Arrived(on_spark(arrived.frame.sparkSession, left), arrived.options).told
             columns = [*whole_columns(), "reason", f"{row_text(told)} AS text"]
             tables.append(told.selectExpr(*columns).toArrow())
         order = tables[0].column_names

@@ -54,7 +54,7 @@ def run(spark: SparkSession, options: argparse.Namespace, report: Callable[[dict
                 .start()
             )
             while not query.awaitTermination(SECONDS):
-                if job.failure is not None:  # Spark may not ask before more rows come
+                if job.ahead.failed():  # Spark does not ask before more rows come
                     query.stop()
             job.ahead.wait()
     except JobError:
