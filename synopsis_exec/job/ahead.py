@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from pathlib import Path
-from typing import TYPE_CHECKING
+from queue import SimpleQueue
+from threading import Thread
+from typing import TYPE_CHECKING, Any
 
 from synopsis_exec.job.arrivals import Arrived, arriving
 from synopsis_exec.job.given import STREAMS
-from synopsis_exec.job.saved import BEGIN_ANEW, Checkpoint
+from synopsis_exec.job.near import is_near
+from synopsis_exec.job.saved import BEGIN_ANEW
 from synopsis_exec.job.source import JobError
 
 if TYPE_CHECKING:
@@ -23,31 +26,66 @@ if TYPE_CHECKING:
 
 
 class Ahead:
-    """The one batch that Spark may have committed before the job has saved its state; in a thread of its own."""
+    """The thread in which a job folds all its batches, so that a sink is always called by the same one.
 
-    def __init__(self, spark: SparkSession, checkpoint: Checkpoint) -> None:
-        self.checkpoint = checkpoint
-        # A sink may ask for the active session, which belongs to a thread; to make a table sets it.
-        self.thread = ThreadPoolExecutor(1, "fold", lambda: spark.createDataFrame([], "nothing INT"))
-        self.begun: Future[None] | None = None
+    One batch may be folded there while Spark goes on. Nothing waits for that if the job is interrupted.
+    """
 
-    def begin(self, fold: Callable[[Arrived, int], None], arrived: Arrived, batch: int) -> None:
-        """Fold a batch of near files, after noting which; the one before it must be folded."""
-        self.checkpoint.note(batch, arrived.near or [])
-        self.begun = self.thread.submit(self._run, fold, arrived, batch)
+    def __init__(self, spark: SparkSession) -> None:
+        self.spark = spark
+        self.thread: Thread | None = None
+        self.tasks: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
+        self.begun: Future[Any] | None = None
 
-    def _run(self, fold: Callable[[Arrived, int], None], arrived: Arrived, batch: int) -> None:
-        fold(arrived, batch)
-        self.checkpoint.forget()
+    def __enter__(self) -> Ahead:
+        self.thread = Thread(target=self._work, name="fold", daemon=True)
+        self.thread.start()
+        # A sink may ask for the active session, which each thread has its own of; to make a table sets it.
+        self.call(lambda: self.spark.createDataFrame([], "nothing INT"))
+        return self
 
-    def failed(self) -> bool:
-        """Whether something has stopped the batch that was begun last."""
-        return self.begun is not None and self.begun.done() and self.begun.exception() is not None
+    def __exit__(self, kind: type[BaseException] | None, *more: object) -> None:
+        self.tasks.put(None)
+        if self.thread is not None and (kind is None or issubclass(kind, Exception)):
+            self.thread.join()
+        self.thread = None
+
+    def _work(self) -> None:
+        while (task := self.tasks.get()) is not None:
+            future, action = task
+            try:
+                future.set_result(action())
+            except BaseException as error:  # for whoever waits for it
+                future.set_exception(error)
+
+    def call(self, action: Callable[[], Any]) -> Any:
+        """Do something in the thread and wait for it; outside of `with`, in the caller's."""
+        if self.thread is None:
+            return action()
+        future: Future[Any] = Future()
+        self.tasks.put((future, action))
+        return future.result()
+
+    def begin(self, action: Callable[[], Any]) -> None:
+        """Do something in the thread; what was begun before must be over."""
+        if self.thread is None:
+            action()
+            return
+        self.begun = Future()
+        self.tasks.put((self.begun, action))
 
     def wait(self) -> None:
-        """Until the batch that was begun last is folded. Raises what has stopped that."""
+        """Until what was begun last is over. Raises what has stopped it."""
         if self.begun is not None:
             self.begun.result()
+
+    def failed(self) -> bool:
+        """Whether what was begun last has been stopped."""
+        return self.begun is not None and self.begun.done() and self.failure() is not None
+
+    def failure(self) -> BaseException | None:
+        """What has stopped what was begun last, when that is over; None if nothing has."""
+        return None if self.begun is None else self.begun.exception()
 
 
 def stays_near(arrived: Arrived) -> bool:
@@ -56,10 +94,13 @@ def stays_near(arrived: Arrived) -> bool:
     return arrived.near is not None and (bool(arrived.options.input) or "cleansource" not in options)
 
 
-def begun_before(spark: SparkSession, options: argparse.Namespace, files: list[dict[str, int]]) -> Arrived:
+def begun_before(spark: SparkSession, options: argparse.Namespace, files: list[list[str]]) -> Arrived:
     """A batch that an earlier run has begun, of such files of each stream. Raises JobError where one is not there."""
-    for path, size in (file for mine in files for file in mine.items()):
-        if not Path(path).is_file() or Path(path).stat().st_size != size:
-            message = f"{path} is gone, or was changed, before the job had folded it; restore it, or {BEGIN_ANEW}"
-            raise JobError("input", message, 3)
-    return Arrived(arriving(spark, options, [[*mine] for mine in files]), options)
+    gone = next((path for mine in files for path in mine if not Path(path).is_file()), None)
+    if gone is not None:
+        message = f"{gone} is gone, and the job was stopped before it had folded it; restore it, or {BEGIN_ANEW}"
+        raise JobError("input", message, 3)
+    arrived = Arrived(arriving(spark, options, files), options)
+    if is_near(spark, options):
+        arrived.near = [{path: Path(path).stat().st_size for path in mine} for mine in files]
+    return arrived

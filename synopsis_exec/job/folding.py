@@ -75,8 +75,8 @@ class Job:
         rows = [[name, row] for name, found in self.relations.items() for row in found]
         if self.checkpoint.claim([identity(source, options) for source in (*STREAMS, *RELATIONS)], rows):
             self.sinks.check_new()
-        self.ahead = Ahead(spark, self.checkpoint)
-        self.restart(self.checkpoint.last())
+        self.ahead, self.begun = Ahead(spark), self.checkpoint.begun()
+        self.restart(self.checkpoint.committed() if self.begun is None else previous(self.begun[0]))
 
     def restart(self, batch: int | None) -> None:
         """Take over the state after a batch; a fresh state for None."""
@@ -124,19 +124,25 @@ class Job:
             arrived.near = paths_near(arrived)
             self.ahead.wait()
             if stays_near(arrived) and self.fits(arrived):
-                self.ahead.begin(self.fold, arrived, batch)
+                self.checkpoint.note(batch, [[*files] for files in arrived.near or ()])
+                self.ahead.begin(lambda: self.fold_noted(arrived, batch))
             else:
-                self.fold(arrived, batch)
+                self.ahead.call(lambda: self.fold(arrived, batch))
         except Exception as error:  # Spark does not pass it on as it is
             self.failure = error
             raise
 
     def make_up(self, spark: SparkSession) -> None:
         """Fold the batch that Spark has committed and an earlier run has only begun, if there is one."""
-        if (begun := self.checkpoint.begun()) is not None:
-            batch, files = begun
+        if self.begun is not None:
+            batch, files = self.begun
             self.fold(begun_before(spark, self.options, files), batch)
-            self.checkpoint.forget()
+        self.checkpoint.forget()  # also what Spark has not committed, which it gives again
+
+    def fold_noted(self, arrived: Arrived, batch: int) -> None:
+        """Fold a batch that Spark may commit before that is done."""
+        self.fold(arrived, batch)
+        self.checkpoint.forget()
 
     def fits(self, arrived: Arrived) -> bool:
         """Whether the driver can have all of a batch."""
@@ -144,9 +150,8 @@ class Job:
 
     def fold(self, arrived: Arrived, batch: int) -> None:
         """Take in the batch's rows, close what is complete, write results, bad rows and state."""
-        before = batch - 1 if batch > 0 else None
-        if self.batch != before:
-            self.restart(before)
+        if self.batch != previous(batch):
+            self.restart(previous(batch))
         rows, results, closed = self.rows.total(), self.results, self.closed_timestamps
         open_from = self.closing.complete()
         good, bad = self.take_in(arrived)
@@ -345,6 +350,11 @@ class Job:
             "limit": self.limit,
             "waited_for": waited_for,
         }
+
+
+def previous(batch: int) -> int | None:
+    """The batch before one; None for the first."""
+    return batch - 1 if batch else None
 
 
 def part(folder: str, batch: int) -> str:

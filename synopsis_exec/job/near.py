@@ -13,15 +13,18 @@ from codecs import BOM_UTF8
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlparse
 
 import numpy as np
 
 from synopsis_exec.job.arrivals import PLACES, Arrived, as_columns, as_lines, declared_kinds
 from synopsis_exec.job.given import STREAMS
-from synopsis_exec.job.reading import input_files, located
+from synopsis_exec.job.reading import located, of_files
 from synopsis_exec.job.source import Source
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 MOST_BYTES = 1 << 27
 """Files and lines of more are left to Spark, which reads them with all processors."""
@@ -53,16 +56,10 @@ def paths_near(arrived: Arrived) -> list[dict[str, int]] | None:
 
     Spark's classic sessions say what they would read; where it is said otherwise than expected, nothing is read here.
     """
-    frame = arrived.frame
-    if not as_lines(arrived.options) and not as_columns(arrived.options):
-        return None
     try:
-        if not str(frame.sparkSession.sparkContext.master).startswith("local"):
+        if not is_near(arrived.frame.sparkSession, arrived.options):
             return None
-        used = [] if arrived.options.input else [option.lower() for source in STREAMS for option in source.options]
-        if {*used} - {*CHOOSING}:
-            return None
-        scans = scans_of(frame._jdf.queryExecution().logical().rdd(), DEEPEST)
+        scans = scans_of(arrived.frame._jdf.queryExecution().logical().rdd(), DEEPEST)
         found = [whole_files(scan) for scan in scans or ()]
     except Exception:  # another version of Spark, or something else than files
         return None
@@ -72,24 +69,34 @@ def paths_near(arrived: Arrived) -> list[dict[str, int]] | None:
     return known if len(known) == len(STREAMS) else by_home(known, arrived.options)
 
 
+def is_near(spark: SparkSession, options: argparse.Namespace) -> bool:
+    """Whether all streams are files of this machine, as far as the job says: of lines or columns, read as they are."""
+    if not str(spark.sparkContext.master).startswith("local"):
+        return False
+    used = [] if options.input else [option.lower() for source in STREAMS for option in source.options]
+    if {*used} - {*CHOOSING}:
+        return False
+    return as_columns(options) or (as_lines(options) and all(of_files(source, options) for source in STREAMS))
+
+
 def by_home(found: list[dict[str, int]], options: argparse.Namespace) -> list[dict[str, int]] | None:
     """The files of each stream by where they are, as Spark scans only streams that bring some; None if unclear."""
-    homes, known = [home(source, options) for source in STREAMS], [dict[str, int]() for _ in STREAMS]
+    of_stream = [dict[str, int]() for _ in STREAMS]
     for files in found:
-        mine = [number for number, where in enumerate(homes) if all(Path(path).is_relative_to(where) for path in files)]
-        if len(mine) != 1 or known[mine[0]]:
+        mine = [n for n, source in enumerate(STREAMS) if all(may_be_of(source, path, options) for path in files)]
+        if len(mine) != 1 or of_stream[mine[0]]:
             return None
-        known[mine[0]] = files
-    return known
+        of_stream[mine[0]] = files
+    return of_stream
 
 
-def home(source: Source, options: argparse.Namespace) -> Path:
-    """Where a stream's files are, without `..`, as Spark has it; everywhere where that is a pattern."""
+def may_be_of(source: Source, file: str, options: argparse.Namespace) -> bool:
+    """Whether a file is where a stream's are: anywhere, where that is a pattern. Spark resolves `..`, and no links."""
     if options.input:
-        first, *more = input_files(source, Path(options.input))
-        return (first.parent if more else first).absolute()
+        folder = Path(os.path.normpath(Path(options.input).absolute()))
+        return Path(file) == folder / f"{source.name}.jsonl" or Path(file).parent == folder / source.name
     path = re.sub("^file:/+", "/", located(source.path, options))
-    return Path("/" if set(path) & set("\\{}[]*?:") else os.path.normpath(Path(path).absolute()))
+    return bool(set(path) & set("\\{}[]*?:")) or Path(file).is_relative_to(os.path.normpath(Path(path).absolute()))
 
 
 def scans_of(rdd: Any, steps: int) -> list[Any] | None:
@@ -138,8 +145,6 @@ def lines_near(arrived: Arrived) -> list[Any] | None:
     """The lines of each stream that are not blank, as Spark splits files; None where Spark has to."""
     paths = arrived.near
     if paths is None or any(Path(path).suffix not in PLAIN for files in paths for path in files):
-        return None
-    if not arrived.options.input and any(source.format not in ("json", "text") for source in STREAMS):
         return None
     import pyarrow as pa
 

@@ -73,9 +73,10 @@ def read_columns(
     if files is None:
         check_files(spark, source, options)
     with failing(source):
-        reader: Any = spark.readStream if files is None else spark.read
-        reader = reader.options(**source.options).format(source.format or "").schema(source.typed)
-        return load(reader, located(source.path, options)) if files is None else load_files(reader, files)
+        if files is not None:
+            return load_files(spark.read.format(source.format or "").schema(source.typed), files)
+        reader = spark.readStream.options(**source.options).format(source.format or "").schema(source.typed)
+        return load(reader, located(source.path, options))
 
 
 def are_lines(source: Source, options: argparse.Namespace) -> bool:
@@ -90,8 +91,7 @@ def read_lines(
     with failing(source):
         if files is None:
             return objects_of(spark.readStream, source, options, streaming=True)
-        reader = spark.read.options(**({} if options.input else source.options))
-        return not_blank(load_files(reader.format("text"), files))
+        return not_blank(load_files(spark.read.format("text"), files))
 
 
 def objects_of(reader: Any, source: Source, options: argparse.Namespace, streaming: bool) -> DataFrame:
@@ -165,7 +165,7 @@ def check_files(spark: SparkSession, source: Source, options: argparse.Namespace
     check_columns(source, names)
 
 
-def in_one_line(error: Exception) -> str:
+def in_one_line(error: BaseException) -> str:
     """What Spark says, without its code, its number and Java's stack."""
     text = str(error).strip() or type(error).__name__
     text = re.sub(r"\[STREAM_FAILED\] Query \[.*?\] terminated with exception: ", "", text)

@@ -43,9 +43,9 @@ def run(spark: SparkSession, options: argparse.Namespace, report: Callable[[dict
     check_cluster(spark, options)
     job: Job = Batches(spark, options, report)
     forever = options.trigger not in ("end", "available")
-    try:
-        with job.ahead.thread:
-            job.make_up(spark)
+    with job.ahead:
+        try:
+            job.ahead.call(lambda: job.make_up(spark))
             query = (
                 arriving(spark, options)
                 .writeStream.foreachBatch(job.on_batch)
@@ -57,16 +57,16 @@ def run(spark: SparkSession, options: argparse.Namespace, report: Callable[[dict
                 if job.ahead.failed():  # Spark does not ask before more rows come
                     query.stop()
             job.ahead.wait()
-    except JobError:
-        raise
-    except Exception as error:
-        if job.failure is None and (name := job.checkpoint.unreadable()) is not None:
-            raise job.checkpoint.damaged(name) from error
-        cause = job.failure or error
-        if type(cause).__module__.partition(".")[0] in ("pyspark", "py4j"):
-            raise JobError("spark", f"Spark stopped the job: {in_one_line(cause)}", 3) from cause
-        raise cause from None
-    summary = job.finish()
+        except JobError:
+            raise
+        except Exception as error:
+            cause = job.ahead.failure() or job.failure or error
+            if cause is error and (name := job.checkpoint.unreadable()) is not None:
+                raise job.checkpoint.damaged(name) from error
+            if type(cause).__module__.partition(".")[0] in ("pyspark", "py4j"):
+                raise JobError("spark", f"Spark stopped the job: {in_one_line(cause)}", 3) from cause
+            raise cause from None
+        summary: dict[str, Any] = job.ahead.call(job.finish)
     report(summary)
     return summary
 

@@ -14,7 +14,7 @@ from synopsis_exec.job.source import JobError
 FORMAT = 3
 """The layout of what is saved; a checkpoint with another one is refused."""
 BEGUN = "begun.json"
-"""The files of the batch that is being folded while Spark commits it."""
+"""Says of which files the batch is that is being folded while Spark commits it."""
 MEANINGS = {
     "format": "saved by a version of streambound that lays it out in another way",
     "query": "of another query",
@@ -30,7 +30,7 @@ class Checkpoint:
     """The job's part of the checkpoint directory; Spark's is the directory `spark` in it.
 
     `job.json` says what it belongs to, `state/n.json` is the state after batch n. Nothing reads that unless Spark has
-    committed batch n, before which it is written, or else `begun.json`, which says of which files it is made.
+    committed batch n. If `begun.json` names batch n, too, that is made once more, of the files that it says.
     """
 
     def __init__(self, files: Files) -> None:
@@ -98,15 +98,19 @@ class Checkpoint:
 
     def load(self, batch: int) -> dict[str, Any]:
         """The state after a batch."""
-        return self._sealed(f"state/{batch}.json")
+        name = f"state/{batch}.json"
+        state = self._sealed(name)
+        if state is None:
+            raise self.damaged(name)
+        return state
 
     def save(self, batch: int, state: dict[str, Any]) -> None:
         """Write the state after a batch; the one before it stays, for a replay."""
         self._seal(f"state/{batch}.json", state)
         self.files.remove(f"state/{batch - 2}.json")
 
-    def _sealed(self, name: str) -> dict[str, Any]:
-        """What a file says, if it is whole. Raises JobError if it is not."""
+    def _sealed(self, name: str) -> dict[str, Any] | None:
+        """What a file says, if it is whole."""
         try:
             head, _, body = (self.files.read(name) or "").partition("\n")
             if json.loads(head)["sha256"] == sha256(body.encode()).hexdigest():
@@ -114,7 +118,7 @@ class Checkpoint:
                 return said
         except (ValueError, KeyError, TypeError):
             pass
-        raise self.damaged(name)
+        return None
 
     def _seal(self, name: str, said: dict[str, Any]) -> None:
         """Write a file that says whether it is whole."""
@@ -122,28 +126,28 @@ class Checkpoint:
         with self.files.written(name) as file:
             file.write(json.dumps({"sha256": sha256(body.encode()).hexdigest()}) + "\n" + body)
 
-    def last(self) -> int | None:
-        """The batch after which a restart goes on: the last one that Spark has committed, or the one before it."""
-        begun = self.begun()
-        return self.committed() if begun is None else begun[0] - 1 if begun[0] else None
+    # --- a batch that Spark has committed, and the job has not done ---------------------------------------------------
 
-    # --- a batch that Spark has committed, and whose state is not saved -----------------------------------------------
-
-    def note(self, batch: int, files: list[dict[str, int]]) -> None:
-        """Write which files of each stream a batch has, with their sizes, before Spark may commit it."""
+    def note(self, batch: int, files: list[list[str]]) -> None:
+        """Write which files of each stream a batch has, before Spark may commit it."""
         self._seal(BEGUN, {"batch": batch, "files": files})
 
     def forget(self) -> None:
-        """Remove that: the batch's state is saved."""
+        """Remove that: the batch is done, and was reported."""
         self.files.remove(BEGUN)
 
-    def begun(self) -> tuple[int, list[dict[str, int]]] | None:
-        """The last batch that Spark has committed, and its files, if its state is not saved; None if it is."""
+    def begun(self) -> tuple[int, list[list[str]]] | None:
+        """The last batch that Spark has committed, and its files, if the job has not done it; None if it has.
+
+        What was saved of it may be cut off where files are shared; the state before it is always there.
+        """
         last = self.committed()
-        if last is None or last in self.states() or self.files.read(BEGUN) is None:
+        if last is None or BEGUN not in self.files.names(""):
             return None
         said = self._sealed(BEGUN)
-        return (last, said["files"]) if said["batch"] == last else None
+        if said is None and last not in self.states():
+            raise self.damaged(BEGUN)
+        return (last, said["files"]) if said is not None and said["batch"] == last else None
 
 
 def numbers(names: list[str]) -> list[int]:

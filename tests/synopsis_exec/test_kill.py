@@ -74,7 +74,7 @@ def started(folder: Path, point: str, batch: int, *more: str) -> subprocess.Pope
     """The job as a process group of its own."""
     job = [sys.executable, str(ROOT / "tests" / "support" / "killed_job.py"), str(folder / "job.py"), point, str(batch)]
     options = ["--input", "in", "--base", ".", "--output", "out.jsonl", "--quarantine", "bad.jsonl"]
-    command = [*job, *options, *more, "--checkpoint", "checkpoint", "--report", "json"]
+    command = [*job, *options, "--checkpoint", "checkpoint", "--report", "json", *more]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYSPARK_PYTHON": sys.executable}
     return subprocess.Popen(
         command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True
@@ -100,12 +100,12 @@ def check_output(folder: Path, expected: Counter[str], summary: dict[str, Any]) 
 def test_a_job_killed_at_every_step_of_a_batch(tmp_path: Path) -> None:
     """One job, killed seven times: at each step of a batch, and at the end, with a function as a sink.
 
-    Batches are folded while Spark goes on; those of the next test are not.
+    Batches are folded while Spark goes on, and the first is made up in vain; those of the next test are not.
     """
     expected = prepare(tmp_path, {"call": "sink:write"})
     steps = (
         ("when Spark has committed", 0),
-        ("before the state is saved", 1),
+        ("before the state is saved", 0),
         ("when the state is saved", 2),
         ("amid the results", 3),
         ("when it is begun", 4),
@@ -142,12 +142,13 @@ def test_a_job_on_the_executors_killed_amid_their_files(tmp_path: Path) -> None:
 
 
 def test_a_job_killed_at_random_moments(tmp_path: Path) -> None:
-    """Results in Parquet; the moments are seeded, and what they hit is not."""
+    """Results in Parquet, a checkpoint without renames; the moments are seeded, and what they hit is not."""
     sink = {"format": "parquet", "path": "out", "quarantine": {"format": "json", "path": "quarantined"}}
     expected = prepare(tmp_path, sink)
     dice = random.Random(11)
+    anywhere = ("--checkpoint", f"file:{tmp_path}/checkpoint")
     for _ in range(3):
-        process = started(tmp_path, "never", -1)
+        process = started(tmp_path, "never", -1, *anywhere)
         assert process.stdout is not None
         for line in process.stdout:
             if '"batch"' in line:
@@ -155,7 +156,7 @@ def test_a_job_killed_at_random_moments(tmp_path: Path) -> None:
         time.sleep(dice.random() / 2)
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate(timeout=60)
-    process = started(tmp_path, "never", -1)
+    process = started(tmp_path, "never", -1, *anywhere)
     output, _ = process.communicate(timeout=550)
     assert process.returncode == 0, output
     check_output(tmp_path, expected, json.loads(output.splitlines()[-1]))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,17 +14,18 @@ from tests.support.jobs import kernel
 S, T = {"/data/S/0.json": 7}, {"/data/T/a b/1.json": 5}
 
 
+def job_of(sources: dict[str, dict[str, Any]]) -> Any:
+    """A job over streams of such sources."""
+    streams = {
+        name: {"timestamp": "ts", "columns": {"k": "bigint", "ts": "bigint"}, "source": source}
+        for name, source in sources.items()
+    }
+    return kernel("SELECT S.k FROM S, T, U WHERE S.k = T.k AND T.k = U.k AND T.k IN (1, 2)", {"streams": streams})
+
+
 def by_home(found: list[dict[str, int]], *more: str, **paths: str) -> Any:
     """What a job makes of scans that are fewer than its streams."""
-    streams = {
-        name: {
-            "timestamp": "ts",
-            "columns": {"k": "bigint", "ts": "bigint"},
-            "source": {"format": "json", "path": paths.get(name, f"/data/{name}")},
-        }
-        for name in "STU"
-    }
-    job = kernel("SELECT S.k FROM S, T, U WHERE S.k = T.k AND T.k = U.k AND T.k IN (1, 2)", {"streams": streams})
+    job = job_of({name: {"format": "json", "path": paths.get(name, f"/data/{name}")} for name in "STU"})
     return job.by_home(found, job.arguments([*more]))
 
 
@@ -51,12 +54,32 @@ def test_paths_of_the_catalog_start_at_base() -> None:
 
 
 def test_files_of_the_input(tmp_path: Path) -> None:
-    """A file per stream, or a directory of them."""
-    for name in ("S.jsonl", "T/0.jsonl", "T/1.jsonl", "U/0.jsonl"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).touch()
+    """A file per stream, or a directory of them; whether they are still there does not matter."""
     for number, name in enumerate(("S.jsonl", "T/1.jsonl", "U/0.jsonl")):
         files = {f"{tmp_path}/{name}": 0}
         expected: list[dict[str, int]] = [{}, {}, {}]
         expected[number] = files
-        assert by_home([files], "--input", str(tmp_path)) == expected
+        for path in (str(tmp_path), f"{tmp_path}/x/../", os.path.relpath(tmp_path)):
+            assert by_home([files], "--input", path) == expected
+
+
+FILES = {"path": "/data"}
+NEAR: list[tuple[list[dict[str, Any]], bool]] = [
+    ([{"format": "json", **FILES}], True),
+    ([{"format": "parquet", **FILES}], True),
+    ([{"format": "json", **FILES}, {"format": "parquet", **FILES}], False),
+    ([{"format": "csv", **FILES}], False),
+    ([{"format": "json", "options": {"maxFilesPerTrigger": "1"}, **FILES}], True),
+    ([{"format": "json", "options": {"lineSep": ";"}, **FILES}], False),
+    ([{"format": "binaryFile", "payload": "content", **FILES}], False),
+    ([{"format": "kafka", "payload": "value", "options": {"subscribe": "s"}}], False),
+]
+
+
+@pytest.mark.parametrize(("sources", "near"), NEAR)
+def test_what_is_near(sources: list[dict[str, Any]], near: bool) -> None:
+    job = job_of({name: sources[number % len(sources)] for number, name in enumerate("STU")})
+    for master, local in (("local[2]", True), ("spark://far:7077", False)):
+        spark = SimpleNamespace(sparkContext=SimpleNamespace(master=master))
+        assert job.is_near(spark, job.arguments([])) == (near and local)
+        assert job.is_near(spark, job.arguments(["--input", "in"])) == local
