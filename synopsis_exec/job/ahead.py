@@ -52,27 +52,29 @@ class Ahead:
 
     def _work(self) -> None:
         while (task := self.tasks.get()) is not None:
-            future, action = task
-            try:
-                future.set_result(action())
-            except BaseException as error:  # for whoever waits for it
-                future.set_exception(error)
+            self._do(*task)
+
+    def _do(self, future: Future[Any], action: Callable[[], Any]) -> None:
+        try:
+            future.set_result(action())
+        except BaseException as error:  # for whoever waits for it
+            future.set_exception(error)
+
+    def _given(self, action: Callable[[], Any]) -> Future[Any]:
+        future: Future[Any] = Future()
+        if self.thread is None:
+            self._do(future, action)
+        else:
+            self.tasks.put((future, action))
+        return future
 
     def call(self, action: Callable[[], Any]) -> Any:
         """Do something in the thread and wait for it; outside of `with`, in the caller's."""
-        if self.thread is None:
-            return action()
-        future: Future[Any] = Future()
-        self.tasks.put((future, action))
-        return future.result()
+        return self._given(action).result()
 
     def begin(self, action: Callable[[], Any]) -> None:
-        """Do something in the thread; what was begun before must be over."""
-        if self.thread is None:
-            action()
-            return
-        self.begun = Future()
-        self.tasks.put((self.begun, action))
+        """As `call`, without waiting; what was begun before must be over."""
+        self.begun = self._given(action)
 
     def wait(self) -> None:
         """Until what was begun last is over. Raises what has stopped it."""

@@ -70,7 +70,7 @@ class SharedFiles:
     """A directory on a file system of Hadoop's: HDFS, an object store, a mounted disk.
 
     Nothing here needs a rename, which object stores do not have: a file that a crash left half written belongs to a
-    batch that Spark has not committed, and is written again.
+    batch that Spark has not committed, or that `begun.json` names, and is written again.
     """
 
     def __init__(self, spark: SparkSession, path: str) -> None:

@@ -20,7 +20,7 @@ import numpy as np
 
 from synopsis_exec.job.arrivals import PLACES, Arrived, as_columns, as_lines, declared_kinds
 from synopsis_exec.job.given import STREAMS
-from synopsis_exec.job.reading import located, of_files
+from synopsis_exec.job.reading import OF_PATTERNS, is_local, located, of_files
 from synopsis_exec.job.source import Source
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def paths_near(arrived: Arrived) -> list[dict[str, int]] | None:
 
 def is_near(spark: SparkSession, options: argparse.Namespace) -> bool:
     """Whether all streams are files of this machine, as far as the job says: of lines or columns, read as they are."""
-    if not str(spark.sparkContext.master).startswith("local"):
+    if not is_local(spark):
         return False
     used = [] if options.input else [option.lower() for source in STREAMS for option in source.options]
     if {*used} - {*CHOOSING}:
@@ -96,7 +96,7 @@ def may_be_of(source: Source, file: str, options: argparse.Namespace) -> bool:
         folder = Path(os.path.normpath(Path(options.input).absolute()))
         return Path(file) == folder / f"{source.name}.jsonl" or Path(file).parent == folder / source.name
     path = re.sub("^file:/+", "/", located(source.path, options))
-    return bool(set(path) & set("\\{}[]*?:")) or Path(file).is_relative_to(os.path.normpath(Path(path).absolute()))
+    return bool(set(path) & {*OF_PATTERNS, ":"}) or Path(file).is_relative_to(os.path.normpath(Path(path).absolute()))
 
 
 def scans_of(rdd: Any, steps: int) -> list[Any] | None:

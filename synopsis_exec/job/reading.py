@@ -19,10 +19,17 @@ if TYPE_CHECKING:
 
 FILES = ("avro", "csv", "json", "orc", "parquet", "text")
 """Formats that are nothing without a path: Spark reads no rows from nowhere."""
+OF_PATTERNS = "\\{}[]*?"
+"""Characters that Spark takes for parts of a pattern in a path."""
 AS_THEY_ARE = "__globPaths__"
 """Spark's option, for its own use, whether paths are patterns."""
 TOPICS = ("assign", "subscribe", "subscribepattern", "topic")
 """Options that say which records a source has."""
+
+
+def is_local(spark: SparkSession) -> bool:
+    """Whether Spark runs on this machine alone."""
+    return str(spark.sparkContext.master).startswith("local")
 
 
 def read(spark: SparkSession, source: Source, options: argparse.Namespace, streaming: bool) -> DataFrame:
@@ -193,7 +200,7 @@ def load(reader: Any, path: str) -> DataFrame:
     if not path:
         return reader.load()  # type: ignore[no-any-return]
     file = Path(path)
-    if file.exists() and set(str(file.absolute())) & set("\\{}[]*?"):
+    if file.exists() and set(str(file.absolute())) & {*OF_PATTERNS}:
         message = f"Spark takes the characters \\ {{ }} [ ] * ? in {file.absolute()} for a pattern; rename it"
         raise JobError("input", message, 3)
     if file.is_file():

@@ -17,7 +17,7 @@ from synopsis_exec.job.checking import check_arguments
 from synopsis_exec.job.files import is_uri
 from synopsis_exec.job.folding import Job
 from synopsis_exec.job.given import QUERY, STREAMS, Batches
-from synopsis_exec.job.reading import in_one_line
+from synopsis_exec.job.reading import in_one_line, is_local
 from synopsis_exec.job.sinks import importable
 from synopsis_exec.job.source import JobError
 
@@ -73,9 +73,8 @@ def run(spark: SparkSession, options: argparse.Namespace, report: Callable[[dict
 
 def check_cluster(spark: SparkSession, options: argparse.Namespace) -> None:
     """Raise JobError for a checkpoint that the machines of a cluster do not share."""
-    master = str(spark.sparkContext.master)
-    if not master.startswith("local") and not is_uri(options.checkpoint):
-        message = f"on a cluster ({master}) every machine must reach the checkpoint: give --checkpoint a URI, such as "
+    if not is_local(spark) and not is_uri(options.checkpoint):
+        message = f"on a cluster ({spark.sparkContext.master}) every machine must reach the checkpoint: give --checkpoint a URI, such as "
         raise JobError("usage", message + "hdfs://…, s3a://… or, for a mounted disk, file:/…", 2)
 
 
