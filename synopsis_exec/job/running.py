@@ -74,8 +74,9 @@ def run(spark: SparkSession, options: argparse.Namespace, report: Callable[[dict
 def check_cluster(spark: SparkSession, options: argparse.Namespace) -> None:
     """Raise JobError for a checkpoint that the machines of a cluster do not share."""
     if not is_local(spark) and not is_uri(options.checkpoint):
-        message = f"on a cluster ({spark.sparkContext.master}) every machine must reach the checkpoint: give --checkpoint a URI, such as "
-        raise JobError("usage", message + "hdfs://…, s3a://… or, for a mounted disk, file:/…", 2)
+        where = f"on a cluster ({spark.sparkContext.master}) every machine must reach the checkpoint"
+        what = "give --checkpoint a URI, such as hdfs://…, s3a://… or, for a mounted disk, file:/…"
+        raise JobError("usage", f"{where}: {what}", 2)
 
 
 def session() -> SparkSession:
