@@ -256,7 +256,9 @@ class _Reader(TomlReader):
             timestamp=time.name if time else None,
             max_per_timestamp=self.positive(entry, "max_per_timestamp", path, 1),
             rows=self.positive(entry, "rows", path, 0),
-            source=read_source(self, entry["source"], (*path, "source")) if "source" in entry else None,
+            source=read_source(self, entry["source"], [c.name for c in columns], (*path, "source"))
+            if "source" in entry
+            else None,
             period=self.period(entry, columns, path),
             arrival=read_arrival(self, entry, columns, time, path) if time else STRICT,
             on_violation=OnViolation(self.choice(entry, "on_violation", path, tuple(OnViolation))),

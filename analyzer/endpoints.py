@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from analyzer.toml_reader import Path, TomlReader
+from analyzer.toml_reader import Path, TomlReader, suggest
 
 Options = tuple[tuple[str, str], ...]
 
@@ -15,7 +15,7 @@ LINES = ("json", "text", "kafka")
 """Sources whose column `value` holds a row, as a JSON object."""
 FILES = ("avro", "csv", "json", "orc", "parquet", "text")
 """Sources that are nothing without a path, and have no columns but those that they are told."""
-_SOURCE_KEYS = ("format", "path", "options", "payload")
+_SOURCE_KEYS = ("format", "path", "options", "payload", "metadata")
 _SINK_KEYS = ("format", "path", "options", "call", "quarantine")
 _TARGET_KEYS = ("format", "path", "options")
 _FILE_SINKS = ("avro", "csv", "json", "orc", "parquet")
@@ -37,13 +37,15 @@ _PARSES = (
 class SourceOptions:
     """Where rows come from: a Spark source's format, path and options.
 
-    ``payload`` is the column that holds a row as a JSON object; without one the columns are the row's.
+    ``payload`` is the column that holds a row as a JSON object; without one the columns are the row's. ``metadata`` are
+    declared columns that are not in that object, each with the source's column that it is.
     """
 
     format: str
     path: str = ""
     options: Options = ()
     payload: str = ""
+    metadata: Options = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +70,8 @@ class Sink:
     quarantine: Target | None = None
 
 
-def read_source(reader: TomlReader, value: object, path: Path) -> SourceOptions:
-    """The key `source` of a stream or relation."""
+def read_source(reader: TomlReader, value: object, columns: Iterable[str], path: Path) -> SourceOptions:
+    """The key `source` of a stream or relation with these columns."""
     body = reader.mapping(value, path)
     reader.known_keys(body, _SOURCE_KEYS, path)
     if not isinstance(body.get("format"), str) or not isinstance(body.get("path", ""), str):
@@ -79,12 +81,32 @@ def read_source(reader: TomlReader, value: object, path: Path) -> SourceOptions:
     if "payload" in body and (not isinstance(payload, str) or not payload or kind in FILES):
         message = "payload names the column that holds a row as JSON text, for sources other than files"
         raise reader.fail(message, (*path, "payload"))
+    payload = payload or ("value" if kind in LINES else "")
     return SourceOptions(
         body["format"] if kind not in (*LINES, *FILES) else kind,
         body.get("path", ""),
         _options(reader, body, path, _unfit(kind)),
-        payload or ("value" if kind in LINES else ""),
+        payload,
+        _metadata(reader, body, columns, bool(payload) and kind not in FILES, (*path, "metadata")),
     )
+
+
+def _metadata(reader: TomlReader, body: Mapping[str, Any], columns: Iterable[str], fits: bool, path: Path) -> Options:
+    """Declared columns, as they are declared, with the source's columns that they are."""
+    if "metadata" not in body:
+        return ()
+    if not fits:
+        message = "metadata are what a source has beside a row as JSON text, as kafka and sources with a payload do"
+        raise reader.fail(message, path)
+    declared = {name.lower(): name for name in columns}
+    found = {}
+    for name, theirs in reader.mapping(body["metadata"], path).items():
+        if name.lower() not in declared:
+            raise reader.fail(f"metadata for unknown column {name!r}", (*path, name), suggest(name, declared.values()))
+        if not isinstance(theirs, str) or not theirs:
+            raise reader.fail('metadata names a column of the source, as in { shard = "partition" }', (*path, name))
+        found[declared[name.lower()]] = theirs
+    return tuple(found.items())
 
 
 def _unfit(kind: str) -> dict[str, str]:
@@ -125,7 +147,8 @@ def _target(reader: TomlReader, body: Mapping[str, Any], path: Path, formats: tu
         need = f"a sink of the format {kind} needs a path" if kind in _FILE_SINKS else f"{kind} has no path"
         raise reader.fail(need, (*path, "path"))
     options = _options(reader, body, path, {"path": "it is a key of the sink"})
-    missing = [key for key in _KAFKA_NEEDS if kind == "kafka" and key not in dict(options)]
+    given = {key.lower() for key, _ in options}  # Spark takes them in any case
+    missing = [key for key in _KAFKA_NEEDS if kind == "kafka" and key not in given]
     if missing:
         raise reader.fail(f"a kafka sink needs the option {missing[0]!r}", (*path, "options"))
     return Target(kind, where, options)

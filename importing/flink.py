@@ -20,6 +20,9 @@ _PLAIN = {
 _DECIMALS = ("DECIMAL", "DEC", "NUMERIC")
 _UNITS = ("SECOND", "MINUTE", "HOUR", "DAY")
 _KAFKA = {"properties.bootstrap.servers": "kafka.bootstrap.servers", "topic": "subscribe"}
+_KAFKA_METADATA = ("offset", "partition", "timestamp", "topic")
+"""What Flink and Spark call alike among what Kafka knows of a record."""
+_BEGINNINGS = {"earliest-offset": "earliest", "latest-offset": "latest"}
 
 
 class _LeftOutError(Exception):
@@ -87,6 +90,7 @@ class _Reader:
     columns: list[ImportedColumn] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     required: list[str] = field(default_factory=list)
+    metadata: dict[str, str] = field(default_factory=dict)
     timestamp: str | None = None
     lateness: str | None = None
 
@@ -112,9 +116,8 @@ class _Reader:
             self.notes.append(f"NOT NULL of {joined} is left out: a catalog does not say so")
         place = f"{self.source.file}:{self.source.position(start.at)[0]}"
         source = self.where(options)
-        return ImportedTable(
-            parts[-1], tuple(self.columns), place, self.timestamp, self.lateness, None, source, tuple(self.notes)
-        )
+        columns = self.with_metadata(source)
+        return ImportedTable(parts[-1], columns, place, self.timestamp, self.lateness, None, source, tuple(self.notes))
 
     # --- between the parentheses --------------------------------------------------------------------------------
 
@@ -135,11 +138,12 @@ class _Reader:
         if words[0] == "AS":
             self.notes.append(f"column {name} is left out: it is computed, {self.text(rest)}")
             return
-        if "METADATA" in words:
-            self.notes.append(f"column {name} is left out: it is metadata of the connector, no part of a row")
-            return
         comment = words.index("COMMENT") if "COMMENT" in words else len(words)
         rest, words = rest[:comment], words[:comment]
+        if "METADATA" in words:
+            at = words.index("METADATA")
+            self.metadata[name] = rest[at + 2].name if words[at + 1 : at + 2] == ["FROM"] and rest[at + 2 :] else name
+            rest, words = rest[:at], words[:at]
         if words[-2:] == ["NOT", "NULL"]:
             self.required.append(name)
             rest = rest[:-2]
@@ -197,6 +201,19 @@ class _Reader:
                 self.at += stop
         return options
 
+    def with_metadata(self, source: dict[str, Any] | None) -> tuple[ImportedColumn, ...]:
+        """The columns, less those that are metadata which the source does not have in Spark; it gets the others."""
+        kept = {}
+        for name, key in self.metadata.items():
+            if source is not None and source["format"] == "kafka" and key in _KAFKA_METADATA:
+                kept[name] = key
+            else:
+                self.notes.append(f"column {name} is left out: it is metadata of the connector, no part of a row")
+        there = tuple(c for c in self.columns if c.name not in self.metadata or c.name in kept)
+        if source is not None and (kept := {c.name: kept[c.name] for c in there if c.name in kept}):
+            source["metadata"] = kept
+        return there
+
     def where(self, options: dict[str, str]) -> dict[str, Any] | None:
         """Where the rows come from, for files and for JSON from Kafka; every other option is said to be left out."""
         left = dict(options)
@@ -206,7 +223,10 @@ class _Reader:
         if connector == "filesystem" and "path" in left and kind in ("json", "csv", "parquet", "avro", "orc"):
             source = {"format": kind, "path": left.pop("path").removeprefix("file://")}
         elif connector == "kafka" and kind == "json" and _KAFKA.keys() <= left.keys():
-            source = {"format": "kafka", "options": {ours: left.pop(theirs) for theirs, ours in _KAFKA.items()}}
+            options = {ours: left.pop(theirs).replace(";", ",") for theirs, ours in _KAFKA.items()}
+            if left.get("scan.startup.mode") in _BEGINNINGS:
+                options["startingOffsets"] = _BEGINNINGS[left.pop("scan.startup.mode")]
+            source = {"format": "kafka", "options": options}
         if source is not None:
             for key in ("connector", "format", "value.format"):
                 left.pop(key, None)

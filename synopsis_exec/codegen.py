@@ -31,6 +31,7 @@ _ROWS = ("rowwise",)
 _JOB = (
     "arrow",
     "json_text",
+    "endpoints",
     "reading",
     "arrivals",
     "checking",

@@ -12,6 +12,7 @@ from synopsis_exec import reasons
 from synopsis_exec.arrival_text import arrival_text, mark, mark_columns, part
 from synopsis_exec.cells_text import cells_text
 from synopsis_exec.emit import Lines, literal
+from synopsis_exec.layout import laid_out, listing
 from synopsis_exec.plan_ir import Input, Plan
 from synopsis_exec.row_sql import cell, condition, encoded, is_large, quoted
 from synopsis_exec.useful import useful
@@ -36,6 +37,10 @@ def source_text(lines: Lines, item: Input, plan: Plan) -> None:
         _mapping(lines, "options", dict(source.options) if source else {})
         if source and source.payload:
             lines.add(f"payload={literal(source.payload)},")
+        if metadata := _metadata(item):
+            lines.lines += laid_out(
+                listing([listing(list(map(literal, told))) for told in metadata]), lines.depth, "metadata=", ","
+            )
         if typed := _typed(item):
             lines.add(f"typed={literal(typed)},")
         if item.rows is not None:
@@ -69,6 +74,12 @@ def _mapping(lines: Lines, name: str, entries: dict[str, str]) -> None:
 
 def _schema(columns: Iterable[Column], ddl: Callable[[DataType], str]) -> str:
     return ", ".join(f"{quoted(column.name)} {ddl(column.type)}" for column in columns)
+
+
+def _metadata(item: Input) -> tuple[tuple[str, str, str], ...]:
+    """Columns that are not in the payload, the source's columns that they are, and their types."""
+    kinds = {column.name: own_type(column.type) for column in item.declared}
+    return tuple((name, theirs, kinds[name]) for name, theirs in item.source.metadata) if item.source else ()
 
 
 def _typed(item: Input) -> str:
@@ -115,7 +126,7 @@ def _conditions(item: Input, column: Column) -> Iterator[tuple[str, str]]:
             yield reasons.too_early(column), f"{value} < 0"
     if column.type.name in reasons.TINY:
         yield reasons.out_of_range(column), f"{text} NOT BETWEEN -128 AND 127"
-    if family is Family.STRING and _typed(item):
+    if family is Family.STRING and (_typed(item) or column.name in {told[0] for told in _metadata(item)}):
         yield reasons.not_utf8(column), f"NOT is_valid_utf8({text})"
     if family is Family.DATE:
         yield reasons.outside_years(column), f"{value} NOT BETWEEN {reasons.FIRST_DAY} AND {reasons.LAST_DAY}"

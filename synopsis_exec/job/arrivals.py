@@ -23,7 +23,9 @@ UNKNOWN = 2**50
 
 def as_lines(options: argparse.Namespace) -> bool:
     """Whether what comes are lines of JSON that the driver can read by itself: see `Cell`."""
-    return all(source.cells and are_lines(source, options) for source in STREAMS)
+    return all(
+        source.cells and are_lines(source, options) and (options.input or not source.metadata) for source in STREAMS
+    )
 
 
 def as_columns(options: argparse.Namespace) -> bool:

@@ -7,8 +7,9 @@ import os
 import re
 from pathlib import Path
 
+from synopsis_exec.job.endpoints import check_endpoints, located
 from synopsis_exec.job.given import CALL, QUERY, RELATIONS, SINK, STREAMS
-from synopsis_exec.job.reading import FILES, input_files, located
+from synopsis_exec.job.reading import FILES, input_files
 from synopsis_exec.job.source import JobError, Source
 
 
@@ -28,6 +29,7 @@ def check_arguments(options: argparse.Namespace) -> None:
     for file in (options.output, options.quarantine):
         if file:
             check_result(Path(file))
+    check_endpoints(options)
     for source in (*STREAMS, *RELATIONS):
         if options.input:
             input_files(source, Path(options.input))

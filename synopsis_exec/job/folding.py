@@ -15,13 +15,14 @@ from synopsis_exec.job.arrow import COUNT, SLOTS, batch_of, no_rows, slices, tab
 from synopsis_exec.job.batch import Results, Times
 from synopsis_exec.job.closing import Closing
 from synopsis_exec.job.contracts import Rates, stop_at
+from synopsis_exec.job.endpoints import identity
 from synopsis_exec.job.files import Files, LocalFiles, SharedFiles, copy_parts, is_uri
 from synopsis_exec.job.given import BAD, IN_COLUMNS, QUERY, RELATIONS, STREAMS, Kernel
 from synopsis_exec.job.grouping import once, worth_it
 from synopsis_exec.job.lines import Reader
 from synopsis_exec.job.near import paths_near
 from synopsis_exec.job.output import json_lines, written_atomically
-from synopsis_exec.job.reading import identity, relation_rows
+from synopsis_exec.job.reading import relation_rows
 from synopsis_exec.job.result_lines import write_results
 from synopsis_exec.job.saved import Checkpoint
 from synopsis_exec.job.sinks import Sinks

@@ -16,30 +16,44 @@ def quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def parse_json(source: Source, lines: DataFrame, records: bool = False) -> DataFrame:
+def parse_json(source: Source, lines: DataFrame, records: bool = False, beside: bool = False) -> DataFrame:
     """Parse JSON objects, which are `value`; ``records`` may have none.
 
     As an array that ends with a NULL of ours, so that text after the object is an error too. Only where a column is
     NULL and does not plainly say so, a second look at the object says whether it is missing or not of its type.
+    ``beside`` it is `metadata`, whose columns are the row's, whatever the object says.
     """
     tests = {"the record has no value": "value IS NULL"} if records else {}
     tests |= {"not UTF-8": "NOT is_valid_utf8(value)", "not a JSON object": "row IS NULL OR size(parsed) <> 2"}
-    for column, reason in source.missing.items():
+    metadata = {column: kind for column, _, kind in source.metadata} if beside else {}
+    inside = {column: reason for column, reason in source.missing.items() if column not in metadata}
+    for column, reason in inside.items():
         key, absent = sql_text(column), f"row.{quoted(column)} IS NULL"
         if source.mark_columns and column not in source.mark_columns:
             absent += f" AND NOT {source.mark}"
         tests[f"{column} is missing"] = f"{absent} AND NOT map_contains_key(fields, {key})"
         tests[reason] = f"{absent} AND fields[{key}] IS NOT NULL"
-    doubts = [f"row.{quoted(column)} IS NULL AND NOT {plainly_null(column)}" for column in source.missing]
-    nulls = " OR ".join(f"row.{quoted(column)} IS NULL" for column in source.missing)
+    for column in metadata:
+        tests[source.missing[column]] = f"metadata.{quoted(column)} IS NOT NULL AND row.{quoted(column)} IS NULL"
+    doubts = [f"row.{quoted(column)} IS NULL AND NOT {plainly_null(column)}" for column in inside] or ["FALSE"]
+    nulls = " OR ".join(f"row.{quoted(column)} IS NULL" for column in inside) or "FALSE"
     # A CASE in a CASE: Spark would compute what the doubts have in common for every row
     again = f"CASE WHEN {' OR '.join(doubts)} THEN get({from_json('MAP<STRING,STRING>')}, 0) END"
+    row, raw = "get(parsed, 0)", "value"
+    if metadata:
+        cells = [f"get(parsed, 0).{quoted(column)} AS {quoted(column)}" for column in inside]
+        for column, kind in metadata.items():
+            cells.append(f"try_cast(metadata.{quoted(column)} AS {kind}) AS {quoted(column)}")
+        row, raw = (
+            f"CASE WHEN get(parsed, 0) IS NOT NULL THEN struct({', '.join(cells)}) END",
+            "struct(value, metadata)",
+        )
     rows = (
-        lines.selectExpr("value", f"{from_json(f'STRUCT<{source.schema}>')} AS parsed")
-        .selectExpr("value", "parsed", "get(parsed, 0) AS row")
+        lines.selectExpr("*", f"{from_json(f'STRUCT<{source.schema}>')} AS parsed")
+        .selectExpr("*", f"{row} AS row")
         .selectExpr("*", f"CASE WHEN {nulls} THEN {again} END AS fields")
     )
-    return rows.selectExpr("value AS raw", "row", f"{reasons({**tests, **source.invalid})} AS reason")
+    return rows.selectExpr(f"{raw} AS raw", "row", f"{reasons({**tests, **source.invalid})} AS reason")
 
 
 def plainly_null(column: str) -> str:

@@ -19,8 +19,9 @@ from urllib.parse import unquote, urlparse
 import numpy as np
 
 from synopsis_exec.job.arrivals import PLACES, Arrived, as_columns, as_lines, declared_kinds
+from synopsis_exec.job.endpoints import located
 from synopsis_exec.job.given import STREAMS
-from synopsis_exec.job.reading import OF_PATTERNS, is_local, located, of_files
+from synopsis_exec.job.reading import OF_PATTERNS, is_local, of_files
 from synopsis_exec.job.source import Source
 
 if TYPE_CHECKING:

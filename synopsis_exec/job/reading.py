@@ -11,6 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from synopsis_exec.job.endpoints import located, settings, with_remedy
 from synopsis_exec.job.json_text import parse_json, quoted, reasons
 from synopsis_exec.job.source import JobError, Source
 
@@ -23,8 +24,6 @@ OF_PATTERNS = "\\{}[]*?"
 """Characters that Spark takes for parts of a pattern in a path."""
 AS_THEY_ARE = "__globPaths__"
 """Spark's option, for its own use, whether paths are patterns."""
-TOPICS = ("assign", "subscribe", "subscribepattern", "topic")
-"""Options that say which records a source has."""
 
 
 def is_local(spark: SparkSession) -> bool:
@@ -50,15 +49,16 @@ def failing(source: Source) -> Iterator[None]:
     except JobError:
         raise
     except Exception as error:
-        raise JobError("input", f"{source.name} cannot be read: {in_one_line(error)}", 3) from error
+        why = with_remedy(in_one_line(error), source.format)
+        raise JobError("input", f"{source.name} cannot be read: {why}", 3) from error
 
 
 def rows_of(reader: Any, source: Source, options: argparse.Namespace, streaming: bool) -> DataFrame:
     """As `read`, with Spark's reader of streams or of tables."""
     if are_lines(source, options):
         return json_rows(source, objects_of(reader, source, options, streaming), options)
-    path = located(source.path, options)
-    reader = reader.options(**source.options)
+    path, given = located(source.path, options), settings(source, options)
+    reader = reader.options(**given)
     if source.format not in FILES:
         return own_columns(source, load(reader.format(source.format), path))
     broken = {}
@@ -66,8 +66,8 @@ def rows_of(reader: Any, source: Source, options: argparse.Namespace, streaming:
     if source.format == "csv":
         broken = {"not a row of the declared columns": "row._corrupt_record IS NOT NULL"}
         schema += ", _corrupt_record STRING"
-        if source.options.get("header") == "true":
-            reader = reader.option("enforceSchema", source.options.get("enforceSchema", "false"))
+        if given.get("header") == "true":
+            reader = reader.option("enforceSchema", given.get("enforceSchema", "false"))
     rows = load(reader.format(source.format).schema(schema), path).selectExpr("struct(*) AS row")
     tests = {**broken, **source.invalid}
     return rows.selectExpr("row AS raw", "row", f"{reasons(tests)} AS reason")
@@ -82,8 +82,8 @@ def read_columns(
     with failing(source):
         if files is not None:
             return load_files(spark.read.format(source.format or "").schema(source.typed), files)
-        reader = spark.readStream.options(**source.options).format(source.format or "").schema(source.typed)
-        return load(reader, located(source.path, options))
+        reader = spark.readStream.options(**settings(source, options)).format(source.format or "")
+        return load(reader.schema(source.typed), located(source.path, options))
 
 
 def are_lines(source: Source, options: argparse.Namespace) -> bool:
@@ -112,9 +112,21 @@ def objects_of(reader: Any, source: Source, options: argparse.Namespace, streami
         lines = load(reader.format("text"), str(files[0].parent if files[1:] else files[0]))
     else:
         kind = "text" if source.format == "json" else source.format
-        rows = load(reader.options(**source.options).format(kind), located(source.path, options))
-        lines = rows.selectExpr(f"CAST({quoted(source.payload)} AS STRING) AS value")
+        rows = load(reader.options(**settings(source, options)).format(kind), located(source.path, options))
+        lines = rows.selectExpr(f"CAST({quoted(source.payload)} AS STRING) AS value", *metadata_of(rows, source))
     return not_blank(lines) if of_files(source, options) else lines
+
+
+def metadata_of(rows: DataFrame, source: Source) -> list[str]:
+    """What a source has beside its JSON objects, as `metadata`: bytes are taken for texts."""
+    if not source.metadata:
+        return []
+    kinds = {name.lower(): kind for name, kind in rows.dtypes}
+    cells = []
+    for column, theirs, _ in source.metadata:
+        value = f"CAST({quoted(theirs)} AS STRING)" if kinds.get(theirs.lower()) == "binary" else quoted(theirs)
+        cells.append(f"{value} AS {quoted(column)}")
+    return [f"struct({', '.join(cells)}) AS metadata"]
 
 
 def not_blank(lines: DataFrame) -> DataFrame:
@@ -129,7 +141,7 @@ def of_files(source: Source, options: argparse.Namespace) -> bool:
 
 def json_rows(source: Source, lines: DataFrame, options: argparse.Namespace) -> DataFrame:
     """As `read`, from JSON objects."""
-    return parse_json(source, lines, records=not of_files(source, options))
+    return parse_json(source, lines, not of_files(source, options), bool(source.metadata and not options.input))
 
 
 def own_columns(source: Source, rows: DataFrame) -> DataFrame:
@@ -162,8 +174,9 @@ def check_files(spark: SparkSession, source: Source, options: argparse.Namespace
     """Raise JobError for Parquet, ORC or Avro files without a declared column: Spark would read NULLs."""
     if options.input or source.format not in ("avro", "orc", "parquet"):
         return
+    reader = spark.read.options(**settings(source, options)).format(source.format)
     try:
-        there = load(spark.read.options(**source.options).format(source.format), located(source.path, options))
+        there = load(reader, located(source.path, options))
         names = list(there.columns)
     except JobError:
         raise
@@ -179,20 +192,6 @@ def in_one_line(error: BaseException) -> str:
     coded = re.search(r"\[[A-Z][A-Z0-9_.]+\] (.*)", text)
     causes = re.findall(r"^(?:Caused by)?: [\w.$]+: (.+)$", text, re.M)
     return re.sub(r" SQLSTATE: .*", "", coded.group(1) if coded else [text.split("\n")[0], *causes][-1])
-
-
-def located(path: str, options: argparse.Namespace) -> str:
-    """A path of the catalog: a relative one starts at `--base`, one that names its file system is as it is."""
-    return str(Path(options.base or ".") / path) if path and ":" not in path else path
-
-
-def identity(source: Source, options: argparse.Namespace) -> list[str]:
-    """What makes a source another one for a checkpoint."""
-    if options.input:
-        return [source.name, str(Path(options.input).absolute())]
-    path = located(source.path, options)
-    topics = [f"{key}={value}" for key, value in sorted(source.options.items()) if key.lower() in TOPICS]
-    return [source.name, source.format or "", str(Path(path).absolute()) if path and ":" not in path else path, *topics]
 
 
 def load(reader: Any, path: str) -> DataFrame:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from synopsis_exec.job.arrivals import arriving
 from synopsis_exec.job.checking import check_arguments
+from synopsis_exec.job.endpoints import with_servers
 from synopsis_exec.job.files import is_uri
 from synopsis_exec.job.folding import Job
 from synopsis_exec.job.given import QUERY, STREAMS, Batches
@@ -64,7 +65,8 @@ def run(spark: SparkSession, options: argparse.Namespace, report: Callable[[dict
             if cause is error and (name := job.checkpoint.unreadable()) is not None:
                 raise job.checkpoint.damaged(name) from error
             if type(cause).__module__.partition(".")[0] in ("pyspark", "py4j"):
-                raise JobError("spark", f"Spark stopped the job: {in_one_line(cause)}", 3) from cause
+                why = with_servers(in_one_line(cause), options)
+                raise JobError("spark", f"Spark stopped the job: {why}", 3) from cause
             raise cause from None
         summary: dict[str, Any] = job.ahead.call(job.finish)
     report(summary)

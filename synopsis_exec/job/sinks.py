@@ -9,9 +9,10 @@ import traceback
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from synopsis_exec.job.endpoints import in_words, located, settings, with_remedy
 from synopsis_exec.job.files import SharedFiles
 from synopsis_exec.job.given import BAD, CALL, RESULT, SINK
-from synopsis_exec.job.reading import in_one_line, located
+from synopsis_exec.job.reading import in_one_line
 from synopsis_exec.job.source import JobError, Target
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ class Sinks:
             rows = self.rows(part, schema)
             if target.format == "kafka":
                 rows = kafka_records(rows, batch)
-            writer = rows.write.format(target.format).options(**target.options)
+            writer = rows.write.format(target.format).options(**settings(target, self.options))
             if target.format == "kafka":
                 writer.save()
             elif target.format == "noop":
@@ -84,8 +85,10 @@ class Sinks:
             else:
                 writer.mode("overwrite").save(f"{path}/batch={batch:09d}")
         except Exception as error:
-            message = f"cannot write batch {batch} to {path or target.format}: {in_one_line(error)}"
-            raise JobError("output", message, 3) from error
+            why = with_remedy(in_one_line(error), target.format)
+            raise JobError(
+                "output", f"cannot write batch {batch} to {in_words(target, self.options)}: {why}", 3
+            ) from error
 
 
 def kafka_records(rows: DataFrame, batch: int) -> DataFrame:

@@ -45,6 +45,8 @@ class Source(NamedTuple):
     options: dict[str, str]
     payload: str = ""
     """The source's column that holds a row as a JSON object; without one the columns are the row's."""
+    metadata: tuple[tuple[str, str, str], ...] = ()
+    """Declared columns that are not in that object, the source's columns that they are, and their types."""
     typed: str = ""
     """The columns of a format that has types of its own, or goes by position."""
     most: int | None = None

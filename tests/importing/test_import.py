@@ -60,13 +60,15 @@ CREATE TABLE IF NOT EXISTS shop.`orders` (
   at_time TIME(3),
   total AS amount * 2,
   part INT METADATA VIRTUAL,
+  shard BIGINT NOT NULL METADATA FROM 'partition' VIRTUAL COMMENT 'of the topic',
+  arrived TIMESTAMP_LTZ(3) METADATA FROM 'timestamp',
   created TIMESTAMP(3) /* event time */,
   seen TIMESTAMP_LTZ(9),
   WATERMARK FOR created AS created - INTERVAL '5' SECOND,
   PRIMARY KEY (`order id`) NOT ENFORCED
 ) PARTITIONED BY (amount) WITH (
-  'connector' = 'kafka', 'topic' = 'orders', 'properties.bootstrap.servers' = 'b:9092', 'format' = 'json',
-  'scan.startup.mode' = 'earliest-offset'
+  'connector' = 'kafka', 'topic' = 'orders;returns', 'properties.bootstrap.servers' = 'b:9092', 'format' = 'json',
+  'scan.startup.mode' = 'earliest-offset', 'properties.group.id' = 'g'
 );
 CREATE TEMPORARY TABLE clicks (k INT, ts TIMESTAMP(6) WITH LOCAL TIME ZONE, WATERMARK FOR ts AS ts)
 WITH ('connector'='filesystem', 'path'='file:///data/clicks', 'format'='csv')
@@ -82,6 +84,8 @@ def test_flink_ddl() -> None:
         "price": "decimal(10,0)",
         "tags": "array<string>",
         "address": "struct<`street`:string,`zip`:int>",
+        "shard": "bigint",
+        "arrived": "timestamp",
         "created": "timestamp_ntz",
         "seen": "timestamp",
     }
@@ -90,8 +94,9 @@ def test_flink_ddl() -> None:
     assert orders.source is not None
     assert (orders.source.format, dict(orders.source.options)) == (
         "kafka",
-        {"kafka.bootstrap.servers": "b:9092", "subscribe": "orders"},
+        {"kafka.bootstrap.servers": "b:9092", "subscribe": "orders,returns", "startingOffsets": "earliest"},
     )
+    assert dict(orders.source.metadata) == {"shard": "partition", "arrived": "timestamp"}
     assert (columns(found, "clicks"), clicks.timestamp) == ({"k": "int", "ts": "timestamp"}, "ts")
     assert clicks.source is not None
     assert (clicks.source.format, clicks.source.path, clicks.arrival.lateness) == ("csv", "/data/clicks", 0)
@@ -100,7 +105,7 @@ def test_flink_ddl() -> None:
         "SET 'X'", "shop.orders is called orders", "column counts", "MULTISET", "column at_time", "TIME",
         "column total is left out: it is computed, AS amount * 2", "column part is left out: it is metadata",
         "seen has parts of a microsecond", "PRIMARY KEY (`order id`) NOT ENFORCED is left out",
-        "PARTITIONED BY (amount) is left out", "options left out: scan.startup.mode", "NOT NULL of order id",
+        "PARTITIONED BY (amount) is left out", "options left out: properties.group.id", "NOT NULL of order id",
     ):  # fmt: skip
         assert part in said, part
         assert part in result.stdout, "what is left out is in a comment, too"

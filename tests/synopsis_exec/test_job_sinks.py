@@ -133,7 +133,7 @@ class TestOnSpark:
                 return self
 
             def options(self, **options: str) -> Reader:
-                assert options == {"subscribe": "s", "kafka.bootstrap.servers": "b:1"}
+                assert options == {"subscribe": "s", "kafka.bootstrap.servers": "b:1", "startingOffsets": "earliest"}
                 return self
 
             def load(self) -> Any:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import random
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.synopsis_exec.test_job_on_spark import kernel
+from tests.support.jobs import kernel, read
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 SQL = "SELECT S.a, T.b FROM S, T WHERE S.a = T.a AND S.ts > T.ts AND S.a BETWEEN 0 AND 3 AND T.b BETWEEN 0 AND 2"
@@ -53,8 +54,13 @@ def ran(spark: Any, folder: Path, as_lines: bool) -> tuple[list[Any], str, list[
     return reports, (folder / "output").read_text(encoding="utf-8"), bad
 
 
-def test_records_of_a_queue(spark: Any, tmp_path: Path) -> None:
-    """Whoever parses them, Spark or the driver."""
+def key(number: int) -> bytes | None:
+    """A record's key; of forty one is no text, and one is none."""
+    return {5: b"\xff", 6: None}.get(number % 40, b"k%d" % (number % 7))
+
+
+def register(spark: Any) -> None:
+    """Make Spark know the source `queue`."""
     from pyspark.sql.datasource import DataSource, SimpleDataSourceStreamReader
 
     class Records(SimpleDataSourceStreamReader):
@@ -69,7 +75,7 @@ def test_records_of_a_queue(spark: Any, tmp_path: Path) -> None:
             return self.readBetweenOffsets(start, end), end
 
         def readBetweenOffsets(self, start: dict[str, int], end: dict[str, int]) -> Any:
-            return iter([(None, record(self.topic, n), n) for n in range(start["at"], end["at"])])
+            return iter([(key(n), record(self.topic, n), n) for n in range(start["at"], end["at"])])
 
     class Queue(DataSource):
         @classmethod
@@ -83,6 +89,11 @@ def test_records_of_a_queue(spark: Any, tmp_path: Path) -> None:
             return Records(self.options["topic"])
 
     spark.dataSource.register(Queue)
+
+
+def test_records_of_a_queue(spark: Any, tmp_path: Path) -> None:
+    """Whoever parses them, Spark or the driver."""
+    register(spark)
     lines, by_spark = (ran(spark, tmp_path / str(as_lines), as_lines) for as_lines in (True, False))
     assert lines == by_spark
     reports, output, bad = lines
@@ -93,3 +104,47 @@ def test_records_of_a_queue(spark: Any, tmp_path: Path) -> None:
         "not UTF-8": each, "not a JSON object": 2 * each, "the record has no value": each, "ts is missing": each,
     }  # fmt: skip
     assert len(bad) == 5 * each
+
+
+def test_what_a_queue_knows_of_its_records(spark: Any, tmp_path: Path) -> None:
+    """Columns that are not in the objects, and whatever these say: with their own types, domains and partitions."""
+    register(spark)
+    stream = {
+        "timestamp": "ts",
+        "columns": {"a": "string", "ts": "bigint", "tiny": "tinyint"},
+        "domain": {"tiny": [0, 119]},
+        "partitions": {"column": "a", "values": [f"k{n}" for n in range(6)]},
+        "source": {
+            "format": "queue", "payload": "value", "options": {"topic": "S"},
+            "metadata": {"a": "KEY", "ts": "offset", "tiny": "offset"},
+        },
+    }  # fmt: skip
+    job = kernel("SELECT S.a, S.tiny FROM S", {"streams": {"S": stream}})
+    files = [f"--{name}={tmp_path / name}" for name in ("output", "quarantine", "checkpoint")]
+    for trigger in (*["available"] * (STEPS - 1), "end"):  # each run has one batch
+        summary = job.run(spark, job.arguments([*files, "--trigger", trigger]), lambda event: None)
+    reasons, results = Counter[str](), []
+    for number in range(STEP * STEPS):
+        name, value = key(number), record("S", number)
+        if value is None:
+            reason = "the record has no value"
+        elif b"\xff" in value:
+            reason = "not UTF-8"
+        elif not value.strip().startswith(b"{"):
+            reason = "not a JSON object"
+        elif number > 127:
+            reason = "tiny is not a tinyint"
+        elif name == b"\xff":
+            reason = "a is not UTF-8"
+        elif name in (None, b"k6"):
+            reason = "a is none of the declared partitions"
+        elif number > 119:
+            reason = "tiny is outside its domain"
+        else:
+            results.append({"a": (name or b"").decode(), "tiny": number, "_ts": number, "_mult": 1})
+            continue
+        reasons[reason] += 1
+    assert summary["quarantined"] == reasons
+    assert read(tmp_path / "output") == results
+    bad = read(tmp_path / "quarantine")
+    assert {"stream": "S", "reason": "the record has no value", "row": '{"metadata":{"a":"k3","ts":3,"tiny":3}}'} in bad
