@@ -84,13 +84,13 @@ def memory(
     from criteria.check import find_statement
     from reports.memory_report import memory_json, memory_lines
     from synopsis_exec.codegen import job_text
-    from synopsis_exec.feeds import adversarial_feed, random_feed
+    from synopsis_exec.feeds import adversarial_feed, in_order, random_feed
     from synopsis_exec.memory import Load, measure
     from synopsis_exec.plan import make_plan
 
     catalog, checked = find_statement(query, name, catalog_file)
     decision = decision_of(checked)
-    plan = make_plan(decision, catalog)
+    plan, told = in_order(make_plan(decision, catalog))
     _check_shares(shares, [stream.name for stream in plan.streams], adversarial)
     if out is not None:
         _check_plot()
@@ -101,7 +101,7 @@ def memory(
     native = min(tuples, 1_000_000) if native_tuples is None else min(tuples, native_tuples)
     load = Load(tuples, min(batches, tuples), heap, native, native_seconds)
     with _progress({"writing": tuples, "job": tuples, "native": native}) as on_rows:
-        found = measure(plan, job_text(plan), decision.query, feed, stream, load, on_rows)
+        found = measure(plan, job_text(plan), decision.query, feed, stream, load, on_rows, told)
     click.echo(memory_json(found) if form == "json" else "\n".join(memory_lines(found)))
     if out is not None:
         _write(out, found)

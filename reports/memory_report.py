@@ -20,6 +20,11 @@ def memory_lines(found: Any) -> Iterator[str]:
     yield f"{found.query}: {found.tuples:,} tuples of {found.stream} streams ({rows}), heap {found.heap}"
     if found.quarantined:
         yield f"quarantined: {found.quarantined:,} rows, although they were made to fit: please report this"
+    if found.in_order:
+        names = ", ".join(found.in_order)
+        yield from textwrap.wrap(
+            f"{names}: the catalog promises no order; rows come in order, and the job knows it", 100
+        )
     yield ""
     yield "the job:"
     yield from _table(found.samples)

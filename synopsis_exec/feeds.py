@@ -7,7 +7,7 @@ many as may share a timestamp; the random feed picks among them and changes some
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from random import Random
 from typing import Any
@@ -18,6 +18,7 @@ from analyzer.types import Family
 from analyzer.values import MICROSECONDS, parse_timestamp
 from criteria.contract import fits_column
 from synopsis_exec.adversary import RATE, Row, first_timestamp, pools
+from synopsis_exec.partition_turns import in_partitions
 from synopsis_exec.plan_ir import Input, Plan
 
 PHASE = 512
@@ -36,10 +37,22 @@ class Feed:
     rows: Iterator[tuple[str, Row]]
 
 
+def in_order(plan: Plan) -> tuple[Plan, tuple[str, ...]]:
+    """The plan of a job over feeds, and the streams of which it knows more than the catalog: that rows come in order.
+
+    A stream whose rows promise nothing needs punctuation records, which feeds do not have, or no timestamp closes.
+    """
+    told = tuple(stream.name for stream in plan.streams if stream.arrival.lateness is None)
+    inputs = (
+        replace(item, arrival=replace(item.arrival, lateness=0)) if item.name in told else item for item in plan.inputs
+    )
+    return replace(plan, inputs=tuple(inputs)), told
+
+
 def adversarial_feed(plan: Plan, rate: int = RATE) -> Feed:
     """The streams of `adversary.floods` without an end, its ways in turn."""
     relations, tuples = pools(plan)
-    return Feed(relations, _flood(plan, tuples, rate))
+    return Feed(relations, in_partitions(plan.streams, _flood(plan, tuples, rate)))
 
 
 def _flood(plan: Plan, tuples: Mapping[str, list[Row]], rate: int) -> Iterator[tuple[str, Row]]:
@@ -75,7 +88,8 @@ def random_feed(
     if few is not None:
         tuples = {name: random.sample(pool, min(few, len(pool))) for name, pool in tuples.items()}
         relations = {name: random.sample(pool, min(few, len(pool))) for name, pool in relations.items()}
-    return Feed(relations, _random(plan, random, tuples, dict(shares or {}), timestamps))
+    rows = _random(plan, random, tuples, dict(shares or {}), timestamps)
+    return Feed(relations, in_partitions(plan.streams, rows))
 
 
 def _random(

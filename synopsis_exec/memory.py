@@ -78,7 +78,8 @@ class Measurement:
     """What was measured.
 
     ``limit`` is M for the generated streams, in entries, ``limit_bytes`` in bytes (None: strings may be of any length):
-    both may depend on the streams' rates and on relations.
+    both may depend on the streams' rates and on relations. ``in_order`` are streams of which the job was told that rows
+    come in order, as they did, though the catalog promises nothing of rows.
     """
 
     query: str
@@ -94,6 +95,7 @@ class Measurement:
     samples: tuple[Sample, ...]
     stopped: str
     native: Native | None
+    in_order: tuple[str, ...] = ()
 
     @property
     def peak(self) -> int:
@@ -134,6 +136,7 @@ def measure(
     stream: str,
     load: Load,
     on_rows: Callable[[str, int], None] = lambda stage, rows: None,
+    in_order: tuple[str, ...] = (),
 ) -> Measurement:
     """Write the streams, run the job, then Spark's join; ``on_rows`` hears of each stage's rows as they are done.
 
@@ -157,7 +160,7 @@ def measure(
             native = _native(folder, query, load, lambda rows: on_rows("native", rows))
     return Measurement(
         plan.name, stream, load.tuples, load.heap, limit, plan.bound.entries.text, limit_bytes, rows,
-        sum(summary.get("quarantined", {}).values()), summary.get("results", 0), samples, stopped, native,
+        sum(summary.get("quarantined", {}).values()), summary.get("results", 0), samples, stopped, native, in_order,
     )  # fmt: skip
 
 

@@ -68,6 +68,11 @@ def test_rows_in_quarantine_are_not_hidden() -> None:
     assert any("quarantined: 3 rows" in line for line in memory_lines(replace(FOUND, quarantined=3)))
 
 
+def test_what_the_job_was_told_of_the_streams_is_not_hidden() -> None:
+    lines = list(memory_lines(replace(FOUND, in_order=("S", "T"))))
+    assert lines[1] == "S, T: the catalog promises no order; rows come in order, and the job knows it"
+
+
 def test_data() -> None:
     data = json.loads(memory_json(FOUND))
     assert (data["schema_version"], data["peak"], data["limit"], data["constant"]) == (1, 6, 12, True)

@@ -13,7 +13,7 @@ from analyzer.errors import NotExecutableError
 from criteria.verdict import Verdict
 from synopsis_exec.adversary import floods
 from synopsis_exec.codegen import job_text
-from synopsis_exec.feeds import PHASE, Feed, adversarial_feed, random_feed
+from synopsis_exec.feeds import PHASE, Feed, adversarial_feed, in_order, random_feed
 from synopsis_exec.kernel_output import kernel_output
 from synopsis_exec.plan import make_plan
 from synopsis_exec.plan_ir import Plan
@@ -100,6 +100,43 @@ def test_the_adversary_sends_its_floods_in_turn() -> None:
             ts = str(stream.timestamp)
             mine = [{**row, ts: row[ts] - phase} for row in rows[stream.name] if phase <= row[ts] < phase + 80]
             assert mine == flood.streams[stream.name]
+
+
+PARTED: dict[str, Any] = {
+    "streams": {
+        "S": {
+            "timestamp": "ts", "columns": {"a": "bigint", "part": "string", "ts": "bigint"},
+            "partitions": {"column": "part", "values": ["x", "y", "z"]},
+        },
+        "T": {"timestamp": "ts", "columns": {"a": "bigint", "ts": "bigint"}},
+    }
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("condition", ["", " AND S.part = 'y'", " AND S.part <> 'y'"])
+@pytest.mark.parametrize("random", [False, True])
+def test_all_partitions_bring_rows(condition: str, random: bool) -> None:
+    """Those, too, of which the query wants none; no row is of another."""
+    plan = plan_of(f"SELECT S.a FROM S, T WHERE S.a = T.a AND S.a BETWEEN 0 AND 3 AND S.ts > T.ts{condition}", PARTED)
+
+    def feed() -> Feed:
+        return random_feed(plan, 0) if random else adversarial_feed(plan)
+
+    rows = _check(plan, feed(), 2000)
+    counts = Counter(row["part"] for name, row in islice(feed().rows, 2000) if name == "S")
+    assert counts.keys() == {"x", "y", "z"}
+    assert min(counts.values()) > 30
+    assert kernel_output(plan, loaded(job_text(plan)), rows).count("\n") > 5
+
+
+def test_streams_without_a_promise() -> None:
+    """A job over generated streams knows that these are in order; what the catalog promises stays as it is."""
+    catalog = {"streams": {**W1["streams"], "S": {**W1["streams"]["S"], "order": "none"}}}
+    catalog["streams"]["T"] = {**W1["streams"]["T"], "lateness": 3}
+    plan, told = in_order(plan_of(W1_SQL, catalog))
+    assert told == ("S",)
+    assert {stream.name: stream.arrival.lateness for stream in plan.streams} == {"S": 0, "T": 3}
+    assert [item.name for item in plan.inputs] == [item.name for item in plan_of(W1_SQL, catalog).inputs]
 
 
 def test_shares() -> None:

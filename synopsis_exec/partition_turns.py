@@ -1,0 +1,50 @@
+"""Generated rows of streams with partitions: each is of a declared one, and all of them go on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import cycle
+from typing import Any
+
+from analyzer.arrival import Partitions
+from synopsis_exec.plan_ir import Input
+
+Row = dict[str, Any]
+LAG = 4
+"""How many rows for each of the partitions a stream brings while one of them brings none."""
+
+
+def in_partitions(streams: Sequence[Input], rows: Iterator[tuple[str, Row]]) -> Iterator[tuple[str, Row]]:
+    """Pairs of a stream's name and a row of it, the rows given to the stream's partitions in turn.
+
+    A row that is of a partition already, since the query compares the column with something, stays there. Where all
+    rows are of some partitions only, the others would promise nothing and hold back the results: they bring a row now
+    and then, too.
+    """
+    turns = {item.name: _Turns(item.arrival.partitions) for item in streams if item.arrival.partitions is not None}
+    for name, row in rows:
+        if name in turns:
+            yield from ((name, placed) for placed in turns[name].placed(row))
+        else:
+            yield name, row
+
+
+class _Turns:
+    """The partitions of a stream, and how many rows ago each has brought one."""
+
+    def __init__(self, partitions: Partitions) -> None:
+        self.column, self.next = partitions.column, cycle(partitions.values)
+        self.ago = dict.fromkeys(partitions.values, 0)
+
+    def placed(self, row: Row) -> Iterator[Row]:
+        mine = row[self.column]
+        if mine not in self.ago:
+            mine = next(self.next)
+        for value in self.ago:
+            self.ago[value] += 1
+        self.ago[mine] = 0
+        yield {**row, self.column: mine}
+        for value, rows in self.ago.items():
+            if rows > LAG * len(self.ago):
+                self.ago[value] = 0
+                yield {**row, self.column: value}
