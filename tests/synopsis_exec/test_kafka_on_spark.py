@@ -38,7 +38,10 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not SERVERS, reason="STREAMBOUND_KAFKA names no broker"),
 ]
-RECORDS, KINDS, LATENESS = 3000, 60, 300
+RECORDS, KINDS = 3000, 60
+DISORDER = 8
+LATENESS = 300
+"""How far a row may be behind those before it in its partition, and in all."""
 SECONDS = 300
 SQL = "SELECT S.a, T.b FROM S, T WHERE S.a = T.a AND S.ts > T.ts AND S.a BETWEEN 0 AND 3 AND T.b BETWEEN 0 AND 2"
 EXPECTED = SQL.replace("T.b FROM", "T.b, S.ts AS _ts, count(*) AS _mult FROM") + " GROUP BY ALL"
@@ -81,7 +84,7 @@ class Topics:
         for stream, rows in self.rows.items():
             with (folder / f"{stream}.jsonl").open("w") as file:
                 for number in range(RECORDS):
-                    row = {"a": dice.randrange(5), "ts": number // 3 + dice.randrange(8), "b": dice.randrange(4)}
+                    row = {"a": dice.randrange(5), "ts": number // 3 + dice.randrange(DISORDER), "b": dice.randrange(4)}
                     if stream == "S":
                         del row["b"]
                     odd = {7: None, 8: "not json", 9: json.dumps({**row, "a": "x"})}
@@ -105,13 +108,18 @@ class Topics:
                 connection.execute(f"CREATE TABLE {stream} AS FROM read_json('{file}')")
             return connection.execute(EXPECTED).fetchall()
 
-    def job(self, folder: Path, at_a_time: int, **options: str) -> str:
-        """The job's file. Servers and topic of the sink come from the environment."""
-        columns = {"a": "bigint", "ts": "bigint"}
+    def job(self, folder: Path, at_a_time: int, partitions: bool = False, **options: str) -> str:
+        """The job's file. Servers and topic of the sink come from the environment.
+
+        With ``partitions`` each may be as far behind as it likes.
+        """
+        columns = {"a": "bigint", "ts": "bigint", **({"part": "int"} if partitions else {})}
+        parts = {"lateness": DISORDER, "partitions": {"column": "part", "values": list(range(8))}}
+        metadata = {"metadata": {"part": "partition"}} if partitions else {}
         streams = {
             name: {
                 "timestamp": "ts",
-                "lateness": LATENESS,
+                **(parts if partitions else {"lateness": LATENESS}),
                 "columns": {**columns, **({"b": "int"} if name == "T" else {})},
                 "source": {
                     "format": "kafka",
@@ -119,6 +127,7 @@ class Topics:
                         "kafka.bootstrap.servers": "${env:SERVERS}", "subscribe": self.topic(name),
                         "maxOffsetsPerTrigger": at_a_time, **options,
                     },
+                    **metadata,
                 },
             }
             for name in "ST"
@@ -172,6 +181,14 @@ def test_a_job_that_is_killed(topics: Topics, tmp_path: Path) -> None:
         assert process.returncode == -signal.SIGKILL
     said = finished(submitted(tmp_path, job, *options(tmp_path), **variables))
     topics.check(tmp_path, out, said)
+
+
+def test_partitions_of_topics(topics: Topics, tmp_path: Path) -> None:
+    """Kafka's own partitions are those of the streams: rows are late only behind others of their partition."""
+    out = f"parts-{topics.name}"
+    job = topics.job(tmp_path, RECORDS // 10, partitions=True)
+    said = finished(submitted(tmp_path, job, *options(tmp_path), SERVERS=SERVERS, TOPIC=out))
+    assert topics.check(tmp_path, out, said) == 0
 
 
 @pytest.mark.parametrize("master", ["local[2]", "local-cluster[2,1,1024]"])
