@@ -107,6 +107,7 @@ RULES: tuple[Rule, ...] = (
     Rule("SB208", "large-bound", "note", "A bound that is proved, but larger than any memory."),
     Rule("SB209", "too-many-branches", "error", "OR, IN and <> split into more cases than are looked at."),
     Rule("SB210", "over-limit", "error", "A bound that is proved, but beyond what max-entries allows, or no number."),
+    Rule("SB211", "never-past", "warning", "Rows that wait until the input ends, for a stream that promises nothing."),
     Rule("SB301", "theorem-1", "error", "With --criteria paper: a condition of the paper's Theorem 1 is violated."),
     Rule("SB302", "theorem-2", "error", "With --criteria paper: a condition of the paper's Theorem 2 is violated."),
     Rule("SB303", "paper-silent", "error", "With --criteria paper: the paper does not speak of this query."),

@@ -22,6 +22,7 @@ from criteria.large_bound import large_bound
 from criteria.paper import MOST_STRICT, strict_branches, weak_joins
 from criteria.verdict import Decision, decide
 from criteria.vocabulary import Tier, Verdict
+from criteria.waiting_rows import waiting_rows
 from preprocess.count_lto import count_lto
 
 if TYPE_CHECKING:
@@ -89,8 +90,10 @@ def check_statement(statement: Statement, catalog: Catalog) -> Checked:
         return Checked(statement, Verdict.UNKNOWN, (_too_many_branches(error),))
     split = decision.derivation.split
     found = bound(split) if decision.verdict is Verdict.BOUNDED else None
-    note = large_bound(split, found) if found is not None else None
-    diagnostics = (*decision.diagnostics, *([note] if note else []))
+    notes = []
+    if found is not None:
+        notes = [*large_bound(split, found), *waiting_rows(lowered.query, catalog)]
+    diagnostics = (*decision.diagnostics, *notes)
     return Checked(statement, decision.verdict, diagnostics, decision, found, catalog)
 
 

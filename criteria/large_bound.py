@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from decimal import Decimal
 
 from analyzer.diagnostics import Diagnostic
@@ -16,13 +17,13 @@ USEFUL = 10**9
 _NUMERAL = re.compile(r"\b\d+\b")
 
 
-def large_bound(split: Query, bound: Bound) -> Diagnostic | None:
+def large_bound(split: Query, bound: Bound) -> Iterator[Diagnostic]:
     """An ``SB208`` note at the widest window of a split query, where its bound is beyond `USEFUL`."""
     entries = bound.entries
     numerals = [int(numeral) for numeral in _NUMERAL.findall(entries.text)]
     size = entries.value if entries.value is not None else max(numerals, default=0)
     if size <= USEFUL:
-        return None
+        return
     message = f"the bound is proved, but it is so large (about {Decimal(size):.0e} entries) that it promises little"
     timestamps = any(
         source.column(source.timestamp).type.family is Family.TIMESTAMP
@@ -38,7 +39,7 @@ def large_bound(split: Query, bound: Bound) -> Diagnostic | None:
             "a TIMESTAMP counts microseconds, and each is a point in time of its own: an integer column of seconds as "
             "the application time makes a window's bound a million times smaller"
         )
-    return Diagnostic("SB208", message, split.file, _widest(split), help)
+    yield Diagnostic("SB208", message, split.file, _widest(split), help)
 
 
 def _widest(split: Query) -> Span:

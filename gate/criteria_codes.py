@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_EXACT = ("SB201", "SB202", "SB203", "SB204", "SB205", "SB206", "SB207", "SB208")
+_EXACT = ("SB201", "SB202", "SB203", "SB204", "SB205", "SB206", "SB207", "SB208", "SB211")
 _PAPER = ("SB301", "SB302", "SB303")
 
 

@@ -1,0 +1,29 @@
+"""A warning where a bounded query's rows wait without a limit: for a stream that never promises to be past them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzer.catalog import Catalog, Kind
+from analyzer.diagnostics import Diagnostic, Related
+from analyzer.query import Query
+
+
+def waiting_rows(query: Query, catalog: Catalog) -> Iterator[Diagnostic]:
+    """An ``SB211`` at the first use of each stream without a promise.
+
+    The bound M counts what has to be remembered between timestamps. A timestamp's rows wait until all streams are past
+    it (Tucker, Maier, Sheard, Fegaras, TKDE 15(3), 2003: the pass invariant of sort needs punctuations).
+    """
+    seen = set()
+    for source in (source for branch in query.branches for source in branch.sources):
+        table = catalog.table(source.table)
+        if source.kind is Kind.RELATION or table is None or table.name in seen:
+            continue
+        seen.add(table.name)
+        arrival = table.arrival
+        if arrival.lateness is None and arrival.mark is None and arrival.idle_after is None:
+            message = f"{table.name} never promises to be past a timestamp, so all rows wait until the input ends"
+            help = "declare its lateness, punctuation records, or idle_after; the bound does not count rows that wait"
+            related = (Related.at(table.at, f"{table.name} is declared here"),) if table.at else ()
+            yield Diagnostic("SB211", message, query.file, source.span, help, related=related)
