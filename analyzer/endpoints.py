@@ -105,6 +105,8 @@ def _metadata(reader: TomlReader, body: Mapping[str, Any], columns: Iterable[str
             raise reader.fail(f"metadata for unknown column {name!r}", (*path, name), suggest(name, declared.values()))
         if not isinstance(theirs, str) or not theirs:
             raise reader.fail('metadata names a column of the source, as in { shard = "partition" }', (*path, name))
+        if declared[name.lower()] in found:
+            raise reader.fail(f"metadata for {declared[name.lower()]} twice", (*path, name))
         found[declared[name.lower()]] = theirs
     return tuple(found.items())
 

@@ -80,6 +80,16 @@ def _statements(source: SourceText) -> Iterator[list[_Token]]:
         yield tokens
 
 
+def _metadata(rest: list[_Token], words: list[str]) -> int | None:
+    """Where METADATA is in a column's declaration; a field of a ROW may be called so."""
+    depth = 0
+    for at, word in enumerate(words):
+        depth += (word in "<(") - (word in ">)")
+        if word == "METADATA" and not depth and rest[at].text.upper() == word:
+            return at
+    return None
+
+
 @dataclass
 class _Reader:
     """Reads one CREATE TABLE from left to right."""
@@ -140,12 +150,13 @@ class _Reader:
             return
         comment = words.index("COMMENT") if "COMMENT" in words else len(words)
         rest, words = rest[:comment], words[:comment]
-        if "METADATA" in words:
-            at = words.index("METADATA")
-            self.metadata[name] = rest[at + 2].name if words[at + 1 : at + 2] == ["FROM"] and rest[at + 2 :] else name
+        at, key = _metadata(rest, words), ""
+        if at is not None:
+            key = rest[at + 2].name if words[at + 1 : at + 2] == ["FROM"] and rest[at + 2 :] else name
             rest, words = rest[:at], words[:at]
         if words[-2:] == ["NOT", "NULL"]:
-            self.required.append(name)
+            if not key:
+                self.required.append(name)
             rest = rest[:-2]
         elif words[-1:] == ["NULL"]:
             rest = rest[:-1]
@@ -159,6 +170,8 @@ class _Reader:
             self.notes.append(found)
             return
         self.columns.append(found)
+        if key:
+            self.metadata[name] = key
         if kind.startswith("timestamp") and any(token.text in "789" and len(token.text) == 1 for token in rest):
             self.notes.append(f"{name} has parts of a microsecond in Flink, and microseconds here")
 

@@ -64,10 +64,18 @@ class ImportedTable:
         return ""
 
 
+def _whole(table: ImportedTable) -> ImportedTable:
+    """A table that is read at once: all there is of it, not what comes."""
+    if not table.source or "startingOffsets" not in table.source.get("options", {}):
+        return table
+    options = {key: value for key, value in table.source["options"].items() if key != "startingOffsets"}
+    return replace(table, source={**table.source, "options": options})
+
+
 def decided(table: ImportedTable, timestamp: str | None, relation: bool) -> ImportedTable:
     """The table with what the command line says of it."""
     if relation:
-        return replace(table, relation=True, timestamp=None, lateness=None)
+        return replace(_whole(table), relation=True, timestamp=None, lateness=None)
     if timestamp is None:
         return table
     other = table.timestamp is not None and table.timestamp.lower() != timestamp.lower()

@@ -40,9 +40,11 @@ class Feed:
 def in_order(plan: Plan) -> tuple[Plan, tuple[str, ...]]:
     """The plan of a job over feeds, and the streams of which it knows more than the catalog: that rows come in order.
 
-    A stream whose rows promise nothing needs punctuation records, which feeds do not have, or no timestamp closes.
+    Of rows that promise nothing, punctuation records end the timestamps, which feeds do not have, or nothing does.
     """
-    told = tuple(stream.name for stream in plan.streams if stream.arrival.lateness is None)
+    told = tuple(
+        stream.name for stream in plan.streams if stream.arrival.lateness is None and stream.arrival.idle_after is None
+    )
     inputs = (
         replace(item, arrival=replace(item.arrival, lateness=0)) if item.name in told else item for item in plan.inputs
     )

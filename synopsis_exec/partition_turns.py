@@ -18,15 +18,12 @@ def in_partitions(streams: Sequence[Input], rows: Iterator[tuple[str, Row]]) -> 
     """Pairs of a stream's name and a row of it, the rows given to the stream's partitions in turn.
 
     A row that is of a partition already, since the query compares the column with something, stays there. Where all
-    rows are of some partitions only, the others would promise nothing and hold back the results: they bring a row now
-    and then, too.
+    rows are of some partitions only, the others would promise nothing and hold back the results: now and then a row is
+    given to one of them. There are as many rows at each timestamp as before.
     """
     turns = {item.name: _Turns(item.arrival.partitions) for item in streams if item.arrival.partitions is not None}
     for name, row in rows:
-        if name in turns:
-            yield from ((name, placed) for placed in turns[name].placed(row))
-        else:
-            yield name, row
+        yield name, turns[name].placed(row) if name in turns else row
 
 
 class _Turns:
@@ -36,15 +33,15 @@ class _Turns:
         self.column, self.next = partitions.column, cycle(partitions.values)
         self.ago = dict.fromkeys(partitions.values, 0)
 
-    def placed(self, row: Row) -> Iterator[Row]:
+    def placed(self, row: Row) -> Row:
+        """A row of one of the partitions: of its own, of one that is behind, or of the next one."""
         mine = row[self.column]
-        if mine not in self.ago:
+        behind = max(self.ago, key=self.ago.__getitem__)
+        if self.ago[behind] >= LAG * len(self.ago):
+            mine = behind
+        elif mine not in self.ago:
             mine = next(self.next)
         for value in self.ago:
             self.ago[value] += 1
         self.ago[mine] = 0
-        yield {**row, self.column: mine}
-        for value, rows in self.ago.items():
-            if rows > LAG * len(self.ago):
-                self.ago[value] = 0
-                yield {**row, self.column: value}
+        return {**row, self.column: mine}

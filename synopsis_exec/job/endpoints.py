@@ -12,6 +12,8 @@ from synopsis_exec.job.source import JobError, Source, Target
 
 FROM_ENVIRONMENT = re.compile(r"\$\{env:(\w+)\}")
 """What a path or an option leaves to the environment, such as a password: it is in no catalog and no job."""
+MISTYPED = re.compile(r"\$\{\s*env\b[^}]*\}?", re.IGNORECASE)
+"""What seems to be meant so."""
 TOPICS = ("assign", "subscribe", "subscribePattern")
 """Options that say which records a source has."""
 OF_TOPICS = (*(name.lower() for name in TOPICS), "topic")
@@ -24,14 +26,16 @@ SERVERS = "kafka.bootstrap.servers"
 
 
 def filled(text: str) -> str:
-    """A path or an option with the variables of the environment that it names; raises JobError if there is none."""
+    """A path or an option with the values of the variables that it names; raises JobError for one without."""
 
     def value(found: re.Match[str]) -> str:
         name = found[1]
-        if name not in os.environ:
+        if not os.environ.get(name):
             raise JobError("usage", f"the catalog has {found[0]}, but no variable {name} is set where the job runs", 2)
         return os.environ[name]
 
+    if wrong := MISTYPED.search(FROM_ENVIRONMENT.sub("", text)):
+        raise JobError("usage", f"the catalog has {wrong[0]}; a variable is written ${{env:NAME}}", 2)
     return FROM_ENVIRONMENT.sub(value, text)
 
 
@@ -44,11 +48,10 @@ def located(path: str, options: argparse.Namespace) -> str:
 def settings(where: Source | Target, options: argparse.Namespace) -> dict[str, str]:
     """The options for Spark.
 
-    What has an end is read from its beginning: without this, Spark would start a stream of Kafka's behind all that is
-    there.
+    What is there is read from its beginning: without this, Spark would start a stream of Kafka's behind it.
     """
     given = {key: filled(value) for key, value in where.options.items()}
-    whole = isinstance(where, Source) and where.format == "kafka" and options.trigger == "end"
+    whole = isinstance(where, Source) and where.format == "kafka" and options.trigger in ("end", "available")
     if whole and not {key.lower() for key in given} & {*BEGINNINGS}:
         given["startingOffsets"] = "earliest"
     return given
@@ -61,7 +64,9 @@ def identity(source: Source, options: argparse.Namespace) -> list[str]:
     path = located(source.path, options)
     given = sorted(settings(source, options).items())
     topics = [f"{key}={value}" for key, value in given if key.lower() in OF_TOPICS]
-    return [source.name, source.format or "", str(Path(path).absolute()) if path and ":" not in path else path, *topics]
+    beside = [f"{column}={theirs}" for column, theirs, _ in source.metadata]
+    place = str(Path(path).absolute()) if path and ":" not in path else path
+    return [source.name, source.format or "", place, *topics, *beside]
 
 
 def in_words(target: Target, options: argparse.Namespace) -> str:
@@ -79,12 +84,13 @@ def with_remedy(message: str, kind: str | None) -> str:
     import pyspark
 
     package = f"org.apache.spark:{PACKAGES[kind]}:{pyspark.__version__}"
-    return f"Spark has no {kind} without its package: spark-submit --packages {package}"
+    python = f"PYSPARK_SUBMIT_ARGS='--packages {package} pyspark-shell' where Python is started"
+    return f"Spark has no {kind} without its package: spark-submit --packages {package}, or {python}"
 
 
-def with_servers(message: str, options: argparse.Namespace) -> str:
-    """What Kafka says, and who should have answered: Kafka's own messages do not name them."""
-    if "org.apache.kafka" not in message or options.input:
+def with_servers(message: str, error: BaseException, options: argparse.Namespace) -> str:
+    """What is said of an error, and, of one of Kafka's, who should have answered: Kafka does not name them."""
+    if "org.apache.kafka" not in str(error) or options.input:
         return message
     every = (settings(source, options) for source in (*STREAMS, *RELATIONS) if source.format == "kafka")
     servers = {value for given in every for key, value in given.items() if key.lower() == SERVERS}
@@ -100,6 +106,6 @@ def check_endpoints(options: argparse.Namespace) -> None:
     for source in () if options.input else (*STREAMS, *RELATIONS):
         located(source.path, options)
         given = {key.lower() for key in settings(source, options)}
-        if source.format == "kafka" and (SERVERS not in given or len(given & {*OF_TOPICS}) != 1):
+        if source.format == "kafka" and (SERVERS not in given or sum(name.lower() in given for name in TOPICS) != 1):
             needs = f"needs the option {SERVERS!r} and one of {', '.join(map(repr, TOPICS))}"
             raise JobError("input", f"{source.name} cannot be read: its source is kafka and {needs}", 3)

@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from synopsis_exec.job.endpoints import located, settings, with_remedy
+from synopsis_exec.job.endpoints import located, settings, with_remedy, with_servers
 from synopsis_exec.job.json_text import parse_json, quoted, reasons
 from synopsis_exec.job.source import JobError, Source
 
@@ -37,19 +37,19 @@ def read(spark: SparkSession, source: Source, options: argparse.Namespace, strea
     `raw` is a row's text, or what that is made of: see `text_of`.
     """
     check_files(spark, source, options)
-    with failing(source):
+    with failing(source, options):
         return rows_of(spark.readStream if streaming else spark.read, source, options, streaming)
 
 
 @contextmanager
-def failing(source: Source) -> Iterator[None]:
+def failing(source: Source, options: argparse.Namespace) -> Iterator[None]:
     """What Spark says of a source as JobError."""
     try:
         yield
     except JobError:
         raise
     except Exception as error:
-        why = with_remedy(in_one_line(error), source.format)
+        why = with_servers(with_remedy(in_one_line(error), source.format), error, options)
         raise JobError("input", f"{source.name} cannot be read: {why}", 3) from error
 
 
@@ -79,7 +79,7 @@ def read_columns(
     """A stream's declared columns, of files that have types of their own; or those of some files."""
     if files is None:
         check_files(spark, source, options)
-    with failing(source):
+    with failing(source, options):
         if files is not None:
             return load_files(spark.read.format(source.format or "").schema(source.typed), files)
         reader = spark.readStream.options(**settings(source, options)).format(source.format or "")
@@ -95,7 +95,7 @@ def read_lines(
     spark: SparkSession, source: Source, options: argparse.Namespace, files: list[str] | None = None
 ) -> DataFrame:
     """A stream's JSON objects as `value`; or those of some files."""
-    with failing(source):
+    with failing(source, options):
         if files is None:
             return objects_of(spark.readStream, source, options, streaming=True)
         return not_blank(load_files(spark.read.format("text"), files))
@@ -246,11 +246,13 @@ def relation_rows(
     values = ", ".join(f"{text} AS {quoted(column)}" for column, text in source.values.items())
     struct = f"struct({values})" if values else "named_struct('one', 1)"
     rows = read(spark, source, options, streaming=False)
-    table = rows.selectExpr(
+    told = rows.selectExpr(
         f"CASE WHEN reason IS NOT NULL THEN {text_of('raw', dict(rows.dtypes)['raw'])} END AS text",
         "reason",
         f"CASE WHEN reason IS NULL THEN {struct} END AS row",
-    ).toArrow()
+    )
+    with failing(source, options):
+        table = told.toArrow()
     good = [row for row in table.column("row").to_pylist() if row is not None]
     texts, why = table.column("text").to_pylist(), table.column("reason").to_pylist()
     bad = [

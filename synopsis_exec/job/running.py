@@ -65,7 +65,7 @@ def run(spark: SparkSession, options: argparse.Namespace, report: Callable[[dict
             if cause is error and (name := job.checkpoint.unreadable()) is not None:
                 raise job.checkpoint.damaged(name) from error
             if type(cause).__module__.partition(".")[0] in ("pyspark", "py4j"):
-                why = with_servers(in_one_line(cause), options)
+                why = with_servers(in_one_line(cause), cause, options)
                 raise JobError("spark", f"Spark stopped the job: {why}", 3) from cause
             raise cause from None
         summary: dict[str, Any] = job.ahead.call(job.finish)

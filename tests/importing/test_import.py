@@ -60,6 +60,8 @@ CREATE TABLE IF NOT EXISTS shop.`orders` (
   at_time TIME(3),
   total AS amount * 2,
   part INT METADATA VIRTUAL,
+  sized ROW<METADATA STRING, x INT>,
+  headers MULTISET<STRING> NOT NULL METADATA,
   shard BIGINT NOT NULL METADATA FROM 'partition' VIRTUAL COMMENT 'of the topic',
   arrived TIMESTAMP_LTZ(3) METADATA FROM 'timestamp',
   created TIMESTAMP(3) /* event time */,
@@ -84,6 +86,7 @@ def test_flink_ddl() -> None:
         "price": "decimal(10,0)",
         "tags": "array<string>",
         "address": "struct<`street`:string,`zip`:int>",
+        "sized": "struct<`metadata`:string,`x`:int>",
         "shard": "bigint",
         "arrived": "timestamp",
         "created": "timestamp_ntz",
@@ -101,6 +104,7 @@ def test_flink_ddl() -> None:
     assert clicks.source is not None
     assert (clicks.source.format, clicks.source.path, clicks.arrival.lateness) == ("csv", "/data/clicks", 0)
     said = "\n".join(warnings(result))
+    assert said.count("column headers") == said.count("headers") == 1
     for part in (
         "SET 'X'", "shop.orders is called orders", "column counts", "MULTISET", "column at_time", "TIME",
         "column total is left out: it is computed, AS amount * 2", "column part is left out: it is metadata",
@@ -109,6 +113,15 @@ def test_flink_ddl() -> None:
     ):  # fmt: skip
         assert part in said, part
         assert part in result.stdout, "what is left out is in a comment, too"
+
+
+def test_a_relation_is_read_from_its_beginning() -> None:
+    """`latest` is for streams: of a table that is read at once nothing would be left."""
+    ddl = FLINK[FLINK.index("CREATE TABLE") : FLINK.index("CREATE TEMPORARY")].replace("earliest-", "latest-")
+    for relation, options in ((True, {}), (False, {"startingOffsets": "latest"})):
+        (table,) = catalog(imported("t.sql", ddl, *(["--relation"] if relation else []))).tables
+        assert table.source is not None
+        assert dict(table.source.options).keys() - {"kafka.bootstrap.servers", "subscribe"} == options.keys()
 
 
 def test_what_is_imported_is_checked(project: Path) -> None:

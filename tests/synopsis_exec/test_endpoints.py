@@ -10,7 +10,11 @@ import pytest
 from tests.support.jobs import kernel
 
 SERVERS = "kafka.bootstrap.servers"
-KAFKA = {"format": "kafka", "options": {SERVERS: "${env:HOST}:9092", "Subscribe": "${env:TEAM}-s"}}
+KAFKA = {
+    "format": "kafka",
+    "metadata": {"a": "partition"},
+    "options": {SERVERS: "${env:HOST}:9092", "Subscribe": "${env:TEAM}-s"},
+}
 
 
 def job(source: dict[str, Any], sink: dict[str, Any] | None = None) -> Any:
@@ -23,16 +27,29 @@ def test_variables_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOST", "b1")
     monkeypatch.setenv("TEAM", "x")
     of_kafka = job(KAFKA, {"format": "json", "path": "s3a://${env:TEAM}/out"})
-    options = of_kafka.arguments(["--trigger", "available"])
+    options = of_kafka.arguments(["--trigger", "1 second"])
     stream = of_kafka.STREAMS[0]
     assert of_kafka.settings(stream, options) == {SERVERS: "b1:9092", "Subscribe": "x-s"}
-    assert of_kafka.identity(stream, options) == ["S", "kafka", "", "Subscribe=x-s"]
+    assert of_kafka.identity(stream, options) == ["S", "kafka", "", "Subscribe=x-s", "a=partition"]
     assert of_kafka.in_words(of_kafka.SINK, options) == "s3a://x/out"
     of_kafka.check_endpoints(options)
     monkeypatch.delenv("TEAM")
-    with pytest.raises(of_kafka.JobError, match=r"\$\{env:TEAM\}, but no variable TEAM is set") as failure:
-        of_kafka.check_endpoints(options)
+    for empty in (False, True):
+        if empty:
+            monkeypatch.setenv("TEAM", "")
+        with pytest.raises(of_kafka.JobError, match=r"\$\{env:TEAM\}, but no variable TEAM is set") as failure:
+            of_kafka.check_endpoints(options)
+        assert failure.value.status == 2
+
+
+@pytest.mark.parametrize("text", ["${env:MY-VAR}", "a${ENV:PW}b", "${ env: PW}", "${env:PW", "${env}"])
+def test_what_is_no_variable(text: str) -> None:
+    """It is not taken as it is, for a password say; other texts are."""
+    of_kafka = job({**KAFKA, "options": {SERVERS: "b:1", "subscribe": "s", "kafka.sasl.jaas.config": text}})
+    with pytest.raises(of_kafka.JobError, match=r"a variable is written \$\{env:NAME\}") as failure:
+        of_kafka.check_endpoints(of_kafka.arguments([]))
     assert failure.value.status == 2
+    assert of_kafka.filled("${user} {env} $env") == "${user} {env} $env"
 
 
 def test_variables_of_a_source_that_is_not_read(tmp_path: Path) -> None:
@@ -47,12 +64,12 @@ def test_variables_of_a_source_that_is_not_read(tmp_path: Path) -> None:
         ("end", {}, "earliest"),
         ("end", {"StartingOffsets": "latest"}, None),
         ("end", {"startingTimestamp": "1"}, None),
-        ("available", {}, None),
+        ("available", {}, "earliest"),
         ("1 second", {}, None),
     ],
 )
 def test_where_a_topic_begins(trigger: str, more: dict[str, str], begins: str | None) -> None:
-    """What has an end is read from its beginning, if nothing else is said."""
+    """What is there is read from its beginning, if nothing else is said."""
     options = {SERVERS: "b:1", "subscribe": "s", **more}
     of_kafka = job({"format": "kafka", "options": options})
     found = of_kafka.settings(of_kafka.STREAMS[0], of_kafka.arguments(["--trigger", trigger]))
@@ -60,7 +77,14 @@ def test_where_a_topic_begins(trigger: str, more: dict[str, str], begins: str | 
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {SERVERS: "b:1"}, {"subscribe": "s"}, {SERVERS: "b:1", "subscribe": "s", "assign": "{}"}]
+    "options",
+    [
+        {},
+        {SERVERS: "b:1", "topic": "s"},
+        {SERVERS: "b:1"},
+        {"subscribe": "s"},
+        {SERVERS: "b:1", "subscribe": "s", "assign": "{}"},
+    ],
 )
 def test_topics_that_are_nowhere(options: dict[str, str]) -> None:
     of_kafka = job({"format": "kafka", "options": options})
@@ -74,8 +98,9 @@ def test_who_should_have_answered() -> None:
         {"format": "kafka", "options": {SERVERS: "c:1", "Topic": "out"}},
     )
     options = of_kafka.arguments([])
-    assert of_kafka.with_servers("org.apache.kafka: no", options) == "org.apache.kafka: no (Kafka's servers are b:1)"
-    assert of_kafka.with_servers("no", options) == "no"
+    error = RuntimeError("Caused by: org.apache.kafka: no")
+    assert of_kafka.with_servers("no", error, options) == "no (Kafka's servers are b:1)"
+    assert of_kafka.with_servers("no", RuntimeError("no"), options) == "no"
     assert of_kafka.in_words(of_kafka.SINK, options) == "Kafka's topic out at c:1"
 
 

@@ -22,7 +22,8 @@ RIGHT = codegen.job_text
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "streams.toml").write_text(_toml(FIGURE_CATALOG))
+    sink = '[sinks.figure]\nformat = "json"\npath = "${env:NOWHERE}/sent"  # where nothing generated may go'
+    (tmp_path / "streams.toml").write_text(f"{_toml(FIGURE_CATALOG)}\n{sink}\n")
     (tmp_path / "figure.sql").write_text(FIGURE)
     return tmp_path
 

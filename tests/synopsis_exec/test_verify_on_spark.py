@@ -80,7 +80,8 @@ def _toml(catalog: dict[str, Any]) -> str:
 
 
 def test_a_right_job_over_recorded_rows_of_every_type(spark: Any, place: Path) -> None:
-    (place / "streams.toml").write_text(CATALOG)
+    """Whose results go nowhere else, whatever the catalog says."""
+    (place / "streams.toml").write_text(f'{CATALOG}\n[sinks.typed]\nformat = "json"\npath = "${{env:NOWHERE}}/sent"\n')
     (place / "q.sql").write_text(SQL)
     (place / "in").mkdir()
     for name, rows in INPUT.items():
