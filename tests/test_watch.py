@@ -122,6 +122,7 @@ def test_an_interrupt_that_is_swallowed_ends_watching_all_the_same(tmp_path: Pat
     (tmp_path / "q.sql").write_text("SELECT a FROM S", encoding="utf-8")
     program = (
         "import commands.watching as w, contextlib, os, signal, sys\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell's background processes ignore it
         "again = w._round\n"
         "def swallowed(*given):\n"
         "    with contextlib.suppress(KeyboardInterrupt):\n"
