@@ -44,10 +44,8 @@ def parse_json(source: Source, lines: DataFrame, records: bool = False, beside: 
         cells = [f"get(parsed, 0).{quoted(column)} AS {quoted(column)}" for column in inside]
         for column, kind in metadata.items():
             cells.append(f"try_cast(metadata.{quoted(column)} AS {kind}) AS {quoted(column)}")
-        row, raw = (
-            f"CASE WHEN get(parsed, 0) IS NOT NULL THEN struct({', '.join(cells)}) END",
-            "struct(value, metadata)",
-        )
+        row = f"CASE WHEN get(parsed, 0) IS NOT NULL THEN struct({', '.join(cells)}) END"
+        raw = "struct(value, metadata)"
     rows = (
         lines.selectExpr("*", f"{from_json(f'STRUCT<{source.schema}>')} AS parsed")
         .selectExpr("*", f"{row} AS row")
