@@ -61,6 +61,11 @@ class Arrival:
     mark: Mark | None = None
     partitions: Partitions | None = None
 
+    @property
+    def by_rows(self) -> bool:
+        """Whether rows alone promise anything; else only punctuation records do, or nothing."""
+        return self.lateness is not None or self.idle_after is not None
+
 
 STRICT = Arrival()
 """What holds of a stream that declares nothing."""

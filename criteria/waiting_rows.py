@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzer.catalog import Catalog, Kind
+from analyzer.catalog import Catalog
 from analyzer.diagnostics import Diagnostic, Related
 from analyzer.query import Query
+from analyzer.spans import Span
 
 
 def waiting_rows(query: Query, catalog: Catalog) -> Iterator[Diagnostic]:
@@ -15,15 +16,13 @@ def waiting_rows(query: Query, catalog: Catalog) -> Iterator[Diagnostic]:
     The bound M counts what has to be remembered between timestamps. A timestamp's rows wait until all streams are past
     it (Tucker, Maier, Sheard, Fegaras, TKDE 15(3), 2003: the pass invariant of sort needs punctuations).
     """
-    seen = set()
+    first: dict[str, Span] = {}
     for source in (source for branch in query.branches for source in branch.sources):
-        table = catalog.table(source.table)
-        if source.kind is Kind.RELATION or table is None or table.name in seen:
-            continue
-        seen.add(table.name)
-        arrival = table.arrival
-        if arrival.lateness is None and arrival.mark is None and arrival.idle_after is None:
+        first.setdefault(source.table, source.span)
+    for name, span in first.items():
+        table = catalog.table(name)
+        if table is not None and not table.arrival.by_rows and table.arrival.mark is None:
             message = f"{table.name} never promises to be past a timestamp, so all rows wait until the input ends"
             help = "declare its lateness, punctuation records, or idle_after; the bound does not count rows that wait"
             related = (Related.at(table.at, f"{table.name} is declared here"),) if table.at else ()
-            yield Diagnostic("SB211", message, query.file, source.span, help, related=related)
+            yield Diagnostic("SB211", message, query.file, span, help, related=related)

@@ -80,12 +80,12 @@ def _statements(source: SourceText) -> Iterator[list[_Token]]:
         yield tokens
 
 
-def _metadata(rest: list[_Token], words: list[str]) -> int | None:
+def _metadata(words: list[str]) -> int | None:
     """Where METADATA is in a column's declaration; a field of a ROW may be called so."""
     depth = 0
     for at, word in enumerate(words):
         depth += (word in "<(") - (word in ">)")
-        if word == "METADATA" and not depth and rest[at].text.upper() == word:
+        if word == "METADATA" and not depth:
             return at
     return None
 
@@ -150,7 +150,7 @@ class _Reader:
             return
         comment = words.index("COMMENT") if "COMMENT" in words else len(words)
         rest, words = rest[:comment], words[:comment]
-        at, key = _metadata(rest, words), ""
+        at, key = _metadata(words), ""
         if at is not None:
             key = rest[at + 2].name if words[at + 1 : at + 2] == ["FROM"] and rest[at + 2 :] else name
             rest, words = rest[:at], words[:at]
@@ -217,15 +217,13 @@ class _Reader:
     def with_metadata(self, source: dict[str, Any] | None) -> tuple[ImportedColumn, ...]:
         """The columns, less those that are metadata which the source does not have in Spark; it gets the others."""
         kept = {}
-        for name, key in self.metadata.items():
-            if source is not None and source["format"] == "kafka" and key in _KAFKA_METADATA:
-                kept[name] = key
-            else:
-                self.notes.append(f"column {name} is left out: it is metadata of the connector, no part of a row")
-        there = tuple(c for c in self.columns if c.name not in self.metadata or c.name in kept)
-        if source is not None and (kept := {c.name: kept[c.name] for c in there if c.name in kept}):
-            source["metadata"] = kept
-        return there
+        if source is not None and source["format"] == "kafka":
+            kept = {name: key for name, key in self.metadata.items() if key in _KAFKA_METADATA}
+            source |= {"metadata": kept} if kept else {}
+        left = [name for name in self.metadata if name not in kept]
+        for name in left:
+            self.notes.append(f"column {name} is left out: it is metadata of the connector, no part of a row")
+        return tuple(column for column in self.columns if column.name not in left)
 
     def where(self, options: dict[str, str]) -> dict[str, Any] | None:
         """Where the rows come from, for files and for JSON from Kafka; every other option is said to be left out."""

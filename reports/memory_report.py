@@ -22,9 +22,8 @@ def memory_lines(found: Any) -> Iterator[str]:
         yield f"quarantined: {found.quarantined:,} rows, although they were made to fit: please report this"
     if found.in_order:
         names = ", ".join(found.in_order)
-        yield from textwrap.wrap(
-            f"{names}: the catalog promises no order; rows come in order, and the job knows it", 100
-        )
+        known = f"{names}: the catalog promises no order; rows come in order, and the job knows it"
+        yield from textwrap.wrap(known, 100)
     yield ""
     yield "the job:"
     yield from _table(found.samples)

@@ -42,9 +42,7 @@ def in_order(plan: Plan) -> tuple[Plan, tuple[str, ...]]:
 
     Of rows that promise nothing, punctuation records end the timestamps, which feeds do not have, or nothing does.
     """
-    told = tuple(
-        stream.name for stream in plan.streams if stream.arrival.lateness is None and stream.arrival.idle_after is None
-    )
+    told = tuple(stream.name for stream in plan.streams if not stream.arrival.by_rows)
     inputs = (
         replace(item, arrival=replace(item.arrival, lateness=0)) if item.name in told else item for item in plan.inputs
     )

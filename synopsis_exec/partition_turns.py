@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import cycle
-from typing import Any
 
 from analyzer.arrival import Partitions
+from synopsis_exec.adversary import Row
 from synopsis_exec.plan_ir import Input
 
-Row = dict[str, Any]
 LAG = 4
 """How many rows for each of the partitions a stream brings while one of them brings none."""
 

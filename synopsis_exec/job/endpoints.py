@@ -57,6 +57,11 @@ def settings(where: Source | Target, options: argparse.Namespace) -> dict[str, s
     return given
 
 
+def lowered(where: Source | Target, options: argparse.Namespace) -> dict[str, str]:
+    """The options by their names in small letters: Spark sees no difference of case."""
+    return {key.lower(): value for key, value in settings(where, options).items()}
+
+
 def identity(source: Source, options: argparse.Namespace) -> list[str]:
     """What makes a source another one for a checkpoint."""
     if options.input:
@@ -73,7 +78,7 @@ def in_words(target: Target, options: argparse.Namespace) -> str:
     """Where results or bad rows go."""
     if target.format != "kafka":
         return located(target.path, options) or target.format
-    given = {key.lower(): value for key, value in settings(target, options).items()}
+    given = lowered(target, options)
     return f"Kafka's topic {given['topic']} at {given[SERVERS]}"
 
 
@@ -92,8 +97,7 @@ def with_servers(message: str, error: BaseException, options: argparse.Namespace
     """What is said of an error, and, of one of Kafka's, who should have answered: Kafka does not name them."""
     if "org.apache.kafka" not in str(error) or options.input:
         return message
-    every = (settings(source, options) for source in (*STREAMS, *RELATIONS) if source.format == "kafka")
-    servers = {value for given in every for key, value in given.items() if key.lower() == SERVERS}
+    servers = {lowered(source, options)[SERVERS] for source in (*STREAMS, *RELATIONS) if source.format == "kafka"}
     return f"{message} (Kafka's servers are {', '.join(sorted(servers))})"
 
 
@@ -105,7 +109,7 @@ def check_endpoints(options: argparse.Namespace) -> None:
             located(target.path, options)
     for source in () if options.input else (*STREAMS, *RELATIONS):
         located(source.path, options)
-        given = {key.lower() for key in settings(source, options)}
+        given = lowered(source, options)
         if source.format == "kafka" and (SERVERS not in given or sum(name.lower() in given for name in TOPICS) != 1):
             needs = f"needs the option {SERVERS!r} and one of {', '.join(map(repr, TOPICS))}"
             raise JobError("input", f"{source.name} cannot be read: its source is kafka and {needs}", 3)

@@ -86,9 +86,8 @@ class Sinks:
                 writer.mode("overwrite").save(f"{path}/batch={batch:09d}")
         except Exception as error:
             why = with_remedy(in_one_line(error), target.format)
-            raise JobError(
-                "output", f"cannot write batch {batch} to {in_words(target, self.options)}: {why}", 3
-            ) from error
+            where = in_words(target, self.options)
+            raise JobError("output", f"cannot write batch {batch} to {where}: {why}", 3) from error
 
 
 def kafka_records(rows: DataFrame, batch: int) -> DataFrame:

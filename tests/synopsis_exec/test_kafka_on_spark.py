@@ -30,7 +30,7 @@ from analyzer.catalog import catalog_from_mapping
 from synopsis_exec.codegen import job_text
 from synopsis_exec.plan import make_plan
 from tests.support.product import decided
-from tests.synopsis_exec.test_submit import environment, program
+from tests.synopsis_exec.test_submit import environment, spark_submit
 
 SERVERS = os.environ.get("STREAMBOUND_KAFKA", "")
 pytestmark = [
@@ -56,8 +56,7 @@ def package() -> list[str]:
 
 def submitted(folder: Path, *job: str, master: str = "local[2]", **variables: str) -> subprocess.Popen[str]:
     """A job with all its processes in a group of its own; what it says is in one stream."""
-    command = [program("spark-submit"), "--master", master, "--driver-memory", "512m"]
-    command += ["--conf", "spark.ui.enabled=false", "--conf", "spark.log.level=ERROR", *package(), *job]
+    command = [*spark_submit(master, "spark.log.level=ERROR"), *package(), *job]
     return subprocess.Popen(
         command, cwd=folder, env={**environment(folder), **variables}, text=True, start_new_session=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

@@ -39,18 +39,16 @@ def environment(folder: Path) -> dict[str, str]:
     return {**kept, **java, **more, "SPARK_WORKER_DIR": str(folder / "work")}
 
 
+def spark_submit(master: str, *settings: str) -> list[str]:
+    """How a small job is submitted; what follows is the job."""
+    every = ("spark.ui.enabled=false", *settings)
+    start = [program("spark-submit"), "--master", master, "--driver-memory", "512m"]
+    return start + [part for setting in every for part in ("--conf", setting)]
+
+
 def submit(folder: Path, master: str, *more: str, settings: tuple[str, ...] = ()) -> dict[str, Any]:
     """Submit the job; its summary."""
-    command = [
-        program("spark-submit"),
-        "--master",
-        master,
-        "--driver-memory",
-        "512m",
-        "--conf",
-        "spark.ui.enabled=false",
-    ]
-    command += [part for setting in settings for part in ("--conf", setting)]
+    command = spark_submit(master, *settings)
     files = {"input": str(folder / "in"), "checkpoint": f"file:{folder}/checkpoint", "output": str(folder / "output")}
     options = [part for name, value in files.items() for part in (f"--{name}", value)]
     command += [str(folder / "job.py"), *options, "--report", "json", *more]
