@@ -51,7 +51,7 @@ lock: python ## renew requirements.lock from pyproject.toml; UPGRADE=1 takes new
 
 clean: ## remove what these targets made
 	rm -rf $(VENV) $(LOCK_VENV) .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
-	rm -rf build/man spark-warehouse metastore_db derby.log __pycache__
+	rm -rf build/man build/lib build/bdist.* *.egg-info spark-warehouse metastore_db derby.log __pycache__
 	find $(PACKAGES) -name __pycache__ -type d -prune -exec rm -rf {} +
 	@rmdir build 2>/dev/null || true
 
@@ -59,8 +59,11 @@ $(STAMP): pyproject.toml requirements.lock | python
 	@test -x $(BIN)/pip || $(PYTHON) -m venv --clear $(VENV)
 	$(PIP_INSTALL) --require-hashes -r requirements.lock
 	$(PIP_INSTALL) --no-deps -e .
+	@# This directory is the package, whatever it is called, and has another one in it: mypy finds them by these links.
+	@mkdir -p $(VENV)/names && ln -sfn ../.. $(VENV)/names/streambound
+	@ln -sfn ../../synopsis_exec/runtime $(VENV)/names/streambound_runtime
 	@# As pip does for what it copies: half of a short command's time goes into compiling otherwise.
-	@$(BIN)/python -m compileall -q $(PACKAGES) cli.py
+	@$(BIN)/python -m compileall -q $(PACKAGES) *.py
 	@touch $@
 
 python:

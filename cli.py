@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import click
 
-from analyzer.version import __version__
-from commands.lazy import Command, Group
+from streambound.analyzer.version import __version__
+from streambound.commands.lazy import Command, Group
 
 COMMANDS: tuple[Command, ...] = (
-    Command("check", "commands.check:check", "Give the verdict of every query."),
-    Command(
-        "baseline", "commands.baseline:baseline", "Accept the findings that are there; let them only become fewer."
-    ),
-    Command("catalog", "commands.catalog:catalog", "Import a catalog from Flink, Spark or Avro."),
-    Command("config", "commands.config:config", "Show each setting of a check and where it comes from."),
-    Command("recheck", "commands.recheck:recheck_", "Validate the certificates of a JSON report."),
-    Command("explain", "commands.explain:explain", "Show how a verdict came about, or explain a code."),
-    Command("compile", "commands.compile:compile_", "Write the Spark job of a bounded query."),
-    Command("run", "commands.run:run", "Run a bounded query on Spark over recorded streams."),
-    Command("verify", "commands.verify:verify", "Compare the job of a bounded query with batch SQL."),
-    Command("memory", "commands.memory:memory", "Measure whether memory stays constant."),
-    Command("witness", "commands.witness:witness", "Show streams that an unbounded query cannot forget."),
-    Command("lsp", "commands.lsp:lsp", "Serve editors: findings, verdicts and repairs as you type."),
-    Command("completion", "commands.completion:completion", "Complete commands and options in a shell."),
-    Command("demo", "commands.demo:demo", "See all of it on two examples."),
+    Command("check", "check:check", "Give the verdict of every query."),
+    Command("baseline", "baseline:baseline", "Accept the findings that are there; let them only become fewer."),
+    Command("catalog", "catalog:catalog", "Import a catalog from Flink, Spark or Avro."),
+    Command("config", "config:config", "Show each setting of a check and where it comes from."),
+    Command("recheck", "recheck:recheck_", "Validate the certificates of a JSON report."),
+    Command("explain", "explain:explain", "Show how a verdict came about, or explain a code."),
+    Command("compile", "compile:compile_", "Write the Spark job of a bounded query."),
+    Command("run", "run:run", "Run a bounded query on Spark over recorded streams."),
+    Command("verify", "verify:verify", "Compare the job of a bounded query with batch SQL."),
+    Command("memory", "memory:memory", "Measure whether memory stays constant."),
+    Command("witness", "witness:witness", "Show streams that an unbounded query cannot forget."),
+    Command("lsp", "lsp:lsp", "Serve editors: findings, verdicts and repairs as you type."),
+    Command("completion", "completion:completion", "Complete commands and options in a shell."),
+    Command("demo", "demo:demo", "See all of it on two examples."),
 )
 """Each is imported when it is called: a command pays for no other."""
 

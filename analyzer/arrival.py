@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from analyzer.durations import parse_duration
-from analyzer.toml_reader import Path, TomlReader
-from analyzer.types import Family
-from analyzer.values import Value, encode_toml
+from streambound.analyzer.durations import parse_duration
+from streambound.analyzer.toml_reader import Path, TomlReader
+from streambound.analyzer.types import Family
+from streambound.analyzer.values import Value, encode_toml
 
 if TYPE_CHECKING:
-    from analyzer.catalog import Column
+    from streambound.analyzer.catalog import Column
 
 KEYS = ("order", "lateness", "idle_after", "punctuation", "partitions")
 _MARK_KEYS = ("column", "value", "like", "since")

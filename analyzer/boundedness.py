@@ -13,12 +13,12 @@ from functools import cached_property
 from itertools import chain, product
 from typing import NamedTuple
 
-from analyzer.catalog import Kind
-from analyzer.closure import Closure, Sort, close, in_order, value_lists
-from analyzer.query import Attribute, Branch, Comparison, Op, Source
-from analyzer.spans import Span
-from analyzer.types import Family
-from analyzer.values import Value
+from streambound.analyzer.catalog import Kind
+from streambound.analyzer.closure import Closure, Sort, close, in_order, value_lists
+from streambound.analyzer.query import Attribute, Branch, Comparison, Op, Source
+from streambound.analyzer.spans import Span
+from streambound.analyzer.types import Family
+from streambound.analyzer.values import Value
 
 _DENSE = (Sort.DENSE, Sort.STRING)
 
@@ -86,8 +86,14 @@ class Facts:
 
     def lag(self, newer: str, older: str) -> int | None:
         """The largest possible ``newer.ts − older.ts``; None when there is no bound."""
-        pair = self.closure.pair(self.time(newer), self.time(older))
-        return None if pair is None else pair[0].bound(pair[1], pair[2])
+        if (newer, older) not in self._lags:
+            pair = self.closure.pair(self.time(newer), self.time(older))
+            self._lags[newer, older] = None if pair is None else pair[0].bound(pair[1], pair[2])
+        return self._lags[newer, older]
+
+    @cached_property
+    def _lags(self) -> dict[tuple[str, str], int | None]:
+        return {}
 
     def never_newer(self, older: str, newer: str) -> bool:
         """Whether a tuple of ``older`` is never newer than the tuple of ``newer`` that it joins."""
@@ -96,7 +102,11 @@ class Facts:
 
     def time(self, alias: str) -> Attribute:
         """A stream's application-time attribute."""
-        return _time(self.branch.source(alias))
+        return self._times[alias]
+
+    @cached_property
+    def _times(self) -> dict[str, Attribute]:
+        return {source.alias: _time(source) for source in self.branch.streams}
 
     @cached_property
     def later(self) -> dict[str, tuple[str, ...]]:

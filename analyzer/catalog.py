@@ -10,15 +10,15 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from analyzer.arrival import KEYS, STRICT, Arrival, read_arrival
-from analyzer.endpoints import Sink, SourceOptions, read_sink, read_source
-from analyzer.errors import CatalogError
-from analyzer.settings import NO_SETTINGS, CheckSettings, read_settings
-from analyzer.spans import Excerpt, SourceText
-from analyzer.toml_lines import toml_spans
-from analyzer.toml_reader import TomlReader, suggest
-from analyzer.types import DataType, Family, parse_type
-from analyzer.values import Value, encode_toml
+from streambound.analyzer.arrival import KEYS, STRICT, Arrival, read_arrival
+from streambound.analyzer.endpoints import Sink, SourceOptions, read_sink, read_source
+from streambound.analyzer.errors import CatalogError
+from streambound.analyzer.settings import NO_SETTINGS, CheckSettings, read_settings
+from streambound.analyzer.spans import Excerpt, SourceText
+from streambound.analyzer.toml_lines import toml_spans
+from streambound.analyzer.toml_reader import TomlReader, suggest
+from streambound.analyzer.types import DataType, Family, parse_type
+from streambound.analyzer.values import Value, decode, encode_toml
 
 FILE_NAME = "streams.toml"
 _TOP_KEYS = ("queries", "check", "counters", "streams", "relations", "sinks")
@@ -59,6 +59,13 @@ class Column:
     domain: Domain | None = None
     at: Excerpt | None = None
     domain_at: Excerpt | None = None
+
+    @property
+    def ends(self) -> tuple[Value | None, Value | None]:
+        """The least and the greatest value that a declared range or the type leaves; None without an end."""
+        if self.domain is not None and self.domain.low is not None:
+            return self.domain.low, self.domain.high
+        return self.type.range or (None, None)
 
     @property
     def line(self) -> int:
@@ -293,7 +300,19 @@ class _Reader(TomlReader):
         return Column(name, kind, self.domain(domain[1], kind, domain_path), self.at(where), self.at(domain_path))
 
     def domain(self, value: object, kind: DataType, path: tuple[str, ...]) -> Domain:
-        """``[low, high]`` and ``{ low, high }`` are ranges; ``{ values }`` and every other list are values."""
+        """``[low, high]`` and ``{ low, high }`` are ranges; ``{ values }`` and every other list are values.
+
+        What is beyond the type's own range is left out: no value of the column is there.
+        """
+        declared = self.declared_domain(value, kind, path)
+        found = _within(kind.range, declared)
+        if found is None:
+            least, most = (decode(end, kind) for end in kind.range or ())
+            remedy = f"a {kind.name} lies between {least} and {most}: declare another domain, or a wider type"
+            raise self.fail(f"no {kind.name} is in this domain", path, remedy)
+        return found
+
+    def declared_domain(self, value: object, kind: DataType, path: tuple[str, ...]) -> Domain:
         if isinstance(value, dict):
             return self.spelled_domain(value, kind, path)
         items = self.encoded(value, kind, path)
@@ -337,6 +356,9 @@ class _Reader(TomlReader):
         if column.type.family not in (Family.INTEGER, Family.TIMESTAMP):
             where = (*path, "columns", column.name)
             raise self.fail(f"the timestamp {name!r} must have an integer or timestamp type", where)
+        if column.type.range is not None:
+            message = f"the timestamp {name!r} cannot be a {column.type.name}, which has an end: time never ends"
+            raise self.fail(message, (*path, "columns", column.name), "declare it as bigint or timestamp")
         if column.domain is not None:
             where = (*path, "domain", column.name)
             raise self.fail(f"the timestamp {name!r} cannot have a domain: time never ends", where)
@@ -352,3 +374,15 @@ class _Reader(TomlReader):
         if len(names) != 2 or not all(name.lower() in known for name in names):
             raise self.fail("period must name two columns, its start and its end", (*path, "period"))
         return known[names[0].lower()], known[names[1].lower()]
+
+
+def _within(ends: tuple[int, int] | None, domain: Domain) -> Domain | None:
+    """The part of a domain that lies between two ends; None where there is none."""
+    if ends is None:
+        return domain
+    least, most = ends
+    if isinstance(domain.low, int) and isinstance(domain.high, int):
+        low, high = max(least, domain.low), min(most, domain.high)
+        return Domain(low, high) if low <= high else None
+    values = tuple(value for value in domain.values if isinstance(value, int) and least <= value <= most)
+    return Domain(values=values) if values else None

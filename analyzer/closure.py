@@ -12,11 +12,25 @@ from enum import StrEnum
 from fractions import Fraction
 from functools import lru_cache
 
-from analyzer.catalog import Column
-from analyzer.difference_bounds import DifferenceBounds, Edge
-from analyzer.query import Attribute, Branch, Comparison, Condition, NullTest, OneOf, Op, Truth
-from analyzer.types import DataType, Family
-from analyzer.values import Value
+from streambound.analyzer.difference_bounds import DifferenceBounds, Edge
+from streambound.analyzer.query import (
+    And,
+    Attribute,
+    Branch,
+    Comparison,
+    Condition,
+    Formula,
+    NullTest,
+    OneOf,
+    Op,
+    Truth,
+)
+from streambound.analyzer.types import DataType, Family
+from streambound.analyzer.values import Value
+from streambound.analyzer.work import spend
+
+_STEPS = 10
+"""What a condition, a source and an output cost a closure, beside its matrices."""
 
 FIRST_TIMESTAMP = -62_135_596_800_000_000
 """0001-01-01 00:00 UTC in microseconds: where time starts for TIMESTAMP columns (integers start at 0)."""
@@ -55,11 +69,13 @@ class Closure:
 
     def pair(self, x: Attribute, y: Attribute) -> tuple[DifferenceBounds, int, int] | None:
         """The matrix and nodes of two attributes; None when their sorts differ."""
+        spend()
         (sort, i), (other, j) = self.nodes[x], self.nodes[y]
         return (self.bounds[sort], i, j) if sort is other else None
 
     def node(self, x: Attribute) -> tuple[DifferenceBounds, int]:
         """The matrix and node of an attribute."""
+        spend()
         sort, node = self.nodes[x]
         return self.bounds[sort], node
 
@@ -127,7 +143,6 @@ def sort_of(kind: DataType, is_time: bool) -> Sort | None:
     return None
 
 
-@lru_cache(maxsize=64)
 def close(branch: Branch, tighten: bool = True) -> Closure:
     """P+ of a branch whose condition is a conjunction, with the catalog's domains and the start of time.
 
@@ -135,18 +150,36 @@ def close(branch: Branch, tighten: bool = True) -> Closure:
     otherwise left to `split_unequal`; bounds move to the nearest values of lists. Without ``tighten`` no ``<>``
     tightens anything.
     """
+    spend(_STEPS * (5 + len(branch.sources) + len(branch.outputs) + _size(branch.where)))
+    return closed(branch, tighten)
+
+
+def _size(formula: Formula) -> int:
+    """How long a conjunction is, as far as its closure's cost is concerned."""
+    match formula:
+        case And(parts):
+            return sum(map(_size, parts))
+        case OneOf(_, values):
+            return 1 + len(values)
+    return 1
+
+
+@lru_cache(maxsize=64)
+def closed(branch: Branch, tighten: bool) -> Closure:
+    """As `close`, which accounts for the work whether or not the result is here still."""
     atoms = _conjuncts(branch)
     nodes = _number_nodes(branch)
-    strings = _string_constants(branch)
+    allowed = value_lists(branch)
+    strings = _string_constants(branch, allowed)
     ranks = {text: rank for rank, text in enumerate(strings)}
     edges: dict[Sort, list[Edge]] = {sort: [] for sort in Sort}
-    for attribute, op, other, offset in (*_declared(branch), *_compared(atoms)):
+    for attribute, op, other, offset in (*_declared(branch, allowed, strings), *_compared(atoms)):
         value = _number(offset, other, ranks)
         edges[nodes[attribute][0]].extend(_edges(nodes[attribute][1], op, nodes[other][1] if other else 0, value))
     unequal = tuple(atom for atom in atoms if tighten and isinstance(atom, Comparison) and atom.op is Op.NE)
     bounds = {}
     for sort in Sort:
-        lists = _lists(branch, sort, nodes, ranks)
+        lists = _lists(allowed, sort, nodes, ranks)
         excluded = [_excluded(atom, nodes, ranks) for atom in unequal if nodes[atom.left][0] is sort]
         bounds[sort] = _narrowed(_matrix(sort, nodes, edges[sort], lists), excluded, lists)
     null, compared, consistent = _nulls(branch, atoms)
@@ -185,13 +218,17 @@ def _used_attributes(branch: Branch) -> frozenset[Attribute]:
     return frozenset(in_atoms | projected)
 
 
-def _string_constants(branch: Branch) -> tuple[str, ...]:
-    found: set[Value] = {value for values in value_lists(branch).values() for value in values}
+_Allowed = dict[Attribute, tuple[Value, ...]]
+"""What `value_lists` finds."""
+
+
+def _string_constants(branch: Branch, allowed: _Allowed) -> tuple[str, ...]:
+    found: set[Value] = {value for values in allowed.values() for value in values}
     found |= {atom.offset for atom in _conjuncts(branch) if isinstance(atom, Comparison) and atom.right is None}
     return tuple(sorted((text for text in found if isinstance(text, str)), key=in_order))
 
 
-def value_lists(branch: Branch) -> dict[Attribute, tuple[Value, ...]]:
+def value_lists(branch: Branch) -> _Allowed:
     """The values that declared lists and `OneOf` conditions leave the attributes in use, least first."""
     allowed: dict[Attribute, set[Value]] = {}
     domains = ((a, branch.column(a).domain) for a in sorted(_used_attributes(branch)))
@@ -207,10 +244,11 @@ def in_order(value: Value) -> int | Fraction | bytes:
     return value.encode() if isinstance(value, str) else value
 
 
-def _declared(branch: Branch) -> Iterator[tuple[Attribute, Op, Attribute | None, Value]]:
+def _declared(
+    branch: Branch, allowed: _Allowed, strings: tuple[str, ...]
+) -> Iterator[tuple[Attribute, Op, Attribute | None, Value]]:
     """Bounds that hold without being written: domains, the ends of lists, booleans, the start of time, of strings."""
     used = _used_attributes(branch)
-    lists = value_lists(branch)
     for source in branch.sources:
         for column in source.columns:
             attribute = Attribute(source.alias, column.name)
@@ -218,23 +256,15 @@ def _declared(branch: Branch) -> Iterator[tuple[Attribute, Op, Attribute | None,
                 first = 0 if column.type.family is Family.INTEGER else FIRST_TIMESTAMP
                 yield attribute, Op.GE, None, first
             elif attribute in used:
-                low, high = _ends(column, lists.get(attribute))
+                values = allowed.get(attribute)
+                low, high = (values[0], values[-1]) if values else column.ends
                 if low is not None and high is not None:
                     yield attribute, Op.GE, None, low
                     yield attribute, Op.LE, None, high
-    if "" in _string_constants(branch):
+    if "" in strings:
         for attribute in sorted(used):
             if branch.column(attribute).type.family is Family.STRING:
                 yield attribute, Op.GE, None, ""
-
-
-def _ends(column: Column, values: tuple[Value, ...] | None) -> tuple[Value | None, Value | None]:
-    """The least and greatest value that a list, a declared range or the type leaves; None without an end."""
-    if values:
-        return values[0], values[-1]
-    if column.domain is not None and column.domain.low is not None:
-        return column.domain.low, column.domain.high
-    return (0, 1) if column.type.family is Family.BOOLEAN else (None, None)
 
 
 def _compared(atoms: Iterable[Condition]) -> Iterator[tuple[Attribute, Op, Attribute | None, Value]]:
@@ -245,7 +275,9 @@ def _compared(atoms: Iterable[Condition]) -> Iterator[tuple[Attribute, Op, Attri
 
 def stated(branch: Branch) -> tuple[Comparison, ...]:
     """The comparisons that `close` closes: of the condition, without ``<>``, and of the catalog, with time's start."""
-    declared = (Comparison(x, op, y, offset) for x, op, y, offset in _declared(branch))
+    allowed = value_lists(branch)
+    known = _declared(branch, allowed, _string_constants(branch, allowed))
+    declared = (Comparison(x, op, y, offset) for x, op, y, offset in known)
     written = (Comparison(x, op, y, offset) for x, op, y, offset in _compared(_conjuncts(branch)))
     return (*declared, *written)
 
@@ -284,10 +316,10 @@ def _excluded(atom: Comparison, nodes: dict[Attribute, tuple[Sort, int]], ranks:
     return nodes[atom.left][1], other, _number(atom.offset, atom.right, ranks)
 
 
-def _lists(branch: Branch, sort: Sort, nodes: dict[Attribute, tuple[Sort, int]], ranks: dict[str, int]) -> _Lists:
+def _lists(allowed: _Allowed, sort: Sort, nodes: dict[Attribute, tuple[Sort, int]], ranks: dict[str, int]) -> _Lists:
     return {
         nodes[attribute][1]: tuple(sorted(_number(value, None, ranks) for value in values))
-        for attribute, values in value_lists(branch).items()
+        for attribute, values in allowed.items()
         if attribute in nodes and nodes[attribute][0] is sort
     }
 

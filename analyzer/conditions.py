@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from sqlglot import exp
 
-from analyzer.catalog import Catalog
-from analyzer.constructs import outside
-from analyzer.findings import Positions
-from analyzer.query import And, Formula, Not, NullTest, Op, Or, Truth
-from analyzer.scopes import Scope, resolve
-from analyzer.terms import Form, Term, TermReader
-from analyzer.types import Family
-from analyzer.values import MOST_DIGITS
+from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.constants import BOOLEAN, Folded
+from streambound.analyzer.constructs import outside
+from streambound.analyzer.findings import Positions
+from streambound.analyzer.query import And, Formula, Not, NullTest, Op, Or, Truth
+from streambound.analyzer.scopes import Scope, Visible, resolve
+from streambound.analyzer.terms import Term, TermReader
+from streambound.analyzer.types import Family
 
 _OPS: dict[type[exp.Expr], Op] = {
     exp.LT: Op.LT, exp.LTE: Op.LE, exp.EQ: Op.EQ, exp.GTE: Op.GE, exp.GT: Op.GT, exp.NEQ: Op.NE,
@@ -23,42 +23,43 @@ _OPS: dict[type[exp.Expr], Op] = {
 
 @dataclass(frozen=True)
 class ConditionReader:
-    """Reads the conditions and terms of one SELECT in its scope."""
+    """Reads the conditions and terms of one SELECT in its scope.
+
+    ``owners`` collects the alias of the FROM item that each name without one belongs to, by the name's offset.
+    """
 
     positions: Positions
     catalog: Catalog
     scope: Scope
+    owners: dict[int, str] = field(default_factory=dict)
 
     def term(self, node: exp.Expr) -> Term:
         """A scalar expression; raises Finding outside the language."""
         terms = TermReader(self.positions)
+        constant = terms.constant(node)
+        if constant is not None:
+            return constant
         match node:
             case exp.Paren():
                 return self.term(node.this)
-            case exp.Column():
-                return resolve(self.scope, node, self.catalog, self.positions).term
             case exp.Neg():
-                return terms.add(Term(), self.term(node.this), -1, node)
+                return terms.negate(self.term(node.this), node)
+            case exp.Column():
+                return self.column(node).term
             case exp.Add():
                 return terms.add(self.term(node.this), self.term(node.expression), 1, node)
             case exp.Sub():
                 return terms.add(self.term(node.this), self.term(node.expression), -1, node)
             case exp.Mul():
-                return self.product(node)
-        constant = terms.constant(node)
-        if constant is None:
-            raise outside(self.positions, node)
-        return constant
+                return terms.multiply(self.term(node.this), self.term(node.expression), node)
+        raise outside(self.positions, node)
 
-    def product(self, node: exp.Mul) -> Term:
-        """A product of constants, folded."""
-        left, right = self.term(node.this), self.term(node.expression)
-        if not (left.is_constant and right.is_constant) or {left.form, right.form} != {Form.NUMBER}:
-            raise self.positions.finding("SB110", "multiplication of attributes is outside the query language", node)
-        constant = left.constant * right.constant
-        if abs(constant) >= 10**MOST_DIGITS:
-            raise self.positions.finding("SB104", "the product is out of range", node)
-        return Term(constant=constant)
+    def column(self, node: exp.Column) -> Visible:
+        """What a name stands for; raises Finding where it is unknown or ambiguous."""
+        item, column = resolve(self.scope, node, self.catalog, self.positions)
+        if not node.table:
+            self.owners[self.positions.of(node).start] = item.alias
+        return column
 
     def formula(self, node: exp.Expr) -> Formula:
         """A condition; raises Finding outside the language."""
@@ -103,7 +104,8 @@ class ConditionReader:
         if node.args.get("query") is not None or node.args.get("unnest") or not node.expressions:
             raise self.positions.finding("SB110", "IN with a subquery is outside the query language", node)
         terms, value = TermReader(self.positions), self.term(node.this)
-        options = tuple(terms.compare(value, Op.EQ, self.term(item), item) for item in node.expressions)
+        items = terms.listed(value, [self.term(item) for item in node.expressions], node)
+        options = tuple(terms.compare(value, Op.EQ, *pair) for pair in zip(items, node.expressions, strict=True))
         if len(options) == 1:
             return options[0]
         return Or(options, tuple(map(self.positions.whole, node.expressions)))
@@ -120,5 +122,5 @@ class ConditionReader:
         value = self.term(node)
         if value.type is None or value.type.family is not Family.BOOLEAN:
             raise self.positions.finding("SB104", "a condition must be true or false", node)
-        true = Term(constant=Fraction(1), form=Form.BOOLEAN)
+        true = Term(Folded(Fraction(1), BOOLEAN))
         return TermReader(self.positions).compare(value, Op.EQ, true, node)

@@ -6,7 +6,7 @@ import re
 
 from sqlglot import exp
 
-from analyzer.findings import Finding, Positions
+from streambound.analyzer.findings import Finding, Positions
 
 _SUBQUERIES = (exp.Exists, exp.Subquery, exp.Select, exp.SetOperation, exp.Any, exp.All)
 _PARAMETERS = (exp.Placeholder, exp.Parameter, exp.SessionParameter)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from analyzer.shortest_paths import Edges, Rows
+    from streambound.analyzer.shortest_paths import Edges, Rows
 
 _TYPES = (np.dtype(np.int32), np.dtype(np.int64))
 

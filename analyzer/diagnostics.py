@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 
-from analyzer.edits import Edit, Hunk
-from analyzer.rules import RULES_BY_CODE, Rule
-from analyzer.spans import Excerpt, Span
+from streambound.analyzer.edits import Edit, Hunk
+from streambound.analyzer.rules import RULES_BY_CODE, Rule
+from streambound.analyzer.spans import Excerpt, Span
 
 
 class Severity(StrEnum):

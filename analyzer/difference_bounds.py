@@ -14,7 +14,11 @@ from functools import cached_property, reduce
 from math import inf, lcm
 from operator import or_
 
-from analyzer.shortest_paths import Row, Rows, Tails, shorten, shortest_paths
+from streambound.analyzer.shortest_paths import Row, Rows, Tails, shorten, shortest_paths
+from streambound.analyzer.work import spend
+
+_STEPS_AT_ONCE = 10
+"""Of a loop over a matrix, in the time of a call."""
 
 Edge = tuple[int, int, Fraction | int, bool]
 """``(x, y, c, strict)``: ``x − y ≤ c``, or ``< c`` when strict."""
@@ -39,6 +43,7 @@ class DifferenceBounds:
         for x, y, c, strict in edges:
             bound = self._encode(c, strict)
             stated[x, y] = min(stated.get((x, y), bound), bound)
+        spend(size * size / _STEPS_AT_ONCE)
         rows = shortest_paths(size, stated)
         self._stated = frozenset(stated)
         self.satisfiable = rows is not None
@@ -100,6 +105,7 @@ class DifferenceBounds:
     def redundant(self, x: int, y: int) -> bool:
         """Whether the bound on ``x − y`` follows through a node at no fixed distance from ``x`` or ``y``."""
         row, bound = self._rows[x], self._rows[x][y]
+        spend(len(self.classes) / _STEPS_AT_ONCE)
         for members in self.classes:
             middle = members[0]
             if row[middle] + self._rows[middle][y] <= bound < inf and x not in members and y not in members:
@@ -159,6 +165,7 @@ class DifferenceBounds:
         if not self.admits(x, y, c, strict):
             return self._with(self._rows, stated, satisfiable=False)
         tails = [(node, length) for node, length in enumerate(self._rows[y]) if length != inf]
+        spend((self.size + len(tails)) * self.size / _STEPS_AT_ONCE)
         return self._with([self._relaxed(row, row[x] + added, tails) for row in self._rows], stated)
 
     def _relaxed(self, row: Row, head: float | int, tails: Tails) -> Row:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from analyzer.types import DataType, Family
-from analyzer.values import MICROSECONDS, number
+from streambound.analyzer.calendar_text import MICROSECONDS
+from streambound.analyzer.types import DataType, Family
+from streambound.analyzer.values import number
 
 UNITS = {"MICROSECOND": 1, "MILLISECOND": 1000, "SECOND": MICROSECONDS, "MINUTE": 60 * MICROSECONDS}
 UNITS |= {"HOUR": 3600 * MICROSECONDS, "DAY": 86_400 * MICROSECONDS, "WEEK": 7 * 86_400 * MICROSECONDS}

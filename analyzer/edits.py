@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from analyzer.spans import SourceText, Span
+from streambound.analyzer.spans import SourceText, Span
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from analyzer.toml_reader import Path, TomlReader, suggest
+from streambound.analyzer.toml_reader import Path, TomlReader, suggest
 
 Options = tuple[tuple[str, str], ...]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analyzer.spans import Excerpt, Span
+from streambound.analyzer.spans import Excerpt, Span
 
 
 class StreamboundError(Exception):

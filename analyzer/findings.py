@@ -5,13 +5,15 @@ from __future__ import annotations
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
-from analyzer.diagnostics import Diagnostic, Related
-from analyzer.spans import SourceText, Span
+from streambound.analyzer.diagnostics import Diagnostic, Related
+from streambound.analyzer.spans import SourceText, Span
+from streambound.analyzer.work import spend
 
 _ENCLOSED = (exp.Anonymous, exp.AggFunc, exp.Exists, exp.Window, exp.Subquery)
 _PARENTHESES = {TokenType.L_PAREN: 1, TokenType.R_PAREN: -1}
 
-_LITERAL_TYPES = ("DATE", "TIMESTAMP", "TIMESTAMP_LTZ", "TIMESTAMP_NTZ")
+_STEPS = 20
+"""What it takes to find where an expression stands, beside its parts."""
 _PREFIXES: dict[type[exp.Expr], TokenType] = {exp.Not: TokenType.NOT, exp.Neg: TokenType.DASH}
 _STOPS = (
     TokenType.AND,
@@ -26,6 +28,13 @@ _STOPS = (
     TokenType.UNION,
     TokenType.JOIN,
 )
+
+
+def _start(node: exp.Expr) -> exp.Expr:
+    """The first operand of an expression."""
+    while isinstance(node, exp.Binary):
+        node = node.this
+    return node
 
 
 def _end(node: exp.Expr) -> exp.Expr:
@@ -72,10 +81,11 @@ class Positions:
             while isinstance(left, exp.Binary):
                 left = left.this
             return self._outermost(left)[0], self._outermost(node.expression)[1]
-        if isinstance(node, exp.Paren):
+        placed = self._placed(node)  # the parser keeps no place of NULL, TRUE and FALSE
+        if isinstance(node, exp.Paren) and placed:
             first, last = self._outermost(node.this)
             return first - 1, last + 1
-        if isinstance(node, exp.Not | exp.Neg):
+        if isinstance(node, exp.Not | exp.Neg) and placed:
             first, last = self._outermost(node.this)
             # The NOT of `x NOT IN (1)` does not come first.
             return first - self._is(first - 1, _PREFIXES[type(node)]), last
@@ -83,7 +93,9 @@ class Positions:
         return self._at[span.start], self._ends[span.end - 1]
 
     def _leaves(self, node: exp.Expr) -> Span | None:
-        metas = [leaf.meta for leaf in node.walk() if "start" in leaf.meta]
+        leaves = list(node.walk())
+        spend(_STEPS + len(leaves))
+        metas = [leaf.meta for leaf in leaves if "start" in leaf.meta]
         starts = [self._at[meta["start"]] for meta in metas if meta["start"] in self._at]
         ends = [self._ends[meta["end"]] for meta in metas if meta["end"] in self._ends]
         if not starts or not ends:
@@ -98,10 +110,11 @@ class Positions:
         if isinstance(node, exp.Lateral):
             return self._keyword_index(first, TokenType.LATERAL, -1), last
         if isinstance(node, exp.Cast):
-            called = self._is(first - 1, TokenType.L_PAREN) and self._text(first - 2) in ("CAST", "TRY_CAST")
-            return first - 2 if called else first - (self._text(first - 1) in _LITERAL_TYPES), last
+            return self._start_of_cast(node, first), last
         if isinstance(node, exp.Interval):
             return self._before_any(first, TokenType.INTERVAL), self._up_to_stop(last)
+        if isinstance(_start(node), exp.Cast):
+            first = self._start_of_cast(_start(node), first)
         if not self._placed(_end(node)):
             last = self._up_to_stop(last)
         named = first + 1 < len(self._tokens) and self._tokens[first + 1].token_type is TokenType.L_PAREN
@@ -111,6 +124,19 @@ class Positions:
             called = not isinstance(node, exp.Subquery) and self._tokens[first - 2].text.isidentifier()
             first -= 2 if called and first > 1 else 1
         return first, last
+
+    def _start_of_cast(self, node: exp.Expr, first: int) -> int:
+        """Where a cast, of a sign or another cast, starts; ``first`` is where what is inside of all of them does."""
+        if isinstance(node.this, exp.Cast | exp.Neg | exp.Paren):
+            first = self._start_of_cast(node.this, first)
+        if isinstance(node, exp.Neg):
+            return first - self._is(first - 1, TokenType.DASH)
+        opened = self._is(first - 1, TokenType.L_PAREN)
+        if isinstance(node, exp.Paren):
+            return first - opened
+        if opened and (self._text(first - 2) in ("CAST", "TRY_CAST") or type(node) is exp.Cast):
+            return first - 2
+        return first - (type(node) is exp.Cast)  # a type stands before a text
 
     def _balanced(self, first: int, last: int) -> tuple[int, int]:
         """Widen a stretch of tokens until every parenthesis in it has its other half."""

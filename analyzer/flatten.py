@@ -11,12 +11,14 @@ from itertools import count, product
 from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
-from analyzer.catalog import Catalog
-from analyzer.conditions import ConditionReader
-from analyzer.findings import Finding, Positions
-from analyzer.query import Formula, conjunction
-from analyzer.scopes import Item, Scope, Visible, find_table, table_scope
-from analyzer.spans import Span
+from streambound.analyzer.catalog import Catalog, Kind
+from streambound.analyzer.conditions import ConditionReader
+from streambound.analyzer.findings import Finding, Positions
+from streambound.analyzer.joins import JOIN_WORDS, instead, is_inner, name_of
+from streambound.analyzer.query import Formula, conjunction
+from streambound.analyzer.scopes import Item, Scope, Visible, find_table, table_scope
+from streambound.analyzer.spans import Span
+from streambound.analyzer.work import spend
 
 _KEYWORDS = {
     "group": (TokenType.GROUP_BY,),
@@ -31,7 +33,6 @@ _KEYWORDS = {
     "windows": (TokenType.WINDOW,),
     "laterals": (TokenType.LATERAL,),
     "sample": (TokenType.TABLE_SAMPLE,),
-    "side": (TokenType.LEFT, TokenType.RIGHT, TokenType.FULL),
     "using": (TokenType.USING,),
     "method": (TokenType.NATURAL, TokenType.ASOF),
     "recursive": (TokenType.RECURSIVE,),
@@ -43,7 +44,6 @@ _CALLED = {
     "sort": "SORT BY",
     "cluster": "CLUSTER BY",
     "distribute": "DISTRIBUTE BY",
-    "side": "an outer join",
     "using": "JOIN … USING",
     "sample": "TABLESAMPLE",
     "laterals": "LATERAL VIEW",
@@ -53,7 +53,6 @@ _CALLED = {
 }
 _HELP = {
     "using": "write the equality in ON",
-    "side": "only inner joins are monotonic, so only they can be evaluated as rows arrive",
     "group": "aggregate the job's output downstream: its _mult column already counts duplicates",
 }
 _QUERIES_ONLY = "a statement is a SELECT, or a UNION of SELECTs"
@@ -81,7 +80,10 @@ Ctes = dict[str, Cte]
 
 @dataclass
 class Flattener:
-    """Flattens one statement. ``distinct``: its result is a set, so inner duplicates do not matter."""
+    """Flattens one statement. ``distinct``: its result is a set, so inner duplicates do not matter.
+
+    ``owners`` collects the alias that each name without one could be qualified with, by the name's offset.
+    """
 
     positions: Positions
     catalog: Catalog
@@ -89,6 +91,7 @@ class Flattener:
     ctes: Ctes = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     wanted: dict[str, tuple[str, str]] = field(default_factory=dict)
+    owners: dict[int, str] = field(default_factory=dict)
     _serial: count[int] = field(default_factory=lambda: count(1))
 
     def reject(self, node: exp.Expr, allowed: tuple[str, ...]) -> None:
@@ -174,7 +177,8 @@ class Flattener:
     @staticmethod
     def _renamed(select: Select, names: tuple[tuple[Visible, exp.Expr], ...]) -> Select:
         outputs = tuple(
-            (Visible(name.name, mine.term), node) for (name, _), (mine, node) in zip(names, select.outputs, strict=True)
+            (replace(mine, name=first.name), node)
+            for (first, _), (mine, node) in zip(names, select.outputs, strict=True)
         )
         return replace(select, outputs=outputs)
 
@@ -203,7 +207,7 @@ class Flattener:
         with self._ctes(node):
             results = []
             for scope in self.from_scopes(node, prefix):
-                reader = ConditionReader(self.positions, self.catalog, scope)
+                reader = ConditionReader(self.positions, self.catalog, scope, self.owners)
                 parts: list[Formula] = [scope.where]
                 parts.extend(self._conditions(node, reader))
                 outputs = [output for item in node.expressions for output in self._outputs(item, reader)]
@@ -225,24 +229,34 @@ class Flattener:
         """The scopes of a FROM list, one per combination of union branches inside it."""
         entries = [node.args["from_"].this]
         for join in node.args.get("joins") or []:
+            if not is_inner(join):
+                at = self.positions.keyword(*JOIN_WORDS, after=self._before(join)) or join
+                help = instead(join, entries, lambda entry: self._is_static(entry, self.ctes), self.distinct)
+                raise self.positions.finding("SB110", f"{name_of(join)} is outside the query language", at, help)
             self.reject(join, ("this", "on", "kind"))
-            if (join.args.get("kind") or "INNER") not in ("INNER", "CROSS"):
-                at = self.positions.keyword(TokenType.SEMI, TokenType.ANTI, TokenType.OUTER, after=self._before(join))
-                raise self.positions.finding(
-                    "SB110", f"{join.args['kind']} JOIN is outside the query language", at or join
-                )
             entries.append(join.this)
         self.distinct_aliases(entries)
         choices = [self.entry(entry, prefix) for entry in entries]
         return [_joined(choice) for choice in product(*choices)]
 
+    def _is_static(self, entry: exp.Expr, ctes: Ctes) -> bool:
+        """Whether an entry of a FROM reads relations alone."""
+        for node in entry.find_all(exp.Table):
+            cte, table = ctes.get(node.name.lower()), self.catalog.table(node.name)
+            static = self._is_static(cte.node.this, cte.scope) if cte else table and table.kind is Kind.RELATION
+            if not static:
+                return False
+        return True
+
     def distinct_aliases(self, entries: list[exp.Expr]) -> None:
         """Raise a Finding where two entries of a FROM, or of a WITH, have one name."""
-        aliases = [entry.alias_or_name.lower() for entry in entries]
-        for index, entry in enumerate(entries):
-            if aliases[index] and aliases[index] in aliases[:index]:
+        seen = set[str]()
+        for entry in entries:
+            alias = entry.alias_or_name.lower()
+            if alias and alias in seen:
                 message = f"two sources are called {entry.alias_or_name!r}"
                 raise self.positions.finding("SB105", message, entry, "give one an alias: … AS t2")
+            seen.add(alias)
 
     def entry(self, node: exp.Expr, prefix: str) -> list[Scope]:
         """The scopes of one FROM entry: a table, a CTE or a subquery."""
@@ -290,7 +304,8 @@ class Flattener:
             if len(names) != len(visible):
                 message = f"{alias!r} names {len(names)} columns, its query has {len(visible)}"
                 raise self.positions.finding("SB106", message, node)
-            visible = tuple(Visible(name, column.term) for name, column in zip(names, visible, strict=True))
+            renamed = zip(names, visible, strict=True)
+            visible = tuple(Visible(name, column.term, next(self._serial)) for name, column in renamed)
         return Scope((Item(alias, visible),), select.scope.sources, select.scope.where)
 
     def _outputs(self, node: exp.Expr, reader: ConditionReader) -> Iterator[tuple[Visible, exp.Expr]]:
@@ -298,10 +313,14 @@ class Flattener:
             if isinstance(node, exp.Star) or (isinstance(node, exp.Column) and isinstance(node.this, exp.Star)):
                 yield from self._star(node, reader.scope)
                 return
-            inner = node.this if isinstance(node, exp.Alias) else node
-            term = reader.term(inner)
-            name = node.alias_or_name if isinstance(node, exp.Alias | exp.Column) else inner.sql("spark")
-            yield Visible(name, term), inner
+            if isinstance(node, exp.Alias):
+                yield Visible(node.alias, reader.term(node.this), next(self._serial)), node.this
+                return
+            inner = node.unnest()
+            if isinstance(inner, exp.Column):
+                yield replace(reader.column(inner), name=inner.name), inner
+            else:
+                yield Visible(inner.sql("spark"), reader.term(inner), next(self._serial)), inner
         except Finding as finding:
             self.findings.append(finding)
 
@@ -323,10 +342,11 @@ def _column_names(node: exp.Expr) -> list[str]:
 
 
 def _joined(scopes: tuple[Scope, ...]) -> Scope:
-    result = scopes[0]
-    for scope in scopes[1:]:
-        result = result.join(scope)
-    return result
+    """The cross product of the items of a FROM."""
+    items = tuple(item for scope in scopes for item in scope.items)
+    sources = tuple(source for scope in scopes for source in scope.sources)
+    spend(len(items) + len(sources))
+    return Scope(items, sources, conjunction(tuple(scope.where for scope in scopes)))
 
 
 def _conjuncts(node: exp.Expr) -> Iterator[exp.Expr]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzer.diagnostics import Diagnostic
-from analyzer.lexical import Kind, stretches
-from analyzer.spans import SourceText
-from analyzer.syntax_errors import syntax_error
+from streambound.analyzer.diagnostics import Diagnostic
+from streambound.analyzer.lexical import Kind, stretches
+from streambound.analyzer.spans import SourceText
+from streambound.analyzer.syntax_errors import syntax_error
 
 _TEMPLATE = "{#"
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 _OPENS = re.compile(r"""--|/\*|\b[rR]['"]|['"`]""")
+_SEMICOLON = re.compile(";")
 _LINE_END = re.compile(r"[\r\n]")
 _NESTING = re.compile(r"/\*|\*/")
 _CLOSES = {
@@ -51,6 +52,19 @@ def stretches(text: str) -> Iterator[Stretch]:
         found = _stretch(text, opening)
         yield found
         at = found.end
+
+
+def semicolons(text: str) -> Iterator[int]:
+    """Where the semicolons are that stand in no comment and no quoted text, in order.
+
+    >>> list(semicolons("a; ';' -- ;"))
+    [1]
+    """
+    at = 0
+    for stretch in stretches(text):
+        yield from (mark.start() for mark in _SEMICOLON.finditer(text, at, stretch.start))
+        at = stretch.end
+    yield from (mark.start() for mark in _SEMICOLON.finditer(text, at))
 
 
 def unclosed(text: str) -> Stretch | None:

@@ -2,36 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import floor
 
 from sqlglot import exp
 
-from analyzer.catalog import Catalog, Kind
-from analyzer.diagnostics import Diagnostic
-from analyzer.findings import Finding, Positions
-from analyzer.flatten import Flattener, Select
-from analyzer.query import Attribute, Branch, Constant, Formula, Output, Query, map_attributes
-from analyzer.scopes import Visible
-from analyzer.statements import Statement
-from analyzer.terms import Form, Term
-from analyzer.types import DataType, Family
-
-_CONSTANT_TYPES = {
-    Form.TEXT: DataType("string", Family.STRING),
-    Form.BOOLEAN: DataType("boolean", Family.BOOLEAN),
-    Form.DATE: DataType("date", Family.DATE),
-    Form.TIMESTAMP: DataType("timestamp", Family.TIMESTAMP),
-    Form.NULL: DataType("void", Family.OTHER),
-}
+from streambound.analyzer.catalog import Catalog, Kind
+from streambound.analyzer.constants import BIGINT, DOUBLE, STRING, VOID, Folded, decimal, is_interval
+from streambound.analyzer.diagnostics import Diagnostic
+from streambound.analyzer.expansion import Sizer
+from streambound.analyzer.findings import Finding, Positions
+from streambound.analyzer.flatten import Flattener, Select
+from streambound.analyzer.query import Attribute, Branch, Constant, Formula, Output, Query, map_attributes
+from streambound.analyzer.scopes import Visible
+from streambound.analyzer.statements import Statement
+from streambound.analyzer.types import Family
 
 
 @dataclass(frozen=True)
 class Lowered:
-    """What a statement means, or why it means nothing: ``query`` is None exactly when there are errors."""
+    """What a statement means, or why it means nothing: ``query`` is None exactly when there are errors.
+
+    ``owners`` says of each name without an alias, by its offset, to which FROM item's alias it belongs.
+    """
 
     query: Query | None
     diagnostics: tuple[Diagnostic, ...]
+    owners: Mapping[int, str] = field(default_factory=dict)
 
 
 def lower(statement: Statement, catalog: Catalog) -> Lowered:
@@ -41,6 +40,7 @@ def lower(statement: Statement, catalog: Catalog) -> Lowered:
     positions = Positions(statement.source, statement.tokens)
     try:
         distinct = _is_set(statement.tree, positions)
+        Sizer(positions, catalog).query(statement.tree, {})
         flattener = Flattener(positions, catalog, distinct)
         selects = flattener.query(statement.tree)
     except Finding as finding:
@@ -54,7 +54,7 @@ def lower(statement: Statement, catalog: Catalog) -> Lowered:
         found = dict.fromkeys(finding.diagnostic for finding in findings)
         return Lowered(None, tuple(sorted(found, key=lambda diagnostic: diagnostic.span)))
     query = Query(statement.name, statement.source.file, distinct, tuple(branches), statement.span)
-    return Lowered(query, ())
+    return Lowered(query, (), flattener.owners)
 
 
 def _is_set(node: exp.Expr, positions: Positions) -> bool:
@@ -135,23 +135,29 @@ def _output(visible: Visible, node: exp.Expr, positions: Positions, others: str 
         raise positions.finding("SB112", message, node, help)
     if term.is_attribute:
         return Output(visible.name, term.plus[0], span)
-    if not term.is_constant or term.form is Form.INTERVAL:
+    if not term.is_constant or is_interval(term.kind):
         raise positions.finding(
             "SB110", "a computed column is outside the query language", node, "select the attribute"
         )
-    return Output(visible.name, _constant(term), span)
+    return Output(visible.name, _constant(term.constant), span)
 
 
-def _constant(term: Term) -> Constant:
-    if term.form is Form.NULL:
-        return Constant(None, _CONSTANT_TYPES[Form.NULL])
-    if term.form is Form.TEXT:
-        return Constant(term.text, _CONSTANT_TYPES[Form.TEXT])
-    if term.form in _CONSTANT_TYPES:
-        return Constant(int(term.constant), _CONSTANT_TYPES[term.form])
-    if term.constant.denominator == 1:
-        return Constant(int(term.constant), DataType("bigint", Family.INTEGER))
-    return Constant(term.constant, DataType("double", Family.FLOAT))
+def _constant(constant: Folded) -> Constant:
+    """A constant with its value encoded; whole numbers are BIGINT, and decimals have the places of their type."""
+    match constant.value, constant.kind.family:
+        case None, _:
+            return Constant(None, VOID)
+        case str(text), _:
+            return Constant(text, STRING)
+        case Fraction() as value, Family.INTEGER:
+            return Constant(int(value), BIGINT)
+        case Fraction() as value, Family.DECIMAL:
+            places = constant.kind.scale or 0
+            digits = len(str(abs(floor(value))))
+            return Constant(int(value * 10**places), decimal(digits if abs(value) >= 1 else 0, places))
+        case Fraction() as value, Family.FLOAT:
+            return Constant(value, DOUBLE)
+    return Constant(int(constant.exact), constant.kind)
 
 
 def _check_time_types(branch: Branch, positions: Positions, findings: list[Finding]) -> None:

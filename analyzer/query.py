@@ -7,10 +7,11 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import NamedTuple
 
-from analyzer.catalog import Column, Kind
-from analyzer.spans import Excerpt, Span
-from analyzer.types import DataType
-from analyzer.values import Value
+from streambound.analyzer.catalog import Column, Kind
+from streambound.analyzer.spans import Excerpt, Span
+from streambound.analyzer.types import DataType
+from streambound.analyzer.values import Value
+from streambound.analyzer.work import spend
 
 
 class Op(StrEnum):
@@ -199,15 +200,22 @@ class Branch:
     statement: int = 0
     part: int = 0
     merged: tuple[tuple[str, ...], ...] = ()
+    _by_alias: dict[str, Source] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_by_alias", {source.alias: source for source in self.sources})
 
     @property
     def atoms(self) -> tuple[Condition, ...]:
         """The conjunction's atoms; raises TypeError before `split_disjunctions`."""
-        return conjuncts(self.where)
+        found = conjuncts(self.where)
+        spend(len(found) / 5)
+        return found
 
     def source(self, alias: str) -> Source:
         """The source of that alias."""
-        return next(source for source in self.sources if source.alias == alias)
+        spend()
+        return self._by_alias[alias]
 
     def of_kind(self, kind: Kind) -> tuple[Source, ...]:
         """The sources of one kind, in FROM order."""
@@ -266,6 +274,7 @@ def conjuncts(formula: Formula) -> tuple[Condition, ...]:
 
 def conjunction(parts: tuple[Formula, ...]) -> Formula:
     """The conjunction of the parts, flattened; TRUE when there are none."""
+    spend(len(parts) / 5)
     flat: list[Formula] = []
     for part in parts:
         flat.extend(part.parts if isinstance(part, And) else () if part == TRUE else (part,))

@@ -9,7 +9,7 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path, PurePath
 
-from analyzer.errors import InputError, UsageError
+from streambound.analyzer.errors import InputError, UsageError
 
 STDIN = "-"
 _LOOKED_INTO = 1_000

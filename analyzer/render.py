@@ -12,9 +12,9 @@ from sqlglot import exp, parse_one
 from sqlglot.dialects.spark import Spark
 from sqlglot.tokenizer_core import TokenType
 
-from analyzer.catalog import Kind
-from analyzer.durations import UNITS
-from analyzer.query import (
+from streambound.analyzer.catalog import Kind
+from streambound.analyzer.durations import UNITS
+from streambound.analyzer.query import (
     TRUE,
     And,
     Attribute,
@@ -32,8 +32,8 @@ from analyzer.query import (
     Source,
     Truth,
 )
-from analyzer.types import DataType, Family
-from analyzer.values import Value, decode
+from streambound.analyzer.types import DataType, Family
+from streambound.analyzer.values import Value, decode
 
 _OPS: dict[Op, type[exp.Binary]] = {
     Op.LT: exp.LT,

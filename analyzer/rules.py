@@ -5,16 +5,13 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-DOCS = "https://github.com/streambound/streambound/blob/main/docs/codes"
-"""Where the pages of the codes are on the web."""
-
 DOCS_VARIABLE = "STREAMBOUND_DOCS"
-"""The environment variable that names another place, such as a mirror."""
+"""The environment variable that says where the pages of the codes are on the web; without it they have no address."""
 
 
 def docs_address() -> str:
-    """Where the pages of the codes are, without a slash at the end."""
-    return os.environ.get(DOCS_VARIABLE, DOCS)
+    """Where the pages of the codes are, without a slash at the end; empty where nobody says so."""
+    return os.environ.get(DOCS_VARIABLE, "").rstrip("/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +25,13 @@ class Rule:
 
     @property
     def docs(self) -> str:
-        """The address of the page that explains it."""
-        return f"{docs_address()}/{self.code}.md"
+        """The address of the page that explains it; empty where it has none."""
+        return f"{address}/{self.code}.md" if (address := docs_address()) else ""
+
+    @property
+    def explained(self) -> str:
+        """Where it is explained: the address of its page, or the command that prints it."""
+        return self.docs or f"streambound explain {self.code}"
 
     @property
     def acceptable(self) -> bool:
@@ -46,7 +48,7 @@ RULES: tuple[Rule, ...] = (
         "FROM names a stream or relation that the catalog does not declare.",
     ),
     Rule("SB102", "unknown-column", "error", "A column that no stream or relation in scope has."),
-    Rule("SB103", "ambiguous-column", "error", "An unqualified column that several sources in scope have."),
+    Rule("SB103", "ambiguous-column", "error", "A name that fits several columns in scope."),
     Rule("SB104", "type-mismatch", "error", "A comparison of values whose types cannot be compared."),
     Rule("SB105", "duplicate-alias", "error", "Two sources in one FROM share an alias."),
     Rule("SB106", "union-mismatch", "error", "Branches of a UNION have different numbers or types of columns."),
@@ -105,9 +107,10 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule("SB207", "no-witness", "error", "The criterion is violated, but nothing shows that memory must grow."),
     Rule("SB208", "large-bound", "note", "A bound that is proved, but larger than any memory."),
-    Rule("SB209", "too-many-branches", "error", "OR, IN and <> split into more cases than are looked at."),
+    Rule("SB209", "too-many-branches", "error", "OR, IN, <> and unions in FROM give more cases than are looked at."),
     Rule("SB210", "over-limit", "error", "A bound that is proved, but beyond what max-entries allows, or no number."),
     Rule("SB211", "never-past", "warning", "Rows that wait until the input ends, for a stream that promises nothing."),
+    Rule("SB212", "too-much-work", "error", "A statement that is too large, or takes more work than one is given."),
     Rule("SB301", "theorem-1", "error", "With --criteria paper: a condition of the paper's Theorem 1 is violated."),
     Rule("SB302", "theorem-2", "error", "With --criteria paper: a condition of the paper's Theorem 2 is violated."),
     Rule("SB303", "paper-silent", "error", "With --criteria paper: the paper does not speak of this query."),

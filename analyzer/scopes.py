@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
 
 from sqlglot import exp
 
-from analyzer.catalog import Catalog, Table
-from analyzer.diagnostics import Related
-from analyzer.findings import Positions
-from analyzer.query import TRUE, Attribute, Formula, Source, conjunction
-from analyzer.terms import Term
-from analyzer.toml_reader import suggest
+from streambound.analyzer.catalog import Catalog, Table
+from streambound.analyzer.constants import Folded
+from streambound.analyzer.diagnostics import Related
+from streambound.analyzer.findings import Finding, Positions
+from streambound.analyzer.query import TRUE, Attribute, Formula, Source
+from streambound.analyzer.terms import Term
+from streambound.analyzer.toml_reader import suggest
+from streambound.analyzer.work import spend
+
+_STEPS = 10
+"""What it takes to find what a name means, beside the items that have to be asked."""
 
 
 @dataclass(frozen=True)
 class Visible:
-    """One column that a FROM item offers: its name and what it stands for."""
+    """One column that a FROM item offers: its name and what it stands for.
+
+    ``computed`` numbers the expressions with a name of their own: two of them are two columns, even of one meaning,
+    as for Spark. A column that is only passed on stays the one that it was, 0 for those of the catalog.
+    """
 
     name: str
     term: Term
+    computed: int = 0
 
 
 @dataclass(frozen=True)
@@ -29,10 +42,16 @@ class Item:
     alias: str
     columns: tuple[Visible, ...]
 
-    def find(self, name: str) -> Visible | None:
-        """The visible column of that name, case-insensitive."""
-        lowered = name.lower()
-        return next((column for column in self.columns if column.name.lower() == lowered), None)
+    def find(self, name: str) -> tuple[Visible, ...]:
+        """The visible columns of that name, case-insensitive; one that is there twice is one."""
+        return self._by_name.get(name.lower(), ())
+
+    @cached_property
+    def _by_name(self) -> dict[str, tuple[Visible, ...]]:
+        found: dict[str, dict[tuple[Term, int], Visible]] = {}
+        for column in self.columns:
+            found.setdefault(column.name.lower(), {}).setdefault((column.term, column.computed), column)
+        return {name: tuple(columns.values()) for name, columns in found.items()}
 
 
 @dataclass(frozen=True)
@@ -43,10 +62,16 @@ class Scope:
     sources: tuple[Source, ...] = ()
     where: Formula = TRUE
 
-    def join(self, other: Scope) -> Scope:
-        """The cross product of two scopes."""
-        where = conjunction((self.where, other.where))
-        return Scope(self.items + other.items, self.sources + other.sources, where)
+    def called(self, alias: str) -> tuple[Item, ...]:
+        """The items of that alias, case-insensitive."""
+        return self._by_alias.get(alias.lower(), ())
+
+    @cached_property
+    def _by_alias(self) -> dict[str, tuple[Item, ...]]:
+        found: dict[str, tuple[Item, ...]] = {}
+        for item in self.items:
+            found[item.alias.lower()] = (*found.get(item.alias.lower(), ()), item)
+        return found
 
 
 def table_scope(node: exp.Table, table: Table, alias: str, unique: str, positions: Positions) -> Scope:
@@ -66,6 +91,7 @@ def table_scope(node: exp.Table, table: Table, alias: str, unique: str, position
         Visible(
             column.name,
             Term(
+                Folded(Fraction(0), column.type),
                 plus=(Attribute(unique, column.name),),
                 type=column.type,
                 is_time=column.name == table.timestamp,
@@ -90,20 +116,19 @@ def find_table(node: exp.Table, catalog: Catalog, positions: Positions) -> Table
     return table
 
 
-def resolve(scope: Scope, node: exp.Column, catalog: Catalog, positions: Positions) -> Visible:
-    """The visible column that a name refers to; raises Finding when unknown or ambiguous."""
+def resolve(scope: Scope, node: exp.Column, catalog: Catalog, positions: Positions) -> tuple[Item, Visible]:
+    """The column that a name refers to, and the FROM item that has it; raises Finding when unknown or ambiguous."""
     qualifier, name = node.table, node.name
     if node.args.get("db") or node.args.get("catalog"):
         raise positions.finding("SB110", "nested or qualified names are outside the query language", node)
-    items = [item for item in scope.items if not qualifier or item.alias.lower() == qualifier.lower()]
+    items = scope.called(qualifier) if qualifier else scope.items
+    spend(_STEPS + len(items))
     if qualifier and not items:
         help = suggest(qualifier, [item.alias for item in scope.items])
         raise positions.finding("SB101", f"no stream or relation {qualifier!r} in this FROM", node, help)
-    found = [column for item in items if (column := item.find(name))]
+    found = [(item, column) for item in items for column in item.find(name)]
     if len(found) > 1:
-        owners = " and ".join(item.alias for item in items if item.find(name))
-        help = f"write {items[0].alias}.{name}"
-        raise positions.finding("SB103", f"column {name!r} is ambiguous: {owners} have it", node, help)
+        raise _ambiguous(items, node, positions)
     if not found:
         names = [f"{item.alias}.{column.name}" for item in items for column in item.columns]
         help = suggest(f"{qualifier}.{name}", names) if qualifier else _suggest_column(name, items)
@@ -112,11 +137,25 @@ def resolve(scope: Scope, node: exp.Column, catalog: Catalog, positions: Positio
     return found[0]
 
 
-def _suggest_column(name: str, items: list[Item]) -> str:
+def _ambiguous(items: Sequence[Item], node: exp.Column, positions: Positions) -> Finding:
+    owners = [item for item in items if item.find(node.name)]
+    twice = next((item for item in owners if len(item.find(node.name)) > 1), None)
+    if twice is not None:
+        message = f"column {node.name!r} is ambiguous: {twice.alias or 'the subquery'} has several of that name"
+        return positions.finding("SB103", message, node, "give each of them a name of its own, with AS")
+    names = " and ".join(item.alias or "a subquery" for item in owners)
+    qualifier = next((item.alias for item in owners if item.alias), "")
+    help = (
+        f"write {qualifier}.{node.name}" if qualifier else "give the subqueries names, and write one before the column"
+    )
+    return positions.finding("SB103", f"column {node.name!r} is ambiguous: {names} have it", node, help)
+
+
+def _suggest_column(name: str, items: Sequence[Item]) -> str:
     return suggest(name, [column.name for item in items for column in item.columns])
 
 
-def _declared(scope: Scope, items: list[Item], catalog: Catalog) -> tuple[Related, ...]:
+def _declared(scope: Scope, items: Sequence[Item], catalog: Catalog) -> tuple[Related, ...]:
     aliases = {item.alias.lower() for item in items}
     return tuple(
         Related.at(source.at, f"{source.table} is declared here")

@@ -19,8 +19,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from analyzer.rules import RULES_BY_CODE, Rule
-from analyzer.toml_reader import Path, TomlReader, suggest
+from streambound.analyzer.rules import RULES_BY_CODE, Rule
+from streambound.analyzer.toml_reader import Path, TomlReader, suggest
 
 LEVELS = ("error", "warning", "note")
 OFF = "off"

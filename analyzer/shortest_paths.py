@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import inf
 
+from streambound.analyzer.work import spend
+
 Row = list[float | int]
 Rows = list[Row]
 """``rows[x][y]`` is the length of the shortest path from x to y; infinite when there is none."""
@@ -22,6 +24,8 @@ Edges = Mapping[tuple[int, int], int]
 
 MOST_STEPS = 1_000_000
 """Steps after which numpy takes over: they take about as long as importing it, so that little is lost either way."""
+_STEPS_AT_ONCE, _NUMPY_STEPS_AT_ONCE = 20, 1_000
+"""Of an elimination, in the time of a call."""
 
 
 class TooManySteps(Exception):
@@ -37,8 +41,9 @@ def shortest_paths(size: int, edges: Edges) -> Rows | None:
     try:
         return eliminated(size, edges, MOST_STEPS)
     except TooManySteps:
-        from analyzer.dense_paths import dense_paths, integers
+        from streambound.analyzer.dense_paths import dense_paths, integers
 
+        spend(size**3 / _NUMPY_STEPS_AT_ONCE)
         kind = integers(edges)
         return eliminated(size, edges) if kind is None else dense_paths(size, edges, kind)
 
@@ -53,6 +58,7 @@ def eliminated(size: int, edges: Edges, most_steps: float = inf) -> Rows | None:
     for middle in _least_connected_first(size, edges):
         tails = [(node, length) for node, length in enumerate(rows[middle]) if length != inf and node != middle]
         heads = [row for row in rows if row[middle] != inf and row is not rows[middle]]
+        spend((len(tails) * len(heads) + size) / _STEPS_AT_ONCE)
         most_steps -= len(tails) * len(heads)
         if most_steps < 0:
             raise TooManySteps

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from analyzer.errors import InputError
-from analyzer.spans import SourceText
+from streambound.analyzer.errors import InputError
+from streambound.analyzer.spans import SourceText
 
 
 def read_sql(path: Path) -> SourceText:

@@ -12,16 +12,20 @@ from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
-from analyzer.diagnostics import Diagnostic
-from analyzer.errors import InputError
-from analyzer.foreign_comments import foreign_comments
-from analyzer.lexical import Kind, stretches
-from analyzer.spans import SourceText, Span
-from analyzer.strings import whole_strings
-from analyzer.syntax_errors import parse_error, short_list, string_as_name, syntax_error, unreadable_text
+from streambound.analyzer.diagnostics import Diagnostic
+from streambound.analyzer.errors import InputError
+from streambound.analyzer.foreign_comments import foreign_comments
+from streambound.analyzer.lexical import Kind, stretches
+from streambound.analyzer.numerals import whole_numerals
+from streambound.analyzer.spans import SourceText, Span
+from streambound.analyzer.strings import whole_strings
+from streambound.analyzer.syntax_errors import parse_error, short_list, string_as_name, syntax_error, unreadable_text
+from streambound.analyzer.work import spend
 
 _NAME = re.compile(r"--[ \t]*name:[ \t]*([^\s]+)\s*")
 _DIALECT = Spark()
+_STEPS = 20
+"""What it takes to parse a token."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,7 @@ def split_statements(source: SourceText, only: Sequence[int] | None = None) -> t
     A statement that does not parse carries an ``SB001`` diagnostic.
     """
     try:
-        tokens = whole_strings(_DIALECT.tokenize(source.text), source.text)
+        tokens = whole_strings(whole_numerals(_DIALECT.tokenize(source.text), source.text), source.text)
     except TokenError:
         whole = source.span(0, len(source.text))
         return (Statement(Path(source.file).stem, source, whole, (), None, (unreadable_text(source),)),)
@@ -111,6 +115,7 @@ def _statement(name: str, source: SourceText, chunk: list[Token]) -> Statement:
 
 def _parsed(source: SourceText, chunk: list[Token]) -> exp.Expr | Diagnostic:
     """A statement's tree, or what is wrong with its syntax."""
+    spend(_STEPS * len(chunk))
     if wrong := string_as_name(source, chunk):
         return wrong
     try:

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from sqlglot.errors import ParseError
 from sqlglot.tokenizer_core import Token, TokenType
 
-from analyzer.diagnostics import Diagnostic
-from analyzer.lexical import unclosed
-from analyzer.spans import SourceText, Span
+from streambound.analyzer.diagnostics import Diagnostic
+from streambound.analyzer.lexical import unclosed
+from streambound.analyzer.spans import SourceText, Span
 
 _KEYWORDS = ("SELECT", "DISTINCT", "FROM", "WHERE", "JOIN", "UNION", "WITH", "BETWEEN", "INTERVAL")
 _STARTS = (TokenType.SELECT, TokenType.WITH, TokenType.FROM)

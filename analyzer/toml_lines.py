@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 
-from analyzer.spans import SourceText, Span
+from streambound.analyzer.spans import SourceText, Span
 
 Path = tuple[str, ...]
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from analyzer.errors import CatalogError
-from analyzer.spans import Excerpt
+from streambound.analyzer.errors import CatalogError
+from streambound.analyzer.spans import Excerpt
 
 Path = tuple[str, ...]
 

@@ -36,6 +36,13 @@ _NAMES = {
     Family.STRING: ("string", "varchar", "char", "character"),
     Family.OTHER: ("binary", "void", "variant", "interval", "array", "map", "struct"),
 }
+_BITS = {"tinyint": 8, "byte": 8, "smallint": 16, "short": 16, "int": 32, "integer": 32, "float": 32, "real": 32}
+_MOST_BITS = 64
+_RANGES = {
+    "boolean": (0, 1),
+    **dict.fromkeys(("tinyint", "byte"), (-(2**7), 2**7 - 1)),
+    **dict.fromkeys(("smallint", "short"), (-(2**15), 2**15 - 1)),
+}
 _FAMILY = {name: family for family, names in _NAMES.items() for name in names}
 _PATTERN = re.compile(r"\s*([a-z_]+)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)|<.*>|\s[a-z ]+)?\s*$", re.S)
 
@@ -56,6 +63,41 @@ class DataType:
         (True, True, False)
         """
         return self.family in DISCRETE or (self.family is Family.DECIMAL and self.scale is not None)
+
+    @property
+    def with_article(self) -> str:
+        """The type's name in a sentence.
+
+        >>> parse_type("int").with_article, parse_type("bigint").with_article
+        ('an int', 'a bigint')
+        """
+        return f"{'an' if self.name[0] in 'aei' else 'a'} {self.name}"
+
+    @property
+    def precision(self) -> int:
+        """The decimal digits that values of an integer or decimal type have at most.
+
+        >>> parse_type("decimal(9,2)").precision, parse_type("decimal").precision, parse_type("int").precision
+        (9, 10, 10)
+        """
+        if self.family is Family.INTEGER:
+            return len(str(2 ** (self.bits - 1))) + (self.bits == _MOST_BITS)  # 19 digits, but Spark says 20
+        declared = re.search(r"\(\s*(\d+)", self.name)
+        return int(declared.group(1)) if declared else 10
+
+    @property
+    def bits(self) -> int:
+        """How many bits an integer or floating-point number of the type has."""
+        return _BITS.get(self.name, _MOST_BITS)
+
+    @property
+    def range(self) -> tuple[int, int] | None:
+        """The least and the greatest value of a type that is a domain by itself (theory: "Values"); None for others.
+
+        >>> parse_type("tinyint").range, parse_type("int").range
+        ((-128, 127), None)
+        """
+        return _RANGES.get(re.split(r"\W", self.name, maxsplit=1)[0])
 
     def comparable(self, other: DataType) -> bool:
         """Whether values of the two types may be compared without a cast that changes them."""

@@ -2,42 +2,22 @@
 
 from __future__ import annotations
 
-import sys
+import re
+import struct
 from datetime import UTC, date, datetime, timedelta
-from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 
-from analyzer.types import DataType, Family
+from streambound.analyzer.calendar_text import parse_date, parse_timestamp
+from streambound.analyzer.types import DataType, Family
 
 Value = int | Fraction | str
 
-MICROSECONDS = 1_000_000
 MOST_DIGITS = 400
 """Numbers with more digits than any Spark type holds are refused, before they take memory."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_BOOLEANS = {"true": 1, "false": 0}
-
-
-def parse_date(text: str) -> int:
-    """Days since 1970-01-01; raises ValueError.
-
-    >>> parse_date("1970-01-03")
-    2
-    """
-    return (date.fromisoformat(text.strip()) - _EPOCH.date()).days
-
-
-def parse_timestamp(text: str) -> int:
-    """Microseconds since 1970-01-01 00:00 UTC; a text without an offset is read as UTC; raises ValueError.
-
-    >>> parse_timestamp("1970-01-01 00:00:01.5")
-    1500000
-    """
-    moment = datetime.fromisoformat(text.strip())
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    elapsed = moment - _EPOCH
-    return (elapsed.days * 86_400 + elapsed.seconds) * MICROSECONDS + elapsed.microseconds
+_INFINITE = 0x7F80_0000
+"""The bits of an infinite number of 32 bits; all others of its sign have less."""
+_NUMERAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(?:[eE]([+-]?\d+))?", re.A)
 
 
 def encode_text(text: str, kind: DataType) -> Value:
@@ -48,8 +28,8 @@ def encode_text(text: str, kind: DataType) -> Value:
         case Family.DATE:
             return parse_date(text)
         case Family.TIMESTAMP:
-            return parse_timestamp(text)
-    raise ValueError(f"{text!r} is not a {kind.name}")
+            return parse_timestamp(text, local=kind.name == "timestamp_ntz")
+    raise ValueError(f"{text!r} is not {kind.with_article}")
 
 
 def encode_number(number: Fraction, kind: DataType) -> Value:
@@ -63,47 +43,61 @@ def encode_number(number: Fraction, kind: DataType) -> Value:
             return number
         case Family.DECIMAL:
             return number * Fraction(10) ** (kind.scale or 0)
-        case Family.FLOAT if abs(number) <= Fraction(sys.float_info.max):
-            return Fraction(float(number))
         case Family.FLOAT:
-            raise ValueError(f"the number is out of range for a {kind.name}")
-    raise ValueError(f"{number} is not a {kind.name}")
+            return nearest(number, kind)
+    raise ValueError(f"{number} is not {kind.with_article}")
+
+
+def nearest(number: Fraction, kind: DataType) -> Fraction:
+    """The floating-point number of a type that is nearest, of two the even one; raises ValueError beyond them.
+
+    >>> nearest(Fraction(1, 10), DataType("float", Family.FLOAT)) == Fraction(0.10000000149011612)
+    True
+    """
+    try:
+        double = float(number)
+        if kind.bits == 64:
+            return Fraction(double)
+        single = struct.unpack("<i", struct.pack("<f", double))[0]
+    except OverflowError as error:
+        raise ValueError(f"the number is out of range for {kind.with_article}") from error
+    # What is nearest to the nearest number of 64 bits may be the one beside it: compare with both neighbours.
+    places = [place for place in (single - 1, single, single + 1) if place % 2**31 < _INFINITE and place + 2**31 >= 0]
+    numbers = {place: Fraction(struct.unpack("<f", struct.pack("<i", place))[0]) for place in places}
+    return min(numbers.items(), key=lambda item: (abs(item[1] - number), item[0] % 2))[1]
 
 
 def number(text: str) -> Fraction:
-    """A numeric literal's exact value; raises ValueError."""
-    try:
-        exact = Decimal(text)
-    except InvalidOperation as error:
-        raise ValueError(f"{text!r} is not a number") from error
-    if not exact.is_finite() or abs(exact.adjusted()) > MOST_DIGITS:
+    """A numeral's exact value; raises ValueError."""
+    found = _NUMERAL.fullmatch(text)
+    if found is None:
+        raise ValueError(f"{text!r} is not a number")
+    if (
+        max(map(len, (found.group(1), found.group(2) or ""))) > MOST_DIGITS
+        or abs(int(found.group(2) or 0)) > MOST_DIGITS
+    ):
         raise ValueError(f"{text!r} is out of range")
-    return Fraction(exact)
+    return Fraction(text)
 
 
 def encode_toml(value: object, kind: DataType) -> Value:
     """A TOML value (of a ``domain``) as a value of ``kind``; raises ValueError when it does not fit."""
     if isinstance(value, bool):
         if kind.family is not Family.BOOLEAN:
-            raise ValueError(f"{str(value).lower()} is not a {kind.name}")
+            raise ValueError(f"{str(value).lower()} is not {kind.with_article}")
         return int(value)
     if isinstance(value, int | float):
         encoded = encode_number(number(str(value)), kind)
         if kind.discrete and isinstance(encoded, Fraction) and encoded.denominator != 1:
-            raise ValueError(f"{value} is not a {kind.name}")
+            raise ValueError(f"{value} is not {kind.with_article}")
         return int(encoded) if kind.discrete else encoded
-    if isinstance(value, datetime):
+    if isinstance(value, datetime) and kind.family is not Family.DATE:
         return encode_text(value.isoformat(), kind)
-    if isinstance(value, date):
+    if isinstance(value, date) and not isinstance(value, datetime):
         return encode_text(value.isoformat(), kind)
     if isinstance(value, str):
         return encode_text(value, kind)
-    raise ValueError(f"{value!r} is not a {kind.name}")
-
-
-def encode_boolean(text: str) -> int:
-    """``true`` or ``false`` in any case, as 1 or 0."""
-    return _BOOLEANS[text.lower()]
+    raise ValueError(f"{value} is not {kind.with_article}")
 
 
 def decode(value: Value, kind: DataType) -> str:

@@ -8,11 +8,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
-from analyzer.catalog import Catalog, find_catalog, load_catalog
-from analyzer.errors import CatalogError, InputError, UsageError
-from analyzer.query_files import STDIN, fitting, linked
-from analyzer.spans import SourceText
-from analyzer.sql_files import read_sql
+from streambound.analyzer.catalog import Catalog, find_catalog, load_catalog
+from streambound.analyzer.errors import CatalogError, InputError, UsageError
+from streambound.analyzer.query_files import STDIN, fitting, linked
+from streambound.analyzer.spans import SourceText
+from streambound.analyzer.sql_files import read_sql
 
 
 class Sources(Protocol):

@@ -20,15 +20,13 @@ from typing import Any
 
 import numpy as np
 
+from streambound.benchmarks.measuring import in_turn, memory, rate, resident_mib
+from streambound.benchmarks.native import AGGREGATE, PROVIDERS, aggregated, as_installed, by_spark, drain, stream
+from streambound.benchmarks.workloads import FORMATS, W1, WORKLOADS, Workload
+from streambound.synopsis_exec.codegen import job_text
+from streambound.synopsis_exec.simulate import load_kernel
+
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-from benchmarks.measuring import in_turn, memory, rate, resident_mib  # noqa: E402
-from benchmarks.native import AGGREGATE, PROVIDERS, aggregated, as_installed, by_spark, drain, stream  # noqa: E402
-from benchmarks.workloads import FORMATS, W1, WORKLOADS, Workload  # noqa: E402
-from synopsis_exec.codegen import job_text  # noqa: E402
-from synopsis_exec.simulate import load_kernel  # noqa: E402
-
 README = ROOT / "benchmarks" / "README.md"
 START, END = "<!-- executor -->", "<!-- end of executor -->"
 INSTALLED = "Spark's default settings"
@@ -229,7 +227,7 @@ def beside(clock: float, processor: float) -> tuple[str, str]:
 
 def two_cores(rows: int, rounds: int) -> Rows:
     """The job on two cores against one, where the kernel takes most of the time and the executors fold."""
-    from benchmarks.spread import cores
+    from streambound.benchmarks.spread import cores
 
     (one, first), (two, second) = cores(rows, rounds)
     times = [(one, f"{first:.2f} s by the clock"), (two, f"{second:.2f} s by the clock")]

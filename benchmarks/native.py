@@ -13,12 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from streambound.benchmarks.measuring import processor_seconds, rate
+from streambound.benchmarks.workloads import FORMATS, W1, Workload
+
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-from benchmarks.measuring import processor_seconds, rate  # noqa: E402
-from benchmarks.workloads import FORMATS, W1, Workload  # noqa: E402
-
 PROVIDERS = {
     "default provider": "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider",
     "RocksDB, state format 4": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
@@ -154,8 +152,8 @@ def joined(spark: Any, workload: Workload, folder: Path, provider: str) -> Any:
 def main() -> None:
     from dataclasses import replace
 
-    from synopsis_exec.codegen import job_text
-    from synopsis_exec.simulate import load_kernel
+    from streambound.synopsis_exec.codegen import job_text
+    from streambound.synopsis_exec.simulate import load_kernel
 
     kind, folder, what, installed, seconds = sys.argv[1:]
     assert kind in FORMATS

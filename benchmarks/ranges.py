@@ -8,22 +8,19 @@ streams are joined by equality, is also cut into as many parts by that key, whic
 from __future__ import annotations
 
 import statistics
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from streambound.benchmarks.executor import columns_of
+from streambound.benchmarks.workloads import W1, W2, Workload
+from streambound.synopsis_exec.codegen import job_text
+from streambound.synopsis_exec.simulate import load_kernel
+
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-import numpy as np  # noqa: E402
-
-from benchmarks.executor import columns_of  # noqa: E402
-from benchmarks.workloads import W1, W2, Workload  # noqa: E402
-from synopsis_exec.codegen import job_text  # noqa: E402
-from synopsis_exec.simulate import load_kernel  # noqa: E402
-
 ROWS = 4_000_000
 RANGES = (1, 2, 4, 8, 16, 32, 64)
 ROUNDS = 3

@@ -20,27 +20,25 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.catalog import Catalog, catalog_from_mapping
+from streambound.analyzer.closure import close
+from streambound.analyzer.query import Query
+from streambound.analyzer.spans import SourceText
+from streambound.benchmarks.registry import registry
+from streambound.benchmarks.wide_query import SHAPES, Shape, wide_query
+from streambound.criteria.check import check_source
+from streambound.criteria.paper import PaperBranch, preprocessed
+from streambound.criteria.theorem1 import CLAUSES
+from streambound.preprocess.derive_lto import derive_lto
+
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-from analyzer.boundedness import Facts  # noqa: E402
-from analyzer.catalog import Catalog, catalog_from_mapping  # noqa: E402
-from analyzer.closure import close  # noqa: E402
-from analyzer.query import Query  # noqa: E402
-from analyzer.spans import SourceText  # noqa: E402
-from benchmarks.registry import registry  # noqa: E402
-from benchmarks.wide_query import SHAPES, Shape, wide_query  # noqa: E402
-from criteria.check import check_source  # noqa: E402
-from criteria.paper import PaperBranch, preprocessed  # noqa: E402
-from criteria.theorem1 import CLAUSES  # noqa: E402
-from preprocess.derive_lto import derive_lto  # noqa: E402
-
 README = ROOT / "benchmarks" / "README.md"
 STREAMS = (5, 10, 15, 20, 25, 30)
 PATIENCE = 10
 """Seconds after which the paper's pipeline is given up."""
 RELATED = Shape("the paper's fragment", operators=("<", "=", ">"), offsets=False, ranges=0.3, domains=False)
-CHECK = ("cli.py", "check", "--no-cache", "-j1")
+CHECK = ("-m", "streambound", "check", "--no-cache", "-j1")
 """A check as the first one is, in one process."""
 START, END = "<!-- results -->", "<!-- end -->"
 

@@ -23,21 +23,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from streambound.analyzer.catalog import catalog_from_mapping
+from streambound.analyzer.lower import lower
+from streambound.analyzer.spans import SourceText
+from streambound.analyzer.statements import split_statements
+from streambound.benchmarks.soak_expected import Compared, compared
+from streambound.benchmarks.soak_input import Disorder, Written, write_disordered
+from streambound.benchmarks.workloads import W2
+from streambound.criteria.verdict import decide
+from streambound.synopsis_exec.codegen import job_text
+from streambound.synopsis_exec.plan import make_plan
+from streambound.synopsis_exec.resident import resident
+
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-from analyzer.catalog import catalog_from_mapping  # noqa: E402
-from analyzer.lower import lower  # noqa: E402
-from analyzer.spans import SourceText  # noqa: E402
-from analyzer.statements import split_statements  # noqa: E402
-from benchmarks.soak_expected import Compared, compared  # noqa: E402
-from benchmarks.soak_input import Disorder, Written, write_disordered  # noqa: E402
-from benchmarks.workloads import W2  # noqa: E402
-from criteria.verdict import decide  # noqa: E402
-from synopsis_exec.codegen import job_text  # noqa: E402
-from synopsis_exec.plan import make_plan  # noqa: E402
-from synopsis_exec.resident import resident  # noqa: E402
-
 README = ROOT / "benchmarks" / "README.md"
 START, END = "<!-- soak -->", "<!-- end of soak -->"
 WORKLOAD = replace(W2, rows_per_timestamp=5)

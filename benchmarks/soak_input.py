@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from benchmarks.workloads import FIRST_FILE, Workload
+from streambound.benchmarks.workloads import FIRST_FILE, Workload
 
 Columns = dict[str, Any]
 

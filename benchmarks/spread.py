@@ -18,11 +18,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+from streambound.benchmarks.workloads import DENSE, LEAST, SECONDS, W1, W2, W3, Workload
+
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-from benchmarks.workloads import DENSE, LEAST, SECONDS, W1, W2, W3, Workload  # noqa: E402
-
 DRIVER, EXECUTORS = 10**12, 0
 BY_NAME = {workload.name: workload for workload in (W1, W2, W3, DENSE, LEAST, SECONDS)}
 DOCS = ROOT / "docs" / "executor.md"
@@ -34,9 +32,9 @@ def child(name: str, folder: str, rows: int, driver_rows: int, rounds: int, coun
     ``counting`` says that rows which are the same are always counted first (1), never (0), or where the job says (2);
     ``keyed`` the same of whether executors fold by key.
     """
-    from benchmarks.executor import run_job
-    from synopsis_exec.codegen import job_text
-    from synopsis_exec.simulate import load_kernel
+    from streambound.benchmarks.executor import run_job
+    from streambound.synopsis_exec.codegen import job_text
+    from streambound.synopsis_exec.simulate import load_kernel
 
     workload: Workload = BY_NAME[name]
     job = load_kernel(job_text(workload.plan(folder.lstrip("/")), keyed=None if keyed == 2 else bool(keyed)))

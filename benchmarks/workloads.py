@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from analyzer.catalog import catalog_from_mapping
-from analyzer.lower import lower
-from analyzer.spans import SourceText
-from analyzer.statements import split_statements
-from criteria.verdict import decide
-from synopsis_exec.plan import make_plan
-from synopsis_exec.plan_ir import Plan
+from streambound.analyzer.catalog import catalog_from_mapping
+from streambound.analyzer.lower import lower
+from streambound.analyzer.spans import SourceText
+from streambound.analyzer.statements import split_statements
+from streambound.criteria.verdict import decide
+from streambound.synopsis_exec.plan import make_plan
+from streambound.synopsis_exec.plan_ir import Plan
 
 FIRST_FILE = 1_600_000_000
 """The modification time of a first file: Spark reads files in the order of these times."""

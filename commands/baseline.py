@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from commands.configured import configured, policy_of, workspace_of
-from commands.failures import tell_defects
-from commands.options import PathArgument, common_options
-from commands.saying import say
-from commands.stale import say_stale
+from streambound.commands.configured import configured, policy_of, workspace_of
+from streambound.commands.failures import tell_defects
+from streambound.commands.options import PathArgument, common_options
+from streambound.commands.saying import say
+from streambound.commands.stale import say_stale
 
 if TYPE_CHECKING:
-    from gate.baseline import Baseline
-    from gate.policy import Policy
-    from gate.ratchet import Ratchet
-    from reports.outcome import Outcome
+    from streambound.gate.baseline import Baseline
+    from streambound.gate.policy import Policy
+    from streambound.gate.ratchet import Ratchet
+    from streambound.reports.outcome import Outcome
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _LISTED = 20
@@ -70,11 +70,11 @@ def create(
     Exit status: 0 when everything that would fail a check is recorded; 1 when some findings cannot be, 3 when something
     could not be read or parsed.
     """
-    from analyzer.errors import UsageError
-    from commands.statement import write_file
-    from gate.baseline import Baseline, baseline_text
-    from gate.exit_status import not_judged
-    from gate.ratchet import entries, refused
+    from streambound.analyzer.errors import UsageError
+    from streambound.commands.statement import write_file
+    from streambound.gate.baseline import Baseline, baseline_text
+    from streambound.gate.exit_status import not_judged
+    from streambound.gate.ratchet import entries, refused
 
     file = baseline_file
     if file.exists():
@@ -106,9 +106,9 @@ def update(
     With PATHS only the entries of those files are looked at, and those of files that are gone. Entries of a file with
     a statement that cannot be analysed stay: whether they are stale is not known.
     """
-    from gate.baseline import baseline_text
-    from gate.writing import write_texts
-    from reports.visible import visible
+    from streambound.gate.baseline import baseline_text
+    from streambound.gate.writing import write_texts
+    from streambound.reports.visible import visible
 
     file = baseline_file
     known, found, _ = _compared(paths, file, catalog_file, allow_empty, debug)
@@ -129,9 +129,9 @@ def check(
     color: bool | None, debug: bool,
 ) -> None:  # fmt: skip
     """Compare: exit with 1 for a finding that is not in the baseline, or for an entry that is stale."""
-    from analyzer.diagnostics import ORDER
-    from gate.exit_status import exit_status, fails
-    from reports.visible import visible
+    from streambound.analyzer.diagnostics import ORDER
+    from streambound.gate.exit_status import exit_status, fails
+    from streambound.reports.visible import visible
 
     file = baseline_file
     _, found, policy = _compared(paths, file, catalog_file, allow_empty, debug)
@@ -152,8 +152,8 @@ def check(
 def _compared(
     paths: tuple[Path, ...], file: Path, catalog_file: Path | None, allow_empty: bool, debug: bool
 ) -> tuple[Baseline, Ratchet, Policy]:
-    from gate.baseline import read_baseline
-    from gate.ratchet import ratchet
+    from streambound.gate.baseline import read_baseline
+    from streambound.gate.ratchet import ratchet
 
     known = read_baseline(file)
     outcomes, policy = _outcomes(paths, known.criteria, catalog_file, allow_empty, debug)
@@ -163,12 +163,12 @@ def _compared(
 def _outcomes(
     paths: tuple[Path, ...], criteria: str, catalog_file: Path | None, allow_empty: bool, debug: bool
 ) -> tuple[tuple[Outcome, ...], Policy]:
-    from analyzer.query_files import query_files
-    from gate.cache import Cache, cache_directory
-    from gate.check_files import Settings, check_files
-    from gate.processors import processors
-    from gate.reported import reported
-    from gate.suppressions import today
+    from streambound.analyzer.query_files import query_files
+    from streambound.gate.cache import Cache, cache_directory
+    from streambound.gate.check_files import Settings, check_files
+    from streambound.gate.processors import processors
+    from streambound.gate.reported import reported
+    from streambound.gate.suppressions import today
 
     workspace = workspace_of(catalog_file)
     files = query_files(paths, allow_empty) if paths else workspace.registered(allow_empty)

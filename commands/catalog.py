@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from commands.options import OutputFile
-from commands.statement import put
+from streambound.commands.options import OutputFile
+from streambound.commands.statement import put
 
 if TYPE_CHECKING:
-    from importing.tables import ImportedTable
+    from streambound.importing.tables import ImportedTable
 
 _FORMATS = ("flink", "spark", "avro", "session")
 
@@ -48,10 +48,10 @@ def import_(
     What has no counterpart is left out and said, in a comment and as a warning; nothing is guessed. A stream whose
     application time is not known is written in comments, and the exit status is 1.
     """
-    from importing.tables import accepted, decided, toml_text
+    from streambound.importing.tables import accepted, decided, toml_text
 
     if timestamp is not None and relation:
-        from analyzer.errors import UsageError
+        from streambound.analyzer.errors import UsageError
 
         raise UsageError("a relation has no application time", remedy="leave out --timestamp or --relation")
     tables = [accepted(decided(table, timestamp, relation)) for table in _tables(sources, format_name, name)]
@@ -65,11 +65,11 @@ def import_(
 
 
 def _tables(sources: tuple[str, ...], format_name: str | None, name: str) -> Iterator[ImportedTable]:
-    from analyzer.errors import UsageError
-    from importing.formats import FORMATS, format_of
+    from streambound.analyzer.errors import UsageError
+    from streambound.importing.formats import FORMATS, format_of
 
     if format_name == "session":
-        from importing.spark_session import spark_session
+        from streambound.importing.spark_session import spark_session
 
         yield from spark_session(sources)
         return
@@ -88,7 +88,7 @@ def _tables(sources: tuple[str, ...], format_name: str | None, name: str) -> Ite
 
 
 def _text(file: Path) -> str:
-    from analyzer.errors import InputError
+    from streambound.analyzer.errors import InputError
 
     try:
         return file.read_bytes().decode("utf-8-sig")

@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from commands.comparing import Comparison, compare_options
-from commands.configured import configured, given, policy_of, workspace_of
-from commands.failures import tell_defects
-from commands.fixing import FixOptions, fix_options, fixed
-from commands.options import PathArgument, colored, common_options
-from commands.outputs import Output, OutputOption, details, outputs, put
-from commands.saying import say
-from commands.streams import reporting
-from commands.watching import Watchable, watched
-from reports.formats import FORMAT_NAMES
+from streambound.commands.comparing import Comparison, compare_options
+from streambound.commands.configured import configured, given, policy_of, workspace_of
+from streambound.commands.failures import tell_defects
+from streambound.commands.fixing import FixOptions, fix_options, fixed
+from streambound.commands.options import PathArgument, colored, common_options
+from streambound.commands.outputs import Output, OutputOption, details, outputs, put
+from streambound.commands.saying import say
+from streambound.commands.streams import reporting
+from streambound.commands.watching import Watchable, watched
+from streambound.reports.formats import FORMAT_NAMES
 
 if TYPE_CHECKING:
-    from analyzer.workspace import Sources, Workspace
-    from reports.outcome import Outcome
+    from streambound.analyzer.workspace import Sources, Workspace
+    from streambound.reports.outcome import Outcome
 
 _CRITERIA = ("exact", "paper")
 _SEVERITIES = ("error", "warning", "note")
@@ -78,12 +78,12 @@ def check(
     when neither is proved, unsupported when it is outside the query language, and error when it is wrong.
     Everything but bounded is a finding.
     """
-    from analyzer.query_files import query_files
-    from gate.cache import Cache, cache_directory
-    from gate.check_files import REPAIRED, Settings, check_files
-    from gate.processors import processors
-    from gate.reported import reported
-    from gate.suppressions import today
+    from streambound.analyzer.query_files import query_files
+    from streambound.gate.cache import Cache, cache_directory
+    from streambound.gate.check_files import REPAIRED, Settings, check_files
+    from streambound.gate.processors import processors
+    from streambound.gate.reported import reported
+    from streambound.gate.suppressions import today
 
     if watch:
         watched(click.get_current_context())
@@ -137,7 +137,7 @@ def _note_unseen(workspace: Workspace, paths: tuple[Path, ...]) -> None:
 
 def _note_unneeded(workspace: Workspace, found: tuple[Outcome, ...]) -> None:
     """Say what the catalog allows and no registered query needs."""
-    from gate.reported import unneeded
+    from streambound.gate.reported import unneeded
 
     catalog = workspace.catalog()
     for code, line in unneeded(found, catalog):

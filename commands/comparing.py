@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from commands.options import PathArgument
-from commands.saying import say
-from commands.stale import say_stale
+from streambound.commands.options import PathArgument
+from streambound.commands.saying import say
+from streambound.commands.stale import say_stale
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from analyzer.errors import CatalogError
-    from analyzer.workspace import Workspace
-    from gate.against import Judge
-    from gate.policy import Policy
-    from reports.beside import Beside
-    from reports.outcome import Outcome
+    from streambound.analyzer.errors import CatalogError
+    from streambound.analyzer.workspace import Workspace
+    from streambound.gate.against import Judge
+    from streambound.gate.policy import Policy
+    from streambound.reports.beside import Beside
+    from streambound.reports.outcome import Outcome
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _LISTED = 20
@@ -56,7 +56,7 @@ class Comparison:
 
     def require_sense(self, fixing: bool, transitions_given: bool) -> None:
         """Raise UsageError where the options contradict each other, CatalogError for what is no baseline."""
-        from analyzer.errors import UsageError
+        from streambound.analyzer.errors import UsageError
 
         if transitions_given and self.against is None:
             raise UsageError("--transitions-only needs another state", remedy="add --against REF, as in origin/main")
@@ -69,13 +69,13 @@ class Comparison:
         judge: Judge,
     ) -> tuple[tuple[Outcome, ...], Beside, int]:  # fmt: skip
         """The findings, those known marked and those on what changed added; what they are beside; the exit status."""
-        from gate.beside import beside
-        from gate.exit_status import exit_status
-        from gate.reported import leveled
+        from streambound.gate.beside import beside
+        from streambound.gate.exit_status import exit_status
+        from streambound.gate.reported import leveled
 
         known, held = self._baseline(), None
         if known is not None:
-            from gate.ratchet import ratchet
+            from streambound.gate.ratchet import ratchet
 
             held = ratchet(found, known, self.policy)
             found = held.outcomes
@@ -88,7 +88,7 @@ class Comparison:
         stale = int(held is not None and bool(held.stale))
         if self.against is None:
             return found, beside(None, (), known, held), exit_status(found, self.policy.least) or stale
-        from gate.against import against
+        from streambound.gate.against import against
 
         since = against(self.against, found, workspace, files, paths, judge, self.policy)
         since = replace(since, outcomes=leveled(since.outcomes, self.policy))
@@ -99,7 +99,7 @@ class Comparison:
     def _baseline(self) -> Any:
         if self.baseline_file is None:
             return None
-        from gate.baseline import read_baseline
+        from streambound.gate.baseline import read_baseline
 
         return read_baseline(self.baseline_file, self.policy.value("criteria"))
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import click
 
-from commands.options import OutputFile, QueryArgument, common_options
-from commands.statement import job_of, write_file
+from streambound.commands.options import OutputFile, QueryArgument, common_options
+from streambound.commands.saying import doing
+from streambound.commands.statement import job_of, write_file
 
 
 @click.command("compile")
@@ -25,10 +26,11 @@ def compile_(
 
     The same query, catalog and version of streambound give the same file, byte for byte; its header has their hashes.
     """
-    from criteria.check import find_statement
+    from streambound.criteria.check import find_statement
 
-    catalog, checked = find_statement(query, name, catalog_file)
-    text = job_of(catalog, checked)
+    with doing("compiling the query"):
+        catalog, checked = find_statement(query, name, catalog_file)
+        text = job_of(catalog, checked)
     if check:
         _check(output, text, query)
         return
@@ -41,8 +43,8 @@ def compile_(
 
 def _check(output: Path | None, text: str, query: str) -> None:
     """Compare a job file with the job; raises StaleJobError where it differs, InputError where it cannot be read."""
-    from analyzer.errors import InputError, StaleJobError, UsageError
-    from synopsis_exec.stale import causes, difference
+    from streambound.analyzer.errors import InputError, StaleJobError, UsageError
+    from streambound.synopsis_exec.stale import causes, difference
 
     if output is None:
         raise UsageError("--check compares with a file", remedy="name the job with -o FILE")

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from commands.check import check
-from commands.configured import OPTIONS, configured, given, workspace_of
-from commands.options import PathArgument, common_options
+from streambound.commands.check import check
+from streambound.commands.configured import OPTIONS, configured, given, workspace_of
+from streambound.commands.options import PathArgument, common_options
 
 if TYPE_CHECKING:
-    from analyzer.catalog import Catalog
+    from streambound.analyzer.catalog import Catalog
 
 Row = tuple[str, Any, str]
 """A setting, its value (None where nothing is set), and its origin."""
@@ -41,7 +41,7 @@ def show(
     streambound config show                          what a bare check does
     streambound config show queries/legacy/q.sql     with the overrides that this file fits
     """
-    from analyzer.workspace import relative
+    from streambound.analyzer.workspace import relative
 
     catalog = workspace_of(catalog_file).default
     rows = list(_rows(catalog, None if file is None else str(relative(file.absolute()))))
@@ -60,9 +60,9 @@ config.add_command(configured(show))
 
 
 def _rows(catalog: Catalog | None, file: str | None) -> Iterator[Row]:
-    from analyzer.settings import KEYS
-    from analyzer.toml_lines import toml_lines
-    from gate.policy import Policy
+    from streambound.analyzer.settings import KEYS
+    from streambound.analyzer.toml_lines import toml_lines
+    from streambound.gate.policy import Policy
 
     if catalog is None:
         yield "catalog", None, "the nearest streams.toml of each query file; its [check] is not read"
@@ -87,7 +87,7 @@ def _rows(catalog: Catalog | None, file: str | None) -> Iterator[Row]:
 
 
 def _row(name: str, default: Any, catalog: Catalog | None, file: str | None) -> Row:
-    from gate.policy import Policy
+    from streambound.gate.policy import Policy
 
     parameter = OPTIONS[name]
     value = click.get_current_context().params[parameter]

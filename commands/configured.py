@@ -10,8 +10,8 @@ import click
 from click.core import ParameterSource
 
 if TYPE_CHECKING:
-    from analyzer.workspace import Workspace
-    from gate.policy import Policy
+    from streambound.analyzer.workspace import Workspace
+    from streambound.gate.policy import Policy
 
 OPTIONS = {
     "fail-on": "fail_on",
@@ -40,7 +40,7 @@ def configured(command: click.Command) -> click.Command:
 
 def workspace_of(catalog_file: Path | None, stdin_name: Path | None = None) -> Workspace:
     """The workspace of this invocation, which was read for the options; the next time it is read again."""
-    from analyzer.workspace import Workspace
+    from streambound.analyzer.workspace import Workspace
 
     context = click.get_current_context(silent=True)
     found = context.meta.pop(_WORKSPACE, None) if context is not None else None
@@ -54,7 +54,7 @@ def given(parameter: str) -> bool:
 
 def policy_of(workspace: Workspace, run: Mapping[str, Any] | None = None, **asked: Any) -> Policy:
     """What the command line asks for, and ``asked``, over what the catalog says of single files."""
-    from gate.policy import Policy
+    from streambound.gate.policy import Policy
 
     params = click.get_current_context().params
     found = {key: params[name] for key, name in OPTIONS.items() if name in params and given(name)}
@@ -78,7 +78,7 @@ def defaults(workspace: Workspace) -> dict[str, Any]:
         return {}
     found = {OPTIONS[key]: setting.value for key, setting in catalog.settings.values.items()}
     if "baseline_file" in found:
-        from gate.policy import baseline_path
+        from streambound.gate.policy import baseline_path
 
         found["baseline_file"] = str(baseline_path(catalog, found["baseline_file"]))
     return found

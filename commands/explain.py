@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from commands.options import QueryArgument, colored, common_options
-from commands.statement import decision_of, job_of, put
+from streambound.commands.options import QueryArgument, colored, common_options
+from streambound.commands.statement import decision_of, job_of, put
 
 if TYPE_CHECKING:
-    from analyzer.catalog import Catalog
-    from criteria.check import Checked
+    from streambound.analyzer.catalog import Catalog
+    from streambound.criteria.check import Checked
 
 _STAGES = (
     "derivation",
@@ -78,16 +78,16 @@ def explain(
     if _is_code(query):
         put(_code_text(query, colored(color) and output is None), output)
         return
-    from criteria.check import find_statement
-    from reports.explanation import stage_text
-    from reports.visible import visible
+    from streambound.criteria.check import find_statement
+    from streambound.reports.explanation import stage_text
+    from streambound.reports.visible import visible
 
     drawing = format_name or _SUFFIXES.get(output.suffix.lower() if output else "", "text")
     if drawing != "text":
         _require_drawable(emit, drawing)
     catalog, checked = find_statement(query, name, catalog_file)
     if drawing != "text":
-        from reports.drawings import draw
+        from streambound.reports.drawings import draw
 
         put(draw(emit[0], drawing, checked, decision_of(checked)), output)
         return
@@ -109,20 +109,20 @@ def _is_code(query: str) -> bool:
 
 
 def _code_text(code: str, color: bool) -> str:
-    from analyzer.errors import UsageError
-    from analyzer.rules import RULES_BY_CODE
+    from streambound.analyzer.errors import UsageError
+    from streambound.analyzer.rules import RULES_BY_CODE
 
     rule = RULES_BY_CODE.get(code.upper())
     if rule is None:
         raise UsageError(f"there is no diagnostic code {code}", remedy=f"the codes are {', '.join(RULES_BY_CODE)}")
-    from reports.code_page import code_page
-    from reports.terminal import markdown_text
+    from streambound.reports.code_page import code_page
+    from streambound.reports.terminal import markdown_text
 
     return markdown_text(code_page(rule), color)
 
 
 def _require_drawable(emit: tuple[str, ...], drawing: str) -> None:
-    from analyzer.errors import UsageError
+    from streambound.analyzer.errors import UsageError
 
     if len(emit) != 1 or emit[0] not in _DRAWN:
         remedy = "name one of them: " + " or ".join(f"--emit {stage}" for stage in _DRAWN)
@@ -130,8 +130,8 @@ def _require_drawable(emit: tuple[str, ...], drawing: str) -> None:
 
 
 def _executor_stage(stage: str, catalog: Catalog, checked: Checked, input_dir: Path | None) -> str:
-    from analyzer.errors import UsageError
-    from synopsis_exec.plan import make_plan, plan_text
+    from streambound.analyzer.errors import UsageError
+    from streambound.synopsis_exec.plan import make_plan, plan_text
 
     if stage == "job":
         return job_of(catalog, checked).rstrip("\n")
@@ -139,6 +139,6 @@ def _executor_stage(stage: str, catalog: Catalog, checked: Checked, input_dir: P
         return plan_text(make_plan(decision_of(checked), catalog))
     if input_dir is None:
         raise UsageError("--emit synopses needs recorded streams", remedy="add --input DIR")
-    from synopsis_exec.steps import steps_text
+    from streambound.synopsis_exec.steps import steps_text
 
     return steps_text(job_of(catalog, checked), make_plan(decision_of(checked), catalog), input_dir)

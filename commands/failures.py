@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from commands.saying import say
-from commands.streams import OutputLost, watch_streams
+from streambound.commands.saying import say
+from streambound.commands.streams import OutputLost, watch_streams
 
 if TYPE_CHECKING:
-    from analyzer.errors import StreamboundError
-    from reports.outcome import Outcome
+    from streambound.analyzer.errors import StreamboundError
+    from streambound.reports.outcome import Outcome
 
 MOST_DIGITS = 1_000_000
 """Of a number in decimal: a proved bound may have more than the 4,300 that Python writes by default."""
@@ -24,7 +24,7 @@ def guarded(call: Callable[[], Any]) -> Any:
     """Call a command; a failure ends the process with one message and its exit status, or raises with ``--debug``."""
     import logging
 
-    from analyzer.errors import InputError, StreamboundError
+    from streambound.analyzer.errors import InputError, StreamboundError
 
     logging.getLogger("sqlglot").setLevel(logging.ERROR)  # what it warns of is reported as unsupported
     debug = "--debug" in sys.argv[1:]
@@ -72,7 +72,7 @@ def _unnamed() -> str:
 
 def _unexpected(error: Exception) -> int:
     """Print what no command foresaw, and Java's absence, which is known only where something runs; the exit status."""
-    from synopsis_exec.java import JavaError  # takes as long to import as a tenth of a check
+    from streambound.synopsis_exec.java import JavaError  # takes as long to import as a tenth of a check
 
     if isinstance(error, JavaError):
         click.echo(f"streambound: error: {error.message}", err=True)
@@ -86,7 +86,7 @@ def _unexpected(error: Exception) -> int:
 
 def tell(error: StreamboundError) -> None:
     """Print an error: where, what, the line of the file with marks, and the way out."""
-    from reports.snippet import snippet
+    from streambound.reports.snippet import snippet
 
     say(f"streambound: error: {error.placed}")
     if error.excerpt is not None:

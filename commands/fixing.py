@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from commands.saying import say
+from streambound.commands.saying import say
 
 if TYPE_CHECKING:
-    from analyzer.workspace import Sources
-    from gate.fixing import Fixing, Judge
-    from reports.outcome import Outcome
+    from streambound.analyzer.workspace import Sources
+    from streambound.gate.fixing import Fixing, Judge
+    from streambound.reports.outcome import Outcome
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -34,8 +34,8 @@ class FixOptions:
 
     def require_sense(self, files: list[Path], criteria: str, repairs: bool | None) -> None:
         """Raise UsageError where the options contradict each other or the rest."""
-        from analyzer.errors import UsageError
-        from analyzer.query_files import STDIN
+        from streambound.analyzer.errors import UsageError
+        from streambound.analyzer.query_files import STDIN
 
         if self.unsafe and not self.wanted:
             raise UsageError("--unsafe says which fixes to apply", remedy="add --fix, or --diff to see them first")
@@ -54,11 +54,11 @@ def fix_options(command: _F) -> _F:
     """Add --fix, --unsafe and --diff."""
     options = (
         click.option("--fix", is_flag=True,
-                     help="Apply the safe repairs, which change no result, and remove suppressions that nothing needs; "
+                     help="Remove suppressions that nothing needs, which changes no result; "
                           "then check again and report what is left."),
         click.option("--unsafe", is_flag=True,
-                     help="With --fix or --diff: also the repairs that change results, of each query the one that "
-                          "changes least. Their values are examples: look at the diff."),
+                     help="With --fix or --diff: also the repairs that change results, of each query the "
+                          "first one. Their values are examples: look at the diff."),
         click.option("--diff", is_flag=True,
                      help="Print what --fix would change as a unified diff, and change nothing."),
     )  # fmt: skip
@@ -69,16 +69,16 @@ def fix_options(command: _F) -> _F:
 
 def fixed(options: FixOptions, judge: Judge, sources: Sources) -> tuple[Outcome, ...]:
     """What is left after fixing, or the diff printed and the findings as they stand."""
-    from gate.fixing import fix_all
+    from streambound.gate.fixing import fix_all
 
     fixing = fix_all(judge, sources, options.unsafe)
     if options.diff:
-        from gate.unified_diff import unified_diff
+        from streambound.gate.unified_diff import unified_diff
 
         click.echo(unified_diff(fixing.texts), nl=False)
         _say(fixing, "would be")
         return fixing.first
-    from gate.writing import write_texts
+    from streambound.gate.writing import write_texts
 
     write_texts(fixing.texts)
     _say(fixing, "")

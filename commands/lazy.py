@@ -9,12 +9,12 @@ from typing import Any
 
 import click
 
-from commands.failures import guarded
+from streambound.commands.failures import guarded
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command's name, where it is (``module:function``), and its line in the help."""
+    """A command's name, where it is (``module:function`` of this package), and its line in the help."""
 
     name: str
     place: str
@@ -23,7 +23,7 @@ class Command:
     def load(self) -> click.Command:
         """The command itself."""
         module, function = self.place.split(":")
-        found = getattr(import_module(module), function)
+        found = getattr(import_module(f"streambound.commands.{module}"), function)
         assert isinstance(found, click.Command), f"{self.place} is no command"
         found.short_help = self.summary
         return found
@@ -43,6 +43,18 @@ class Group(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of a name, imported now; None where there is none."""
         return self._lazy[cmd_name].load() if cmd_name in self._lazy else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is called; a misspelt one fails with the nearest one."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.exceptions.NoSuchCommand as error:
+            from difflib import get_close_matches
+
+            nearest = get_close_matches(error.command_name, self._lazy, n=1)
+            raise click.exceptions.NoSuchCommand(error.command_name, possibilities=nearest, ctx=ctx) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list in the help, without importing a command."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from commands.options import PathArgument
+from streambound.commands.options import PathArgument
 
 
 @click.command("lsp")
@@ -25,10 +25,10 @@ def lsp(catalog_file: Path | None, debug: bool) -> None:
     Neovim      vim.lsp.config.streambound = { cmd = { "streambound", "lsp" }, filetypes = { "sql" } }
     Helix       [language-server.streambound]  command = "streambound"  args = ["lsp"]
     """
-    from analyzer.errors import UsageError
+    from streambound.analyzer.errors import UsageError
 
     try:
-        from gate.language_server import language_server
+        from streambound.gate.language_server import language_server
     except ImportError as error:
         raise UsageError("the language server needs pygls", remedy="pip install 'streambound[lsp]'") from error
     language_server(catalog_file).start_io()

@@ -12,8 +12,8 @@ from typing import Any
 
 import click
 
-from commands.options import PathArgument, QueryArgument, common_options
-from commands.statement import decision_of, write_file, writing
+from streambound.commands.options import PathArgument, QueryArgument, common_options
+from streambound.commands.statement import decision_of, write_file, writing
 
 _STAGES = {"writing": "writing the streams", "job": "running the job", "native": "running Spark's own join"}
 
@@ -80,14 +80,15 @@ def memory(
     entries against the bound M, the rows that Spark keeps as state, Java's heap, and resident memory.
 
     \b
-    Exit status 1: there were more entries than M, or the query is not bounded.
+    Exit status 1: there were more entries than M; or there were fewer, and more and more of them until the end, so that
+    nothing shows that memory stays constant; or the query is not bounded.
     """
-    from criteria.check import find_statement
-    from reports.memory_report import memory_json, memory_lines
-    from synopsis_exec.codegen import job_text
-    from synopsis_exec.feeds import adversarial_feed, in_order, random_feed
-    from synopsis_exec.memory import Load, measure
-    from synopsis_exec.plan import make_plan
+    from streambound.criteria.check import find_statement
+    from streambound.reports.memory_report import memory_json, memory_lines
+    from streambound.synopsis_exec.codegen import job_text
+    from streambound.synopsis_exec.feeds import adversarial_feed, in_order, random_feed
+    from streambound.synopsis_exec.memory import Load, measure
+    from streambound.synopsis_exec.plan import make_plan
 
     catalog, checked = find_statement(query, name, catalog_file)
     decision = decision_of(checked)
@@ -111,8 +112,8 @@ def memory(
 
 
 def _check_shares(shares: tuple[tuple[str, float], ...], streams: list[str], adversarial: bool) -> None:
-    from analyzer.errors import UsageError
-    from analyzer.toml_reader import suggest
+    from streambound.analyzer.errors import UsageError
+    from streambound.analyzer.toml_reader import suggest
 
     if shares and adversarial:
         raise UsageError("--share goes with --random: the adversary sends as many tuples as there may be")
@@ -125,15 +126,15 @@ def _check_shares(shares: tuple[tuple[str, float], ...], streams: list[str], adv
 def _check_plot() -> None:
     from importlib.util import find_spec
 
-    from analyzer.errors import UsageError
+    from streambound.analyzer.errors import UsageError
 
     if find_spec("matplotlib") is None:
         raise UsageError("the plot needs matplotlib, which is not installed", remedy="pip install 'streambound[plot]'")
 
 
 def _write(out: Path, found: Any) -> None:
-    from reports.memory_plot import write_plots
-    from reports.memory_report import memory_json
+    from streambound.reports.memory_plot import write_plots
+    from streambound.reports.memory_report import memory_json
 
     with writing(out):
         out.mkdir(parents=True, exist_ok=True)

@@ -45,6 +45,24 @@ class OutputFile(PathArgument):
         return path
 
 
+class Folder(PathArgument):
+    """A directory that is made where there is none yet."""
+
+    name = "directory"
+
+    def __init__(self, holds: str) -> None:
+        super().__init__()
+        self.holds = holds
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The directory; fails for a file, and below one."""
+        path = Path(super().convert(value, param, ctx))
+        file = next((place for place in (path, *path.absolute().parents) if place.is_file()), None)
+        if file is not None:
+            self.fail(f"{file} is a file: name a directory, which holds {self.holds}", param, ctx)
+        return path
+
+
 class QueryArgument(click.types.StringParamType):
     """A query: its file or its name in the catalog; for some commands also a code. Shells complete files, or codes."""
 
@@ -55,7 +73,7 @@ class QueryArgument(click.types.StringParamType):
         """The codes that begin so, or else files."""
         from click.shell_completion import CompletionItem
 
-        from analyzer.rules import RULES
+        from streambound.analyzer.rules import RULES
 
         codes = [CompletionItem(rule.code) for rule in RULES if rule.code.startswith(incomplete.upper())]
         return codes if self.codes and incomplete and codes else [CompletionItem(incomplete, type="file")]

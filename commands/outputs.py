@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from commands.options import OutputFile
-from reports.formats import FORMAT_NAMES, Format, format_named
+from streambound.commands.options import OutputFile
+from streambound.reports.formats import FORMAT_NAMES, Format, format_named
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-    from reports.beside import Beside
-    from reports.outcome import Outcome
+    from streambound.reports.beside import Beside
+    from streambound.reports.outcome import Outcome
 
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 """The file that GitHub Actions shows as the summary of a step."""
@@ -70,9 +70,9 @@ def details(asked: tuple[Output, ...]) -> frozenset[str]:
 
 def put(asked: tuple[Output, ...], found: tuple[Outcome, ...], color: bool, beside: Beside) -> None:
     """Write every output, files first; where none goes to standard output, the totals go to standard error."""
-    from commands.statement import write_file
-    from reports.totals import total_text
-    from reports.visible import visible
+    from streambound.commands.statement import write_file
+    from streambound.reports.totals import total_text
+    from streambound.reports.visible import visible
 
     for output in sorted(asked, key=lambda output: output.file is None):
         text = output.form.render(found, color and output.file is None, beside) + "\n"

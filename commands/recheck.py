@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from commands.options import common_options
+from streambound.commands.options import common_options
 
 
 @click.command("recheck")
@@ -20,8 +20,8 @@ def recheck_(report: Path, catalog_file: Path | None, color: bool | None, debug:
     """
     import json
 
-    from analyzer.errors import InputError, UsageError
-    from recheck.report import recheck
+    from streambound.analyzer.errors import InputError, UsageError
+    from streambound.recheck.report import recheck
 
     try:
         text = sys.stdin.read() if str(report) == "-" else report.read_text(encoding="utf-8")

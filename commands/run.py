@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from commands.options import OutputFile, PathArgument, QueryArgument, common_options
-from commands.running import run_job
-from commands.statement import job_of
+from streambound.commands.options import Folder, OutputFile, PathArgument, QueryArgument, common_options
+from streambound.commands.running import run_job
+from streambound.commands.saying import doing
+from streambound.commands.statement import job_of
+
+if TYPE_CHECKING:
+    from streambound.analyzer.errors import StreamboundError
 
 
 @click.command("run")
@@ -17,10 +22,11 @@ from commands.statement import job_of
 @click.option("--input", "input_dir", type=PathArgument(), metavar="DIR",
               help="Holds NAME.jsonl, or a directory NAME of .jsonl files, for each stream and relation; "
                    "by default the catalog's sources.")  # fmt: skip
-@click.option("--output", type=OutputFile(), metavar="FILE", required=True, help="The results, as JSON lines.")
+@click.option("--output", type=OutputFile(), metavar="FILE",
+              help="The results, as JSON lines; required unless the catalog has a sink for them.")  # fmt: skip
 @click.option("--quarantine", type=OutputFile(), metavar="FILE",
-              help="Rows that cannot be used, with the reason; default: OUTPUT.quarantine.jsonl.")  # fmt: skip
-@click.option("--checkpoint", type=PathArgument(), metavar="DIR",
+              help="Rows that cannot be used, why, and their places; default: OUTPUT.quarantine.jsonl.")  # fmt: skip
+@click.option("--checkpoint", type=Folder("what a restart needs"), metavar="DIR",
               help="Where Spark and the job keep their state; by default a temporary directory.")  # fmt: skip
 @click.option("--multiplicity", type=click.Choice(("count", "rows")), default="count", show_default=True,
               help="Write a result once, with _mult, or as many times as there are duplicates.")  # fmt: skip
@@ -29,7 +35,7 @@ from commands.statement import job_of
                    "by default the job's own limit.")  # fmt: skip
 @common_options
 def run(
-    query: str, name: str | None, input_dir: Path | None, output: Path, quarantine: Path | None,
+    query: str, name: str | None, input_dir: Path | None, output: Path | None, quarantine: Path | None,
     checkpoint: Path | None, multiplicity: str, driver_rows: int | None, catalog_file: Path | None,
     color: bool | None, debug: bool,
 ) -> None:  # fmt: skip
@@ -38,22 +44,29 @@ def run(
     Each line of the output is a result: the select list, _ts (when it became true) and _mult (how many duplicates).
     The job stops with exit status 1 when its synopses exceed the proved bound.
     """
-    from criteria.check import find_statement
-    from reports.progress import batch_line
+    from streambound.criteria.check import find_statement
+    from streambound.reports.progress import batch_line
 
-    catalog, checked = find_statement(query, name, catalog_file)
-    quarantine = quarantine or output.with_name(output.name + ".quarantine.jsonl")
-    job = job_of(catalog, checked)
-    base = Path(catalog.file).parent
-    lines = run_job(
-        job,
-        input_dir,
-        base,
-        output,
-        quarantine,
-        checkpoint,
-        lambda r: click.echo(batch_line(r), err=True),
-        multiplicity,
-        driver_rows,
-    )
+    with doing("compiling the query") as shown:
+        catalog, checked = find_statement(query, name, catalog_file)
+        sink = catalog.sink(checked.statement.name)
+        if output is None and sink is None:
+            raise _no_place(checked.statement.name, catalog.file)
+        job = job_of(catalog, checked)
+        if output is not None and quarantine is None:
+            quarantine = output.with_name(output.name + ".quarantine.jsonl")
+
+        def note(report: dict[str, Any]) -> None:
+            shown.echo(batch_line(report), err=True)
+
+        files = (input_dir, Path(catalog.file).parent, output, quarantine, checkpoint)
+        lines = run_job(job, files, shown, note, multiplicity, driver_rows, sink)
     click.echo("\n".join(lines))
+
+
+def _no_place(name: str, catalog: str) -> StreamboundError:
+    """The error for results that nobody wants."""
+    from streambound.analyzer.errors import UsageError
+
+    remedy = f"name a file with --output FILE, or declare [sinks.{name}] in {catalog}"
+    return UsageError(f"nothing says where the results of {name} go", remedy=remedy)

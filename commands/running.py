@@ -2,36 +2,44 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from streambound.commands.saying import Doing
+
+if TYPE_CHECKING:
+    from streambound.analyzer.endpoints import Sink
+
+Files = tuple[Path | None, Path, Path | None, Path | None, Path | None]
+"""Input, where relative paths of the catalog start, output, quarantine, checkpoint."""
 
 
 def run_job(
-    job: str, input_dir: Path | None, base: Path, output: Path, quarantine: Path, checkpoint: Path | None,
-    on_batch: Callable[[dict[str, Any]], None], multiplicity: str = "count", driver_rows: int | None = None,
+    job: str, files: Files, shown: Doing, on_batch: Callable[[dict[str, Any]], None],
+    multiplicity: str = "count", driver_rows: int | None = None, sink: Sink | None = None,
 ) -> list[str]:  # fmt: skip
-    """Run a compiled job; the lines of its summary. Relative paths of the catalog's sources start at ``base``."""
-    from reports.progress import run_summary_lines
-    from synopsis_exec.runner import run_query
+    """Run a compiled job and show what it does; the lines of its summary."""
+    from streambound.reports.progress import doing_line, run_summary_lines
+    from streambound.synopsis_exec.runner import run_query
 
-    files = (input_dir, output, quarantine, checkpoint)
-    summary = run_query(job, *files, on_batch, base=base, multiplicity=multiplicity, driver_rows=driver_rows)
-    return list(run_summary_lines(summary))
+    input_dir, base, output, quarantine, checkpoint = files
 
+    def note(report: dict[str, Any]) -> None:
+        shown.now(doing_line(report))
+        if "batch" in report:
+            on_batch(report)
 
-@contextmanager
-def spinner(what: str) -> Iterator[Callable[[], None]]:
-    """A count that grows on a terminal while something runs, and nothing elsewhere."""
-    if not sys.stderr.isatty():
-        yield lambda: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    columns = (SpinnerColumn(), TextColumn("{task.completed} {task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(what, total=None)
-        yield lambda: progress.advance(task)
+    shown.now("looking for Java")
+    summary = run_query(
+        job,
+        input_dir,
+        output,
+        quarantine,
+        checkpoint,
+        note,
+        base=base,
+        multiplicity=multiplicity,
+        driver_rows=driver_rows,
+    )
+    return list(run_summary_lines(summary, sink))

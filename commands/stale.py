@@ -5,19 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from commands.saying import say
+from streambound.commands.saying import say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gate.baseline import Entry
+    from streambound.gate.baseline import Entry
 
 _LISTED = 10
 
 
 def say_stale(file: Path, stale: Sequence[Entry]) -> None:
     """Name the stale entries on standard error, the first of them one by one."""
-    from gate.stale_text import stale_remedy, stale_text
+    from streambound.gate.stale_text import stale_remedy, stale_text
 
     for entry in stale[:_LISTED]:
         say(f"streambound: error: {file}:{entry.line}: {stale_text(entry)}")

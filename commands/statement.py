@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from analyzer.catalog import Catalog
-    from criteria.check import Checked
+    from streambound.analyzer.catalog import Catalog
+    from streambound.criteria.check import Checked
 
 
 def job_of(catalog: Catalog, checked: Checked) -> str:
@@ -19,10 +19,10 @@ def job_of(catalog: Catalog, checked: Checked) -> str:
 
     What a comment or the catalog accepts passes a check, and is not run for that: the message says so.
     """
-    from analyzer.errors import StreamboundError
-    from gate.reported import acceptance
-    from synopsis_exec.codegen import job_text
-    from synopsis_exec.plan import make_plan
+    from streambound.analyzer.errors import StreamboundError
+    from streambound.gate.reported import acceptance
+    from streambound.synopsis_exec.codegen import job_text
+    from streambound.synopsis_exec.plan import make_plan
 
     try:
         return job_text(make_plan(decision_of(checked), catalog))
@@ -34,7 +34,7 @@ def job_of(catalog: Catalog, checked: Checked) -> str:
 
 def decision_of(checked: Checked) -> Any:
     """How a statement was decided; raises InputError with its first diagnostic where it means nothing."""
-    from analyzer.errors import InputError
+    from streambound.analyzer.errors import InputError
 
     if checked.decision is None:
         first = checked.diagnostics[0]
@@ -58,7 +58,7 @@ def put(text: str, output: Path | None) -> None:
 
 def write_file(path: Path, text: str) -> None:
     """Write a text; raises InputError where that fails."""
-    from analyzer.errors import InputError
+    from streambound.analyzer.errors import InputError
 
     try:
         path.write_text(text, encoding="utf-8", errors="backslashreplace")
@@ -69,7 +69,7 @@ def write_file(path: Path, text: str) -> None:
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
     """Turn a failure to write below a path into InputError."""
-    from analyzer.errors import InputError
+    from streambound.analyzer.errors import InputError
 
     try:
         yield

@@ -81,7 +81,7 @@ class _NoInput(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any, /) -> int:
-        from analyzer.errors import InputError
+        from streambound.analyzer.errors import InputError
 
         raise InputError("there is no standard input")
 

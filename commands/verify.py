@@ -8,8 +8,9 @@ from pathlib import Path
 
 import click
 
-from commands.options import PathArgument, QueryArgument, common_options
-from commands.statement import decision_of
+from streambound.commands.doing import Doing
+from streambound.commands.options import PathArgument, QueryArgument, common_options
+from streambound.commands.statement import decision_of
 
 
 @click.command("verify")
@@ -35,17 +36,17 @@ def verify(
     counted; one that the job puts into quarantine without such a reason makes a difference.
 
     \b
-    Exit status 1: the results differ, or the query is not bounded.
+    Exit status 1: the results differ, there were none (unless no rows can give one), or the query is not bounded.
     """
-    from analyzer.types import Family
-    from criteria.check import find_statement
-    from recheck.spark_batch import Statement
-    from reports.verify_report import trial_line, verify_json, verify_lines
-    from synopsis_exec.bench import Trial
-    from synopsis_exec.codegen import job_text
-    from synopsis_exec.micro_batches import recorded
-    from synopsis_exec.plan import make_plan
-    from synopsis_exec.verify import verify as compared
+    from streambound.analyzer.types import Family
+    from streambound.criteria.check import find_statement
+    from streambound.recheck.spark_batch import Statement
+    from streambound.reports.verify_report import trial_line, verify_json, verify_lines
+    from streambound.synopsis_exec.bench import Trial
+    from streambound.synopsis_exec.codegen import job_text
+    from streambound.synopsis_exec.micro_batches import recorded
+    from streambound.synopsis_exec.plan import make_plan
+    from streambound.synopsis_exec.verify import verify as compared
 
     catalog, checked = find_statement(query, name, catalog_file)
     plan = replace(make_plan(decision_of(checked), catalog), sink=None)  # what is tried out goes nowhere
@@ -60,8 +61,8 @@ def verify(
         if form == "text":
             click.echo(trial_line(trial, next(numbers)))
 
-    found = compared(plan, job_text(plan), original, rows, seed, runs, note)
+    found = compared(plan, job_text(plan), original, rows, seed, runs, note, Doing())
     moment = plan.time_family is Family.TIMESTAMP
     click.echo(verify_json(found, moment) if form == "json" else "\n".join(verify_lines(found, moment)))
-    if found.difference is not None:
+    if not found.proved:
         raise SystemExit(1)

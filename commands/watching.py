@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import click
 
-from commands.failures import tell
+from streambound.commands.failures import tell
 
 PAUSE = 0.5
 """Seconds between two looks at the files."""
@@ -34,8 +34,8 @@ def watched(context: click.Context) -> NoReturn:
 
     What is wrong with the input is printed and waits for the next change, like any finding.
     """
-    from analyzer.errors import UsageError
-    from analyzer.query_files import STDIN
+    from streambound.analyzer.errors import UsageError
+    from streambound.analyzer.query_files import STDIN
 
     if Path(STDIN) in context.params["paths"] or context.params["fix"]:
         raise UsageError("--watch waits for changes of files: it goes neither with - nor with --fix")
@@ -74,7 +74,7 @@ class _Interrupts:
 
 def _round(context: click.Context, arguments: tuple[str, ...]) -> Mapping[str, Any] | None:
     """Read the settings and check once; the parameters, or None where the settings are wrong."""
-    from analyzer.errors import StreamboundError
+    from streambound.analyzer.errors import StreamboundError
 
     again = None
     try:
@@ -104,10 +104,10 @@ def _stamps(params: Mapping[str, Any]) -> dict[Path, tuple[int, ...]]:
 
 def _files(paths: tuple[Path, ...], catalog_file: Path | None, baseline_file: Path | None) -> Iterator[Path]:
     """The catalog, the baseline and the queries, as far as they can be found now."""
-    from analyzer.catalog import find_catalog
-    from analyzer.errors import StreamboundError
-    from analyzer.query_files import query_files
-    from analyzer.workspace import Workspace
+    from streambound.analyzer.catalog import find_catalog
+    from streambound.analyzer.errors import StreamboundError
+    from streambound.analyzer.query_files import query_files
+    from streambound.analyzer.workspace import Workspace
 
     with suppress(StreamboundError):
         yield catalog_file or find_catalog(Path.cwd())

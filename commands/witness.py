@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from commands.options import QueryArgument, common_options
-from commands.running import spinner
-from commands.statement import decision_of, writing
+from streambound.commands.options import QueryArgument, common_options
+from streambound.commands.saying import spinner
+from streambound.commands.statement import decision_of, writing
 
 if TYPE_CHECKING:
-    from analyzer.catalog import Catalog
-    from criteria.check import Checked
-    from criteria.witness import Witness
+    from streambound.analyzer.catalog import Catalog
+    from streambound.criteria.check import Checked
+    from streambound.criteria.witness import Witness
+    from streambound.criteria.witness_plan import Plan
 
 
 @click.command("witness")
@@ -25,12 +26,14 @@ if TYPE_CHECKING:
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Write the streams to DIR.")
 @click.option("--prove", type=click.IntRange(2, 14), metavar="N",
               help="Run all 2^N prefixes in DuckDB and count the states that must be told apart.")  # fmt: skip
+@click.option("--longer", type=click.IntRange(1, 1_000), metavar="N", default=1, show_default=True,
+              help="Search so many times as long as `check` does for a witness of an unknown query.")  # fmt: skip
 @click.option("--subset", metavar="1,3", help="With --out: also write DIR/input, this prefix ready for a run.")
 @click.option("--probe", type=click.IntRange(1), metavar="K", help="With --subset: follow the prefix by probe K.")
 @common_options
 def witness(
-    query: str, name: str | None, size: int | None, out: Path | None, prove: int | None, subset: str | None,
-    probe: int | None, catalog_file: Path | None, color: bool | None, debug: bool,
+    query: str, name: str | None, size: int | None, out: Path | None, prove: int | None, longer: int,
+    subset: str | None, probe: int | None, catalog_file: Path | None, color: bool | None, debug: bool,
 ) -> None:  # fmt: skip
     """Show why an unbounded QUERY needs unbounded memory: streams of which nothing may be forgotten.
 
@@ -43,21 +46,22 @@ def witness(
     earlier witness are removed.
     Exit status 1: the query is bounded or unknown, so that there is no witness, or the proof failed.
     """
-    from criteria.check import find_statement
-    from reports.visible import visible
-    from reports.witness_report import claim, witness_lines, write_witness
+    from streambound.criteria.check import find_statement
+    from streambound.reports.visible import visible
+    from streambound.reports.witness_report import claim, witness_lines, write_witness
 
     size = size or prove or 3
     elements = _elements(subset, probe, size, out)
     catalog, checked = find_statement(query, name, catalog_file)
-    found = _witness(checked, size)
+    plan = _plan(checked, longer)
+    found = _witness(plan, size)
     split = checked.decision.derivation.split if checked.decision else None
     if split is None:
         return
     sent = None
     if elements is not None:
         sent = (*found.prefix(elements), *(found.probes[probe - 1] if probe else ()))
-    head = [f"{checked.statement.name}: {checked.verdict.value}", *textwrap.wrap(claim(found), 100), ""]
+    head = [f"{checked.statement.name}: unbounded", *textwrap.wrap(claim(found), 100), ""]
     click.echo(visible("\n".join([*head, *witness_lines(split, found)])))
     if out is not None:
         about = {"query": checked.statement.name, "file": checked.source.file}
@@ -65,22 +69,37 @@ def witness(
             write_witness(split, found, out, about, sent)
         click.echo(f"\nwritten to {out}")
     if prove is not None:
-        _prove(catalog, checked, prove)
+        _prove(catalog, checked, plan, prove)
 
 
-def _witness(checked: Checked, size: int) -> Witness:
-    """A witness of a size; raises NotExecutableError where the query is not unbounded."""
-    from analyzer.errors import NotExecutableError
-    from criteria.witness import build
+def _plan(checked: Checked, longer: int) -> Plan:
+    """How to build a query's witnesses; raises NotExecutableError where it has none."""
+    from streambound.analyzer.errors import NotExecutableError
+    from streambound.criteria.verdict import search_longer
+    from streambound.criteria.vocabulary import Verdict
+    from streambound.criteria.witness_search import Search
 
-    small = decision_of(checked).witness
-    if small is None:
-        reason = {
-            "bounded": "it is bounded",
-            "unknown": "none was found, so its verdict is unknown",
-        }[checked.verdict.value]
-        raise NotExecutableError(f"{checked.statement.name} has no witness: {reason}")
-    found = build(small.plan, size)
+    decision = decision_of(checked)
+    search = Search(decision.witness)
+    if decision.verdict is Verdict.UNKNOWN:
+        search = search_longer(decision, longer)
+    if search.witness is not None:
+        return search.witness.plan
+    if decision.verdict is Verdict.BOUNDED:
+        raise NotExecutableError(f"{checked.statement.name} has no witness: it is bounded")
+    message = f"{checked.statement.name} has no witness: none was found, so its verdict is unknown"
+    if search.given_up:
+        remedy = f"the search was given up before its end; --longer {10 * longer} searches longer"
+        raise NotExecutableError(message, remedy=remedy)
+    raise NotExecutableError(message)
+
+
+def _witness(plan: Plan, size: int) -> Witness:
+    """A plan's witness of a size; raises NotExecutableError where there is none."""
+    from streambound.analyzer.errors import NotExecutableError
+    from streambound.criteria.witness import build
+
+    found = build(plan, size)
     if found is None:
         message = f"there is no witness of size {size}: the columns' types or the catalog's contracts do not allow it"
         raise NotExecutableError(message, remedy="ask for a smaller one")
@@ -89,7 +108,7 @@ def _witness(checked: Checked, size: int) -> Witness:
 
 def _elements(subset: str | None, probe: int | None, size: int, out: Path | None) -> list[int] | None:
     """The elements that --subset names, from 0; None without it. Raises UsageError where that or --probe is wrong."""
-    from analyzer.errors import UsageError
+    from streambound.analyzer.errors import UsageError
 
     if subset is None:
         if probe is not None:
@@ -105,13 +124,13 @@ def _elements(subset: str | None, probe: int | None, size: int, out: Path | None
     return sorted({int(number) - 1 for number in numbers})
 
 
-def _prove(catalog: Catalog, checked: Checked, size: int) -> None:
+def _prove(catalog: Catalog, checked: Checked, plan: Plan, size: int) -> None:
     """Run every prefix and probe in DuckDB; raises NotExecutableError where prefixes are not told apart."""
-    from analyzer.errors import NotExecutableError
-    from recheck.prove import prove
-    from reports.witness_report import json_rows
+    from streambound.analyzer.errors import NotExecutableError
+    from streambound.recheck.prove import prove
+    from streambound.reports.witness_report import json_rows
 
-    found = _witness(checked, size)
+    found = _witness(plan, size)
     split, tree = decision_of(checked).derivation.split, checked.statement.tree
     if tree is None:
         return

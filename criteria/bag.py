@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzer.boundedness import Facts, Join
-from analyzer.query import Attribute, Output
-from criteria.violation import Violation
-from criteria.wording import bound_help, listed
+from streambound.analyzer.boundedness import Facts, Join
+from streambound.analyzer.query import Attribute, Output
+from streambound.criteria.violation import Violation
+from streambound.criteria.wording import bound_help, listed
 
 
 def bag_violations(facts: Facts) -> tuple[Violation, ...]:

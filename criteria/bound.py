@@ -10,11 +10,11 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from analyzer.boundedness import Facts
-from analyzer.query import Attribute, Branch, Kind, Query
-from criteria.cases import Case, cases, synopses
-from criteria.components import expiring, fixed_for_best
-from criteria.count import (
+from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.query import Attribute, Branch, Kind, Query
+from streambound.criteria.cases import Case, cases, synopses
+from streambound.criteria.components import expiring, fixed_for_best
+from streambound.criteria.count import (
     Count,
     Rule,
     Span,
@@ -33,13 +33,13 @@ from criteria.count import (
     value_counts,
     width_of_lag,
 )
-from criteria.family import all_but_full, fixed_in_family, least, own, shared_relations
-from criteria.limits import lower_text, upper_text
-from criteria.set import harmful_references
-from criteria.size import Size, total
-from criteria.synopsis import MOST_TABLES, Synopsis
-from criteria.tables import Age, Member, Stored, Table
-from criteria.vocabulary import Tier
+from streambound.criteria.family import all_but_full, fixed_in_family, least, own, shared_relations
+from streambound.criteria.limits import lower_text, upper_text
+from streambound.criteria.set import harmful_references
+from streambound.criteria.size import Size, total
+from streambound.criteria.synopsis import MOST_TABLES, Synopsis
+from streambound.criteria.tables import Age, Member, Stored, Table
+from streambound.criteria.vocabulary import Tier
 
 MOST_HARMFUL, MOST_LOOKS = 16, 64
 """Where a set violates its criterion: joins up to which cases are looked for, and how many of these are looked at."""

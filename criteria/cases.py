@@ -17,14 +17,14 @@ from fractions import Fraction
 from itertools import permutations
 from math import inf
 
-from analyzer.boundedness import Facts
-from analyzer.closure import Sort
-from analyzer.query import Attribute, Branch, Comparison, Op, conjunction
-from criteria.components import fixed_for_best
-from criteria.extremum import limiting
-from criteria.order_search import Reference
-from criteria.set import harmful_references
-from criteria.synopsis import Synopsis
+from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.closure import Sort
+from streambound.analyzer.query import Attribute, Branch, Comparison, Op, conjunction
+from streambound.criteria.components import fixed_for_best
+from streambound.criteria.extremum import limiting
+from streambound.criteria.order_search import Reference
+from streambound.criteria.set import harmful_references
+from streambound.criteria.synopsis import Synopsis
 
 
 @dataclass(frozen=True, slots=True)

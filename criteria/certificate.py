@@ -14,16 +14,16 @@ from enum import Enum
 from fractions import Fraction
 from typing import Any
 
-from analyzer.boundedness import Limit
-from analyzer.query import Attribute, Comparison
-from analyzer.render import render_branch
-from criteria.bound import Bound, BranchBound, TableBound
-from criteria.count import Count
-from criteria.cuts import Cut
-from criteria.entry_bytes import entry_bytes
-from criteria.extremum import Extremum
-from criteria.size import Size, product, total
-from criteria.tables import Age, Lapse, Member, Stored
+from streambound.analyzer.boundedness import Limit
+from streambound.analyzer.query import Attribute, Comparison
+from streambound.analyzer.render import render_branch
+from streambound.criteria.bound import Bound, BranchBound, TableBound
+from streambound.criteria.count import Count
+from streambound.criteria.cuts import Cut
+from streambound.criteria.entry_bytes import entry_bytes
+from streambound.criteria.extremum import Extremum
+from streambound.criteria.size import Size, product, total
+from streambound.criteria.tables import Age, Lapse, Member, Stored
 
 VERSION = 1
 

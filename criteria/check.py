@@ -8,26 +8,34 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analyzer.catalog import Catalog
-from analyzer.diagnostics import Diagnostic, Severity
-from analyzer.errors import InputError, TooManyBranchesError, UsageError
-from analyzer.lower import lower
-from analyzer.query import Query
-from analyzer.spans import SourceText
-from analyzer.statements import Statement, some_statements
-from analyzer.toml_reader import suggest
-from analyzer.workspace import Workspace
-from criteria.bound import Bound, bound
-from criteria.large_bound import large_bound
-from criteria.paper import MOST_STRICT, strict_branches, weak_joins
-from criteria.verdict import Decision, decide
-from criteria.vocabulary import Tier, Verdict
-from criteria.waiting_rows import waiting_rows
-from preprocess.count_lto import count_lto
+from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.closure import closed
+from streambound.analyzer.diagnostics import Diagnostic, Severity
+from streambound.analyzer.errors import InputError, TooManyBranchesError, UsageError
+from streambound.analyzer.lower import lower
+from streambound.analyzer.query import Query
+from streambound.analyzer.spans import SourceText
+from streambound.analyzer.statements import Statement, some_statements
+from streambound.analyzer.toml_reader import suggest
+from streambound.analyzer.work import TooMuchWork, at_most
+from streambound.analyzer.workspace import Workspace
+from streambound.criteria.bound import Bound, bound
+from streambound.criteria.large_bound import large_bound
+from streambound.criteria.paper import MOST_STRICT, strict_branches, weak_joins
+from streambound.criteria.verdict import Decision, decide
+from streambound.criteria.vocabulary import Tier, Verdict
+from streambound.criteria.waiting_rows import waiting_rows
+from streambound.preprocess.contradictory import contradictory
+from streambound.preprocess.count_lto import count_lto
 
 if TYPE_CHECKING:
-    from criteria.repairs.repair import Repairs
+    from streambound.criteria.repairs.repair import Repairs
 
+STATEMENT = 1_500_000
+"""Steps of work that a statement is given."""
+_CACHES = (closed, contradictory)
+"""What is forgotten before each statement, so that those before it do not change how much work it takes."""
+_TOO_LARGE = frozenset({"SB209", "SB212"})
 _UNSUPPORTED = frozenset({"SB110", "SB111", "SB112", "SB113"})
 
 
@@ -77,13 +85,33 @@ def check_source(source: SourceText, catalog: Catalog, only: Sequence[int] | Non
     return tuple(check_statement(statement, catalog) for statement in some_statements(source, only))
 
 
-def check_statement(statement: Statement, catalog: Catalog) -> Checked:
-    """Lower one statement and decide it."""
+def check_statement(statement: Statement, catalog: Catalog, most: float = STATEMENT) -> Checked:
+    """Lower one statement and decide it, in at most so many steps of work (``SB212``)."""
+    for cached in _CACHES:
+        cached.cache_clear()
+    try:
+        with at_most(most):
+            return _decided(statement, catalog)
+    except TooMuchWork:
+        return Checked(statement, Verdict.UNKNOWN, (_too_much_work(statement, most),))
+
+
+def _too_much_work(statement: Statement, most: float) -> Diagnostic:
+    first = statement.tokens[0] if statement.tokens else None
+    span = statement.source.span(first.start, first.end + 1) if first else statement.span
+    if most < STATEMENT:
+        message = "the statements before this one take all the work that a file of this length is given"
+        help = "write it into another file"
+    else:
+        message = f"this statement takes more than the {STATEMENT:,} steps of work that one is given"
+        help = "use fewer streams, conditions or alternatives; or make it several queries"
+    return Diagnostic("SB212", f"{message}; it was not decided", statement.source.file, span, help)
+
+
+def _decided(statement: Statement, catalog: Catalog) -> Checked:
     lowered = lower(statement, catalog)
     if lowered.query is None:
-        codes = {diagnostic.code for diagnostic in lowered.diagnostics}
-        verdict = Verdict.UNSUPPORTED if codes <= _UNSUPPORTED else Verdict.ERROR
-        return Checked(statement, verdict, lowered.diagnostics)
+        return Checked(statement, _undecided(lowered.diagnostics), lowered.diagnostics)
     try:
         decision = decide(lowered.query)
     except TooManyBranchesError as error:
@@ -97,10 +125,18 @@ def check_statement(statement: Statement, catalog: Catalog) -> Checked:
     return Checked(statement, decision.verdict, diagnostics, decision, found, catalog)
 
 
+def _undecided(diagnostics: Sequence[Diagnostic]) -> Verdict:
+    """The verdict of a statement that means nothing, or too much."""
+    codes = {diagnostic.code for diagnostic in diagnostics}
+    if codes <= _TOO_LARGE:
+        return Verdict.UNKNOWN
+    return Verdict.UNSUPPORTED if codes <= _UNSUPPORTED else Verdict.ERROR
+
+
 def with_repairs(item: Checked, thorough: bool = False) -> Checked:
     """A rejected statement with its repairs, which are the fixes of its first error; all of them when thorough."""
-    from criteria.repairs.repair import repair
-    from criteria.repairs.search import QUICK, THOROUGH
+    from streambound.criteria.repairs.repair import repair
+    from streambound.criteria.repairs.search import QUICK, THOROUGH
 
     if not item.rejected or item.decision is None or item.catalog is None:
         return item
@@ -146,17 +182,22 @@ def find_statement(query: str, name: str | None, catalog_file: Path | None) -> t
     workspace = Workspace(catalog_file)
     files = [path] if is_file else workspace.registered()
     statements = [statement for file in files for statement in some_statements(workspace.read(file))]
-    wanted = name if is_file else query
-    matches = [statement for statement in statements if wanted is None or statement.name == wanted]
+    found = one_of(statements, query, name if is_file else query)
+    catalog = workspace.catalog(path if is_file else None)
+    return catalog, check_statement(found, catalog)
+
+
+def one_of(statements: Sequence[Statement], query: str, name: str | None) -> Statement:
+    """The statement of a name, or the only one; raises UsageError for a name that fits none or several."""
+    matches = [statement for statement in statements if name is None or statement.name == name]
     names = [statement.name for statement in statements]
     if not matches:
-        remedy = suggest(str(wanted), names) or f"there are: {', '.join(names)}"
-        raise UsageError(f"no query is called {wanted!r}", remedy=remedy)
+        remedy = suggest(str(name), names) or f"there are: {', '.join(names)}"
+        raise UsageError(f"no query is called {name!r}", remedy=remedy)
     if len(matches) > 1:
-        message, remedy = _ambiguous(query, wanted, matches)
+        message, remedy = _ambiguous(query, name, matches)
         raise UsageError(message, remedy=remedy)
-    catalog = workspace.catalog(path if is_file else None)
-    return catalog, check_statement(matches[0], catalog)
+    return matches[0]
 
 
 def _ambiguous(query: str, wanted: str | None, matches: list[Statement]) -> tuple[str, str]:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from analyzer.boundedness import Facts, Join, Limit
-from analyzer.closure import Sort
-from analyzer.query import Attribute
+from streambound.analyzer.boundedness import Facts, Join, Limit
+from streambound.analyzer.closure import Sort
+from streambound.analyzer.query import Attribute
 
 Ends = tuple[tuple[Limit, ...], tuple[Limit, ...]]
 """Lower limits, to the least of which smaller values are raised, and upper ones; empty: values are kept as they are."""

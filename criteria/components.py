@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from fractions import Fraction
 
-from analyzer.boundedness import Facts
-from analyzer.query import Attribute, Kind
-from criteria.extremum import Extremum
-from criteria.tables import Table
+from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.query import Attribute, Kind
+from streambound.criteria.extremum import Extremum
+from streambound.criteria.tables import Table
 
 Part = frozenset[tuple[Attribute, Fraction, bool]]
 

@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 
-from analyzer.catalog import Column
-from analyzer.query import Branch, Source
-from analyzer.types import DataType, Family
-from analyzer.values import Value
-from criteria.results import Row
+from streambound.analyzer.catalog import Column
+from streambound.analyzer.query import Branch, Source
+from streambound.analyzer.types import DataType, Family
+from streambound.analyzer.values import Value
+from streambound.criteria.results import Row
 
 _BITS = {"tinyint": 8, "byte": 8, "smallint": 16, "short": 16, "int": 32, "integer": 32}
 _DAYS = (-719_162, 2_932_896)

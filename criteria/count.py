@@ -6,15 +6,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from analyzer.boundedness import Facts, Limit
-from analyzer.closure import Sort
-from analyzer.query import Attribute, Kind
-from analyzer.symbols import symbol
-from analyzer.values import Value
-from criteria.clipping import limits_within
-from criteria.limits import width
-from criteria.size import Size, least, product, total
-from criteria.tables import Stored, Table
+from streambound.analyzer.boundedness import Facts, Limit
+from streambound.analyzer.closure import Sort
+from streambound.analyzer.query import Attribute, Kind
+from streambound.analyzer.symbols import symbol
+from streambound.analyzer.values import Value
+from streambound.criteria.clipping import limits_within
+from streambound.criteria.limits import width
+from streambound.criteria.size import Size, least, product, total
+from streambound.criteria.tables import Stored, Table
 
 
 class Rule(StrEnum):

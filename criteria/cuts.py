@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, inf, nextafter
 
-from analyzer.boundedness import Facts, Join
-from analyzer.closure import in_order
-from analyzer.query import Attribute
-from analyzer.types import DataType, Family
-from analyzer.values import Value
+from streambound.analyzer.boundedness import Facts, Join
+from streambound.analyzer.closure import in_order
+from streambound.analyzer.query import Attribute
+from streambound.analyzer.types import DataType, Family
+from streambound.analyzer.values import Value
 
 
 @dataclass(frozen=True, slots=True)

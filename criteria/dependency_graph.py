@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from analyzer.boundedness import Facts
+from streambound.analyzer.boundedness import Facts
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -5,23 +5,25 @@ Checked by a brute-force evaluation (`criteria.results`); `recheck.prove` does i
 
 from __future__ import annotations
 
-from analyzer.query import Query
-from criteria.results import TooMany, results
-from criteria.witness import Witness
+from streambound.analyzer.query import Query
+from streambound.criteria.effort import UNLIMITED, Effort
+from streambound.criteria.results import TooMany, results
+from streambound.criteria.witness import Witness
 
 
-def distinguishes(query: Query, witness: Witness) -> bool:
+def distinguishes(query: Query, witness: Witness, effort: Effort = UNLIMITED) -> bool:
     """Whether every subset of the elements can be told from the probes' outputs, on the whole split query.
 
     Either element ``k``'s result is new on probe ``k`` iff ``k`` is in the subset (or iff it is not). Or, for a bag,
     the number of these results grows with ``k`` and otherwise depends only on elements before ``k`` (or after it), so
-    that the subset is found element by element. Or it is linear, ``d`` for ``k`` and another number ``a`` for each
-    other element: all probes together then tell how many elements there are, and each whether its own is one.
+    that the subset is found element by element. Or it is linear, so many for each element before ``k``, for ``k``, and
+    for each after it. Raises GivenUp.
     """
     try:
-        found = [_result_tags(query, witness, k) for k in range(witness.size)]
+        found = [_result_tags(query, witness, k, effort) for k in range(witness.size)]
     except TooMany:
         return False
+    effort.spend(sum(len(new) + len(old) for new, old in found) << witness.size)
     if _exact(query.distinct, found, present=True) or _exact(query.distinct, found, present=False):
         return True
     if query.distinct:
@@ -33,10 +35,10 @@ Tags = tuple[list[int], list[int]]
 """The elements (as bits) of each way to get element k's result on probe k: with the probe, and in the prefix."""
 
 
-def _result_tags(query: Query, witness: Witness, k: int) -> Tags:
+def _result_tags(query: Query, witness: Witness, k: int, effort: Effort) -> Tags:
     probe = 1 << witness.size
     rows = [*witness.prefix(range(witness.size)), *witness.probes[k]]
-    same = [r.tags for r in results(query, rows) if r.values == witness.expected[k]]
+    same = [r.tags for r in results(query, rows, effort) if r.values == witness.expected[k]]
     return [tags & ~probe for tags in same if tags & probe], [tags for tags in same if not tags & probe]
 
 
@@ -64,9 +66,27 @@ def _triangular(found: list[Tags], upwards: bool) -> bool:
 
 
 def _linear(found: list[Tags]) -> bool:
+    """Whether each way on probe k takes one element at most, and what it gets is a sum that determines the elements."""
     size = len(found)
     if size < 2 or any(mask.bit_count() > 1 for new, _ in found for mask in new):
         return False
-    own = {new.count(1 << k) for k, (new, _) in enumerate(found)}
-    other = {new.count(1 << j) for k, (new, _) in enumerate(found) for j in range(size) if j != k}
-    return len(own) == len(other) == 1 and own != other
+    ways = [[new.count(1 << j) for j in range(size)] for new, _ in found]
+    own = {ways[k][k] for k in range(size)}
+    before = {ways[k][j] for k in range(size) for j in range(k)}
+    after = {ways[k][j] for k in range(size) for j in range(k + 1, size)}
+    return len(own) == len(before) == len(after) == 1 and sums_differ(*before, *own, *after)
+
+
+def sums_differ(before: int, own: int, after: int) -> bool:
+    """Whether subsets of any number of elements differ in some sum, where element k counts ``own`` in the k-th sum.
+
+    Each element before it counts ``before``, each after it ``after``. From sum k to sum k + 1 element k makes a
+    difference of ``before - own``, element k + 1 one of ``own - after``. Unless one of the two is 0, or they cancel
+    each other, that leaves one subset, or two that alternate, which the first sum tells apart. If one is 0, all
+    elements but the first (or last) are known, which counts ``own``. If they cancel each other, all but k count the
+    same in sum k, and all sums together say how many elements there are.
+
+    >>> sums_differ(0, 1, 1), sums_differ(1, 0, 1), sums_differ(0, 0, 1)
+    (True, True, False)
+    """
+    return not before == own == after and (own > 0 or before == after or 0 not in (before, after))

@@ -6,14 +6,15 @@ import json
 import re
 from datetime import date, datetime
 
-from analyzer.boundedness import Facts
-from analyzer.closure import Sort
-from analyzer.query import Attribute
-from analyzer.types import DataType, Family
-from analyzer.values import Value, parse_date, parse_timestamp
-from criteria.cuts import representatives
-from criteria.extremum import Extremum
-from criteria.tables import Stored, Table
+from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.calendar_text import parse_date, parse_timestamp
+from streambound.analyzer.closure import Sort
+from streambound.analyzer.query import Attribute
+from streambound.analyzer.types import DataType, Family
+from streambound.analyzer.values import Value
+from streambound.criteria.cuts import representatives
+from streambound.criteria.extremum import Extremum
+from streambound.criteria.tables import Stored, Table
 
 COUNTER = len(str(2**63 - 1))
 """The longest counter: no result may have more duplicates."""

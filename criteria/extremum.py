@@ -10,10 +10,10 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from analyzer.boundedness import Facts, Join
-from analyzer.closure import Sort
-from analyzer.query import Attribute
-from criteria.order_search import Reference
+from streambound.analyzer.boundedness import Facts, Join
+from streambound.analyzer.closure import Sort
+from streambound.analyzer.query import Attribute
+from streambound.criteria.order_search import Reference
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,19 +15,19 @@ from itertools import combinations
 from itertools import product as pairs_of
 from typing import TYPE_CHECKING
 
-from analyzer.query import Kind
-from criteria.components import linked, part_of
-from criteria.count import stored_count
-from criteria.extremum import Extremum, extrema_of, is_open
-from criteria.order_search import Reference
-from criteria.size import Size, product
-from criteria.subsets import subsets
-from criteria.tables import Age, Lapse, Member, Stored, Table
+from streambound.analyzer.query import Kind
+from streambound.criteria.components import linked, part_of
+from streambound.criteria.count import stored_count
+from streambound.criteria.extremum import Extremum, extrema_of, is_open
+from streambound.criteria.order_search import Reference
+from streambound.criteria.size import Size, product
+from streambound.criteria.subsets import subsets
+from streambound.criteria.tables import Age, Lapse, Member, Stored, Table
 
 if TYPE_CHECKING:
-    from analyzer.boundedness import Facts
-    from analyzer.query import Attribute
-    from criteria.synopsis import Synopsis
+    from streambound.analyzer.boundedness import Facts
+    from streambound.analyzer.query import Attribute
+    from streambound.criteria.synopsis import Synopsis
 
 
 def families(synopsis: Synopsis) -> tuple[Table, ...]:

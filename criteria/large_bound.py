@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal
 
-from analyzer.diagnostics import Diagnostic
-from analyzer.query import Comparison, Query
-from analyzer.spans import Span
-from analyzer.types import Family
-from criteria.bound import Bound
+from streambound.analyzer.diagnostics import Diagnostic
+from streambound.analyzer.query import Comparison, Query
+from streambound.analyzer.spans import Span
+from streambound.analyzer.types import Family
+from streambound.criteria.bound import Bound
 
 USEFUL = 10**9
 """More entries than this fit in no one machine's memory."""

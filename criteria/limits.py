@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from analyzer.boundedness import Facts, Limit
-from analyzer.query import Attribute
-from analyzer.symbols import symbol
-from criteria.size import Size
+from streambound.analyzer.boundedness import Facts, Limit
+from streambound.analyzer.query import Attribute
+from streambound.analyzer.symbols import symbol
+from streambound.criteria.size import Size
 
 Values = Mapping[Attribute, str]
 """What stands for the values of some attributes, instead of the symbol of their extreme value."""

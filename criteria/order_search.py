@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, product
 
-from analyzer.boundedness import Facts
-from analyzer.closure import Closure, Sort
-from analyzer.query import Attribute
+from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.closure import Closure, Sort
+from streambound.analyzer.query import Attribute
 
 MOST_STEPS = 5_000
 
@@ -38,11 +38,10 @@ class Reference:
         return self.lesser if self.maximum else self.greater
 
 
-def survive_together(facts: Facts, first: Reference, second: Reference) -> bool:
+def survive_together(facts: Facts, first: Reference, second: Reference) -> bool | None:
     """Whether some LTO refinement keeps both references, as different classes or in different directions.
 
-    Errs towards True when the search is cut off after `MOST_STEPS`: the caller then reports *unknown*, never
-    *bounded*.
+    None where the search is cut off after `MOST_STEPS`.
     """
     closure = facts.closure
     if first.own != second.own and first.maximum == second.maximum and closure.equal(first.own, second.own):
@@ -53,7 +52,13 @@ def survive_together(facts: Facts, first: Reference, second: Reference) -> bool:
         return bool(ways)
     near = _near(facts, first, second)
     pairs, wide = _undecided(facts, near), closure.restricted(near)
-    return any(_refine(wide, way, (first, second), pairs, [MOST_STEPS]) for way in _ways(facts, wide, first, second))
+    cut_off = False
+    for way in _ways(facts, wide, first, second):
+        found = _refine(wide, way, (first, second), pairs, MOST_STEPS)
+        if found:
+            return True
+        cut_off = cut_off or found is None
+    return None if cut_off else False
 
 
 def _ways(facts: Facts, closure: Closure, first: Reference, second: Reference) -> Iterator[Closure]:
@@ -161,9 +166,9 @@ def _refine(
     closure: Closure,
     references: tuple[Reference, Reference],
     pairs: list[tuple[Attribute, Attribute]],
-    budget: list[int],
-) -> bool:
-    """Depth-first search for a total order of every pair in which both references stay alive.
+    steps: int,
+) -> bool | None:
+    """Depth-first search for a total order of every pair in which both references stay alive; None where cut off.
 
     Without recursion, as there are hundreds of pairs where streams have many attributes.
     """
@@ -172,9 +177,9 @@ def _refine(
         if (option := next(untried[-1], None)) is None:
             untried.pop()
             continue
-        budget[0] -= 1
-        if budget[0] < 0:
-            return True
+        steps -= 1
+        if steps < 0:
+            return None
         closure, first = option
         place = next((place for place in range(first, len(pairs)) if not _ordered(closure, *pairs[place])), None)
         if place is None:

@@ -1,8 +1,8 @@
 """What Theorems 1 and 2 speak of: their fragment of the language, stated joins, and the paper's own definitions.
 
-The theorems are claimed for modified LTO queries. Every clause but Theorem 2's C3 depends on an LTO query only through
-P+ before the orders were added, so that it is decided without enumerating them (docs/theory.md, "Deciding without
-enumeration"); the tests compare with the enumeration.
+The theorems are claimed for modified LTO queries. Every clause but Theorem 2's C3 is decided by P+ before the orders
+are added, without enumerating them (docs/theory.md, "Deciding without enumeration"); the tests compare with the
+enumeration.
 """
 
 from __future__ import annotations
@@ -10,28 +10,29 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
+from itertools import islice, pairwise
 
-from analyzer.boundedness import Facts
-from analyzer.closure import Closure, Sort, close, with_comparison
-from analyzer.query import Attribute, Branch, Comparison, Op, Query, conjunction
-from criteria.dependency_graph import DependencyGraph, vertex_names
-from criteria.violation import CriterionResult, Violation
-from preprocess.derive_lto import derive_lto
-from preprocess.merge_timestamps import merge_timestamps
-from preprocess.rename_finite import rename_finite
+from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.closure import Closure, Sort, close, with_comparison
+from streambound.analyzer.query import Attribute, Branch, Comparison, Op, Query, conjunction
+from streambound.criteria.dependency_graph import DependencyGraph, vertex_names
+from streambound.criteria.violation import CriterionResult, Violation
+from streambound.preprocess.contradictory import contradictory
+from streambound.preprocess.derive_lto import derive_lto, order_constants
+from streambound.preprocess.merge_timestamps import merge_timestamps
+from streambound.preprocess.rename_finite import rename_finite
 
 MOST_STRICT = 16
 """Strict branches that a theorem is tried on: many ``<=`` between streams make exponentially many."""
 
+MOST_LTO = 256
+"""LTO queries that are looked at one by one, beside relations; where there are more, nothing is said."""
+
 MOST_CELLS = 500_000
-"""Cells of matrices that may be closed for those branches, at most: a wide query is tried on fewer of them."""
+"""Cells of matrices that may be closed for either, at most: a wide query is tried on fewer of them."""
 
-MOST_LTO = 64
-"""LTO queries that are looked at one by one, beside relations."""
-
-Clause = Callable[["PaperBranch"], Iterator[Violation]]
-"""A condition of a theorem: yields its violations in one branch."""
+Clause = Callable[["PaperBranch"], Iterator[Violation | None]]
+"""A condition of a theorem: yields its violations in one branch; None where it is not decided there."""
 
 
 def applies(query: Query) -> bool:
@@ -80,8 +81,9 @@ def preprocessed(query: Query) -> Iterator[PaperBranch]:
 def theorem_result(name: str, query: Query, clauses: tuple[Clause, ...]) -> CriterionResult | None:
     """A theorem's clauses on every branch of a split query.
 
-    One violated branch is enough to violate it. None where the paper does not speak of the query, and where none of
-    the first `MOST_STRICT` branches violates it and there are more.
+    One violated branch is enough to violate it. None where the paper does not speak of the query, where a clause is
+    not decided and no other is violated, and where none of the first `MOST_STRICT` branches violates it and there are
+    more.
     """
     if not applies(query):
         return None
@@ -91,15 +93,21 @@ def theorem_result(name: str, query: Query, clauses: tuple[Clause, ...]) -> Crit
     strict = list(islice(strict_branches(query), most + 1))
     branches = preprocessed(replace(query, branches=tuple(strict[:most])))
     found = tuple(dict.fromkeys(v for branch in branches for clause in clauses for v in clause(branch)))
-    return None if not found and len(strict) > most else CriterionResult(name, not found, found)
+    violations = tuple(violation for violation in found if violation is not None)
+    undecided = len(strict) > most or None in found
+    return None if not violations and undecided else CriterionResult(name, not violations, violations)
 
 
 def _tried(branch: Branch) -> int:
     """How many strict branches of a branch a theorem is tried on; none where finding the first takes too long."""
-    weak, cells = len(weak_joins(branch)), sum(matrix.size**2 for matrix in close(branch).bounds.values())
+    weak, cells = len(weak_joins(branch)), _cells(close(branch))
     if weak == 0:
         return MOST_STRICT
     return 0 if weak * cells > 8 * MOST_CELLS else max(1, min(MOST_STRICT, MOST_CELLS // cells))
+
+
+def _cells(closure: Closure) -> int:
+    return sum(matrix.size**2 for matrix in closure.bounds.values())
 
 
 @dataclass(frozen=True)
@@ -156,16 +164,26 @@ class PaperBranch:
     # --- Definitions 8 and 9 -----------------------------------------------------------------------------------
 
     @cached_property
-    def lto_branches(self) -> tuple[PaperBranch, ...] | None:
-        """The branch's LTO queries, where they have to be looked at one by one; None where P+ is enough.
+    def decides_references(self) -> bool:
+        """Whether it can be said which references there are: by P+, or by LTO queries that are not too many."""
+        return self.lto_branches is not None or not self._needs_orders
 
-        P+ is enough unless a relation or finite stream bounds an attribute that constants leave unbounded: LTO queries
-        do not order attributes with a relation's. Beyond `MOST_LTO` of them P+ must do, too.
-        """
-        if not any(self._bounded_by_relation(attribute) for attribute in self.facts.closure.nodes):
+    @cached_property
+    def lto_branches(self) -> tuple[PaperBranch, ...] | None:
+        """The branch's LTO queries, where they have to be looked at one by one and are not too many; else None."""
+        if not self._needs_orders:
             return None
-        found = list(islice(derive_lto(self.facts.branch), MOST_LTO + 1))
-        return tuple(PaperBranch(Facts.of(lto)) for lto in found) if len(found) <= MOST_LTO else None
+        most = min(MOST_LTO, MOST_CELLS // _cells(self.facts.closure))
+        found = list(islice(derive_lto(self.facts.branch), most + 1))
+        return tuple(PaperBranch(Facts.of(lto)) for lto in found) if len(found) <= most else None
+
+    @cached_property
+    def _needs_orders(self) -> bool:
+        """P+ is enough unless a relation or finite stream bounds an attribute that constants leave unbounded.
+
+        LTO queries do not order attributes with a relation's.
+        """
+        return any(self._bounded_by_relation(attribute) for attribute in self.facts.closure.nodes)
 
     def _bounded_by_relation(self, x: Attribute) -> bool:
         if x.source not in self.vertex or self.facts.branch.is_time(x):
@@ -185,6 +203,41 @@ class PaperBranch:
             x, y = attributes[i - 1], attributes[j - 1]
             if self.apart(x, y) and not matrix.implied_through(i, 0, j):
                 yield x, y
+
+    def kept(self, join: Comparison) -> bool:
+        """Whether a stated join is not redundant in some LTO query (Definition 8); equalities never are."""
+        x, y = join.left, join.right
+        if y is None or join.op is Op.EQ:
+            return True
+        pairs = {Op.LT: ((x, y),), Op.GT: ((y, x),)}.get(join.op, ((x, y), (y, x)))
+        if self.facts.closure.sort(x) is not Sort.DISCRETE:
+            return join.op is Op.NE or pairs[0] in self.references
+        return any(self._can_be_neighbours(lesser, greater) for lesser, greater in pairs)
+
+    def _can_be_neighbours(self, x: Attribute, y: Attribute) -> bool:
+        """Whether ``y = x + 1`` has a solution in which no constant is either: in its order nothing lies between."""
+        closure = self.facts.closure.restricted((x, y))
+        closure = closure.with_less(y, x, strict=False, offset=1).with_less(x, y, strict=True)
+        if not closure.satisfiable:
+            return False
+        low, high = (None if end is None else int(end) for end in closure.interval(x))
+        constants = order_constants(self.facts.branch, x)
+        for below, above in pairwise((None, *constants, None)):
+            least = max((c for c in (low, None if below is None else below + 1) if c is not None), default=None)
+            most = min((c for c in (high, None if above is None else above - 2) if c is not None), default=None)
+            if (least is None or most is None or least <= most) and self._possible(x, y, least, most):
+                return True
+        return False
+
+    def _possible(self, x: Attribute, y: Attribute, least: int | None, most: int | None) -> bool:
+        """Whether ``y = x + 1`` between two limits of ``x`` also satisfies every ``<>``, as far as that is found."""
+        branch = self.facts.branch
+        if not any(isinstance(atom, Comparison) and atom.op is Op.NE for atom in branch.atoms):
+            return True
+        ends = ((Op.GE, least), (Op.LE, most))
+        limits = (Comparison(x, op, None, end) for op, end in ends if end is not None)
+        where = conjunction((branch.where, Comparison(y, Op.EQ, x, 1), *limits))
+        return not contradictory(replace(branch, where=where))
 
     @cached_property
     def partner(self) -> dict[Attribute, Attribute]:

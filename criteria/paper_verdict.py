@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from analyzer.diagnostics import Diagnostic
-from criteria.check import Checked
-from criteria.verdict import Decision
-from criteria.violation import CriterionResult
-from criteria.vocabulary import Verdict
+from streambound.analyzer.diagnostics import Diagnostic
+from streambound.criteria.check import Checked
+from streambound.criteria.verdict import Decision
+from streambound.criteria.violation import CriterionResult
+from streambound.criteria.vocabulary import Verdict
 
 
 def by_the_paper(checked: Checked) -> Checked:
@@ -42,7 +42,7 @@ def _verdict(decision: Decision, result: CriterionResult | None) -> Verdict:
 def _diagnostics(decision: Decision, result: CriterionResult | None) -> tuple[Diagnostic, ...]:
     query = decision.query
     if result is None:
-        message = "the paper's theorems do not speak of windows, of offsets, or of this many <= between streams"
+        message = "the paper's theorems do not speak of windows and offsets, or this query has too many cases for them"
         return (Diagnostic("SB303", message, query.file, query.span),)
     code, name = ("SB302", "Theorem 2") if query.distinct else ("SB301", "Theorem 1")
     return tuple(

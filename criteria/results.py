@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import eq, ge, gt, le, lt, ne
 
-from analyzer.closure import in_order
-from analyzer.query import Attribute, Branch, Comparison, Condition, Constant, NullTest, OneOf, Op, Query
-from analyzer.values import Value
+from streambound.analyzer.closure import in_order
+from streambound.analyzer.query import Attribute, Branch, Comparison, Condition, Constant, NullTest, OneOf, Op, Query
+from streambound.analyzer.values import Value
+from streambound.criteria.effort import UNLIMITED, Effort
 
 _OPERATORS = {Op.LT: lt, Op.LE: le, Op.EQ: eq, Op.GE: ge, Op.GT: gt, Op.NE: ne}
 
@@ -40,14 +41,15 @@ class Result:
     tags: int
 
 
-def results(query: Query, rows: Sequence[Row]) -> Iterator[Result]:
-    """All results of a split query, one per combination of rows; raises TooMany."""
+def results(query: Query, rows: Sequence[Row], effort: Effort = UNLIMITED) -> Iterator[Result]:
+    """All results of a split query, one per combination of rows; raises TooMany and GivenUp."""
     steps = [MOST_STEPS]
     for branch in query.branches:
-        yield from _of_branch(branch, rows, steps)
+        effort.spend(len(rows) * len(branch.sources))
+        yield from _of_branch(branch, rows, steps, effort)
 
 
-def _of_branch(branch: Branch, rows: Sequence[Row], steps: list[int]) -> Iterator[Result]:
+def _of_branch(branch: Branch, rows: Sequence[Row], steps: list[int], effort: Effort) -> Iterator[Result]:
     choices = []
     seen: set[str] = set()
     for source in branch.sources:
@@ -57,7 +59,7 @@ def _of_branch(branch: Branch, rows: Sequence[Row], steps: list[int]) -> Iterato
         fitting = [row for row in rows if row.table == source.table]
         fitting = [row for row in fitting if all(holds(atom, {source.alias: row}) for atom in local)]
         choices.append((source.alias, fitting, [atom for atom in tests if atom not in local]))
-    for match in _matches(choices, {}, steps):
+    for match in _matches(choices, {}, steps, effort):
         tags = 0
         for row in match.values():
             tags |= row.tag
@@ -69,7 +71,7 @@ def _aliases(atom: Condition) -> set[str]:
 
 
 def _matches(
-    choices: list[tuple[str, list[Row], list[Condition]]], match: dict[str, Row], steps: list[int]
+    choices: list[tuple[str, list[Row], list[Condition]]], match: dict[str, Row], steps: list[int], effort: Effort
 ) -> Iterator[dict[str, Row]]:
     if len(match) == len(choices):
         yield dict(match)
@@ -79,9 +81,10 @@ def _matches(
         steps[0] -= 1
         if steps[0] < 0:
             raise TooMany
+        effort.spend(1)
         match[alias] = row
         if all(holds(atom, match) for atom in tests):
-            yield from _matches(choices, match, steps)
+            yield from _matches(choices, match, steps, effort)
         del match[alias]
 
 

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
-from analyzer.boundedness import Facts
-from analyzer.query import Attribute
-from criteria.bag import harmful_join
-from criteria.order_search import Reference, survive_together
-from criteria.violation import Violation
-from criteria.wording import bound_help, listed
+from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.query import Attribute
+from streambound.criteria.bag import harmful_join
+from streambound.criteria.order_search import Reference, survive_together
+from streambound.criteria.violation import Violation
+from streambound.criteria.wording import bound_help, listed
 
 
 def set_violations(facts: Facts) -> tuple[Violation, ...]:
@@ -67,7 +67,7 @@ def _extrema(facts: Facts) -> Iterator[Violation]:
             second.maximum,
         ) in blamed:
             continue
-        if realisable.meet(first, second) and survive_together(facts, first, second):
+        if realisable.meet(first, second) and survive_together(facts, first, second) is not False:
             blamed.add((second.own, second.maximum))
             yield _several(facts, first, second)
 

@@ -12,9 +12,10 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import lcm
 
-from analyzer.closure import Sort, close, in_order, stated, value_lists
-from analyzer.query import Attribute, Branch, Comparison, Op
-from analyzer.values import Value
+from streambound.analyzer.closure import Sort, close, in_order, stated, value_lists
+from streambound.analyzer.query import Attribute, Branch, Comparison, Op
+from streambound.analyzer.values import Value
+from streambound.criteria.effort import UNLIMITED, Effort
 
 Assignment = dict[Attribute, Fraction | None]
 """A value for each attribute that a condition or the select list mentions; None is NULL. Strings are ranks."""
@@ -45,6 +46,8 @@ class Conditions:
     """A branch's conditions as difference constraints, with what they do not say: ``<>`` and lists of values."""
 
     branch: Branch
+    others: tuple[str, ...] = ()
+    """String constants of the rest of the query, which have ranks, too."""
 
     @cached_property
     def sorts(self) -> dict[Attribute, Sort]:
@@ -56,7 +59,7 @@ class Conditions:
         """The string constants of conditions and declared lists, in Spark's order; a rank is an index here."""
         offsets = {c.offset for c in self._comparisons if c.right is None and isinstance(c.offset, str)}
         lists = {value for values in self._lists.values() for value in values if isinstance(value, str)}
-        return tuple(sorted(offsets | lists, key=in_order))
+        return tuple(sorted({*offsets, *lists, *self.others}, key=in_order))
 
     @cached_property
     def _comparisons(self) -> tuple[Comparison, ...]:
@@ -95,9 +98,9 @@ class Conditions:
 
 
 @lru_cache(maxsize=64)
-def conditions_of(branch: Branch) -> Conditions:
+def conditions_of(branch: Branch, others: tuple[str, ...] = ()) -> Conditions:
     """The conditions of a branch, computed once for all plans that are tried on it."""
-    return Conditions(branch)
+    return Conditions(branch, others)
 
 
 def differences(atom: Comparison, offset: Fraction) -> Iterator[Difference]:
@@ -108,23 +111,36 @@ def differences(atom: Comparison, offset: Fraction) -> Iterator[Difference]:
         yield Difference(atom.right, atom.left, -offset, atom.op is Op.GT)
 
 
+@dataclass(frozen=True, slots=True)
+class _Aim:
+    """Which of the solutions: see `solve`."""
+
+    greatest: bool
+    far: Fraction
+    epsilon: Fraction | None
+    effort: Effort
+
+
 def solve(
     conditions: Conditions,
     extra: Sequence[Difference] = (),
     *,
     greatest: bool = False,
     far: Fraction | int = 0,
+    epsilon: Fraction | None = None,
     sorts: Sequence[Sort] = VALUES,
+    effort: Effort = UNLIMITED,
 ) -> Assignment | None:
     """A solution of the conditions and of ``extra``, with ``<>`` and lists of values; None when none was found.
 
     Attributes without an upper bound get at most ``far`` (``greatest``), those without a lower one at least ``-far``.
+    Where whole numbers do not do, strict comparisons keep values ``epsilon`` apart. Raises GivenUp.
     """
-    budget = [MOST_ATTEMPTS]
+    aim, budget = _Aim(greatest, Fraction(far), epsilon, effort), [MOST_ATTEMPTS]
     found: Assignment = {}
     for sort in sorts:
         own = [d for d in extra if conditions.sorts[d.x or d.y] is sort]  # type: ignore[index]
-        part = _solve_sort(conditions, sort, own, greatest, Fraction(far), budget)
+        part = _solve_sort(conditions, sort, own, aim, budget)
         if part is None:
             return None
         found.update(part)
@@ -134,18 +150,18 @@ def solve(
 
 
 def _solve_sort(
-    conditions: Conditions, sort: Sort, extra: list[Difference], greatest: bool, far: Fraction, budget: list[int]
+    conditions: Conditions, sort: Sort, extra: list[Difference], aim: _Aim, budget: list[int]
 ) -> Assignment | None:
     budget[0] -= 1
     if budget[0] < 0:
         return None
     edges = [*conditions.differences[sort], *extra]
     nodes = [attribute for attribute, own in conditions.sorts.items() if own is sort]
-    point = _relaxed(nodes, edges, greatest, far, dense=sort in (Sort.DENSE, Sort.STRING))
+    point = _relaxed(nodes, edges, aim, dense=sort in (Sort.DENSE, Sort.STRING))
     if point is None:
         return None
     ways = tuple(_ways_out(conditions, point))
-    solved = (_solve_sort(conditions, sort, [*extra, *further], greatest, far, budget) for further in ways)
+    solved = (_solve_sort(conditions, sort, [*extra, *further], aim, budget) for further in ways)
     return next((other for other in solved if other is not None), None) if ways else point
 
 
@@ -163,33 +179,31 @@ def _ways_out(conditions: Conditions, point: Assignment) -> Iterator[tuple[Diffe
             return
 
 
-def _relaxed(
-    nodes: Sequence[Attribute], edges: Sequence[Difference], greatest: bool, far: Fraction, dense: bool
-) -> Assignment | None:
+def _relaxed(nodes: Sequence[Attribute], edges: Sequence[Difference], aim: _Aim, dense: bool) -> Assignment | None:
     """The greatest (or least) point; whole numbers where there is one, since every type holds them exactly."""
-    point = _point(nodes, edges, greatest, far, Fraction(1))
+    point = _point(nodes, edges, aim, Fraction(1))
     if point is None and dense:
-        step = 1 << (len(nodes) + 2).bit_length()
-        unit = lcm(*(Fraction(edge.c).denominator for edge in edges)) if edges else 1
-        point = _point(nodes, edges, greatest, far, Fraction(1, step * unit))
+        unit = lcm(*(edge.c.denominator for edge in edges)) if edges else 1
+        finest = Fraction(1, unit << (len(nodes) + 2).bit_length())
+        point = _point(nodes, edges, aim, finest if aim.epsilon is None else aim.epsilon)
     return point
 
 
-def _point(
-    nodes: Sequence[Attribute], edges: Sequence[Difference], greatest: bool, far: Fraction, epsilon: Fraction
-) -> Assignment | None:
+def _point(nodes: Sequence[Attribute], edges: Sequence[Difference], aim: _Aim, epsilon: Fraction) -> Assignment | None:
     """Relaxation from ``far``; a strict constraint is one with ``epsilon`` less. None for a negative cycle.
 
     All numbers are counted in their smallest common part, since integers are faster than fractions.
     """
     if epsilon == 1 and any(edge.c.denominator != 1 for edge in edges):
         return None
-    parts = lcm(far.denominator, epsilon.denominator, *(edge.c.denominator for edge in edges))
-    start, step = int(far * parts), int(epsilon * parts)
+    greatest = aim.greatest
+    parts = lcm(aim.far.denominator, epsilon.denominator, *(edge.c.denominator for edge in edges))
+    start, step = int(aim.far * parts), int(epsilon * parts)
     places: dict[Attribute | None, int] = dict.fromkeys(nodes, start if greatest else -start)
     places[None] = 0
     weighted = [(edge.x, edge.y, int(edge.c * parts) - step * edge.strict) for edge in edges]
     for _ in range(len(places) + 1):
+        aim.effort.spend(len(places) + len(edges))
         changed = False
         for x, y, weight in weighted:
             if greatest and places[x] > places[y] + weight:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-from criteria.size import Size, product, total
+from streambound.criteria.size import Size, product, total
 
 MOST_PARTS = 2000
 """Parts of an order beyond which its sum is not worked out."""

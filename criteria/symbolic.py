@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from analyzer.symbols import symbols_in
-from criteria.size import Size
+from streambound.analyzer.symbols import symbols_in
+from streambound.criteria.size import Size
 
 if TYPE_CHECKING:
     import sympy
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def symbolic(size: Size) -> sympy.Expr:
     """A size as an expression over the symbols `c_S`, `rows_R`, `min_R_a`, `max_R_a`, all integers.
 
-    >>> from criteria.size import product, total
+    >>> from streambound.criteria.size import product, total
     >>> str(symbolic(total([product([Size.number(3), Size("c_S")]), Size("c_S")])))
     '4*c_S'
     """

@@ -15,18 +15,18 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
 
-from analyzer.boundedness import Facts
-from analyzer.closure import Sort
-from analyzer.query import Attribute, Kind
-from criteria.clipping import Open, clip, clipped_to
-from criteria.cuts import Cut, cuts
-from criteria.extremum import extrema
-from criteria.family import families, least_with
-from criteria.independence import Independence
-from criteria.order_search import Reference
-from criteria.tables import Age, Stored, Table
-from criteria.times import Times
-from criteria.ways import Transition, ways, ways_between
+from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.closure import Sort
+from streambound.analyzer.query import Attribute, Kind
+from streambound.criteria.clipping import Open, clip, clipped_to
+from streambound.criteria.cuts import Cut, cuts
+from streambound.criteria.extremum import extrema
+from streambound.criteria.family import families, least_with
+from streambound.criteria.independence import Independence
+from streambound.criteria.order_search import Reference
+from streambound.criteria.tables import Age, Stored, Table
+from streambound.criteria.times import Times
+from streambound.criteria.ways import Transition, ways, ways_between
 
 MOST_WHOLE = 12
 """Realisable sets of streams up to which each has a table of its own, whatever streams are independent: so many tables

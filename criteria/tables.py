@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from analyzer.boundedness import Limit
-from analyzer.query import Attribute
-from criteria.cuts import Cut
-from criteria.extremum import Extremum
+from streambound.analyzer.boundedness import Limit
+from streambound.analyzer.query import Attribute
+from streambound.criteria.cuts import Cut
+from streambound.criteria.extremum import Extremum
 
 
 @dataclass(frozen=True, slots=True)

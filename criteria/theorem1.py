@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzer.query import Op, Query
-from analyzer.spans import Span
-from criteria.paper import Clause, PaperBranch, theorem_result
-from criteria.violation import CriterionResult, Violation
-from criteria.wording import listed
+from streambound.analyzer.query import Op, Query
+from streambound.analyzer.spans import Span
+from streambound.criteria.paper import Clause, PaperBranch, theorem_result
+from streambound.criteria.violation import CriterionResult, Violation
+from streambound.criteria.wording import listed
 
 
 def theorem1(query: Query) -> CriterionResult | None:
@@ -31,7 +31,7 @@ def c1(branch: PaperBranch) -> Iterator[Violation]:
 
 
 def c2(branch: PaperBranch) -> Iterator[Violation]:
-    """C2: a stated join is between siblings or parent and child of one tree, or between roots of two."""
+    """C2: a stated join that is not redundant is between siblings, or parent and child, or the roots of two trees."""
     graph = branch.graph
     for atom in branch.stated_joins:
         left, right = (branch.vertex[attribute.source] for attribute in atom.attributes)
@@ -44,7 +44,7 @@ def c2(branch: PaperBranch) -> Iterator[Violation]:
             up_left, up_right = graph.parents[left], graph.parents[right]
             allowed = left in up_right or right in up_left or (up_left != () and up_left == up_right)
             need = "they must be siblings, or parent and child"
-        if not allowed:
+        if not allowed and branch.kept(atom):
             message = f"{left} and {right} are joined on integers, but {need} in the dependency graph"
             yield Violation("C2", left, atom.left.column, message, atom.span)
 
@@ -85,9 +85,12 @@ def c4(branch: PaperBranch) -> Iterator[Violation]:
                 yield Violation("C4", attribute.source, attribute.column, message, atom.span)
 
 
-def c5(branch: PaperBranch) -> Iterator[Violation]:
+def c5(branch: PaperBranch) -> Iterator[Violation | None]:
     """C5: MaxRef and MinRef are empty, except at the root of the only tree."""
     graph = branch.graph
+    if not branch.decides_references:
+        yield None
+        return
     for vertex in graph.vertices:
         if not graph.is_tree(vertex) or (graph.single_tree and graph.distance(vertex) == 0):
             continue

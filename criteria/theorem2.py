@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from analyzer.query import Attribute, Op, Query
-from criteria.order_search import Reference, survive_together
-from criteria.paper import Clause, PaperBranch, theorem_result
-from criteria.violation import CriterionResult, Violation
+from streambound.analyzer.query import Attribute, Op, Query
+from streambound.criteria.order_search import Reference, survive_together
+from streambound.criteria.paper import Clause, PaperBranch, theorem_result
+from streambound.criteria.violation import CriterionResult, Violation
 
 Member = tuple[Attribute, bool]
 """An attribute and whether it is in MaxRef (rather than MinRef)."""
@@ -39,18 +39,28 @@ def c2(branch: PaperBranch) -> Iterator[Violation]:
                 yield Violation("C2", attribute.source, attribute.column, message, atom.span)
 
 
-def c3(branch: PaperBranch) -> Iterator[Violation]:
+def c3(branch: PaperBranch) -> Iterator[Violation | None]:
     """C3: for every stream, |MaxRef|eq + |MinRef|eq <= 1 in every LTO query."""
+    if not branch.decides_references:
+        yield None
+        return
+    together = _searched if branch.lto_branches is None else _counted
     for vertex in branch.graph.vertices:
-        if branch.lto_branches is not None:
-            yield from _counted(branch, vertex)
-            continue
-        for first, second in combinations(_references(branch, vertex), 2):
-            if (first.own, first.maximum) != (second.own, second.maximum) and survive_together(
-                branch.facts, first, second
-            ):
+        yield from together(branch, vertex)
+
+
+def _searched(branch: PaperBranch, vertex: str) -> Iterator[Violation | None]:
+    """C3 by a search for an LTO query that keeps two references; None where it finds none and was cut off."""
+    cut_off = False
+    for first, second in combinations(_references(branch, vertex), 2):
+        if (first.own, first.maximum) != (second.own, second.maximum):
+            together = survive_together(branch.facts, first, second)
+            if together:
                 yield _violation(branch, vertex, (first.own, first.maximum), (second.own, second.maximum))
-                break
+                return
+            cut_off = cut_off or together is None
+    if cut_off:
+        yield None
 
 
 def _counted(branch: PaperBranch, vertex: str) -> Iterator[Violation]:

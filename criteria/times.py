@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from analyzer.boundedness import Facts
+from streambound.analyzer.boundedness import Facts
 
 
 @dataclass(frozen=True)

@@ -9,21 +9,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from analyzer.boundedness import Facts
-from analyzer.diagnostics import Diagnostic, Related
-from analyzer.query import Branch, Query
-from analyzer.spans import Span
-from criteria.bag import bag_violations
-from criteria.bound import has_bound
-from criteria.set import set_violations
-from criteria.theorem1 import theorem1
-from criteria.theorem2 import theorem2
-from criteria.violation import CriterionResult, Violation
-from criteria.vocabulary import Verdict
-from preprocess.pipeline import Derivation, derive
+from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.diagnostics import Diagnostic, Related
+from streambound.analyzer.query import Branch, Query
+from streambound.analyzer.spans import Span
+from streambound.criteria.bag import bag_violations
+from streambound.criteria.bound import has_bound
+from streambound.criteria.set import set_violations
+from streambound.criteria.theorem1 import theorem1
+from streambound.criteria.theorem2 import theorem2
+from streambound.criteria.violation import CriterionResult, Violation
+from streambound.criteria.vocabulary import Verdict
+from streambound.preprocess.pipeline import Derivation, derive
 
 if TYPE_CHECKING:
-    from criteria.witness import Witness
+    from streambound.criteria.witness import Witness
+    from streambound.criteria.witness_search import Search
 
 Found = tuple[Branch, tuple[Violation, ...]]
 """A disjoint branch and its violations."""
@@ -52,23 +53,34 @@ def decide(query: Query) -> Decision:
     """Preprocess a query, apply the deciding criterion and the paper's theorem, and give the verdict."""
     derivation = derive(query)
     split = derivation.split
-    found = tuple((branch, branch_violations(branch, query.distinct)) for branch in split.branches)
+    found = _violated(split)
     violations = tuple(dict.fromkeys(violation for _, mine in found for violation in mine))
     deciding = CriterionResult(query.projection, not violations, violations)
     papers = tuple(result for criterion in CRITERIA if (result := criterion(split)) is not None)
-    witness = _witness(split, found) if violations else None
+    search = _search(split, found) if violations else None
+    witness = search.witness if search else None
     diagnostics = [*(_diagnostic(query, same, papers) for same in _by_place(violations)), *derivation.warnings]
-    if violations and witness is None and (reason := _unproved(query, found)) is not None:
+    if search and witness is None and (reason := _unproved(query, found, search.given_up)) is not None:
         diagnostics.insert(0, reason)
     verdict = Verdict.BOUNDED if not violations else Verdict.UNKNOWN if witness is None else Verdict.UNBOUNDED
     return Decision(query, derivation, verdict, (deciding, *papers), tuple(diagnostics), witness)
 
 
-def _witness(split: Query, found: tuple[Found, ...]) -> Witness | None:
-    """A witness of the branches that violate the criterion; a check of bounded queries never imports the search."""
-    from criteria.witness_search import find_witness
+def _violated(split: Query) -> tuple[Found, ...]:
+    return tuple((branch, branch_violations(branch, split.distinct)) for branch in split.branches)
 
-    return find_witness(split, tuple(branch for branch, mine in found if mine))
+
+def search_longer(decision: Decision, longer: int) -> Search:
+    """The search for a witness once more, so many times as long."""
+    split = decision.derivation.split
+    return _search(split, _violated(split), longer)
+
+
+def _search(split: Query, found: tuple[Found, ...], longer: int = 1) -> Search:
+    """For a witness of the branches that violate the criterion; a check of bounded queries never imports the search."""
+    from streambound.criteria.witness_search import find_witness
+
+    return find_witness(split, tuple(branch for branch, mine in found if mine), longer)
 
 
 def branch_violations(branch: Branch, distinct: bool) -> tuple[Violation, ...]:
@@ -84,21 +96,30 @@ def branch_violations(branch: Branch, distinct: bool) -> tuple[Violation, ...]:
     return () if few and has_bound(branch) else violations
 
 
-def _unproved(query: Query, found: tuple[Found, ...]) -> Diagnostic | None:
+def _unproved(query: Query, found: tuple[Found, ...], given_up: bool) -> Diagnostic | None:
     """Why the violations are there and no witness is: the query may still be bounded."""
     violations = [violation for _, mine in found for violation in mine]
     at = violations[0].span
-    if len({branch.statement for branch, _ in found}) > 1:
-        message = "a branch of this union needs unbounded memory; whether the whole union does is not known"
+    branches = [branch for branch, _ in found]
+    help = ""
+    if len({branch.statement for branch in branches}) > 1:
+        code, message = (
+            "SB205",
+            "a branch of this union needs unbounded memory; whether the whole union does is not known",
+        )
         help = "make every branch bounded, or register the branches as queries of their own"
-        return Diagnostic("SB205", message, query.file, at, help)
-    if (repeated := _repeated_stream([branch for branch, _ in found])) is not None:
+    elif (repeated := _repeated_stream(branches)) is not None:
+        code = "SB206"
         message = f"{repeated} is used twice and was analysed as two streams, so the rejection is not proved"
-        return Diagnostic("SB206", message, query.file, at)
-    if all(violation.code == "SB204" for violation in violations):
+    elif given_up or any(violation.code != "SB204" for violation in violations):
+        code = "SB207"
+        message = "no input was found that needs unbounded memory, so the query may be bounded; no plan for it is known"
+    else:
         return None
-    message = "no input was found that needs unbounded memory, so the query may be bounded; no plan for it is known"
-    return Diagnostic("SB207", message, query.file, at)
+    if given_up:
+        message += "; the search for such an input was given up before its end"
+        help = "; ".join(filter(None, (help, "`streambound witness --longer 10` searches ten times as long")))
+    return Diagnostic(code, message, query.file, at, help)
 
 
 def _repeated_stream(branches: list[Branch]) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from analyzer.spans import Span
+from streambound.analyzer.spans import Span
 
 
 @dataclass(frozen=True, slots=True)

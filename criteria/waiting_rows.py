@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzer.catalog import Catalog
-from analyzer.diagnostics import Diagnostic, Related
-from analyzer.query import Query
-from analyzer.spans import Span
+from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.diagnostics import Diagnostic, Related
+from streambound.analyzer.query import Query
+from streambound.analyzer.spans import Span
 
 
 def waiting_rows(query: Query, catalog: Catalog) -> Iterator[Diagnostic]:

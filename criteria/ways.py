@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
-from analyzer.boundedness import Facts
+from streambound.analyzer.boundedness import Facts
 
 MOST_WAYS = 4096
 """Ways beyond which none are listed, and no job is written: its text would be too long to read or run."""

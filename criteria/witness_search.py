@@ -9,21 +9,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
 from itertools import chain, combinations, islice, permutations, product
 
-from analyzer.boundedness import Facts, Join
-from analyzer.closure import Sort
-from analyzer.query import Attribute, Branch, Comparison, Constant, Op, Query, conjunction
-from criteria.distinguishing import distinguishes
-from criteria.order_search import Reference
-from criteria.set import harmful_references
-from criteria.solution import VALUES, Difference, conditions_of
-from criteria.witness import Kept, Plan, Witness, build, fits_at_any_size
+from streambound.analyzer.boundedness import Facts, Join
+from streambound.analyzer.closure import Sort
+from streambound.analyzer.query import Attribute, Branch, Comparison, Op, Query, conjunction
+from streambound.criteria.distinguishing import distinguishes
+from streambound.criteria.effort import UNLIMITED, Effort, GivenUp
+from streambound.criteria.order_search import Reference
+from streambound.criteria.reach import reach
+from streambound.criteria.set import harmful_references
+from streambound.criteria.solution import Difference
+from streambound.criteria.witness import Witness, build, fits_at_any_size
+from streambound.criteria.witness_plan import Kept, Plan
 
-MOST_PLANS = 432
+MOST_PLANS = 1_728
 """Plans that are tried for one query before it is called *unknown*."""
 
 MOST_FIRST = 144
@@ -32,23 +34,38 @@ MOST_FIRST = 144
 MOST_ELEMENTS = 6
 """Elements beyond which no check of all subsets is made."""
 
-_EPSILON = Fraction(1, 2**20)
+MOST_STEPS = 3_000_000
+"""Steps of all plans together: constraints relaxed, rows made, matches tried and subsets compared."""
 
 
-def find_witness(query: Query, violated: tuple[Branch, ...]) -> Witness | None:
-    """A small witness for a split query, of a plan that works at any size; None when the search fails.
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What a search for a witness has found; ``given_up`` where it has ended before all plans were tried."""
 
-    ``violated`` are the query's branches that violate its criterion, in the order in which they should be tried.
+    witness: Witness | None
+    given_up: bool = False
+
+
+def find_witness(query: Query, violated: tuple[Branch, ...], longer: int = 1) -> Search:
+    """A small witness for a split query, of a plan that works at any size.
+
+    ``violated`` are the query's branches that violate its criterion, in the order in which they should be tried. A
+    search that is so many times ``longer`` tries as many more plans, and takes as many more steps.
     """
-    for plan in islice((plan for branch in violated for plan in plans(query, branch)), MOST_PLANS):
-        size = enough(query, plan)
-        witness = build(plan, size) if size is not None else None
-        if witness is not None and fits_at_any_size(plan) and distinguishes(query, witness):
-            return witness
-    return None
+    effort = Effort(MOST_STEPS * longer)
+    every = (plan for branch in violated for plan in plans(query, branch, effort))
+    try:
+        for plan in islice(every, MOST_PLANS * longer):
+            size = enough(query, plan, effort)
+            witness = build(plan, size, effort) if size is not None else None
+            if witness is not None and distinguishes(query, witness, effort) and _fits(query, plan, effort):
+                return Search(witness)
+        return Search(None, given_up=next(every, None) is not None)
+    except GivenUp:
+        return Search(None, given_up=True)
 
 
-def enough(query: Query, plan: Plan) -> int | None:
+def enough(query: Query, plan: Plan, effort: Effort = UNLIMITED) -> int | None:
     """The number of elements that stands for every number; None where it would be too many, or nothing can be built.
 
     Whether a match satisfies the conditions depends only on the order of the elements that its tuples come from, so
@@ -56,56 +73,68 @@ def enough(query: Query, plan: Plan) -> int | None:
     between elements, and one more. One SELECT that uses no stream twice has a proof of its own, but for a frontier, or
     where whole matches are elements.
     """
-    tables = [source.table for source in plan.branch.streams]
-    if len(query.branches) == 1 and len(set(tables)) == len(tables) and not plan.frontier and not plan.whole:
+    if _has_proof(query, plan):
         return 2
-    pair = build(plan, 2)
-    if pair is None:
+    differ = {plan.branch.source(kept.attribute.source).table for kept in plan.kept}
+    if _most_uses(query, differ) >= MOST_ELEMENTS or (pair := build(plan, 2, effort)) is None:
         return None
-    differ = {row.table for rows in pair.elements for row in rows}
+    differ |= {row.table for rows in pair.elements for row in rows}
     differ |= {table for table, n in Counter(row.table for row in pair.always).items() if n > 1}
-    most = max(sum(source.table in differ for source in branch.sources) for branch in query.branches) + 1
+    most = _most_uses(query, differ) + 1
     return max(most, 3) if most <= MOST_ELEMENTS else None
 
 
-def plans(query: Query, branch: Branch) -> Iterator[Plan]:
+def _has_proof(query: Query, plan: Plan) -> bool:
+    tables = [source.table for source in plan.branch.streams]
+    once = len(query.branches) == 1 and len(set(tables)) == len(tables)
+    return once and not plan.frontier and not plan.whole
+
+
+def _fits(query: Query, plan: Plan, effort: Effort) -> bool:
+    """Whether the tuples of a timestamp do not grow with the elements; a proof could send them one after the other."""
+    limited = any(source.max_per_timestamp is not None for source in plan.branch.streams)
+    return (_has_proof(query, plan) and not limited) or fits_at_any_size(plan, effort)
+
+
+def _most_uses(query: Query, tables: set[str]) -> int:
+    """How often a branch uses some tables, at most."""
+    return max(sum(source.table in tables for source in branch.sources) for branch in query.branches)
+
+
+def plans(query: Query, branch: Branch, effort: Effort = UNLIMITED) -> Iterator[Plan]:
     """The plans that a branch's violations suggest, the simplest first."""
-    simplest = (next(_variants(draft)) for draft in islice(_drafts(query, branch), MOST_FIRST))
-    others = (islice(_variants(draft), 1, None) for draft in islice(_drafts(query, branch), MOST_FIRST))
-    rest = (_variants(draft) for draft in islice(_drafts(query, branch), MOST_FIRST, None))
-    return chain(simplest, chain.from_iterable(others), chain.from_iterable(rest))
+    drafts = _drafts(query, branch, effort)
+    first = []
+    for draft in islice(drafts, MOST_FIRST):
+        first.append(draft)
+        yield next(_variants(draft))
+    for draft in first:
+        yield from islice(_variants(draft), 1, None)
+    for draft in drafts:
+        yield from _variants(draft)
 
 
-def _drafts(query: Query, branch: Branch) -> Iterator[Plan]:
+def _drafts(query: Query, branch: Branch, effort: Effort) -> Iterator[Plan]:
     """The ideas for plans."""
     facts = Facts.of(branch)
-    drafts = _set_drafts(facts) if query.distinct else chain(_bag_drafts(facts), _unequal(query, branch))
-    beyond, slack = _magnitudes(query)
-    return (replace(draft, beyond=beyond, slack=slack) for draft in drafts)
-
-
-@lru_cache(maxsize=8)
-def _magnitudes(query: Query) -> tuple[Fraction, Fraction]:
-    """More than every constant, and more than all offsets between attributes together."""
-    constants, slack = [Fraction(0)], Fraction(1)
-    for branch in query.branches:
-        conditions = conditions_of(branch)
-        values = [d for sort in VALUES for d in conditions.differences[sort]]
-        values += [Difference(x, y, c) for x, y, c in conditions.unequal]
-        constants += [abs(d.c) for d in values if d.x is None or d.y is None]
-        slack += sum(abs(d.c) + 1 for d in values if d.x is not None and d.y is not None)
-        shown = (output.value.value for output in branch.outputs if isinstance(output.value, Constant))
-        constants += [abs(Fraction(value)) for value in shown if isinstance(value, int | Fraction)]
-    return max(constants), slack
+    drafts = _set_drafts(facts) if query.distinct else chain(_bag_drafts(facts), _unequal(query, branch, effort))
+    for draft in drafts:
+        effort.spend(len(facts.closure.nodes))
+        yield replace(draft, reach=reach(query))
 
 
 def _variants(draft: Plan) -> Iterator[Plan]:
     """Other solutions of the same idea: smallest values that are not negative, smallest, greatest."""
     either = (False, True) if draft.frontier else (False,)
-    limited = any(source.max_per_timestamp is not None for source in draft.branch.streams)
-    for backwards, whole in product(either, (False, True) if limited else either):
+    for early, backwards, whole in product(_earliness(draft), either, (False, True)):
         for greatest, free in ((False, False), (False, True), (True, True)):
-            yield replace(draft, greatest=greatest, free=free, backwards=backwards, whole=whole)
+            yield replace(draft, greatest=greatest, free=free, backwards=backwards, whole=whole, early=early)
+
+
+def _earliness(draft: Plan) -> tuple[bool, ...]:
+    """Whether tuples that are always there are to come before the constants of time, where there are any."""
+    others = set(Facts.of(draft.branch).infinite) - draft.after - {kept.attribute.source for kept in draft.kept}
+    return (False, True) if draft.reach.moments and others else (False,)
 
 
 # --- bags -------------------------------------------------------------------------------------------------------
@@ -136,7 +165,7 @@ def _joined(facts: Facts, stream: str, equalities_only: bool) -> Iterator[Plan]:
             yield Plan(facts.branch, (kept,), _after(facts, (other.source,)))
 
 
-def _unequal(query: Query, branch: Branch) -> Iterator[Plan]:
+def _unequal(query: Query, branch: Branch, effort: Effort) -> Iterator[Plan]:
     """Probe ``k`` equals element ``k``, so that every element counts but ``k``.
 
     For a ``<>`` that was split, and for ``<`` between two tuples of one stream, which counts a probe on both sides.
@@ -146,6 +175,7 @@ def _unequal(query: Query, branch: Branch) -> Iterator[Plan]:
             equal = replace(atom, op=Op.EQ)
             where = conjunction(tuple(equal if other == atom else other for other in branch.atoms))
             facts = Facts.of(replace(branch, where=where))
+            effort.spend(len(facts.closure.nodes) ** 2)
             if facts.closure.satisfiable:
                 yield from _excluded(facts, equal)
 
@@ -196,11 +226,11 @@ def _half_lines(facts: Facts, attribute: Attribute) -> tuple[bool, ...]:
 
 
 def _tight(facts: Facts, join: Join) -> Difference:
-    """``attribute − other`` at its greatest (nearly so, where it is never reached)."""
+    """``attribute − other`` at its greatest (strict: nearly so, where it is never reached)."""
     pair = facts.closure.pair(join.attribute, join.other)
     limit = pair[0].limit(pair[1], pair[2]) if pair else None
     value, strict = limit or (Fraction(0), False)
-    return Difference(join.other, join.attribute, -value + (_EPSILON if strict else 0))
+    return Difference(join.other, join.attribute, -value, strict)
 
 
 # --- sets -------------------------------------------------------------------------------------------------------
@@ -244,6 +274,8 @@ def _frontiers(facts: Facts) -> Iterator[Plan]:
         same = first.maximum != second.maximum
         sides = product(_half_lines(facts, first.own), _half_lines(facts, second.own), (True, False))
         for (up_first, up_second, rises), levels in product(sides, ((0, 1), (1, 0), (0, 0))):
+            if levels == (0, 0) and up_first is up_second and not same:
+                continue  # values that meet: whether one is less is no matter of the elements' order alone
             yield Plan(
                 facts.branch,
                 (

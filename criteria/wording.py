@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from analyzer.boundedness import Facts
-from analyzer.query import Attribute
+from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.query import Attribute
 
 
 def listed(names: Iterable[str], word: str = "and") -> str:

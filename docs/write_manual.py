@@ -7,8 +7,8 @@ from pathlib import Path
 
 from click_man.core import write_man_pages
 
-import cli
-from analyzer.version import __version__
+from streambound import cli
+from streambound.analyzer.version import __version__
 
 
 def write_manual(directory: Path) -> None:

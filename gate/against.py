@@ -7,20 +7,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analyzer.catalog import Catalog
-from analyzer.diagnostics import ORDER, Diagnostic, Related
-from analyzer.errors import CatalogError
-from analyzer.spans import SourceText, Span
-from analyzer.workspace import Sources, Workspace
-from gate.blame import CatalogEdit, catalog_edits, to_blame
-from gate.exit_status import fails, not_judged
-from gate.judging import judged
-from gate.past import Past, past
-from gate.policy import Policy
-from gate.repository import Repository
-from gate.transitions import Change, Transition, compared, transitions
-from reports.fingerprint import words
-from reports.outcome import Outcome
+from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.diagnostics import ORDER, Diagnostic, Related
+from streambound.analyzer.errors import CatalogError
+from streambound.analyzer.spans import SourceText, Span
+from streambound.analyzer.workspace import Sources, Workspace
+from streambound.gate.blame import CatalogEdit, catalog_edits, to_blame
+from streambound.gate.exit_status import fails, not_judged
+from streambound.gate.judging import judged
+from streambound.gate.past import Past, past
+from streambound.gate.policy import Policy
+from streambound.gate.repository import Repository
+from streambound.gate.transitions import Change, Transition, compared, transitions
+from streambound.reports.fingerprint import words
+from streambound.reports.outcome import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from analyzer.errors import CatalogError
-from reports.fingerprint import VERSION
+from streambound.analyzer.errors import CatalogError
+from streambound.reports.fingerprint import VERSION
 
 SCHEMA_VERSION = 1
 FILE_NAME = "streambound-baseline.json"

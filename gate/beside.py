@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from gate.baseline import Baseline
-from gate.ratchet import Ratchet
-from gate.transitions import Change, Transition
-from reports.beside import Beside, Changed, Stale, State
+from streambound.gate.baseline import Baseline
+from streambound.gate.ratchet import Ratchet
+from streambound.gate.transitions import Change, Transition
+from streambound.reports.beside import Beside, Changed, Stale, State
 
 
 def beside(

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from analyzer.catalog import Catalog, Column, Domain, Table
-from analyzer.values import decode
+from streambound.analyzer.catalog import Catalog, Column, Domain, Table
+from streambound.analyzer.values import decode
 
 MOST_TRIED = 60
 """Edits of the tables that one statement names; beyond them all are blamed."""

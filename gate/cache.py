@@ -20,7 +20,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from analyzer.version import __version__
+from streambound.analyzer.version import __version__
 
 KEPT_DAYS = 30
 """An entry that was not used for so long is removed."""

@@ -11,22 +11,24 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analyzer.errors import InputError
-from analyzer.lexical import is_blank
-from analyzer.spans import SourceText
-from gate.cache import Cache, digest
-from gate.judging import unreadable
-from gate.outcome_json import from_json
-from gate.policy import NO_POLICY, Policy
-from gate.repeated_names import repeated_names
-from gate.tasks import Task, results
-from reports.outcome import Outcome
+from streambound.analyzer.errors import InputError
+from streambound.analyzer.lexical import is_blank
+from streambound.analyzer.spans import SourceText
+from streambound.gate.cache import Cache, digest
+from streambound.gate.judging import unreadable
+from streambound.gate.outcome_json import from_json
+from streambound.gate.policy import NO_POLICY, Policy
+from streambound.gate.repeated_names import repeated_names
+from streambound.gate.tasks import Task, results
+from streambound.reports.outcome import Outcome
 
 if TYPE_CHECKING:
-    from analyzer.workspace import Sources
+    from streambound.analyzer.workspace import Sources
 
 REPAIRED = 20
 """How many rejected statements of a run get repairs unless asked for."""
+LONGEST = 20_000
+"""The longest statement, in characters, whose repairs are looked for unless asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +157,10 @@ class _Run:
         """Whose repairs are looked for: all of files that ask for it, and of the others the first of the run."""
         others = 0
         for place, number in _rejected(found):
-            criteria, _, repairs = self.settings.of_file(found[place][number].source.file)
-            if criteria == "paper":
+            item = found[place][number]
+            criteria, _, repairs = self.settings.of_file(item.source.file)
+            asked = repairs or self.settings.repairs is None
+            if criteria == "paper" or (not asked and item.span.end - item.span.start > LONGEST):
                 continue
             others += repairs is None
             if repairs or (repairs is None and (self.settings.repairs is None or others <= self.settings.repairs)):

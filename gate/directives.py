@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 
-from analyzer.diagnostics import Diagnostic
-from analyzer.lexical import Kind, Stretch, stretches
-from analyzer.rules import RULES, RULES_BY_CODE
-from analyzer.spans import SourceText, Span
-from analyzer.toml_reader import suggest
+from streambound.analyzer.diagnostics import Diagnostic
+from streambound.analyzer.lexical import Kind, Stretch, stretches
+from streambound.analyzer.rules import RULES, RULES_BY_CODE
+from streambound.analyzer.spans import SourceText, Span
+from streambound.analyzer.toml_reader import suggest
 
 ALLOW, ALLOW_FILE = "allow", "allow-file"
 FORM = 'write -- streambound: allow SB201 until=2027-01-31 reason="…"; until= may be left out'

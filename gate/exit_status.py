@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from analyzer.diagnostics import ORDER, Diagnostic, Severity
-from criteria.vocabulary import Verdict
-from reports.outcome import Outcome
+from streambound.analyzer.diagnostics import ORDER, Diagnostic, Severity
+from streambound.criteria.vocabulary import Verdict
+from streambound.reports.outcome import Outcome
 
 _NOT_JUDGED = {"SB901": 4, "SB001": 3, "SB401": 3}
 """What was not read, or not judged for a defect of this program, did not pass, whatever the rest comes to."""

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from analyzer.catalog import parse_catalog
-from analyzer.diagnostics import Diagnostic, Fix
-from analyzer.edits import Edit, applied
-from analyzer.errors import CatalogError
-from analyzer.workspace import Sources
-from gate.snapshot import Snapshot
-from reports.outcome import Outcome
+from streambound.analyzer.catalog import parse_catalog
+from streambound.analyzer.diagnostics import Diagnostic, Fix
+from streambound.analyzer.edits import Edit, applied
+from streambound.analyzer.errors import CatalogError
+from streambound.analyzer.workspace import Sources
+from streambound.gate.snapshot import Snapshot
+from streambound.reports.outcome import Outcome
 
 MOST_ROUNDS = 100
 """Each round repairs a statement or removes a comment, so only a defect would need as many."""

@@ -7,16 +7,23 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analyzer.catalog import Catalog
-from analyzer.diagnostics import Diagnostic
-from analyzer.errors import InputError
-from analyzer.spans import SourceText, Span
-from criteria.vocabulary import Verdict
-from reports.outcome import Outcome
+from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.diagnostics import Diagnostic
+from streambound.analyzer.errors import InputError
+from streambound.analyzer.spans import SourceText, Span
+from streambound.criteria.vocabulary import Verdict
+from streambound.reports.outcome import Outcome
 
 if TYPE_CHECKING:
-    from analyzer.statements import Statement
+    from streambound.analyzer.statements import Statement
+    from streambound.analyzer.work import Allowance
+    from streambound.criteria.check import Checked
 
+FILE = 1_500_000
+"""Steps of work for all statements of a file that is no longer than ``LENGTH``, or of each such length of it."""
+LENGTH = 100_000
+REPAIRS = 600_000
+"""Steps of work for the search for repairs of all statements that are looked at together; half of them for one."""
 _SHOWN = 200
 """Characters of an exception's message that a finding shows."""
 
@@ -30,7 +37,7 @@ def judged(
     A text without a statement is one erroneous item. A defect of this program that one statement meets is an error of
     that statement alone (``SB901``): it did not pass, and the others are judged.
     """
-    from analyzer.statements import some_statements
+    from streambound.analyzer.statements import some_statements
 
     try:
         statements = some_statements(source, only)
@@ -51,21 +58,54 @@ def unreadable(source: SourceText, error: InputError) -> Outcome:
 def _judged(
     statements: Sequence[Statement], catalog: Catalog, criteria: str, details: frozenset[str], repaired: bool
 ) -> Iterator[Outcome]:
-    from criteria import check
-    from reports.outcome import outcome
+    from streambound.analyzer.work import Allowance
+    from streambound.criteria import check
 
+    work, repairs = Allowance(_work(statements)), Allowance(REPAIRS)
     for statement in statements:
         try:
-            item = check.check_statement(statement, catalog)
+            with work.spent(check.STATEMENT) as most:
+                item = check.check_statement(statement, catalog, most)
             if criteria == "paper":
-                from criteria.paper_verdict import by_the_paper
+                from streambound.criteria.paper_verdict import by_the_paper
 
                 item = by_the_paper(item)
             elif repaired:
-                item = check.with_repairs(item)
-            yield outcome(item, details)
+                item = _with_repairs(item, repairs)
+            yield _outcome(item, details)
         except Exception as error:
             yield _internal(statement.source, statement.span, statement.name, error, statement.named)
+
+
+def _work(statements: Sequence[Statement]) -> float:
+    """Steps of work that the statements of a file are given together: more for a longer one."""
+    length = len(statements[0].source.text) if statements else 0
+    return FILE * max(1, length / LENGTH)
+
+
+def _with_repairs(item: Checked, work: Allowance) -> Checked:
+    """A rejected statement with its repairs; as it is where these are too much work."""
+    from streambound.analyzer.work import TooMuchWork
+    from streambound.criteria.check import with_repairs
+
+    try:
+        with work.spent(REPAIRS / 2):
+            return with_repairs(item)
+    except TooMuchWork:
+        return item
+
+
+def _outcome(item: Checked, details: frozenset[str]) -> Outcome:
+    """What is reported of a statement, without the details where these are too much work."""
+    from streambound.analyzer.work import TooMuchWork, at_most
+    from streambound.criteria.check import STATEMENT
+    from streambound.reports.outcome import outcome
+
+    try:
+        with at_most(STATEMENT):
+            return outcome(item, details)
+    except TooMuchWork:
+        return outcome(item, frozenset())
 
 
 def _internal(source: SourceText, span: Span, name: str, error: Exception, named: Span | None = None) -> Outcome:

@@ -18,16 +18,16 @@ from pygls import uris
 from pygls.lsp.server import LanguageServer
 from pygls.workspace import TextDocument
 
-from analyzer.errors import CatalogError, StreamboundError
-from analyzer.spans import Span
-from analyzer.toml_lines import toml_lines
-from analyzer.version import __version__
-from analyzer.workspace import relative
-from gate.live import Found, Live, State
-from gate.lsp_positions import place
-from gate.lsp_values import NAME, code_actions, diagnostics, hover, message
-from gate.stale_text import stale_remedy, stale_text
-from reports.outcome import Outcome
+from streambound.analyzer.errors import CatalogError, StreamboundError
+from streambound.analyzer.spans import Span
+from streambound.analyzer.toml_lines import toml_lines
+from streambound.analyzer.version import __version__
+from streambound.analyzer.workspace import relative
+from streambound.gate.live import Found, Live, State
+from streambound.gate.lsp_positions import place
+from streambound.gate.lsp_values import NAME, code_actions, diagnostics, hover, message
+from streambound.gate.stale_text import stale_remedy, stale_text
+from streambound.reports.outcome import Outcome
 
 PAUSE = 0.2
 """Seconds without a change after which a text is checked."""

@@ -11,19 +11,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from analyzer.catalog import find_catalog
-from analyzer.errors import CatalogError, StreamboundError
-from analyzer.spans import SourceText
-from analyzer.workspace import Workspace
-from gate.baseline import Baseline, Entry, read_baseline
-from gate.cache import Cache, cache_directory
-from gate.check_files import Settings, judged_sources, source_of
-from gate.policy import Policy
-from gate.ratchet import ratchet
-from gate.repeated_names import repeated_names
-from gate.reported import reported, unneeded
-from gate.suppressions import today
-from reports.outcome import Outcome
+from streambound.analyzer.catalog import find_catalog
+from streambound.analyzer.errors import CatalogError, StreamboundError
+from streambound.analyzer.spans import SourceText
+from streambound.analyzer.workspace import Workspace
+from streambound.gate.baseline import Baseline, Entry, read_baseline
+from streambound.gate.cache import Cache, cache_directory
+from streambound.gate.check_files import Settings, judged_sources, source_of
+from streambound.gate.policy import Policy
+from streambound.gate.ratchet import ratchet
+from streambound.gate.repeated_names import repeated_names
+from streambound.gate.reported import reported, unneeded
+from streambound.gate.suppressions import today
+from streambound.reports.outcome import Outcome
 
 Source = SourceText | Outcome
 """A text, or what is reported of a file that cannot be read."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from lsprotocol import types
 
-from analyzer.spans import Span
+from streambound.analyzer.spans import Span
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 

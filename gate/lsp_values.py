@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable
 
 from lsprotocol import types
 
-from analyzer.diagnostics import Diagnostic, Fix, Related, Severity
-from analyzer.spans import Span
-from reports.outcome import Outcome
-from reports.text_report import accepted_text, notes, verdict_line
+from streambound.analyzer.diagnostics import Diagnostic, Fix, Related, Severity
+from streambound.analyzer.spans import Span
+from streambound.reports.outcome import Outcome
+from streambound.reports.text_report import accepted_text, notes, verdict_line
 
 NAME = "streambound"
 _SEVERITIES = {
@@ -39,6 +39,7 @@ def _diagnostic(found: Diagnostic, place: Place, address: Address) -> types.Diag
         message=_message(found),
         severity=severity,
         code=found.code,
+        code_description=types.CodeDescription(found.rule.docs) if found.rule.docs else None,
         source=NAME,
         related_information=[_related(other, place, address) for other in found.related],
     )

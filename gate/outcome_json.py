@@ -14,8 +14,8 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from analyzer.spans import SourceText
-from reports.outcome import Outcome
+from streambound.analyzer.spans import SourceText
+from streambound.reports.outcome import Outcome
 
 
 def to_json(outcome: Outcome) -> Any:

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from analyzer.catalog import Catalog, parse_catalog
-from analyzer.errors import CatalogError, InputError
-from analyzer.spans import SourceText
-from analyzer.workspace import Workspace
-from gate.globs import matches
-from gate.repository import Repository
+from streambound.analyzer.catalog import Catalog, parse_catalog
+from streambound.analyzer.errors import CatalogError, InputError
+from streambound.analyzer.spans import SourceText
+from streambound.analyzer.workspace import Workspace
+from streambound.gate.globs import matches
+from streambound.gate.repository import Repository
 
 
 @dataclass(frozen=True)

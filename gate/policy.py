@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from analyzer.catalog import Catalog
-from analyzer.diagnostics import Severity
-from analyzer.settings import KEYS, Override, Setting
-from gate.globs import matches
+from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.diagnostics import Severity
+from streambound.analyzer.settings import KEYS, Override, Setting
+from streambound.gate.globs import matches
 
 _DEFAULTS = {key.name: key.default for key in KEYS}
 _PER_FILE = tuple(key.name for key in KEYS if key.per_file)

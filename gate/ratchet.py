@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from analyzer.diagnostics import ORDER, Diagnostic, Suppression
-from analyzer.errors import CatalogError
-from criteria.vocabulary import Verdict
-from gate.baseline import Baseline, Entry
-from gate.criteria_codes import criteria_of
-from gate.policy import NO_POLICY, Policy
-from reports.fingerprint import fingerprints
-from reports.outcome import Outcome
+from streambound.analyzer.diagnostics import ORDER, Diagnostic, Suppression
+from streambound.analyzer.errors import CatalogError
+from streambound.criteria.vocabulary import Verdict
+from streambound.gate.baseline import Baseline, Entry
+from streambound.gate.criteria_codes import criteria_of
+from streambound.gate.policy import NO_POLICY, Policy
+from streambound.reports.fingerprint import fingerprints
+from streambound.reports.outcome import Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,8 @@ def ratchet(outcomes: Sequence[Outcome], baseline: Baseline, policy: Policy = NO
     """
     renamed = _renamed(outcomes, baseline)
     _require_same_criteria(outcomes, baseline, policy, renamed)
-    prints = fingerprints(outcomes, _named(renamed, baseline))
     known = {entry.fingerprint: entry for entry in baseline.entries}
+    prints = fingerprints(outcomes, _named(renamed, baseline), known)
     marked, present = [], set[str]()
     for item, mine in zip(outcomes, prints, strict=True):
         found = tuple(
@@ -128,7 +128,7 @@ def _renamed(outcomes: Sequence[Outcome], baseline: Baseline) -> dict[str, str]:
         for new, items in by_file.items():
             if new in known or new in found:
                 continue
-            if wanted & {key for mine in fingerprints(items, _named({new: old}, baseline)) for key in mine}:
+            if wanted & {key for mine in fingerprints(items, _named({new: old}, baseline), wanted) for key in mine}:
                 found[new] = old
                 break
     return found
@@ -145,7 +145,7 @@ def _held(
     """The entries that are not stale, those of renamed files under their new names and fingerprints."""
     moved: dict[str, tuple[str, str]] = {}
     if renamed:
-        old = fingerprints(outcomes, _named(renamed, baseline))
+        old = fingerprints(outcomes, _named(renamed, baseline), {entry.fingerprint for entry in baseline.entries})
         new = fingerprints(outcomes, baseline.relative)
         for item, mine, theirs in zip(outcomes, old, new, strict=True):
             here = baseline.relative(item.source.file)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from analyzer.diagnostics import Diagnostic, Related
-from reports.outcome import Outcome
+from streambound.analyzer.diagnostics import Diagnostic, Related
+from streambound.reports.outcome import Outcome
 
 
 def repeated_names(outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:

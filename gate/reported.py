@@ -7,16 +7,16 @@ from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING
 
-from analyzer.diagnostics import Diagnostic, Severity, Suppression
-from analyzer.settings import OFF, Setting
-from criteria.vocabulary import Verdict
-from gate.policy import Policy
-from gate.suppressions import suppressed, today
-from reports.outcome import Outcome
+from streambound.analyzer.diagnostics import Diagnostic, Severity, Suppression
+from streambound.analyzer.settings import OFF, Setting
+from streambound.criteria.vocabulary import Verdict
+from streambound.gate.policy import Policy
+from streambound.gate.suppressions import suppressed, today
+from streambound.reports.outcome import Outcome
 
 if TYPE_CHECKING:
-    from analyzer.catalog import Catalog
-    from criteria.check import Checked
+    from streambound.analyzer.catalog import Catalog
+    from streambound.criteria.check import Checked
 
 
 def reported(outcomes: Iterable[Outcome], policy: Policy, day: date) -> tuple[Outcome, ...]:
@@ -27,8 +27,8 @@ def reported(outcomes: Iterable[Outcome], policy: Policy, day: date) -> tuple[Ou
 
 def acceptance(checked: Checked, catalog: Catalog) -> Suppression | None:
     """What lets a statement that is not bounded pass a check, a comment or the catalog; None where it does not."""
-    from criteria.check import check_source
-    from reports.outcome import outcome
+    from streambound.criteria.check import check_source
+    from streambound.reports.outcome import outcome
 
     items = reported(map(outcome, check_source(checked.source, catalog)), Policy(catalog), today())
     mine = next(item for item in items if item.span == checked.statement.span)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from analyzer.errors import UsageError
+from streambound.analyzer.errors import UsageError
 
 _LINK, _SUBMODULE = "120000", "160000"
 _LINKS = 40

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from analyzer.catalog import Catalog, parse_catalog
-from analyzer.spans import SourceText
-from analyzer.workspace import Sources
+from streambound.analyzer.catalog import Catalog, parse_catalog
+from streambound.analyzer.spans import SourceText
+from streambound.analyzer.workspace import Sources
 
 
 class Snapshot:

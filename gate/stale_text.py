@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gate.baseline import Entry
+from streambound.gate.baseline import Entry
 
 
 def stale_text(entry: Entry) -> str:

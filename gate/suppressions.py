@@ -1,7 +1,7 @@
 """Applies the suppression comments of the checked files: what they allow, and what is wrong with them.
 
-A comment before or inside a statement is about that statement, and so is one behind it on its last line;
-``allow-file`` before the first statement is about all of them.
+A comment before or inside a statement is about that statement, and so is one behind it, before its semicolon or on the
+line of that; ``allow-file`` before the first statement is about all of them.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from itertools import groupby
 
-from analyzer.diagnostics import Diagnostic, Fix, Suppression
-from analyzer.edits import Edit, hunks
-from analyzer.spans import SourceText, Span
-from gate.criteria_codes import criteria_of
-from gate.directives import Allowed, Directive, directives
-from gate.policy import NO_POLICY, Policy
-from reports.outcome import Outcome
+from streambound.analyzer.diagnostics import Diagnostic, Fix, Suppression
+from streambound.analyzer.edits import Edit, hunks
+from streambound.analyzer.spans import SourceText, Span
+from streambound.gate.criteria_codes import criteria_of
+from streambound.gate.directives import Allowed, Directive, directives
+from streambound.gate.owners import Owners
+from streambound.gate.policy import NO_POLICY, Policy
+from streambound.reports.outcome import Outcome
 
 
 @dataclass
@@ -50,14 +51,15 @@ def suppressed(outcomes: Iterable[Outcome], today: date, policy: Policy = NO_POL
 def _of_file(items: list[Outcome], today: date, policy: Policy) -> list[Outcome]:
     source = items[0].source
     criteria, denied = policy.value("criteria", source.file), _denied(policy, source.file)
+    owners = Owners.of(source, [item.span for item in items])
     scopes: list[_Scope] = []
     extra: dict[int, list[Diagnostic]] = {}
     for directive in directives(source):
         if isinstance(directive, Diagnostic):
-            index = _index(directive.span, items)
+            index = owners.of_comment(directive.span)
             extra.setdefault(len(items) - 1 if index is None else index, []).append(directive)
             continue
-        members = _refused(directive, denied, source) or _members(directive, items)
+        members = _refused(directive, denied, source) or _members(directive, items, owners)
         if isinstance(members, Diagnostic):
             extra.setdefault(len(items) - 1, []).append(members)
         else:
@@ -90,7 +92,7 @@ def _refused(directive: Directive, denied: Mapping[str, str], source: SourceText
     return None
 
 
-def _members(directive: Directive, statements: Sequence[Outcome]) -> range | Diagnostic:
+def _members(directive: Directive, statements: Sequence[Outcome], owners: Owners) -> range | Diagnostic:
     """The statements that a comment is about; a finding where there is none."""
     file = statements[0].source.file
     if directive.whole_file:
@@ -98,20 +100,11 @@ def _members(directive: Directive, statements: Sequence[Outcome]) -> range | Dia
             message = "allow-file stands before the first statement of its file"
             return Diagnostic("SB411", message, file, directive.comment, "move it there, or write allow")
         return range(len(statements))
-    index = _index(directive.comment, statements)
+    index = owners.of_comment(directive.comment)
     if index is None:
-        message = "no statement follows this suppression"
+        message = "this suppression is about no statement"
         return Diagnostic("SB411", message, file, directive.comment, "write it before the statement, or inside it")
     return range(index, index + 1)
-
-
-def _index(comment: Span, statements: Sequence[Outcome]) -> int | None:
-    """Which statement a comment belongs to: the one around it, or that ends on its line, or else the next one."""
-    for i, statement in enumerate(statements):
-        if comment.start < statement.span.end:
-            behind = comment.start < statement.span.start and comment.end_line < statement.span.line
-            return i - 1 if i and behind and statements[i - 1].span.end_line == comment.line else i
-    return len(statements) - 1 if statements[-1].span.end_line == comment.line else None
 
 
 def _allowed(item: Outcome, index: int, scopes: Sequence[_Scope], today: date) -> Outcome:

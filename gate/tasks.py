@@ -10,15 +10,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from analyzer.errors import WorkerError
-from analyzer.spans import SourceText
-from gate.judging import judged
-from gate.outcome_json import to_json
+from streambound.analyzer.errors import WorkerError
+from streambound.analyzer.spans import SourceText
+from streambound.gate.judging import judged
+from streambound.gate.outcome_json import to_json
 
 if TYPE_CHECKING:
     from concurrent.futures import ProcessPoolExecutor
 
-    from analyzer.workspace import Sources
+    from streambound.analyzer.workspace import Sources
 
 WORTHWHILE = 30_000
 """Characters of SQL below which more processes cost more time than they save (about a hundred statements)."""
@@ -65,7 +65,7 @@ def _pool(jobs: int, workspace: Sources) -> ProcessPoolExecutor:
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
 
-    import criteria.check  # noqa: F401  # once, before the processes fork
+    import streambound.criteria.check  # noqa: F401  # once, before the processes fork
 
     method = "fork" if sys.platform == "linux" else "spawn"
     return ProcessPoolExecutor(jobs, multiprocessing.get_context(method), _keep, (workspace,))

@@ -10,11 +10,11 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from analyzer.symbols import symbols_in
-from criteria.vocabulary import Verdict
-from recheck.formula import evaluate
-from reports.fingerprint import words
-from reports.outcome import BoundText, Outcome
+from streambound.analyzer.symbols import symbols_in
+from streambound.criteria.vocabulary import Verdict
+from streambound.recheck.formula import evaluate
+from streambound.reports.fingerprint import words
+from streambound.reports.outcome import BoundText, Outcome
 
 WORSE_LAST = (Verdict.BOUNDED, Verdict.UNKNOWN, Verdict.UNBOUNDED, Verdict.UNSUPPORTED, Verdict.ERROR)
 _SAMPLES = (1, 2, 3, 10, 1000)

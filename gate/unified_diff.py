@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path, PurePath
 
-from gate.writing import byte_order_mark
+from streambound.gate.writing import byte_order_mark
 
 _NO_NEWLINE = "\\ No newline at end of file\n"
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from analyzer.errors import InputError
+from streambound.analyzer.errors import InputError
 
 
 def write_texts(texts: Mapping[str, tuple[str, str]]) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from analyzer.errors import InputError
-from importing.tables import ImportedColumn, ImportedTable, column
+from streambound.analyzer.errors import InputError
+from streambound.importing.tables import ImportedColumn, ImportedTable, column
 
 _PLAIN = {
     "boolean": "boolean", "int": "int", "long": "bigint", "float": "float", "double": "double", "bytes": "binary",

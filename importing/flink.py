@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from analyzer.errors import InputError
-from analyzer.spans import SourceText
-from importing.tables import ImportedColumn, ImportedTable, column
+from streambound.analyzer.errors import InputError
+from streambound.analyzer.spans import SourceText
+from streambound.importing.tables import ImportedColumn, ImportedTable, column
 
 _TOKEN = re.compile(r"\s+|--[^\n]*|/\*.*?\*/|(?P<text>'(?:[^']|'')*'|`(?:[^`]|``)*`|\w+|[^\s\w])", re.S)
 _INTEGERS = {"TINYINT": "tinyint", "SMALLINT": "smallint", "INT": "int", "INTEGER": "int", "BIGINT": "bigint"}

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from importing.avro import avro_schema
-from importing.flink import flink_ddl
-from importing.spark_schema import spark_schema
-from importing.tables import ImportedTable
+from streambound.importing.avro import avro_schema
+from streambound.importing.flink import flink_ddl
+from streambound.importing.spark_schema import spark_schema
+from streambound.importing.tables import ImportedTable
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from analyzer.errors import InputError
-from importing.tables import ImportedColumn, ImportedTable, column
+from streambound.analyzer.errors import InputError
+from streambound.importing.tables import ImportedColumn, ImportedTable, column
 
 _NAMES = {"long": "bigint", "integer": "int", "short": "smallint", "byte": "tinyint"}
 _DELAY = "spark.watermarkDelayMs"

@@ -7,10 +7,10 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from analyzer.errors import UsageError
-from importing.spark_schema import table_of
-from importing.tables import ImportedTable
-from synopsis_exec.java import require_java
+from streambound.analyzer.errors import UsageError
+from streambound.importing.spark_schema import table_of
+from streambound.importing.tables import ImportedTable
+from streambound.synopsis_exec.java import require_java
 
 
 def spark_session(names: Sequence[str] = ()) -> tuple[ImportedTable, ...]:

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from analyzer.catalog import parse_catalog
-from analyzer.errors import CatalogError, UsageError
-from analyzer.types import Family, parse_type
+from streambound.analyzer.catalog import parse_catalog
+from streambound.analyzer.errors import CatalogError, UsageError
+from streambound.analyzer.types import Family, parse_type
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+\Z")
 _WIDTH = 110

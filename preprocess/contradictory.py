@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 
-from analyzer.closure import Closure, Sort, admits, close, implied, with_comparison
-from analyzer.query import Branch, Comparison, Op
+from streambound.analyzer.closure import Closure, Sort, admits, close, implied, with_comparison
+from streambound.analyzer.query import Branch, Comparison, Op
 
 MOST_DECISIONS = 64
 """Sides of a ``<>`` that are tried before a branch is taken to be possible."""

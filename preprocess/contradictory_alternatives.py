@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from analyzer.closure import close
-from analyzer.diagnostics import Diagnostic
-from analyzer.query import And, Branch, Comparison, Formula, NullTest, Or, Query, conjunction
-from analyzer.spans import Span
-from preprocess.normalise import normalise
+from streambound.analyzer.closure import close
+from streambound.analyzer.diagnostics import Diagnostic
+from streambound.analyzer.query import And, Branch, Comparison, Formula, NullTest, Or, Query, conjunction
+from streambound.analyzer.spans import Span
+from streambound.preprocess.normalise import normalise
 
 _MESSAGE = "this alternative can never hold: it contradicts the conditions beside it"
 

@@ -15,9 +15,9 @@ from functools import lru_cache
 from itertools import islice, pairwise, product
 from math import comb, inf, prod
 
-from analyzer.closure import Closure, Sort, close
-from analyzer.query import Attribute, Branch, Comparison, Op
-from preprocess.derive_lto import Chain, Order, chains, inserted
+from streambound.analyzer.closure import Closure, Sort, close
+from streambound.analyzer.query import Attribute, Branch, Comparison, Op
+from streambound.preprocess.derive_lto import Chain, Order, chains, inserted
 
 ENUMERATED = 256
 """Up to how many orders are enumerated for streams that have no closed form."""

@@ -14,8 +14,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from analyzer.closure import Closure, Sort, close
-from analyzer.query import Attribute, Branch, Comparison, Kind, Op, conjunction
+from streambound.analyzer.closure import Closure, Sort, close, stated
+from streambound.analyzer.query import Attribute, Branch, Comparison, Kind, Op, conjunction
+from streambound.analyzer.types import Family
 
 Element = Attribute | int
 Order = tuple[tuple[Element, ...], ...]
@@ -58,7 +59,7 @@ def chains(branch: Branch, closure: Closure) -> tuple[Chain, ...]:
             kind = branch.column(mentioned[0]).type
             alike = tuple(a for a in mentioned if branch.column(a).type.comparable(kind))
             mentioned = [a for a in mentioned if a not in alike]
-            found.append(Chain(group, alike, _constants(branch, alike[0])))
+            found.append(Chain(group, alike, order_constants(branch, alike[0])))
     return tuple(found)
 
 
@@ -69,11 +70,16 @@ def _stream_groups(branch: Branch) -> tuple[tuple[str, ...], ...]:
     return tuple(dict.fromkeys(home.get(alias, (alias,)) for alias in infinite))
 
 
-def _constants(branch: Branch, attribute: Attribute) -> tuple[int, ...]:
+def order_constants(branch: Branch, attribute: Attribute) -> tuple[int, ...]:
+    """The constants that conditions and domains compare with attributes of the type of one, least first.
+
+    TRUE and FALSE are only where they are written: booleans are bounded without them.
+    """
     kind = branch.column(attribute).type
+    declared = () if kind.family is Family.BOOLEAN else stated(branch)
     found = {
         atom.offset
-        for atom in branch.atoms
+        for atom in (*branch.atoms, *declared)
         if isinstance(atom, Comparison)
         and atom.right is None
         and isinstance(atom.offset, int)

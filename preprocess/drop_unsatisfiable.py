@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from analyzer.diagnostics import Diagnostic
-from analyzer.query import Query
-from preprocess.contradictory import contradictory
+from streambound.analyzer.diagnostics import Diagnostic
+from streambound.analyzer.query import Query
+from streambound.preprocess.contradictory import contradictory
 
 
 def drop_unsatisfiable(query: Query, false: Collection[int] = ()) -> tuple[Query, tuple[Diagnostic, ...]]:

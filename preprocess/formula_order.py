@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from analyzer.closure import in_order
-from analyzer.query import And, Attribute, Branch, Comparison, Formula, Not, NullTest, OneOf, Op, Or, Truth
-from analyzer.values import Value
+from streambound.analyzer.closure import in_order
+from streambound.analyzer.query import And, Attribute, Branch, Comparison, Formula, Not, NullTest, OneOf, Op, Or, Truth
+from streambound.analyzer.values import Value
 
 Key = tuple[object, ...]
 """Equal for formulas that say the same in another way, as ``x < 3`` and ``2 >= x`` over integers; sortable."""
@@ -55,19 +55,21 @@ class FormulaOrder:
         """Sources by their table; those of one table by what is said of them, and only then by their place in FROM."""
         sources = self.branch.sources
         if len({source.table for source in sources}) < len(sources):
-            sources = tuple(sorted(sources, key=lambda source: sorted(self._said_of(source.alias))))
+            said = self._said()
+            sources = tuple(sorted(sources, key=lambda source: sorted(said[source.alias])))
         return {source.alias: (source.table, place) for place, source in enumerate(sources)}
 
-    def _said_of(self, alias: str) -> Iterator[tuple[str, ...]]:
-        """What the select list and the conditions say of a source, other sources being known by their tables only."""
+    def _said(self) -> dict[str, list[tuple[str, ...]]]:
+        """What the select list and the conditions say of each source, the others being known by their tables only."""
+        found: dict[str, list[tuple[str, ...]]] = {source.alias: [] for source in self.branch.sources}
         for place, output in enumerate(self.branch.outputs):
-            if isinstance(output.value, Attribute) and output.value.source == alias:
-                yield ("", str(place), output.value.column)
+            if isinstance(output.value, Attribute):
+                found[output.value.source].append(("", str(place), output.value.column))
         for atom in _comparisons(self.branch.where):
             for left, right, op, offset in (self._exact(atom), self._exact(_flipped(atom))):
-                if left.source == alias:
-                    other = ("", "") if right is None else (self.branch.source(right.source).table, right.column)
-                    yield (left.column, *other, str(op), str(offset))
+                other = ("", "") if right is None else (self.branch.source(right.source).table, right.column)
+                found[left.source].append((left.column, *other, str(op), str(offset)))
+        return found
 
     def _comparison(self, atom: Comparison) -> Key:
         left, right, op, offset = self._exact(atom)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from analyzer.boundedness import Facts
-from analyzer.query import Branch, Query
+from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.query import Branch, Query
 
 
 def merge_timestamps(query: Query) -> Query:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from analyzer.query import FALSE, TRUE, And, Comparison, Formula, Not, NullTest, OneOf, Op, Or, Truth
+from streambound.analyzer.query import FALSE, TRUE, And, Comparison, Formula, Not, NullTest, OneOf, Op, Or, Truth
 
 
 def normalise(formula: Formula) -> Formula:

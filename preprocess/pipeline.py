@@ -6,15 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from analyzer.diagnostics import Diagnostic
-from analyzer.query import FALSE, Query
-from preprocess.contradictory_alternatives import contradictory_alternatives
-from preprocess.drop_unsatisfiable import drop_unsatisfiable
-from preprocess.merge_timestamps import merge_timestamps
-from preprocess.normalise import normalise
-from preprocess.rename_finite import rename_finite
-from preprocess.split_disjunctions import split_disjunctions
-from preprocess.split_unequal import split_unequal
+from streambound.analyzer.diagnostics import Diagnostic
+from streambound.analyzer.query import FALSE, Query
+from streambound.preprocess.contradictory_alternatives import contradictory_alternatives
+from streambound.preprocess.drop_unsatisfiable import drop_unsatisfiable
+from streambound.preprocess.merge_timestamps import merge_timestamps
+from streambound.preprocess.normalise import normalise
+from streambound.preprocess.rename_finite import rename_finite
+from streambound.preprocess.split_disjunctions import split_disjunctions
+from streambound.preprocess.split_unequal import split_unequal
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,8 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from analyzer.query import Attribute, Branch, Comparison, Op
-from analyzer.types import Family
-from analyzer.values import Value
+from streambound.analyzer.query import Attribute, Branch, Comparison, Op
+from streambound.analyzer.values import Value
 
 Subject = tuple[Attribute, Attribute | None]
 """What is compared: an attribute, or the difference of two."""
@@ -51,9 +50,7 @@ class Scale:
             return cls(column.type.discrete)
         if column.domain is not None and column.domain.values:
             return cls(True, min(column.domain.values), max(column.domain.values), column.domain.values)
-        if column.domain is not None:
-            return cls(True, column.domain.low, column.domain.high)
-        return cls(True, 0, 1) if column.type.family is Family.BOOLEAN else cls(True)
+        return cls(True, *column.ends)
 
     def ranges(self, comparison: Comparison) -> tuple[Range, ...]:
         """The values that satisfy a comparison."""

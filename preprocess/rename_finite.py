@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from analyzer.boundedness import Facts
-from analyzer.query import Branch, Kind, Query
+from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.query import Branch, Kind, Query
 
 
 def rename_finite(query: Query) -> Query:

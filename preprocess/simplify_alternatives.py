@@ -18,12 +18,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from analyzer.query import And, Branch, Comparison, Condition, Formula, NullTest, OneOf, Op, Or, Truth
-from preprocess.formula_order import FormulaOrder, Key
-from preprocess.normalise import conjoined, disjoined
-from preprocess.ranges import Range, Subject, intersection
-from preprocess.subjects import Subjects, bounds
+from streambound.analyzer.query import And, Branch, Comparison, Condition, Formula, NullTest, OneOf, Op, Or, Truth
+from streambound.analyzer.work import spend
+from streambound.preprocess.formula_order import FormulaOrder, Key
+from streambound.preprocess.normalise import conjoined, disjoined
+from streambound.preprocess.ranges import Range, Subject, intersection
+from streambound.preprocess.subjects import Subjects, bounds
 
+_STEPS = 20
+"""What an alternative costs."""
 MOST_RANGES = 8
 """More ranges than these are not listed where ``<>`` keeps them apart: each alternative costs tables of its own."""
 Option = dict[Key, Formula]
@@ -56,6 +59,7 @@ class Simplifier:
 
     def option(self, parts: Iterable[Formula]) -> Option:
         """A conjunction's parts, each once, as written first; disjunctions last and in order."""
+        spend(_STEPS)
         flat = self._narrowed([inner for part in parts for inner in (part.parts if isinstance(part, And) else (part,))])
         kept = {self._key(part): part for part in reversed(flat)}
         atoms = [self._key(part) for part in flat if not isinstance(part, Or)]

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from analyzer.closure import Closure, close, implied
-from analyzer.errors import TooManyBranchesError
-from analyzer.query import (
+from streambound.analyzer.closure import Closure, close, implied
+from streambound.analyzer.errors import TooManyBranchesError
+from streambound.analyzer.query import (
     FALSE,
     TRUE,
     And,
@@ -29,10 +29,10 @@ from analyzer.query import (
     conjuncts,
     first_span,
 )
-from analyzer.spans import Span
-from preprocess.normalise import conjoined, disjoined, negate, normalise, not_true
-from preprocess.simplify_alternatives import Simplifier
-from preprocess.subjects import apart
+from streambound.analyzer.spans import Span
+from streambound.preprocess.normalise import conjoined, disjoined, negate, normalise, not_true
+from streambound.preprocess.simplify_alternatives import Simplifier
+from streambound.preprocess.subjects import apart
 
 MOST_BRANCHES = 512
 """Disjoint branches that are looked at: n independent choices make 2^n."""

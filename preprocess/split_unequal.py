@@ -6,11 +6,15 @@ from dataclasses import replace
 from itertools import islice
 from typing import TypeGuard
 
-from analyzer.boundedness import Facts
-from analyzer.closure import admits, close, with_comparison
-from analyzer.errors import TooManyBranchesError
-from analyzer.query import Branch, Comparison, Condition, Op, Query, Truth, conjunction
-from preprocess.split_disjunctions import MOST_BRANCHES
+from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.closure import admits, close, with_comparison
+from streambound.analyzer.errors import TooManyBranchesError
+from streambound.analyzer.query import Branch, Comparison, Condition, Op, Query, Truth, conjunction
+from streambound.analyzer.work import spend
+from streambound.preprocess.split_disjunctions import MOST_BRANCHES
+
+_STEPS = 50
+"""What a half costs, and how many conditions are copied at the cost of one step."""
 
 
 def split_unequal(query: Query) -> Query:
@@ -37,13 +41,15 @@ def _is_join(atom: Condition, branch: Branch) -> TypeGuard[Comparison]:
 
 def _split(branch: Branch, wanted: tuple[Comparison, ...]) -> list[tuple[Condition, ...]]:
     """The branch's conditions with every wanted ``<>`` split; stops beyond `MOST_BRANCHES`: n of them make 2^n."""
-    rest = tuple(atom for atom in branch.atoms if atom not in wanted)
+    split = {id(atom) for atom in wanted}
+    rest = tuple(atom for atom in branch.atoms if id(atom) not in split)
     found: list[tuple[tuple[Condition, ...], Facts]] = [(rest, Facts(branch, close(branch)))]
     for place, atom in enumerate(wanted):
         if len(found) > MOST_BRANCHES:
             break
         if place:
             found = [(atoms, _refined(known, atoms[-1])) for atoms, known in found]
+        spend(len(found) * (_STEPS + len(found[0][0]) / _STEPS) if found else 0)
         halves = ((atoms, known, half) for atoms, known in found for half in _halves(known, atom))
         found = [((*atoms, half), known) for atoms, known, half in islice(halves, MOST_BRANCHES + 1)]
     return [atoms for atoms, _ in found]

@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from analyzer.closure import in_order
-from analyzer.query import And, Branch, Comparison, Formula, NullTest, OneOf, Op, Or
-from analyzer.spans import Span
-from analyzer.values import Value
-from preprocess.formula_order import FormulaOrder, Key
-from preprocess.ranges import EVERYTHING, Cluster, End, Range, Scale, Subject, intersection
+from streambound.analyzer.closure import in_order
+from streambound.analyzer.query import And, Branch, Comparison, Formula, NullTest, OneOf, Op, Or
+from streambound.analyzer.spans import Span
+from streambound.analyzer.values import Value
+from streambound.preprocess.formula_order import FormulaOrder, Key
+from streambound.preprocess.ranges import EVERYTHING, Cluster, End, Range, Scale, Subject, intersection
 
 LONGEST_SPLIT = 4
 """Values up to which a list is split."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from punctuation.match import Punctuation
-from punctuation.pattern import combine_pattern, is_empty_pattern
+from streambound.punctuation.match import Punctuation
+from streambound.punctuation.pattern import combine_pattern, is_empty_pattern
 
 
 def combine(one: Punctuation, other: Punctuation) -> Punctuation:

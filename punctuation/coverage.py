@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import pairwise
 
-from punctuation.match import Punctuation
-from punctuation.pattern import (
+from streambound.punctuation.match import Punctuation
+from streambound.punctuation.pattern import (
     FIRST,
     LAST,
     Constant,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from punctuation.match import Punctuation, Row, set_match
+from streambound.punctuation.match import Punctuation, Row, set_match
 
 
 def duplicate_elimination_pass(rows: Sequence[Row]) -> tuple[Row, ...]:

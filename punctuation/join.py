@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 
-from punctuation.combine import is_empty
-from punctuation.match import Punctuation, Row, match
-from punctuation.pattern import Wildcard, combine_pattern
+from streambound.punctuation.combine import is_empty
+from streambound.punctuation.match import Punctuation, Row, match
+from streambound.punctuation.pattern import Wildcard, combine_pattern
 
 On = Sequence[tuple[int, int]]
 """Left attribute and right attribute, for each equality; none at all for the Cartesian product."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from punctuation.pattern import Pattern, match_pattern
+from streambound.punctuation.pattern import Pattern, match_pattern
 
 Row = tuple[Any, ...]
 Punctuation = tuple[Pattern, ...]

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from punctuation.match import Punctuation, Row
-from punctuation.pattern import Wildcard
+from streambound.punctuation.match import Punctuation, Row
+from streambound.punctuation.pattern import Wildcard
 
 
 def project_pass(attributes: Sequence[int], rows: Sequence[Row]) -> tuple[Row, ...]:

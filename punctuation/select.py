@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from punctuation.match import Punctuation, Row
+from streambound.punctuation.match import Punctuation, Row
 
 
 def select_pass(condition: Callable[[Row], bool], rows: Sequence[Row]) -> tuple[Row, ...]:

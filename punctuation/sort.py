@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from punctuation.combine import is_empty
-from punctuation.coverage import first_gap, spans
-from punctuation.match import Punctuation, Row, match, set_match
+from streambound.punctuation.combine import is_empty
+from streambound.punctuation.coverage import first_gap, spans
+from streambound.punctuation.match import Punctuation, Row, match, set_match
 
 
 def initial(attribute: int, punctuations: Iterable[Punctuation]) -> tuple[Punctuation, ...]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 
-from punctuation.combine import combine_sets
-from punctuation.match import Punctuation, Row
+from streambound.punctuation.combine import combine_sets
+from streambound.punctuation.match import Punctuation, Row
 
 
 def union_pass(*inputs: Sequence[Row]) -> tuple[Row, ...]:

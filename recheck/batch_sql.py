@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from analyzer.catalog import Catalog
-from analyzer.errors import UsageError
+from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.errors import UsageError
+from streambound.analyzer.types import DataType, Family
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -19,7 +20,9 @@ Rows = Mapping[str, Sequence[Mapping[str, Any]]]
 """Rows of each table, as JSON objects."""
 
 _PART = "streambound_part"
-_TYPES = {"string": "VARCHAR", "byte": "TINYINT", "short": "SMALLINT", "long": "BIGINT", "real": "FLOAT"}
+_INTEGERS = dict.fromkeys(("byte", "tinyint", "short", "smallint"), "INTEGER")
+"""DuckDB adds a constant to a TINYINT in 8 bits; Spark adds an INT to it."""
+_TYPES = {"string": "VARCHAR", "long": "BIGINT", **_INTEGERS} | dict.fromkeys(("float", "real"), "DOUBLE")
 
 
 class BatchSql:
@@ -31,11 +34,12 @@ class BatchSql:
     def __init__(self, catalog: Catalog) -> None:
         self._database = _engine().cursor()  # a connection of its own: temporary tables and variables are apart
         self._database.execute("SET TimeZone = 'UTC'")
-        self._columns = {}
+        self._columns, self._marks = {}, {}
         for table in catalog.tables:
             names = [column.name for column in table.columns]
             declared = ", ".join(f"{_quoted(c.name)} {_duckdb_type(c.type.name)}" for c in table.columns)
             self._columns[table.name] = names
+            self._marks[table.name] = ["?::FLOAT" if _is_single(column.type) else "?" for column in table.columns]
             stored, shown = _quoted(f"all {table.name}"), ", ".join(map(_quoted, names))
             self._database.execute(f"CREATE TEMP TABLE {stored} ({declared}, {_PART} BIGINT)")
             chosen = f"SELECT {shown} FROM {stored} WHERE {_PART} & getvariable('sent') = {_PART}"
@@ -45,7 +49,7 @@ class BatchSql:
         """Insert rows of a part."""
         for table, mine in rows.items():
             names = self._columns[table]
-            marks = f"({', '.join('?' * (len(names) + 1))})"
+            marks = f"({', '.join((*self._marks[table], '?'))})"
             values = [value for row in mine for value in (*(row.get(name) for name in names), part)]
             if values:
                 many = ", ".join([marks] * len(mine))
@@ -70,6 +74,11 @@ def _engine() -> DuckDBPyConnection:
         remedy = "pip install 'streambound[prove]'"
         raise UsageError("proving needs DuckDB, which is not installed", remedy=remedy) from error
     return duckdb.connect(config={"threads": 1})
+
+
+def _is_single(kind: DataType) -> bool:
+    """Whether values are rounded to 32 bits, but compared with constants as those of 64 bits, as Spark does."""
+    return kind.family is Family.FLOAT and kind.bits == 32
 
 
 def _duckdb_type(name: str) -> str:

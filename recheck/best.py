@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from fractions import Fraction
 
-from analyzer.query import Attribute
-from recheck.claims import Extremum, Table
-from recheck.conditions import Conditions
-from recheck.sufficiency import Known
+from streambound.analyzer.query import Attribute
+from streambound.recheck.claims import Extremum, Table
+from streambound.recheck.conditions import Conditions
+from streambound.recheck.sufficiency import Known
 
 Sum = tuple[Attribute, Fraction]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from analyzer.query import Branch, Comparison, Op, Query, conjunction
-from recheck.claims import Branch as Claim
-from recheck.conditions import Conditions
-from recheck.distances import ContradictionError
+from streambound.analyzer.query import Branch, Comparison, Op, Query, conjunction
+from streambound.recheck.claims import Branch as Claim
+from streambound.recheck.conditions import Conditions
+from streambound.recheck.distances import ContradictionError
 
 _OPPOSITE = {Op.LE: Op.GT, Op.GT: Op.LE, Op.LT: Op.GE, Op.GE: Op.LT}
 _Path = tuple[Comparison, ...]

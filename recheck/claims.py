@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from analyzer.query import Attribute, Comparison, Op
+from streambound.analyzer.query import Attribute, Comparison, Op
 
 VERSION = 1
 T = TypeVar("T")
@@ -168,7 +168,12 @@ def read(document: Any) -> Certificate:
     reader = _Reader(document, "the certificate")
     if reader.integer("version") != VERSION:
         raise RejectedError(f"the certificate is not of version {VERSION}")
-    return Certificate(reader.each("branches", _branch), reader.one("entries", _amount), reader.maybe("bytes", _amount))
+    reader.only(["version", *(field.name for field in fields(Certificate))])
+    branches = reader.different("branches", _branch, lambda branch: (branch.branch, branch.conditions))
+    names = [table.name for branch in branches for table in branch.tables]
+    if len({*names}) < len(names):
+        raise RejectedError("two tables have one name")
+    return Certificate(branches, reader.one("entries", _amount), reader.maybe("bytes", _amount))
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +182,21 @@ class _Reader:
 
     value: Any
     where: str
+
+    def only(self, names: Iterable[str], optional: Iterable[str] = ()) -> _Reader:
+        """The same object, which is one and has these members; raises RejectedError for others, which claim nothing."""
+        found = self.value.keys() if isinstance(self.value, dict) else ()
+        for name in names:
+            if name not in found and name not in optional:
+                raise RejectedError(f"{self.where} lacks {name!r}")
+        for name in found:
+            if name not in names:
+                raise RejectedError(f"{self.where} has {name!r}, which means nothing")
+        return self
+
+    def of(self, kind: type, optional: Iterable[str] = ()) -> _Reader:
+        """The same object, which has the fields of a kind."""
+        return self.only([field.name for field in fields(kind)], optional)
 
     def get(self, name: str, default: Any = ...) -> Any:
         if not isinstance(self.value, dict) or (name not in self.value and default is ...):
@@ -207,38 +227,53 @@ class _Reader:
     def each(self, name: str, build: Callable[[_Reader], T]) -> tuple[T, ...]:
         return tuple(build(_Reader(part, f"{name!r} of {self.where}")) for part in self.typed(name, list, []))
 
+    def different(self, name: str, build: Callable[[_Reader], T], key: Callable[[T], object] = repr) -> tuple[T, ...]:
+        """What is in a list, in which no two say something of the same."""
+        parts = self.each(name, build)
+        _once([key(part) for part in parts], name, self)
+        return parts
+
     def texts(self, name: str, default: Any = ...) -> tuple[str, ...]:
         parts = self.typed(name, list, default)
-        if not all(isinstance(part, str) for part in parts):
+        if not all(isinstance(part, str) for part in parts) or len({*parts}) < len(parts):
             raise RejectedError(f"{name!r} of {self.where} is {parts!r}")
         return tuple(parts)
 
 
+def _once(parts: Sequence[object], name: str, reader: _Reader) -> None:
+    """Raises RejectedError where a list says something of the same twice: which one counts would be a guess."""
+    if len({*parts}) < len(parts):
+        raise RejectedError(f"{name!r} of {reader.where} says the same twice")
+
+
 def _amount(reader: _Reader) -> Amount:
+    reader.of(Amount)
     return Amount(reader.text("formula"), reader.optional("value", int))
 
 
 def _branch(reader: _Reader) -> Branch:
+    reader.of(Branch)
     return Branch(
         reader.integer("branch"),
-        reader.each("conditions", _comparison),
+        reader.different("conditions", _comparison),
         reader.text("sql"),
         reader.each("tables", _table),
     )
 
 
 def _table(reader: _Reader) -> Table:
+    reader.of(Table, optional=("members", "lapses"))
     return Table(
         reader.text("name"),
         reader.typed("results", bool),
         reader.texts("streams"),
         reader.texts("relations"),
-        reader.each("stored", _stored),
-        reader.each("ages", _age),
+        reader.different("stored", _stored, lambda stored: stored.attribute),
+        reader.different("ages", _age, lambda age: age.stream),
         reader.optional("deadline", int),
-        reader.each("extrema", _extremum),
-        reader.each("members", _member),
-        reader.each("lapses", _lapse),
+        reader.different("extrema", _extremum),
+        reader.different("members", _member),
+        reader.different("lapses", _lapse, lambda lapse: lapse.stream),
         reader.one("count", _count),
         reader.one("entries", _amount),
         reader.optional("bytes_per_entry", int),
@@ -247,38 +282,43 @@ def _table(reader: _Reader) -> Table:
 
 
 def _member(reader: _Reader) -> Member:
+    reader.of(Member)
     return Member(reader.texts("streams"), reader.texts("relations"), reader.texts("after"))
 
 
 def _lapse(reader: _Reader) -> Lapse:
-    return Lapse(
-        reader.text("stream"),
-        reader.each("attributes", _attribute),
-        reader.texts("passing"),
-        reader.optional("expires", int),
-        reader.texts("ending"),
-        reader.optional("deadline", int),
-    )
+    reader.of(Lapse)
+    passing, ending = reader.texts("passing"), reader.texts("ending")
+    expires, deadline = reader.optional("expires", int), reader.optional("deadline", int)
+    if (expires is None) == bool(passing) or (deadline is None) == bool(ending):
+        raise RejectedError(f"{reader.where} awaits streams for no time, or none for some")
+    attributes = reader.different("attributes", _attribute)
+    return Lapse(reader.text("stream"), attributes, passing, expires, ending, deadline)
 
 
 def _stored(reader: _Reader) -> Stored:
-    equal = reader.typed("equal", list)
-    if not all(isinstance(pair, list) and len(pair) == 2 and isinstance(pair[1], int) for pair in equal):
+    reader.of(Stored, optional=("cuts",))
+    attribute, equal = reader.one("attribute", _attribute), reader.typed("equal", list)
+    if not all(isinstance(pair, list) and len(pair) == 2 and type(pair[1]) is int for pair in equal):
         raise RejectedError(f"'equal' of {reader.where} is {equal!r}")
     others = tuple((_attribute(_Reader(other, reader.where)), offset) for other, offset in equal)
+    _once([attribute, *(other for other, _ in others)], "equal", reader)
     low, high = reader.each("low", _limit), reader.each("high", _limit)
-    return Stored(reader.one("attribute", _attribute), low, high, others, reader.each("cuts", _cut))
+    return Stored(attribute, low, high, others, reader.different("cuts", _cut))
 
 
 def _cut(reader: _Reader) -> Cut:
+    reader.of(Cut)
     return Cut(reader.text("value"), reader.typed("included", bool))
 
 
 def _attribute(reader: _Reader) -> Attribute:
+    reader.only(("source", "column"))
     return Attribute(reader.text("source"), reader.text("column"))
 
 
 def _extremum(reader: _Reader) -> Extremum:
+    reader.of(Extremum)
     of, limits = reader.typed("of", list), reader.typed("limits", list)
     if not all(isinstance(part, list) and len(part) == 2 for part in of):
         raise RejectedError(f"'of' of {reader.where} is {of!r}")
@@ -286,10 +326,13 @@ def _extremum(reader: _Reader) -> Extremum:
         raise RejectedError(f"'limits' of {reader.where} is {limits!r}")
     sums = tuple((_attribute(_Reader(a, reader.where)), _number(n)) for a, n in of)
     found = tuple((_attribute(_Reader(a, reader.where)), _number(n), strict) for a, n, strict in limits)
+    _once(sums, "of", reader)
+    _once(found, "limits", reader)
     return Extremum(reader.typed("greatest", bool), sums, found)
 
 
 def _comparison(reader: _Reader) -> Comparison:
+    reader.only(("left", "op", "right", "offset"))
     op, offset = reader.text("op"), reader.get("offset")
     if op not in [known.value for known in Op]:
         raise RejectedError(f"'op' of {reader.where} is {op!r}")
@@ -315,20 +358,26 @@ def _number(value: Any) -> Fraction:
 
 
 def _limit(reader: _Reader) -> Limit:
-    return Limit(
-        reader.optional("constant", int), reader.each("relations", lambda r: (_attribute(r), r.integer("offset")))
-    )
+    reader.of(Limit)
+    return Limit(reader.optional("constant", int), reader.different("relations", _moved, lambda moved: moved[0]))
+
+
+def _moved(reader: _Reader) -> tuple[Attribute, int]:
+    reader.only(("source", "column", "offset"))
+    return Attribute(reader.text("source"), reader.text("column")), reader.integer("offset")
 
 
 def _age(reader: _Reader) -> Age:
+    reader.of(Age)
     return Age(reader.text("stream"), reader.optional("expires", int), reader.optional("saturates", int))
 
 
 def _count(reader: _Reader) -> Count:
+    reader.of(Count, optional=[field.name for field in fields(Count)][2:])
     return Count(
         reader.text("rule"),
         reader.text("size"),
-        reader.each("attributes", _attribute),
+        reader.different("attributes", _attribute),
         reader.optional("source", str),
         reader.optional("timestamps", int),
         reader.optional("beside", str),

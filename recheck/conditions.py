@@ -8,12 +8,20 @@ from fractions import Fraction
 from functools import cached_property
 from math import ceil, floor
 
-from analyzer.query import Attribute, Branch, Comparison, Kind, NullTest, OneOf, Op, Source, Truth
-from analyzer.types import Family
-from analyzer.values import Value
-from recheck.distances import ContradictionError, Distances, Edge, Node
+from streambound.analyzer.query import Attribute, Branch, Comparison, Kind, NullTest, OneOf, Op, Source, Truth
+from streambound.analyzer.types import Family
+from streambound.analyzer.values import Value
+from streambound.recheck.distances import ContradictionError, Distances, Edge, Node
 
 _RATIONAL = re.compile(r"-?\d+(/[1-9]\d*)?")
+_TYPES = {
+    "boolean": (0, 1),
+    "tinyint": (-128, 127),
+    "byte": (-128, 127),
+    "smallint": (-32_768, 32_767),
+    "short": (-32_768, 32_767),
+}
+"""The least and greatest values of the types that are domains by themselves."""
 FIRST_MOMENT = -62_135_596_800_000_000
 """Where time starts for TIMESTAMP columns: 0001-01-01, in microseconds. Integers start at 0."""
 
@@ -117,6 +125,10 @@ class Conditions:
         """A value's place in order; for a text its place among the texts."""
         return self._texts.index(value) if isinstance(value, str) else value
 
+    def text(self, place: int) -> str:
+        """The text at a place among the texts."""
+        return self._texts[place]
+
     def constant(self, attribute: Attribute, text: str) -> Fraction | int | None:
         """The number that a text stands for, as a value of an attribute; None for none that the conditions mention."""
         if self.kind(attribute) == "text":
@@ -141,14 +153,20 @@ class Conditions:
         column = self.branch.column(attribute)
         if self.branch.is_time(attribute):
             return (0 if column.type.family is Family.INTEGER else FIRST_MOMENT), None
-        low, high = (column.domain.low, column.domain.high) if column.domain else (None, None)
-        if column.type.family is Family.STRING:
-            low = 0 if "" in self._texts else None
-        if numbers := self._numbers(attribute):
-            low, high = min(numbers), max(numbers)
-        if column.type.family is Family.BOOLEAN:
-            low, high = low or 0, 1 if high is None else high
-        return low, high
+        lows, highs = list[int | Fraction](), list[int | Fraction]()
+        if column.type.family is Family.STRING and "" in self._texts:
+            lows.append(0)
+        for ends in (_TYPES.get(column.type.name), self._range(attribute), self._numbers(attribute)):
+            if ends:
+                lows.append(min(ends))
+                highs.append(max(ends))
+        return max(lows, default=None), min(highs, default=None)
+
+    def _range(self, attribute: Attribute) -> list[int | Fraction]:
+        """The two ends of a declared range."""
+        domain = self.branch.column(attribute).domain
+        ends = (domain.low, domain.high) if domain else ()
+        return [end for end in ends if end is not None and not isinstance(end, str)]
 
     def listed(self, attribute: Attribute) -> bool:
         """Whether a declared or a stated list gives the attribute's values."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from recheck.claims import Table
-from recheck.conditions import Conditions
-from recheck.independence import Independence
+from streambound.recheck.claims import Table
+from streambound.recheck.conditions import Conditions
+from streambound.recheck.independence import Independence
 
 
 def uncovered(

@@ -11,29 +11,33 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
-from itertools import combinations, product
-from math import prod
+from itertools import combinations
+from itertools import product as pairs
 
-from analyzer.query import Attribute, Comparison, Op
-from recheck.best import alike, components
-from recheck.claims import Count, Lapse, Member, RejectedError, Table
-from recheck.conditions import Conditions
-from recheck.distances import Distances, Edge
-from recheck.formula import evaluate
-from recheck.names import counts_of, unknown
-from recheck.sizes import Checker, Numbers
-from recheck.subsets import sum_over_sets
-from recheck.sufficiency import Known, implied
+from streambound.analyzer.query import Attribute, Comparison, Op
+from streambound.recheck.best import alike, components
+from streambound.recheck.claims import Count, Lapse, Member, RejectedError, Table
+from streambound.recheck.conditions import Conditions
+from streambound.recheck.distances import Distances, Edge
+from streambound.recheck.names import counts_of, unknown
+from streambound.recheck.quantity import Quantity, product
+from streambound.recheck.sizes import Checker, Symbols, agreeing
+from streambound.recheck.subsets import sum_over_sets
+from streambound.recheck.sufficiency import Known, implied
 
 
-def wrong_family(conditions: Conditions, table: Table, samples: list[Numbers]) -> Iterator[str]:
-    """The reasons why a table with members is no table of all sets, or a larger one than it is claimed to be."""
+def wrong_family(conditions: Conditions, table: Table) -> Iterator[str]:
+    """The reasons why a table with members is no table of all sets, or stores too little."""
     found = list(_misshapen(conditions, table))
     if not found:
         family = _Family(conditions, table)
-        found = [*family.misplaced(), *family.mislimited()]
-        found += [*family.insufficient(), *family.oversized(samples)] if not found else []
+        found = [*family.misplaced(), *family.mislimited()] or list(family.insufficient())
     yield from found
+
+
+def family_entries(conditions: Conditions, table: Table, symbols: Symbols) -> Quantity:
+    """The most entries of a family of the right shape; raises RejectedError when its count does not say so."""
+    return _Family(conditions, table).entries(symbols)
 
 
 def _misshapen(conditions: Conditions, table: Table) -> Iterator[str]:
@@ -150,6 +154,9 @@ class _Family:
         others = {*self.table.streams} - {*self.known_of(time).table.streams}
         if not lapse.awaited or not lapse.awaited <= others or lapse.stream not in self.homes:
             return False
+        stored = {stored.attribute for stored in self.table.stored}
+        if any(attribute.source != lapse.stream or attribute not in stored for attribute in lapse.attributes):
+            return False
         passing = not lapse.passing or any(
             age.stream == lapse.stream and age.expires is None and (age.saturates or 0) > (lapse.expires or 0)
             for age in self.table.ages
@@ -177,10 +184,10 @@ class _Family:
                     elif not implied(self.conditions, extremum, (own, offset), (other, more, strict)):
                         yield f"table {name} limits {other} by {own} more than the query does"
         for one, another in combinations(self.table.extrema, 2):
-            for (x, _), (y, _) in product(one.of, another.of):
+            for (x, _), (y, _) in pairs(one.of, another.of):
                 inside = self.known_of(x).table.sources | self.known_of(y).table.sources
                 limited = ({a.source for a, _, _ in e.limits} - inside for e in (one, another))
-                linked = (c for missed in product(*limited) for c in self._components(frozenset(missed)))
+                linked = (c for missed in pairs(*limited) for c in self._components(frozenset(missed)))
                 if any({x.source, y.source} <= c and not alike(self.conditions, one, another, c) for c in linked):
                     yield f"table {name} may have several best matches, by {x} and by {y}"
 
@@ -261,32 +268,23 @@ class _Family:
 
     # --- how much ----------------------------------------------------------------------------------------------------
 
-    def oversized(self, samples: list[Numbers]) -> Iterator[str]:
-        """The reasons why there may be more entries."""
+    def entries(self, symbols: Symbols) -> Quantity:
+        """The most entries; raises RejectedError when the count, or the formula, does not say so."""
         members, whole = self.table.members, self.table.count
         *once, count = whole.of if whole.rule == "product" and whole.of else (whole,)
         of, best = count.of[: len(members)], count.of[len(members) :]
         if count.rule != "family" or len(of) < len(members) or [part.rule for part in best] != ["best"] * len(best):
-            yield f"table {self.table.name} does not count what each of its members may hold"
-            return
+            raise RejectedError("it does not count what each of its members may hold")
         rows = {part.source for part in once if part.rule == "rows"}
         if len(best) != bool(self.table.extrema) or any(part.size != "1" or {*part.fixed} - rows for part in best):
-            yield f"table {self.table.name} does not count one best match"
-            return
-        try:
-            checkers = [self._counted(member, part) for member, part in zip(members, of, strict=True)]
-            values = self._counted_once(once)
-            for numbers in samples:
-                own = [c.most(part, numbers) for c, part in zip(checkers, of, strict=True)]
-                sets = sum_over_sets(members, own)
-                most = sets * prod(values.most(part, numbers) for part in once)
-                claims = ((count.size, sets), (whole.size, most), (self.table.entries.formula, most))
-                for formula, found in claims:
-                    if (claimed := evaluate(formula, numbers)) != found:
-                        yield f"table {self.table.name} may have {found} entries, not {claimed}"
-                        return
-        except RejectedError as error:
-            yield f"table {self.table.name}: {error}"
+            raise RejectedError("it does not count one best match")
+        checkers = [self._counted(member, part) for member, part in zip(members, of, strict=True)]
+        values = self._counted_once(once)
+        sets = sum_over_sets(members, [c.most(part, symbols) for c, part in zip(checkers, of, strict=True)])
+        most = sets * product(values.most(part, symbols) for part in once)
+        for formula, found in ((count.size, sets), (whole.size, most), (self.table.entries.formula, most)):
+            agreeing("it", formula, found, symbols)
+        return most
 
     def _counted(self, member: Member, count: Count) -> Checker:
         """A checker of the count of a member's part of a key; raises RejectedError where it leaves something out."""

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
-from recheck.claims import Table
-from recheck.conditions import Conditions
+from streambound.recheck.claims import Table
+from streambound.recheck.conditions import Conditions
 
 
 class Independence:

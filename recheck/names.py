@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzer.query import Attribute
-from recheck.claims import Count, Limit, Table
-from recheck.conditions import Conditions
+from streambound.analyzer.query import Attribute
+from streambound.recheck.claims import Count, Limit, Table
+from streambound.recheck.conditions import Conditions
 
 
 def unknown(conditions: Conditions, table: Table) -> Iterator[str]:

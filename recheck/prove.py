@@ -9,8 +9,9 @@ from typing import Any
 
 from sqlglot import exp
 
-from analyzer.catalog import Catalog
-from recheck.batch_sql import BatchSql, Rows
+from streambound.analyzer.catalog import Catalog
+from streambound.recheck.batch_sql import BatchSql, Rows
+from streambound.recheck.duckdb_text import duckdb_text
 
 MOST_ELEMENTS = 14
 """More would take hours: every prefix is followed by every probe."""
@@ -42,7 +43,7 @@ def prove(
     What a probe adds to the output is the difference to the output of the prefix alone; an algorithm has printed that
     before. ``on_prefix`` is called after each prefix.
     """
-    number, text = len(elements), statement.sql(dialect="duckdb")
+    number, text = len(elements), duckdb_text(statement)
     database = BatchSql(catalog)
     try:
         database.add(always, 0)

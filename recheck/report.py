@@ -6,13 +6,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from analyzer.errors import InputError
-from analyzer.lower import lower
-from analyzer.query import Query
-from analyzer.statements import Statement, split_statements
-from analyzer.workspace import Workspace, read_query
-from preprocess.pipeline import derive
-from recheck.validate import faults
+from streambound.analyzer.errors import InputError
+from streambound.analyzer.lower import lower
+from streambound.analyzer.query import Query
+from streambound.analyzer.statements import Statement, split_statements
+from streambound.analyzer.workspace import Workspace, read_query
+from streambound.preprocess.pipeline import derive
+from streambound.recheck.validate import proved
+
+_CONSTANT, _GROWING = "constant", "rate-window"
+"""The tiers of bounds: without, and with the tuples per timestamp."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +64,14 @@ def _faults(item: dict[str, Any], queries: _Queries) -> tuple[str, ...]:
     query = queries.of(item)
     if query is None:
         return ("there is no such query in the file any more",)
-    found = faults(derive(query).split, item["certificate"])
-    if found:  # perhaps of another shape than `_differs` knows
-        return found
-    return ("its bound is not the certificate's",) if _differs(item) else ()
+    proof = proved(derive(query).split, item["certificate"])
+    if proof.entries is None or proof.faults:  # perhaps of another shape than `_differs` knows
+        return proof.faults
+    found = ["its bound is not the certificate's"] if _differs(item) else []
+    tier = _GROWING if proof.entries.rated else _CONSTANT
+    if item.get("tier") != tier:
+        found.append(f"its tier is {tier}, not {item.get('tier')}")
+    return tuple(found)
 
 
 def _differs(item: dict[str, Any]) -> bool:

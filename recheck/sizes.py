@@ -1,54 +1,48 @@
-"""Does a table have no more entries than it is claimed to? Its count, rule by rule, evaluated on numbers."""
+"""Does a table have no more entries than it is claimed to? Its count, rule by rule."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from math import prod
 
-from analyzer.query import Attribute
-from analyzer.symbols import symbol, symbols_in
-from recheck.best import without_best
-from recheck.claims import Age, Count, Cut, Extremum, Lapse, Limit, RejectedError, Table
-from recheck.conditions import Conditions
-from recheck.distances import Bound
-from recheck.formula import evaluate
-from recheck.names import counts_of
-from recheck.sufficiency import Known
+from streambound.analyzer.query import Attribute
+from streambound.analyzer.symbols import symbol
+from streambound.recheck.best import without_best
+from streambound.recheck.claims import Age, Count, Cut, Extremum, Lapse, Limit, RejectedError, Table
+from streambound.recheck.conditions import Conditions
+from streambound.recheck.distances import Bound
+from streambound.recheck.formula import quantity
+from streambound.recheck.names import counts_of
+from streambound.recheck.quantity import Quantity, greatest, least, product, total
+from streambound.recheck.sufficiency import Known
 
-Numbers = Mapping[str, int]
+Symbols = Mapping[str, Quantity]
 
 
-def oversized(conditions: Conditions, table: Table, samples: list[Numbers]) -> Iterator[str]:
-    """The reasons why a table may have more entries than its formula says."""
+def entries(conditions: Conditions, table: Table, symbols: Symbols) -> Quantity:
+    """The most entries of a table; raises RejectedError when its count, or its formula, does not say so."""
     checker = Checker(conditions, table)
-    try:
-        covered = checker.covered(table.count)
-        checker.in_order(table.count)
-        wanted = {stored.attribute for stored in table.stored} | {conditions.time(age.stream) for age in table.ages}
-        wanted |= {attribute for extremum in table.extrema for attribute in _kept(extremum)}
-        missing = sorted(map(str, wanted - covered))
-        if missing:
-            yield f"table {table.name}: nothing bounds the number of values of {', '.join(missing)}"
-            return
-        for numbers in samples:
-            most, claimed = checker.most(table.count, numbers), evaluate(table.entries.formula, numbers)
-            if most != claimed:
-                where = _where(numbers, table.entries.formula)
-                yield f"table {table.name} may have {most} entries, not {claimed}, where {where}"
-                return
-    except RejectedError as error:
-        yield f"table {table.name}: {error}"
+    covered = checker.covered(table.count)
+    checker.in_order(table.count)
+    wanted = {stored.attribute for stored in table.stored} | {conditions.time(age.stream) for age in table.ages}
+    wanted |= {attribute for extremum in table.extrema for attribute in _kept(extremum)}
+    if missing := sorted(map(str, wanted - covered)):
+        raise RejectedError(f"nothing bounds the number of values of {', '.join(missing)}")
+    most = checker.most(table.count, symbols)
+    agreeing("it", table.entries.formula, most, symbols)
+    return most
+
+
+def agreeing(what: str, formula: str, found: Quantity, symbols: Symbols) -> None:
+    """Raises RejectedError where a formula is not the size that was found."""
+    if not quantity(formula, symbols).same(found):
+        said = "has another size" if found.constant is None else f"may have {found.constant} entries"
+        raise RejectedError(f"{what} {said}, not {formula}")
 
 
 def _kept(extremum: Extremum) -> list[Attribute]:
     """What stands for the columns of extrema: the attributes in them, of nothing, so that only `best` counts them."""
     return [Attribute("", str(attribute)) for attribute, _ in extremum.of]
-
-
-def _where(numbers: Numbers, formula: str) -> str:
-    known = ((name, numbers[name]) for name in sorted(symbols_in(formula)))
-    return ", ".join(f"{name} = {number}" for name, number in known) or "nothing varies"
 
 
 def _old_together(kept: Age, age: Age, most: int) -> bool:
@@ -120,7 +114,7 @@ class Checker:
             raise RejectedError(f"no age of {count.source} is kept")
         needed = ages[0].saturates if ages[0].expires is None else ages[0].expires
         needed = self._width_beside(count) if count.beside is not None else needed
-        if needed is None or count.timestamps < needed:
+        if needed is None or count.timestamps != needed:
             raise RejectedError(f"{needed} timestamps of {count.source} are told apart, not {count.timestamps}")
         return self.conditions.time(ages[0].stream)
 
@@ -134,6 +128,9 @@ class Checker:
         uncounted = sorted(set(count.fixed) - counted)
         if uncounted:
             raise RejectedError(f"the tuples of {', '.join(uncounted)} are not counted")
+        attributes = {attribute for extremum in self.table.extrema for attribute, _ in extremum.of}
+        if not attributes or {*count.attributes} != attributes:
+            raise RejectedError("the best match is not that of its extrema")
         for several in without_best(self.conditions, self.table, frozenset(count.fixed)):
             raise RejectedError(several)
         return frozenset(attribute for extremum in self.table.extrema for attribute in _kept(extremum))
@@ -175,8 +172,8 @@ class Checker:
             options.append(int(end[0] + first[0]) + 1)
         if count.beside is None and first is not None and self.table.deadline is not None:
             options.append(int(self.table.deadline + first[0]))
-        if timestamps is None or not any(max(0, option) <= timestamps for option in options):
-            raise RejectedError(f"tuples of {stream} of more than {timestamps} timestamps can be in it")
+        if timestamps is None or not any(max(0, option) == timestamps for option in options):
+            raise RejectedError(f"tuples of {stream} of another number of timestamps than {timestamps} can be in it")
         return stream
 
     @staticmethod
@@ -240,42 +237,39 @@ class Checker:
 
     # --- how many ---------------------------------------------------------------------------------------------------
 
-    def most(self, count: Count, numbers: Numbers) -> int:
+    def most(self, count: Count, symbols: Symbols) -> Quantity:
         """The number of combinations that a count allows; raises RejectedError where its own formula is another one."""
-        found = self._number(count, numbers)
-        claimed = evaluate(count.size, numbers)
-        if claimed != found:
-            columns = ", ".join(map(str, count.attributes)) or count.source or "several columns"
-            raise RejectedError(
-                f"the {count.rule} of {columns} is {found}, not {claimed}, where {_where(numbers, count.size)}"
-            )
+        found = self._number(count, symbols)
+        columns = ", ".join(map(str, count.attributes)) or count.source or "several columns"
+        agreeing(f"the {count.rule} of {columns}", count.size, found, symbols)
         return found
 
-    def _number(self, count: Count, numbers: Numbers) -> int:
+    def _number(self, count: Count, symbols: Symbols) -> Quantity:
         match count.rule:
             case "product":
-                return prod(self.most(part, numbers) for part in count.of)
+                return product(self.most(part, symbols) for part in count.of)
             case "either":
-                return sum(self.most(part, numbers) for part in count.of)
+                return total(self.most(part, symbols) for part in count.of)
             case "least":
-                return min(self.most(part, numbers) for part in count.of)
+                return least(self.most(part, symbols) for part in count.of)
             case "ages":
-                return count.timestamps or 0
+                return Quantity.number(count.timestamps or 0)
             case "best":
-                return 1
+                return Quantity.number(1)
             case "tuples":
-                return numbers[symbol("c", self._table_of(count.source))] * (count.timestamps or 0)
+                rate = symbols[symbol("c", self._table_of(count.source))]
+                return rate * Quantity.number(count.timestamps or 0)
             case "rows":
-                return numbers[symbol("rows", self._table_of(count.source))]
+                return symbols[symbol("rows", self._table_of(count.source))]
         attribute = count.attributes[0]
-        null = int(attribute not in self.conditions.present)
+        null = Quantity.number(int(attribute not in self.conditions.present))
         if count.rule == "range":
-            return self._width(count, numbers) + null
+            return self._width(count, symbols) + null
         if count.rule == "list":
-            return len(self._listed(count, attribute)) + null
+            return Quantity.number(len(self._listed(count, attribute))) + null
         if count.rule == "cuts":
-            return len(self._cuts(attribute)) + 1 + null
-        return 1 if count.rule == "null" else 1 + null
+            return Quantity.number(len(self._cuts(attribute)) + 1) + null
+        return Quantity.number(1) if count.rule == "null" else Quantity.number(1) + null
 
     def _cuts(self, attribute: Attribute) -> frozenset[Cut]:
         return frozenset(cut for stored in self.table.stored if stored.attribute == attribute for cut in stored.cuts)
@@ -283,14 +277,17 @@ class Checker:
     def _table_of(self, source: str | None) -> str:
         return self.conditions.source(source or "").table
 
-    def _width(self, count: Count, numbers: Numbers) -> int:
+    def _width(self, count: Count, symbols: Symbols) -> Quantity:
         """How many integers lie in a range; a clipped value is its limit even where none do."""
-        low = min(max(self._parts(limit, "min", numbers)) for limit in count.low)
-        high = max(min(self._parts(limit, "max", numbers)) for limit in count.high)
+        low = least(greatest(self._parts(limit, "min", symbols)) for limit in count.low)
+        high = greatest(least(self._parts(limit, "max", symbols)) for limit in count.high)
         stored = next(stored for stored in self.table.stored if stored.attribute == count.attributes[0])
-        return max(int(bool(stored.low or stored.high)), high - low + 1)
+        fewest = Quantity.number(int(bool(stored.low or stored.high)))
+        found = greatest([fewest, high - low + Quantity.number(1)])
+        # The least of lower limits is not known where one of them is not: a constant beside it says nothing.
+        return found.unlimited if any(limit.relations for limit in (*count.low, *count.high)) else found
 
-    def _parts(self, limit: Limit, extreme: str, numbers: Numbers) -> list[int]:
-        parts = [] if limit.constant is None else [limit.constant]
+    def _parts(self, limit: Limit, extreme: str, symbols: Symbols) -> list[Quantity]:
+        parts = [] if limit.constant is None else [Quantity.number(limit.constant)]
         named = ((symbol(extreme, self._table_of(a.source), a.column), plus) for a, plus in limit.relations)
-        return parts + [numbers[name] + plus for name, plus in named]
+        return parts + [symbols[name] + Quantity.number(plus) for name, plus in named]

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from analyzer.catalog import Catalog, Column, Kind, Table
-from analyzer.errors import StreamboundError
-from analyzer.types import Family
-from recheck.stamped import NUMBER, TIME, stamped
+from streambound.analyzer.catalog import Catalog, Column, Kind, Table
+from streambound.analyzer.errors import StreamboundError
+from streambound.analyzer.types import Family
+from streambound.recheck.stamped import NUMBER, TIME, stamped
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from sqlglot import exp
 
-from analyzer.catalog import Catalog, Kind, Table
-from analyzer.types import Family
+from streambound.analyzer.catalog import Catalog, Kind, Table
+from streambound.analyzer.types import Family
 
 TIME, NUMBER = "_ts", "_mult"
 _HIDDEN = "_streambound_ts"

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from analyzer.query import Attribute, Comparison, Op
-from recheck.claims import Age, Extremum, Limit, Stored, Table
-from recheck.conditions import Conditions
-from recheck.distances import Bound, ContradictionError, Distances, Edge, Node
+from streambound.analyzer.query import Attribute, Comparison, Op
+from streambound.recheck.claims import Age, Extremum, Limit, Stored, Table
+from streambound.recheck.conditions import Conditions
+from streambound.recheck.distances import Bound, ContradictionError, Distances, Edge, Node
 
 
 def insufficient(conditions: Conditions, table: Table, beside: frozenset[str] = frozenset()) -> Iterator[str]:

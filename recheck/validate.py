@@ -3,50 +3,70 @@
 from __future__ import annotations
 
 import json
-import random
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
-from analyzer.query import Kind, Query
-from analyzer.render import render_branch
-from analyzer.symbols import symbol
-from recheck.cases import case_of, incomplete
-from recheck.claims import Amount, Branch, Certificate, RejectedError, Table, read
-from recheck.conditions import Conditions
-from recheck.coverage import uncovered
-from recheck.distances import ContradictionError
-from recheck.family import wrong_family
-from recheck.formula import evaluate
-from recheck.independence import Independence
-from recheck.names import unknown
-from recheck.sizes import Numbers, oversized
-from recheck.sufficiency import insufficient
-from recheck.widths import too_wide
+from streambound.analyzer.query import Kind, Query
+from streambound.analyzer.render import render_branch
+from streambound.analyzer.symbols import symbol
+from streambound.recheck.cases import case_of, incomplete
+from streambound.recheck.claims import Amount, Branch, RejectedError, Table, read
+from streambound.recheck.conditions import Conditions
+from streambound.recheck.coverage import uncovered
+from streambound.recheck.distances import ContradictionError
+from streambound.recheck.family import family_entries, wrong_family
+from streambound.recheck.formula import quantity
+from streambound.recheck.independence import Independence
+from streambound.recheck.names import unknown
+from streambound.recheck.quantity import Quantity, total
+from streambound.recheck.sizes import Symbols, entries
+from streambound.recheck.sufficiency import insufficient
+from streambound.recheck.widths import entry_width
 
-SAMPLES = 20
-"""How many random valuations of its symbols a formula is evaluated on."""
-_FAR = 1_000_000
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What a certificate proves: M, or why it proves nothing."""
+
+    faults: tuple[str, ...]
+    entries: Quantity | None = None
 
 
 def faults(split: Query, document: Any) -> tuple[str, ...]:
     """The reasons why a certificate (plain JSON) does not prove the bound of a split query; none when it does."""
+    return proved(split, document).faults
+
+
+def proved(split: Query, document: Any) -> Proof:
+    """What a certificate (plain JSON) proves of a split query.
+
+    All that it says is worked out anew, numbers too: one that is larger than it needs to be is not accepted either.
+    """
     try:
         claimed = read(document)
-        samples = _samples(split)
+        symbols = _symbols(split)
         found = list(incomplete(split, claimed.branches))
+        sizes: list[_Size] = []
+        for claim in claimed.branches if not found else ():
+            conditions = Conditions(case_of(split, claim))
+            wrong = list(_branch_faults(conditions, claim, split.distinct))
+            found += wrong
+            sizes += [] if wrong else [_size(conditions, table, split.distinct, symbols) for table in claim.tables]
         if found:
-            return tuple(found)
-        found = [
-            fault
-            for claim in claimed.branches
-            for fault in _branch_faults(Conditions(case_of(split, claim)), claim, split.distinct, samples)
-        ]
-        return tuple(dict.fromkeys((*found, *_total_faults(split, claimed, samples))))
+            return Proof(tuple(dict.fromkeys(found)))
+        whole = total(size.entries for size in sizes)
+        taken = [size.bytes for size in sizes if size.bytes is not None]
+        in_bytes = total(taken) if len(taken) == len(sizes) else None
+        wrong = [*_amount_faults("M", claimed.entries, whole, symbols)]
+        wrong += _amount_faults("the size in bytes", claimed.bytes, in_bytes, symbols)
+        return Proof(tuple(wrong), whole)
     except RejectedError as error:
-        return (str(error),)
+        return Proof((str(error),))
 
 
-def _branch_faults(conditions: Conditions, claim: Branch, distinct: bool, samples: list[Numbers]) -> Iterator[str]:
+def _branch_faults(conditions: Conditions, claim: Branch, distinct: bool) -> Iterator[str]:
+    """The reasons why a branch's tables do not hold what they need to."""
     sql = render_branch(conditions.branch, distinct)
     if claim.sql != sql:
         yield f"the certificate is for another query: {claim.sql}, where this one has {sql}"
@@ -60,16 +80,13 @@ def _branch_faults(conditions: Conditions, claim: Branch, distinct: bool, sample
             yield "a query that counts its results keeps extrema"
         families = tuple(table for table in partial if table.members)
         if families:
-            yield from _family_faults(conditions, partial, families, samples)
+            yield from _family_faults(conditions, partial, families)
         else:
             yield from _table_faults(conditions, partial)
         yield from _results_faults(conditions, tuple(table for table in claim.tables if table.results), distinct)
-        for table in claim.tables:
-            if not table.members:
-                yield from oversized(conditions, table, samples)
-            yield from too_wide(conditions, table, distinct)
-    except ContradictionError:
-        return  # nothing satisfies the conditions, so nothing is stored
+    except ContradictionError:  # nothing satisfies the conditions
+        if claim.tables:
+            yield f"nothing satisfies {claim.sql}, and it has tables"
 
 
 def _table_faults(conditions: Conditions, tables: tuple[Table, ...]) -> Iterator[str]:
@@ -84,9 +101,7 @@ def _table_faults(conditions: Conditions, tables: tuple[Table, ...]) -> Iterator
         yield from insufficient(conditions, table, independence.beside(table))
 
 
-def _family_faults(
-    conditions: Conditions, tables: tuple[Table, ...], families: tuple[Table, ...], samples: list[Numbers]
-) -> Iterator[str]:
+def _family_faults(conditions: Conditions, tables: tuple[Table, ...], families: tuple[Table, ...]) -> Iterator[str]:
     """Families of streams that are near no others, each with a table of its full set if that is not all streams."""
     independence = Independence(conditions, tables, whole=False)
     others = tuple(table for table in tables if not table.members)
@@ -97,7 +112,7 @@ def _family_faults(
             yield f"table {family.name} holds no parts of matches"
         if outside and not any(streams == {*table.streams} for table in others):
             yield f"there is no table of {', '.join(family.streams)} together"
-    yield from (fault for table in families for fault in wrong_family(conditions, table, samples))
+    yield from (fault for table in families for fault in wrong_family(conditions, table))
     yield from independence.sharing()
     yield from uncovered(conditions, others, independence, sets)
     for table in others:
@@ -126,58 +141,57 @@ def _results_faults(conditions: Conditions, tables: tuple[Table, ...], distinct:
 # --- amounts -------------------------------------------------------------------------------------------------------
 
 
-def _samples(split: Query) -> list[Numbers]:
-    """Random numbers for every symbol of a query's formulas, within what the catalog declares."""
-    choose = random.Random(0)
-    return [_sample(split, choose, far=number % 4 == 3) for number in range(SAMPLES)]
+@dataclass(frozen=True, slots=True)
+class _Size:
+    """The most entries of a table, and the most bytes that they take; None where a text may be of any length."""
+
+    entries: Quantity
+    bytes: Quantity | None
 
 
-def _sample(split: Query, choose: random.Random, far: bool) -> Numbers:
-    most = _FAR if far else 9
-    numbers: dict[str, int] = {}
+def _symbols(split: Query) -> Symbols:
+    """Every symbol of a query's formulas, with the numbers that the catalog declares."""
+    found: dict[str, Quantity] = {}
     for source in (source for branch in split.branches for source in branch.sources):
         prefix, declared = ("rows", source.rows) if source.kind is Kind.RELATION else ("c", source.max_per_timestamp)
-        numbers[symbol(prefix, source.table)] = choose.randint(1, most) if declared is None else declared
-        for column in source.columns:
-            low, high = sorted((choose.randint(-most, most), choose.randint(-most, most)))
-            numbers[symbol("min", source.table, column.name)] = low
-            numbers[symbol("max", source.table, column.name)] = high
-    return numbers
+        names = {symbol(prefix, source.table): declared}
+        names |= {symbol(extreme, source.table, c.name): None for extreme in ("min", "max") for c in source.columns}
+        found |= {name: Quantity.symbol(name, number) for name, number in names.items()}
+    return found
 
 
-def _total_faults(split: Query, claimed: Certificate, samples: list[Numbers]) -> Iterator[str]:
-    tables = [table for branch in claimed.branches for table in branch.tables]
-    for numbers in samples:
-        for table in tables:
-            yield from _amount_faults(f"table {table.name}", table.entries, numbers)
-            if table.bytes is not None:
-                yield from _amount_faults(f"table {table.name} in bytes", table.bytes, numbers)
-        yield from _sum_faults("M", claimed.entries, [table.entries for table in tables], numbers)
-        if claimed.bytes is not None:
-            yield from _byte_faults(claimed.bytes, tables, numbers)
+def _size(conditions: Conditions, table: Table, distinct: bool, symbols: Symbols) -> _Size:
+    """The size of a table, which is what the table says; raises RejectedError where it says something else."""
+    try:
+        most = (family_entries if table.members else entries)(conditions, table, symbols)
+    except RejectedError as error:
+        raise RejectedError(f"table {table.name}: {error}") from error
+    width = entry_width(conditions, table, distinct)
+    if table.bytes_per_entry != width:
+        taken = "any number of" if width is None else width
+        raise RejectedError(f"an entry of table {table.name} may take {taken} bytes, not {table.bytes_per_entry}")
+    # Per table the entries, and the name with an empty list in the state's JSON.
+    name = Quantity.number(len(json.dumps(table.name) + ": [], "))
+    in_bytes = None if width is None else most * Quantity.number(width) + name
+    wrong = [*_amount_faults(f"table {table.name}", table.entries, most, symbols)]
+    wrong += _amount_faults(f"table {table.name} in bytes", table.bytes, in_bytes, symbols)
+    for fault in wrong:
+        raise RejectedError(fault)
+    return _Size(most, in_bytes)
 
 
-def _amount_faults(what: str, amount: Amount, numbers: Numbers) -> Iterator[str]:
-    number = evaluate(amount.formula, numbers)
-    if amount.value is not None and number > amount.value:
-        yield f"{what}: {amount.formula} is {number}, more than {amount.value}"
+def _amount_faults(what: str, claimed: Amount | None, found: Quantity | None, symbols: Symbols) -> Iterator[str]:
+    """The reasons why an amount is not the size that was found."""
+    if claimed is None or found is None:
+        if claimed is not None:
+            yield f"{what}: {claimed.formula}, where nothing limits it"
+        elif found is not None:
+            yield f"{what} has a size that the certificate does not say"
+    elif not quantity(claimed.formula, symbols).same(found):
+        yield f"{what} is not {claimed.formula}" + ("" if found.constant is None else f" but {found.constant}")
+    elif claimed.value != found.most:
+        yield f"{what}: {claimed.formula} is at most {_number(found.most)}, not {_number(claimed.value)}"
 
 
-def _sum_faults(what: str, whole: Amount, parts: list[Amount], numbers: Numbers) -> Iterator[str]:
-    expected = sum(evaluate(part.formula, numbers) for part in parts)
-    if evaluate(whole.formula, numbers) != expected:
-        yield f"{what} is {whole.formula}, which is not the sum of the tables' {expected}"
-    yield from _amount_faults(what, whole, numbers)
-
-
-def _byte_faults(whole: Amount, tables: list[Table], numbers: Numbers) -> Iterator[str]:
-    """Per table the entries, and the name with an empty list in the state's JSON."""
-    parts = [table.bytes for table in tables if table.bytes is not None]
-    if len(parts) < len(tables):
-        yield "a table has no bound in bytes, but all together have one"
-        return
-    for table, part in zip(tables, parts, strict=True):
-        each, name = table.bytes_per_entry or 0, len(json.dumps(table.name) + ": [], ")
-        if evaluate(part.formula, numbers) != evaluate(table.entries.formula, numbers) * each + name:
-            yield f"table {table.name} does not take {part.formula} bytes"
-    yield from _sum_faults("the size in bytes", whole, parts, numbers)
+def _number(value: int | None) -> str:
+    return "a number that the catalog does not give" if value is None else str(value)

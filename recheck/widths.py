@@ -1,17 +1,17 @@
-"""Does an entry take no more bytes than it is claimed to? It is saved as the JSON ``[[value, …], counter], ``."""
+"""How many bytes does an entry take? It is saved as the JSON ``[[value, …], counter], ``."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from fractions import Fraction
+from math import ceil, floor, inf, nextafter
 
-from analyzer.query import Attribute
-from analyzer.types import DataType, Family
-from analyzer.values import Value
-from recheck.claims import Extremum, Stored, Table
-from recheck.conditions import Conditions
+from streambound.analyzer.query import Attribute
+from streambound.analyzer.types import DataType, Family
+from streambound.analyzer.values import Value
+from streambound.recheck.claims import Extremum, Stored, Table
+from streambound.recheck.conditions import Conditions
 
 _BITS = {"tinyint": 8, "byte": 8, "smallint": 16, "short": 16, "int": 32, "integer": 32}
 _LONGEST = {Family.BOOLEAN: 1, Family.FLOAT: 24, Family.DATE: 7, Family.TIMESTAMP: 18}
@@ -20,22 +20,17 @@ _DIGITS = 38
 _COUNTER = 19
 
 
-def too_wide(conditions: Conditions, table: Table, distinct: bool) -> Iterator[str]:
-    """The reason why an entry may take more bytes than it is claimed to."""
-    if table.bytes_per_entry is None:
-        return
+def entry_width(conditions: Conditions, table: Table, distinct: bool) -> int | None:
+    """The most bytes that an entry takes; None where it may hold a text of any length."""
     times = [conditions.branch.column(conditions.time(age.stream)).type for age in table.ages]
     widths = [*(_stored(conditions, stored) for stored in table.stored), *map(_of_type, times)]
     widths += [_sum(conditions, extremum) for extremum in table.extrema]
     known = [width for width in widths if width is not None]
     if len(known) < len(widths):
-        yield f"an entry of table {table.name} may hold a text of any length"
-        return
+        return None
     if table.members:  # what is not there is null, and a number says what is
         known = [len(str(2 ** len(table.streams) - 1)), *(max(width, len("null")) for width in known)]
-    needed = len("[[], ], ") + sum(known) + len(", ") * max(0, len(known) - 1) + (1 if distinct else _COUNTER)
-    if table.bytes_per_entry < needed:
-        yield f"an entry of table {table.name} may take {needed} bytes, not {table.bytes_per_entry}"
+    return len("[[], ], ") + sum(known) + len(", ") * max(0, len(known) - 1) + (1 if distinct else _COUNTER)
 
 
 def _stored(conditions: Conditions, stored: Stored) -> int | None:
@@ -44,7 +39,7 @@ def _stored(conditions: Conditions, stored: Stored) -> int | None:
     if attribute in conditions.null:
         return len("null")
     if stored.cuts:
-        return max(_of_cut(conditions, attribute, cut.value, cut.included) for cut in stored.cuts)
+        return _of_cuts(conditions, stored)
     width = _value(conditions, attribute)
     if width is None:
         return None
@@ -64,11 +59,31 @@ def _sum(conditions: Conditions, extremum: Extremum) -> int | None:
     return max([*known, *offsets]) + bool(offsets)
 
 
-def _of_cut(conditions: Conditions, attribute: Attribute, text: str, included: bool) -> int:
-    """The value that stands for those from a cut on: the cut's own, or for a text the next one."""
+def _of_cuts(conditions: Conditions, stored: Stored) -> int:
+    """The longest of the values that stand for those between cuts: the least that the conditions leave, or anything
+    below the first cut, and the least above each.
+    """
+    attribute, follows = stored.attribute, conditions.follows
+    text = conditions.kind(attribute) == "text"
+    above = [_least(conditions, attribute, cut.value, cut.included) for cut in stored.cuts]
+    limit = follows.bound(conditions.zero(attribute), attribute)
+    if limit is None:
+        first = above[0]
+        below = first - 1 if isinstance(first, int) else "" if text else -inf
+    else:
+        value = conditions.text(int(-limit[0])) if text else str(-limit[0])
+        below = _least(conditions, attribute, value, included=limit[1] == 0)
+    return max(len(json.dumps(value)) for value in (below, *above))
+
+
+def _least(conditions: Conditions, attribute: Attribute, value: str, included: bool) -> int | float | str:
+    """The least value from a value on, that one among them iff ``included``."""
     if conditions.kind(attribute) == "text":
-        return len(json.dumps(text if included else f"{text}\0"))
-    return len(json.dumps(float(Fraction(text)))) if included else 1
+        return value if included else f"{value}\0"
+    number = Fraction(value)
+    if conditions.branch.column(attribute).type.family is Family.FLOAT:
+        return float(number) if included else nextafter(float(number), inf)
+    return ceil(number) if included else floor(number) + 1
 
 
 def _value(conditions: Conditions, attribute: Attribute) -> int | None:

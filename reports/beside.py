@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from criteria.vocabulary import Verdict
-from reports.outcome import BoundText, Outcome
+from streambound.criteria.vocabulary import Verdict
+from streambound.reports.outcome import BoundText, Outcome
 
 
 @dataclass(frozen=True, slots=True)

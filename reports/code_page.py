@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from analyzer.errors import InputError
-from analyzer.rules import Rule
+from streambound.analyzer.errors import InputError
+from streambound.analyzer.rules import Rule
 
 
 def code_page(rule: Rule) -> str:
@@ -17,9 +17,8 @@ def code_page(rule: Rule) -> str:
 
 
 def pages_directory() -> Path:
-    """Where the pages are: inside the installed package, or in the docs of a checkout."""
-    here = Path(__file__).resolve().parent
-    for candidate in (here / "codes", here.parent / "docs" / "codes"):
-        if (candidate / "README.md").is_file():
-            return candidate
-    raise InputError("the pages of the codes are not installed", remedy="reinstall streambound, or run from a checkout")
+    """Where the pages are; raises InputError where they are not installed."""
+    pages = Path(__file__).resolve().parents[1] / "docs" / "codes"
+    if (pages / "README.md").is_file():
+        return pages
+    raise InputError("the pages of the codes are not installed", remedy="reinstall streambound")

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from analyzer.boundedness import Facts, Join
-from analyzer.query import Attribute, Kind
-from analyzer.render import render_branch
-from criteria.check import Checked
-from criteria.synopsis import MOST_TABLES
-from criteria.verdict import Decision
-from criteria.violation import CriterionResult, Violation
-from criteria.vocabulary import Verdict
-from criteria.wording import listed
-from reports.outcome import outcome
-from reports.paper_note import paper_note
-from reports.pass_effects import pass_effects
-from reports.phrases import join_text, values_text
-from reports.table_words import TableWords, parts
-from reports.text_report import bound_text
+from streambound.analyzer.boundedness import Facts, Join
+from streambound.analyzer.query import Attribute, Kind
+from streambound.analyzer.render import render_branch
+from streambound.criteria.check import Checked
+from streambound.criteria.synopsis import MOST_TABLES
+from streambound.criteria.verdict import Decision
+from streambound.criteria.violation import CriterionResult, Violation
+from streambound.criteria.vocabulary import Verdict
+from streambound.criteria.wording import listed
+from streambound.reports.outcome import outcome
+from streambound.reports.paper_note import paper_note
+from streambound.reports.pass_effects import pass_effects
+from streambound.reports.phrases import join_text, values_text
+from streambound.reports.table_words import TableWords, parts
+from streambound.reports.text_report import bound_text
 
 MOST_BRANCHES = 6
 """Branches that the tree shows."""

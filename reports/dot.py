@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from reports.diagram import Diagram, Node, Panel, printable
+from streambound.reports.diagram import Diagram, Node, Panel, printable
 
 _FILLS = {"stream": "#ddf4ff", "table": "#dafbe1", "results": "#fbefff", "culprit": "#ffebe9"}
 

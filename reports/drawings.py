@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from criteria.check import Checked
-from criteria.verdict import Decision
-from reports.diagram import Diagram
-from reports.dot import dot
-from reports.mermaid import mermaid
-from reports.stream_diagrams import graph_diagram, tables_diagram
-from reports.svg import svg
+from streambound.criteria.check import Checked
+from streambound.criteria.verdict import Decision
+from streambound.reports.diagram import Diagram
+from streambound.reports.dot import dot
+from streambound.reports.mermaid import mermaid
+from streambound.reports.stream_diagrams import graph_diagram, tables_diagram
+from streambound.reports.svg import svg
 
 
 @dataclass(frozen=True, slots=True)

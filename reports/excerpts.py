@@ -5,9 +5,9 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
-from analyzer.diagnostics import Diagnostic, Related
-from analyzer.spans import Excerpt, SourceText
-from reports.outcome import Outcome
+from streambound.analyzer.diagnostics import Diagnostic, Related
+from streambound.analyzer.spans import Excerpt, SourceText
+from streambound.reports.outcome import Outcome
 
 
 def excerpt(item: Outcome, place: Diagnostic | Related) -> Excerpt:

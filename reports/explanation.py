@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from criteria.check import Checked, with_repairs
-from reports.derivation import derivation
-from reports.outcome import outcome
-from reports.stages import STAGES
-from reports.terminal import tree_text
-from reports.text_report import bound_text, diagnostic_lines, notes, verdict_line
+from streambound.criteria.check import Checked, with_repairs
+from streambound.reports.derivation import derivation
+from streambound.reports.outcome import outcome
+from streambound.reports.paper_note import paper_note
+from streambound.reports.stages import STAGES
+from streambound.reports.terminal import tree_text
+from streambound.reports.text_report import bound_text, diagnostic_lines, notes, verdict_line
+
+STAGE_NAMES = ("derivation", *(stage.name for stage in STAGES), "verdict")
+"""The stages that need nothing but the checked statement."""
 
 
 def stage_text(name: str, checked: Checked, color: bool) -> str:
@@ -20,7 +24,7 @@ def stage_text(name: str, checked: Checked, color: bool) -> str:
 
 
 def verdict_text(checked: Checked, color: bool) -> str:
-    """The verdict, every diagnostic with every repair, each criterion clause by clause, and the bound per table."""
+    """The verdict, every diagnostic with every repair, every criterion by clauses, the bound per table."""
     checked = with_repairs(checked, thorough=True)
     shown = outcome(checked)
     lines = [verdict_line(shown, color)]
@@ -35,6 +39,7 @@ def verdict_text(checked: Checked, color: bool) -> str:
                 culprit = violation.stream + (f".{violation.attribute}" if violation.attribute else "")
                 lines.append(f"  {violation.condition} at {culprit} ({place}): {violation.message}")
         lines.extend(notes(shown))
+        lines.extend(paper_note(checked.decision, result) for result in checked.decision.criteria[1:])
     if checked.bound is not None and checked.bound.tables:
         lines.append(f"synopsis{bound_text(shown)}:")
         lines.extend(f"  {table.table}: at most {table.size.text}" for table in checked.bound.tables)

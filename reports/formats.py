@@ -7,13 +7,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
-    from reports.beside import Beside
-    from reports.outcome import Outcome
+    from streambound.reports.beside import Beside
+    from streambound.reports.outcome import Outcome
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A named way to print outcomes: the function ``place`` (``module:function``), imported when it is used.
+    """A named way to print outcomes: ``NAME_report`` in the module of that name, imported when it is used.
 
     ``details`` are those of `reports.outcome.DETAILS` that it prints; ``for_people`` says that no program
     reads it, so that what a terminal cannot show may be replaced; ``compares`` that it has what the run was compared
@@ -21,7 +21,6 @@ class Format:
     """
 
     name: str
-    place: str
     summary: str
     details: frozenset[str] = frozenset()
     for_people: bool = False
@@ -29,8 +28,8 @@ class Format:
 
     def render(self, outcomes: tuple[Outcome, ...], color: bool = False, beside: Beside | None = None) -> str:
         """The whole text, without a line end; ``color`` is ignored by all but text."""
-        module, function = self.place.split(":")
-        render = getattr(import_module(module), function)
+        function = f"{self.name}_report"
+        render = getattr(import_module(f"streambound.reports.{function}"), function)
         if self.compares and beside is not None:
             return cast("str", render(outcomes, color, beside))
         return cast("str", render(outcomes, color))
@@ -39,20 +38,19 @@ class Format:
 _ALL = frozenset({"certificate", "lto_queries"})
 
 FORMATS: tuple[Format, ...] = (
-    Format("text", "reports.text_report:text_report", "for people, with the SQL and carets", for_people=True),
-    Format("json", "reports.json_report:json_report", "all there is, with certificates", _ALL, compares=True),
-    Format("jsonl", "reports.jsonl_report:jsonl_report", "the same, a query a line", _ALL, compares=True),
-    Format("sarif", "reports.sarif_report:sarif_report", "SARIF 2.1.0, for code scanning"),
+    Format("text", "for people, with the SQL and carets", for_people=True),
+    Format("json", "all there is, with certificates", _ALL, compares=True),
+    Format("jsonl", "the same, a query a line", _ALL, compares=True),
+    Format("sarif", "SARIF 2.1.0, for code scanning"),
     Format(
         "github",
-        "reports.github_report:github_report",
         "annotations and a step summary in GitHub Actions",
         compares=True,
     ),
-    Format("gitlab", "reports.gitlab_report:gitlab_report", "a code quality report for GitLab"),
-    Format("junit", "reports.junit_report:junit_report", "JUnit XML: a suite per file, a test per query"),
-    Format("markdown", "reports.markdown_report:markdown_report", "a comment on a pull request", compares=True),
-    Format("html", "reports.html_report:html_report", "one page for a browser", frozenset({"drawings"})),
+    Format("gitlab", "a code quality report for GitLab"),
+    Format("junit", "JUnit XML: a suite per file, a test per query"),
+    Format("markdown", "a comment on a pull request", compares=True),
+    Format("html", "one page for a browser", frozenset({"drawings"})),
 )
 
 FORMAT_NAMES = tuple(form.name for form in FORMATS)

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzer.diagnostics import ORDER, Diagnostic, Severity
-from reports.beside import NOTHING, Beside, Stale
-from reports.outcome import Outcome
-from reports.places import repository_path
-from reports.totals import total_text
-from reports.visible import visible
+from streambound.analyzer.diagnostics import ORDER, Diagnostic, Severity
+from streambound.reports.beside import NOTHING, Beside, Stale
+from streambound.reports.outcome import Outcome
+from streambound.reports.places import repository_path
+from streambound.reports.totals import total_text
+from streambound.reports.visible import visible
 
 MOST = 10
 """Annotations of one severity that GitHub shows of a step."""
@@ -50,7 +50,11 @@ def _annotation(item: Outcome, diagnostic: Diagnostic) -> str:
     if span.line == span.end_line:
         properties |= {"col": span.column, "endColumn": span.end_column}
     properties["title"] = f"{diagnostic.code} {diagnostic.rule.name}"
-    facts = (f"{item.name} is {item.verdict.value}: {diagnostic.message}", diagnostic.help, diagnostic.rule.docs)
+    facts = (
+        f"{item.name} is {item.verdict.value}: {diagnostic.message}",
+        diagnostic.help,
+        f"See {diagnostic.rule.explained}",
+    )
     listed = ",".join(f"{key}={_property(str(value))}" for key, value in properties.items())
     return f"::{_COMMANDS[diagnostic.severity]} {listed}::{_data(chr(10).join(filter(None, facts)))}"
 

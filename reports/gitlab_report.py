@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from analyzer.diagnostics import Diagnostic, Severity
-from reports.fingerprint import fingerprints
-from reports.outcome import Outcome
-from reports.places import repository_path
+from streambound.analyzer.diagnostics import Diagnostic, Severity
+from streambound.reports.fingerprint import fingerprints
+from streambound.reports.outcome import Outcome
+from streambound.reports.places import repository_path
 
 _SEVERITIES = {Severity.ERROR: "critical", Severity.WARNING: "minor", Severity.NOTE: "info"}
 
@@ -38,7 +38,7 @@ def _issue(item: Outcome, diagnostic: Diagnostic, mark: str) -> dict[str, Any]:
         "type": "issue",
         "check_name": f"{rule.code} {rule.name}",
         "description": f"{item.name} is {item.verdict.value}: {diagnostic.message}",
-        "content": {"body": "\n\n".join(filter(None, (diagnostic.help, f"See {rule.docs}")))},
+        "content": {"body": "\n\n".join(filter(None, (diagnostic.help, f"See {rule.explained}")))},
         "categories": ["Performance"],
         "severity": _SEVERITIES[diagnostic.severity],
         "fingerprint": mark,

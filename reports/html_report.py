@@ -10,19 +10,18 @@ from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
-from analyzer.diagnostics import Diagnostic, Fix
-from analyzer.version import __version__
-from criteria.vocabulary import Verdict
-from reports.excerpts import excerpt
-from reports.html_source import excerpt_html, source_html
-from reports.outcome import Outcome
-from reports.places import repository_path
-from reports.text_report import memory_text
-from reports.totals import counts, total_text
+from streambound.analyzer.diagnostics import Diagnostic, Fix
+from streambound.analyzer.version import __version__
+from streambound.reports.attention import BY_VERDICT, by_attention
+from streambound.reports.excerpts import excerpt
+from streambound.reports.html_source import excerpt_html, source_html
+from streambound.reports.outcome import Outcome
+from streambound.reports.places import repository_path
+from streambound.reports.text_report import memory_text
+from streambound.reports.totals import counts, total_text
 
 _ASSETS = Path(__file__).resolve().parent / "html"
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
-_ORDER = (Verdict.UNBOUNDED, Verdict.ERROR, Verdict.UNKNOWN, Verdict.UNSUPPORTED, Verdict.BOUNDED)
 _DRAWINGS = {"graph": "Which stream waits for which", "tables": "What is remembered, and when"}
 
 
@@ -37,7 +36,7 @@ def html_report(outcomes: tuple[Outcome, ...], color: bool = False) -> str:
             f"<title>streambound: {escape(total_text(outcomes))}</title>\n<style>\n{style}</style>\n</head>\n<body>",
             *_header(outcomes),
             '<main>\n<p id="shown" role="status"></p>',
-            *(line for number, item in enumerate(outcomes, start=1) for line in _query(number, item)),
+            *(line for number, item in enumerate(by_attention(outcomes), start=1) for line in _query(number, item)),
             '<p class="empty" hidden>No query fits the search.</p>',
             *(['<p class="empty">There was nothing to check.</p>'] if not outcomes else []),
             f"</main>\n<script>\n{script}</script>\n</body>\n</html>",
@@ -47,7 +46,7 @@ def html_report(outcomes: tuple[Outcome, ...], color: bool = False) -> str:
 
 def _header(outcomes: tuple[Outcome, ...]) -> Iterator[str]:
     numbers = counts(outcomes)
-    present = [verdict for verdict in _ORDER if numbers[verdict]]
+    present = [verdict for verdict in BY_VERDICT if numbers[verdict]]
     yield "<header><div>\n<h1>Queries in bounded memory</h1>"
     yield f'<p class="about">{escape(total_text(outcomes))} by streambound {__version__}</p>'
     parts = (f'<i class="{v.value}" style="flex: {numbers[v]}; background: var(--tone)"></i>' for v in present)
@@ -70,7 +69,8 @@ def _query(number: int, item: Outcome) -> Iterator[str]:
     yield f'<span class="verdict"><span class="dot"></span>{verdict}</span>'
     yield f'<span class="name"><span class="title">{_text(item.name)}</span><small>{_text(place)}</small>'
     yield f"{accepted}</span>"
-    yield f'<span class="bound">{_text(memory_text(item))}</span>'
+    if memory := memory_text(item):
+        yield f'<span class="bound">{_text(memory)}</span>'
     if item.diagnostics:
         yield f'<span class="claim">{_text(item.diagnostics[0].message)}</span>'
     yield '</summary>\n<div class="body">'
@@ -88,7 +88,8 @@ def _finding(item: Outcome, found: Diagnostic) -> Iterator[str]:
     name = f"{severity} {rule.code} {rule.name}"
     place = f"{repository_path(found.file)}:{found.span.line}:{found.span.column}"
     yield f'<div class="finding {severity}">'
-    yield f'<p class="head"><a href="{escape(rule.docs)}" rel="noreferrer">{escape(name)}</a></p>'
+    linked = f'<a href="{escape(rule.docs)}" rel="noreferrer">{escape(name)}</a>' if rule.docs else escape(name)
+    yield f'<p class="head">{linked}</p>'
     yield f'<p>{_text(found.message)}</p>\n<p class="soft">{_text(place)}</p>'
     if found.file != item.source.file:
         yield excerpt_html(excerpt(item, found))
@@ -102,6 +103,8 @@ def _finding(item: Outcome, found: Diagnostic) -> Iterator[str]:
             yield excerpt_html(excerpt(item, related))
     if found.help:
         yield f"<p>{_text(found.help)}</p>"
+    if not rule.docs:
+        yield f'<p class="soft"><code>{escape(rule.explained)}</code> says more.</p>'
     for fix in found.fixes:
         yield from _fix(fix)
     yield "</div>"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
-from analyzer.spans import Excerpt
-from reports.outcome import Outcome
+from streambound.analyzer.spans import Excerpt
+from streambound.reports.outcome import Outcome
 
 Mark = tuple[int, int, str]
 """Start and end, 0-based in a line, and a class."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from analyzer.diagnostics import Diagnostic, Fix, Related, Suppression
-from analyzer.edits import Edit
-from criteria.violation import CriterionResult, Violation
-from reports.beside import NOTHING, Beside, State
-from reports.outcome import BoundText, Outcome
-from reports.totals import counts
+from streambound.analyzer.diagnostics import Diagnostic, Fix, Related, Suppression
+from streambound.analyzer.edits import Edit
+from streambound.criteria.violation import CriterionResult, Violation
+from streambound.reports.beside import NOTHING, Beside, State
+from streambound.reports.outcome import BoundText, Outcome
+from streambound.reports.totals import counts
 
 SCHEMA_VERSION = 1
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from reports.beside import NOTHING, Beside
-from reports.json_report import SCHEMA_VERSION, query_json, summary_json
-from reports.outcome import Outcome
+from streambound.reports.beside import NOTHING, Beside
+from streambound.reports.json_report import SCHEMA_VERSION, query_json, summary_json
+from streambound.reports.outcome import Outcome
 
 
 def jsonl_report(outcomes: tuple[Outcome, ...], color: bool = False, beside: Beside = NOTHING) -> str:

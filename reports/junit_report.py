@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree as ET
 
-from criteria.vocabulary import Verdict
-from reports.outcome import Outcome
-from reports.places import repository_path
-from reports.text_report import bound_text, diagnostic_lines
+from streambound.criteria.vocabulary import Verdict
+from streambound.reports.outcome import Outcome
+from streambound.reports.places import repository_path
+from streambound.reports.text_report import bound_text, diagnostic_lines
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

@@ -14,7 +14,7 @@ from itertools import combinations, pairwise
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from reports.diagram import Edge, Node, Panel
+from streambound.reports.diagram import Edge, Node, Panel
 
 if TYPE_CHECKING:
     import networkx as nx

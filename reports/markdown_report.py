@@ -1,6 +1,6 @@
 """Markdown for a comment on a pull request, and for the summary of a step in GitHub Actions.
 
-A comment holds 65,536 characters, so the last findings are counted and not shown where they do not fit.
+A comment holds 65,536 characters, so the findings that need least attention are only counted where they do not fit.
 """
 
 from __future__ import annotations
@@ -8,15 +8,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from analyzer.diagnostics import Diagnostic, Fix
-from criteria.vocabulary import Verdict
-from reports.beside import NOTHING, Beside
-from reports.excerpts import excerpt
-from reports.outcome import Outcome
-from reports.places import repository_path
-from reports.snippet import snippet
-from reports.text_report import bound_text
-from reports.totals import counts
+from streambound.analyzer.diagnostics import Diagnostic, Fix
+from streambound.criteria.vocabulary import Verdict
+from streambound.reports.attention import by_attention
+from streambound.reports.beside import NOTHING, Beside
+from streambound.reports.excerpts import excerpt
+from streambound.reports.outcome import Outcome
+from streambound.reports.places import repository_path
+from streambound.reports.snippet import snippet
+from streambound.reports.text_report import bound_text
+from streambound.reports.totals import counts
 
 MOST_CHARACTERS = 60_000
 _LISTED = 50
@@ -31,7 +32,7 @@ _TICKS = re.compile("`+")
 def markdown_report(outcomes: tuple[Outcome, ...], color: bool = False, beside: Beside = NOTHING) -> str:
     """The totals, what changed, and every finding; ``color`` is ignored."""
     head = [MARKER, f"### {_headline(outcomes, beside)}", "", *_table(outcomes), *_compared(beside)]
-    parts = [("\n".join(_finding(item, found))) for item in outcomes for found in item.diagnostics]
+    parts = [("\n".join(_finding(item, found))) for item in by_attention(outcomes) for found in item.diagnostics]
     shown, size = [], sum(map(len, head))
     for part in parts:
         size += len(part) + 1
@@ -81,7 +82,8 @@ def _finding(item: Outcome, found: Diagnostic) -> Iterator[str]:
     yield ""
     yield f"#### {_escaped(item.name)}: {item.verdict.value}{_escaped(bound_text(item))}"
     yield ""
-    name = f"[{found.code} {found.rule.name}]({found.rule.docs})"
+    rule = found.rule
+    name = f"[{rule.code} {rule.name}]({rule.docs})" if rule.docs else f"{rule.code} {rule.name}"
     yield f"**{found.severity.value}** {name} at {_code(place)}: {_escaped(found.message)}"
     if found.suppression:
         until = f" until {found.suppression.until}" if found.suppression.until else ""
@@ -91,6 +93,8 @@ def _finding(item: Outcome, found: Diagnostic) -> Iterator[str]:
         yield f"- {_code(f'{repository_path(related.file)}:{related.line}')}: {_escaped(related.message)}"
     if found.help:
         yield f"\n{_escaped(found.help)}"
+    if not rule.docs:
+        yield f"\n{_code(rule.explained)} says more."
     for fix in found.fixes:
         yield from _fix(fix)
 

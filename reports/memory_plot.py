@@ -73,7 +73,9 @@ def _state(axes: Any, found: Any, native: Any) -> None:
     axes.set_ylim(10 ** (floor(log10(max(least, 1))) - 1), most * 6)
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _short(value)))
     _label(axes, [(right, found.limit)], f"proved bound M = {found.limit:,}", _INK)
-    _label(axes, [(right, found.samples[-1].peak)], f"entries of the job: at most {found.peak:,}", _JOB, below=True)
+    ending = ", still growing" if found.curve == "growing" else ""
+    name = f"entries of the job: at most {found.peak:,}{ending}"
+    _label(axes, [(right, found.samples[-1].peak)], name, _JOB, below=True)
     axes.set_ylabel("rows or synopsis entries kept (log scale)")
     axes.set_title("What has to be remembered", loc="left", fontsize=11.5)
 

@@ -35,20 +35,49 @@ def memory_lines(found: Any) -> Iterator[str]:
 
 
 def verdict(found: Any) -> str:
-    """Whether the entries stayed within M, and what that is beside Spark's own join."""
-    if found.stopped:
-        return f"NOT CONSTANT: the job was stopped: {found.stopped}"
-    if found.peak > found.limit:
-        return f"NOT CONSTANT: {found.peak:,} synopsis entries, more than M = {found.limit:,}"
-    if not found.constant:
-        return f"NOT CONSTANT: {found.bytes:,} bytes of tables, more than {found.limit_bytes:,}"
-    within = "" if found.limit_bytes is None else f", within {found.limit_bytes:,}"
-    text = f"constant: at most {found.peak:,} synopsis entries at any time, within M = {found.limit:,}; "
-    text += f"{found.bytes:,} bytes of tables{within}"
+    """What the entries did: whether they stayed within M, and stopped growing; and what that is beside Spark's join."""
+    text = f"{_seen(found)}; {found.bytes:,} bytes of tables"
+    if found.curve == "over M":
+        return _over(found)
+    if found.limit_bytes is not None:
+        text += f", within {found.limit_bytes:,}"
     if found.native is not None and found.native.samples:
         last = found.native.samples[-1]
         text += f"; Spark's own join kept {last.state_rows:,} rows after {last.tuples:,} tuples"
     return text
+
+
+def _seen(found: Any) -> str:
+    """What a measurement within M has shown."""
+    most = f"at most {found.peak:,} synopsis entries at any time"
+    match found.curve:
+        case "at M":
+            return f"constant: {most}, within M = {found.limit:,}, which they reached"
+        case "flat":
+            return f"constant: {most}, {_share(found)}, and no more in the second half than in the first"
+        case "empty":
+            return (
+                f"NOTHING WAS STORED of the M = {found.limit:,} synopsis entries that there may be: this shows nothing"
+            )
+    return (
+        f"STILL GROWING at the end: {found.peak:,} synopsis entries, {_share(found)}; that is within the bound, but no "
+        "measurement of constant memory: read more --tuples, or narrow what M comes from"
+    )
+
+
+def _share(found: Any) -> str:
+    """How near M the entries came."""
+    share = found.peak / found.limit
+    return f"{'less than 0.1%' if share < 0.001 else f'{share:.1%}'} of M = {found.limit:,}"
+
+
+def _over(found: Any) -> str:
+    """How the bound was broken."""
+    if found.stopped:
+        return f"NOT CONSTANT: the job was stopped: {found.stopped}"
+    if found.peak > found.limit:
+        return f"NOT CONSTANT: {found.peak:,} synopsis entries, more than M = {found.limit:,}"
+    return f"NOT CONSTANT: {found.bytes:,} bytes of tables, more than {found.limit_bytes:,}"
 
 
 def native_ending(native: Any) -> str:
@@ -94,8 +123,9 @@ def _cells(sample: Any) -> tuple[str, ...]:
 
 def memory_json(found: Any) -> str:
     """The measurement as data; sizes are in bytes."""
+    shown = {name: getattr(found, name) for name in ("peak", "bytes", "within", "curve", "constant")}
     return json.dumps(
-        {"schema_version": 1, **asdict(found), "peak": found.peak, "bytes": found.bytes, "constant": found.constant},
+        {"schema_version": 1, **asdict(found), **shown},
         indent=1,
         ensure_ascii=False,
     )

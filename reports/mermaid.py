@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from reports.diagram import Diagram, Panel, printable
+from streambound.reports.diagram import Diagram, Panel, printable
 
 _PLAIN = frozenset(" _,.()+=/{}")
 _STYLES = (

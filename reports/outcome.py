@@ -10,13 +10,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from analyzer.diagnostics import Diagnostic, Severity
-from analyzer.spans import SourceText, Span
-from criteria.violation import CriterionResult
-from criteria.vocabulary import Tier, Verdict
+from streambound.analyzer.diagnostics import Diagnostic, Severity
+from streambound.analyzer.spans import SourceText, Span
+from streambound.criteria.violation import CriterionResult
+from streambound.criteria.vocabulary import Tier, Verdict
 
 if TYPE_CHECKING:
-    from criteria.check import Checked
+    from streambound.criteria.check import Checked
 
 DETAILS = ("certificate", "drawings", "lto_queries")
 """What costs time and only some formats print."""
@@ -36,10 +36,9 @@ class Outcome:
 
     ``named`` is where a comment names it; ``projection`` is ``bag`` or ``set``; ``bound`` is there iff the deciding
     criterion holds; ``rejected`` says that a repair may help, ``repaired`` that one was looked for, ``why_no_repair``
-    why none was found, ``repairs_cut_short`` why the search ended early; ``paper`` has a sentence on each theorem of
-    the paper that speaks of the query; ``witness`` says what the witness of an unbounded query keeps. ``certificate``,
-    ``drawings`` (SVG by name) and ``lto_queries`` are only there if asked for. ``traceback`` is that of a defect that
-    kept the statement from being judged.
+    why none was found, ``repairs_cut_short`` why the search ended early; ``witness`` says what the witness of an
+    unbounded query keeps. ``certificate``, ``drawings`` (SVG by name) and ``lto_queries`` are only there if asked for.
+    ``traceback`` is that of a defect that kept the statement from being judged.
     """
 
     name: str
@@ -57,7 +56,6 @@ class Outcome:
     repaired: bool = False
     why_no_repair: str = ""
     repairs_cut_short: str = ""
-    paper: tuple[str, ...] = ()
     witness: Mapping[str, Any] | None = None
     certificate: Mapping[str, Any] | None = None
     drawings: Mapping[str, str] = field(default_factory=dict)
@@ -79,8 +77,6 @@ class Outcome:
 
 def outcome(checked: Checked, details: frozenset[str] = frozenset()) -> Outcome:
     """What is reported of a checked statement, with some of `DETAILS`."""
-    from reports.paper_note import paper_note
-
     statement, decision, repairs = checked.statement, checked.decision, checked.repairs
     plain = Outcome(
         statement.name, statement.source, statement.span, checked.verdict, checked.diagnostics, statement.named
@@ -103,7 +99,6 @@ def outcome(checked: Checked, details: frozenset[str] = frozenset()) -> Outcome:
         repaired=repairs is not None,
         why_no_repair=repairs.why_none if repairs is not None else "",
         repairs_cut_short=repairs.cut_short if repairs is not None else "",
-        paper=tuple(paper_note(decision, result) for result in decision.criteria[1:]),
         witness=_witness(checked),
         certificate=_certificate(checked) if "certificate" in details else None,
         drawings=_drawings(checked) if "drawings" in details else {},
@@ -129,7 +124,7 @@ def _witness(checked: Checked) -> Mapping[str, Any] | None:
 
 def _certificate(checked: Checked) -> Mapping[str, Any] | None:
     """All that is needed to check the bound again (`criteria.certificate`)."""
-    from criteria.certificate import certificate, to_json
+    from streambound.criteria.certificate import certificate, to_json
 
     if checked.bound is None or checked.decision is None:
         return None
@@ -139,8 +134,8 @@ def _certificate(checked: Checked) -> Mapping[str, Any] | None:
 
 def _drawings(checked: Checked) -> Mapping[str, str]:
     """The dependency graph and the sets of streams with their tables, as SVG."""
-    from analyzer.errors import UsageError
-    from reports.drawings import DIAGRAMS, draw
+    from streambound.analyzer.errors import UsageError
+    from streambound.reports.drawings import DIAGRAMS, draw
 
     assert checked.decision is not None, "only decided statements are drawn"
     found = {}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from criteria.verdict import Decision
-from criteria.violation import CriterionResult
-from criteria.vocabulary import Verdict
-from criteria.wording import listed
+from streambound.criteria.verdict import Decision
+from streambound.criteria.violation import CriterionResult
+from streambound.criteria.vocabulary import Verdict
+from streambound.criteria.wording import listed
 
 _PAPER = {"theorem-1": "Theorem 1", "theorem-2": "Theorem 2"}
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from analyzer.boundedness import Facts
-from analyzer.query import Branch, Comparison, Kind, Op, Query, conjunction
-from analyzer.render import render_formula
-from analyzer.values import decode
-from criteria.verdict import Decision
-from criteria.wording import listed
-from preprocess.pipeline import PASSES
+from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.query import Branch, Comparison, Kind, Op, Query, conjunction
+from streambound.analyzer.render import render_formula
+from streambound.analyzer.values import decode
+from streambound.criteria.verdict import Decision
+from streambound.criteria.wording import listed
+from streambound.preprocess.pipeline import PASSES
 
 Effect = Callable[[Decision, Query, Query], Iterator[str]]
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from analyzer.boundedness import Facts, Limit
-from analyzer.closure import Sort
-from analyzer.query import Attribute, Kind
-from analyzer.types import Family
-from analyzer.values import Value, decode
-from criteria.clipping import limits_within
-from criteria.tables import Age, Stored
+from streambound.analyzer.boundedness import Facts, Limit
+from streambound.analyzer.closure import Sort
+from streambound.analyzer.query import Attribute, Kind
+from streambound.analyzer.types import Family
+from streambound.analyzer.values import Value, decode
+from streambound.criteria.clipping import limits_within
+from streambound.criteria.tables import Age, Stored
 
 _LISTED = 4
 _UNITS = ((86_400_000_000, "d"), (3_600_000_000, "h"), (60_000_000, "min"), (1_000_000, "s"), (1_000, "ms"), (1, "µs"))

@@ -4,7 +4,22 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from streambound.analyzer.endpoints import Sink, Target
+
+
+def doing_line(report: Mapping[str, Any]) -> str:
+    """What a job does after a report.
+
+    >>> doing_line({"batch": 3}), doing_line({"summary": "q"})
+    ('running micro-batch 4', 'stopping Spark')
+    """
+    if "batch" in report:
+        return f"running micro-batch {report['batch'] + 1}"
+    return str(report.get("doing", "stopping Spark"))
 
 
 def batch_line(report: Mapping[str, Any]) -> str:
@@ -33,18 +48,36 @@ def entries_lines(reports: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield from textwrap.wrap(f"synopsis entries after each of {len(reports)} micro-batches: {counts}", 100)
 
 
-def run_summary_lines(summary: Any) -> Iterator[str]:
-    """The end of a run: rows per stream, quarantined rows by reason, results, and the peak against the bound."""
+def run_summary_lines(summary: Any, sink: Sink | None = None) -> Iterator[str]:
+    """The end of a run: rows per stream, quarantined rows by reason, results, and the peak against the bound.
+
+    ``sink`` is where the catalog wants results and quarantined rows.
+    """
     rows = ", ".join(f"{name} {count:,}" for name, count in summary.rows.items())
     yield f"rows read: {rows}"
     quarantined = sum(summary.quarantined.values())
     if quarantined:
         reasons = ", ".join(f"{reason} {count:,}" for reason, count in summary.quarantined.items())
-        yield f"quarantined: {quarantined:,} rows ({reasons}) in {summary.quarantine}"
+        wanted = sink.quarantine if sink else None
+        kept = _places(summary.quarantine, wanted) or _left(summary.checkpoint)
+        yield f"quarantined: {quarantined:,} rows ({reasons}) in {kept}"
     else:
         yield "quarantined: none"
     if summary.waited_for:
         yield f"held back until the input ended: {_listed(summary.waited_for)}"
-    yield f"results: {summary.results:,} in {summary.output}"
+    yield f"results: {summary.results:,} in {_places(summary.output, (sink.target or sink.call) if sink else None)}"
     bound = f" of at most {summary.limit:,}" if summary.limit is not None else ""
     yield f"synopsis entries: peak {summary.peak:,}{bound}"
+
+
+def _left(checkpoint: Path | None) -> str:
+    """Where quarantined rows are that nobody wanted."""
+    return str(checkpoint / "quarantine") if checkpoint else "no file: --quarantine FILE keeps them"
+
+
+def _places(file: Path | None, wanted: Target | str | None) -> str:
+    """Where rows went: to a file, to the catalog's sink, to both; empty where to neither."""
+    if wanted and not isinstance(wanted, str):
+        options = {key.lower(): value for key, value in wanted.options}
+        wanted = f"{wanted.format} {wanted.path or options.get('topic', '')}".strip()
+    return " and ".join(str(place) for place in (file, wanted and f"the catalog's sink ({wanted})") if place)

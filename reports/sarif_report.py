@@ -11,21 +11,22 @@ import re
 from functools import partial
 from typing import Any
 
-from analyzer.diagnostics import Diagnostic, Fix, Related, Suppression
-from analyzer.edits import Edit
-from analyzer.errors import InputError
-from analyzer.rules import RULES, Rule
-from analyzer.spans import SourceText, Span
-from analyzer.version import __version__
-from reports.code_page import code_page
-from reports.fingerprint import VERSION, fingerprints
-from reports.outcome import Outcome
-from reports.places import repository_path, uri
-from reports.totals import counts
+from streambound.analyzer.diagnostics import Diagnostic, Fix, Related, Suppression
+from streambound.analyzer.edits import Edit
+from streambound.analyzer.errors import InputError
+from streambound.analyzer.rules import RULES, Rule, docs_address
+from streambound.analyzer.spans import SourceText, Span
+from streambound.analyzer.version import __version__
+from streambound.reports.code_page import code_page
+from streambound.reports.fingerprint import VERSION, fingerprints
+from streambound.reports.outcome import Outcome
+from streambound.reports.places import repository_path, uri
+from streambound.reports.totals import counts
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _ROOT = "%SRCROOT%"
 _PAGE_LINK = re.compile(r"\]\((SB\d+)\.md\)")
+_LINK = re.compile(r"\[([^]]+)\]\([^)]+\)")
 _DOC_LINK = re.compile(r"\]\(\.\./([^)]+)\)")
 _INDEX = {rule.code: index for index, rule in enumerate(RULES)}
 _KINDS = {"comment": "inSource"}
@@ -62,9 +63,8 @@ def _driver() -> dict[str, Any]:
     return {
         "name": "streambound",
         "semanticVersion": __version__,
-        "informationUri": RULES[0].docs.rpartition("/")[0],
         "rules": [_rule(rule) for rule in RULES],
-    }
+    } | ({"informationUri": address} if (address := docs_address()) else {})
 
 
 def _rule(rule: Rule) -> dict[str, Any]:
@@ -73,19 +73,20 @@ def _rule(rule: Rule) -> dict[str, Any]:
         "name": rule.name,
         "shortDescription": {"text": rule.summary},
         "fullDescription": {"text": rule.summary},
-        "helpUri": rule.docs,
-        "help": {"text": f"{rule.summary} See {rule.docs}", "markdown": _page(rule)},
+        "help": {"text": f"{rule.summary} See {rule.explained}", "markdown": _page(rule)},
         "defaultConfiguration": {"level": rule.severity},
-    }
+    } | ({"helpUri": rule.docs} if rule.docs else {})
 
 
 def _page(rule: Rule) -> str:
-    """The page of a code with links that lead somewhere wherever it is shown."""
+    """The page of a code with links that lead somewhere wherever it is shown, or without links."""
     try:
         page = code_page(rule)
     except (InputError, OSError):
         return rule.summary
-    base = rule.docs.rpartition("/")[0]
+    base = docs_address()
+    if not base:
+        return _LINK.sub(r"\1", page)
     return _DOC_LINK.sub(rf"]({base.rpartition('/')[0]}/\1)", _PAGE_LINK.sub(rf"]({base}/\1.md)", page))
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import unicodedata
 
-from analyzer.spans import Excerpt
-from reports.style import paint
+from streambound.analyzer.spans import Excerpt
+from streambound.reports.style import paint
 
 TAB = 4
 MOST_CHARACTERS = 160

@@ -7,21 +7,21 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
 
-from analyzer.boundedness import Facts
-from analyzer.closure import Sort
-from analyzer.query import Attribute, Branch
-from analyzer.render import render, render_branch
-from analyzer.values import decode
-from criteria.check import Checked
-from criteria.dependency_graph import DependencyGraph
-from criteria.paper import preprocessed
-from criteria.size import Size
-from criteria.synopsis import MOST_TABLES
-from criteria.verdict import Decision
-from criteria.ways import MOST_WAYS, Part, Transition
-from criteria.wording import listed
-from preprocess.derive_lto import derive_lto
-from reports.table_words import TableWords, parts
+from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.closure import Sort
+from streambound.analyzer.query import Attribute, Branch
+from streambound.analyzer.render import render, render_branch
+from streambound.analyzer.values import decode
+from streambound.criteria.check import Checked
+from streambound.criteria.dependency_graph import DependencyGraph
+from streambound.criteria.paper import preprocessed
+from streambound.criteria.size import Size
+from streambound.criteria.synopsis import MOST_TABLES
+from streambound.criteria.verdict import Decision
+from streambound.criteria.ways import MOST_WAYS, Part, Transition
+from streambound.criteria.wording import listed
+from streambound.preprocess.derive_lto import derive_lto
+from streambound.reports.table_words import TableWords, parts
 
 MOST_LTO = 20
 """LTO queries that the stage `lto` prints before it stops."""
@@ -84,8 +84,8 @@ def show_facts(checked: Checked, decision: Decision) -> str:
 
 def show_bound(checked: Checked, decision: Decision) -> str:
     """M per table and in total, simplified by sympy; and how many bytes the tables are in a job's state."""
-    from criteria.certificate import certificate
-    from criteria.symbolic import symbolic
+    from streambound.criteria.certificate import certificate
+    from streambound.criteria.symbolic import symbolic
 
     if checked.bound is None:
         return "no bound" if checked.verdict.value != "bounded" else f"bounded, in more than {MOST_TABLES} tables"

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from analyzer.boundedness import Facts
-from analyzer.errors import UsageError
-from analyzer.query import Branch
-from criteria.check import Checked
-from criteria.dependency_graph import DependencyGraph, vertex_names
-from criteria.synopsis import MOST_TABLES, Synopsis
-from criteria.verdict import Decision
-from criteria.ways import Transition
-from criteria.wording import listed
-from reports.diagram import Diagram, Edge, Node, Panel
-from reports.phrases import join_text
-from reports.table_words import TableWords, parts
+from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.errors import UsageError
+from streambound.analyzer.query import Branch
+from streambound.criteria.check import Checked
+from streambound.criteria.dependency_graph import DependencyGraph, vertex_names
+from streambound.criteria.synopsis import MOST_TABLES, Synopsis
+from streambound.criteria.verdict import Decision
+from streambound.criteria.ways import Transition
+from streambound.criteria.wording import listed
+from streambound.reports.diagram import Diagram, Edge, Node, Panel
+from streambound.reports.phrases import join_text
+from streambound.reports.table_words import TableWords, parts
 
 MOST_TABLES_DRAWN = 100
 MOST_PANELS = 20

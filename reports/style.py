@@ -17,8 +17,8 @@ def paint(text: str, style: str, color: bool) -> str:
 
 
 def link(text: str, url: str, color: bool) -> str:
-    """The text as a hyperlink (OSC 8) where standard output is a terminal in colour, or as it is."""
-    return f"\x1b]8;;{url}\x1b\\{text}\x1b]8;;\x1b\\" if links(color) else text
+    """The text as a hyperlink (OSC 8) where there is an address and a terminal in colour, or as it is."""
+    return f"\x1b]8;;{url}\x1b\\{text}\x1b]8;;\x1b\\" if url and links(color) else text
 
 
 def links(color: bool) -> bool:

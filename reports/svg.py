@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from xml.etree import ElementTree as ET
 
-from reports.diagram import Diagram, Node, Panel, columns, in_words, printable
-from reports.layered_layout import Box, Extent, Layout, Route, layered_layout
+from streambound.reports.diagram import Diagram, Node, Panel, columns, in_words, printable
+from streambound.reports.layered_layout import Box, Extent, Layout, Route, layered_layout
 
 FONT, COLUMN, LINE = 13, 8.0, 18.0
 PAD, MARGIN = 12.0, 24.0

@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from analyzer.boundedness import Facts
-from analyzer.query import Attribute, Branch
-from analyzer.values import decode
-from criteria.bound import table_size
-from criteria.check import Checked
-from criteria.order_search import Reference
-from criteria.set import harmful_references
-from criteria.size import Size
-from criteria.synopsis import Synopsis
-from criteria.tables import Stored, Table
-from criteria.verdict import Decision, branch_violations
-from criteria.violation import Violation
-from criteria.vocabulary import Verdict
-from reports.phrases import age_text, stored_text, values_text
+from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.query import Attribute, Branch
+from streambound.analyzer.values import decode
+from streambound.criteria.bound import table_size
+from streambound.criteria.check import Checked
+from streambound.criteria.order_search import Reference
+from streambound.criteria.set import harmful_references
+from streambound.criteria.size import Size
+from streambound.criteria.synopsis import Synopsis
+from streambound.criteria.tables import Stored, Table
+from streambound.criteria.verdict import Decision, branch_violations
+from streambound.criteria.violation import Violation
+from streambound.criteria.vocabulary import Verdict
+from streambound.reports.phrases import age_text, stored_text, values_text
 
 
 @dataclass(frozen=True)

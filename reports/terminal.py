@@ -6,8 +6,8 @@ import re
 from io import StringIO
 from typing import TYPE_CHECKING
 
-from reports.derivation import Step
-from reports.diagram import printable
+from streambound.reports.derivation import Step
+from streambound.reports.diagram import printable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from decimal import ROUND_CEILING, Context
 from pathlib import Path
 
-from analyzer.diagnostics import Diagnostic, Fix, Related
-from criteria.synopsis import MOST_TABLES
-from criteria.vocabulary import Tier, Verdict
-from reports.excerpts import excerpt
-from reports.outcome import Outcome
-from reports.snippet import snippet
-from reports.style import link, links, paint
-from reports.totals import total_text
+from streambound.analyzer.diagnostics import Diagnostic, Fix, Related
+from streambound.criteria.synopsis import MOST_TABLES
+from streambound.criteria.vocabulary import Tier, Verdict
+from streambound.reports.excerpts import excerpt
+from streambound.reports.outcome import Outcome
+from streambound.reports.snippet import snippet
+from streambound.reports.style import link, links, paint
+from streambound.reports.totals import total_text
 
 _STYLE = {Verdict.BOUNDED: "good", Verdict.UNKNOWN: "warning"}
 _TIER = {Tier.CONSTANT: "constant", Tier.RATE_WINDOW: "rate × window"}
@@ -69,8 +69,8 @@ def diagnostic_lines(
     for fix in diagnostic.fixes[:most_fixes]:
         yield from _labelled("fix", _fix_title(fix), gutter, equals)
         yield from (f"{gutter}        {line}" for line in _patch_lines(fix, color))
-    if not links(color):
-        yield f"{gutter} {equals} docs: {rule.docs}"
+    if not (rule.docs and links(color)):
+        yield f"{gutter} {equals} docs: {rule.explained}"
 
 
 def _place(gutter: str, arrow: str, at: Diagnostic | Related, color: bool) -> str:
@@ -140,7 +140,7 @@ def accepted_text(diagnostic: Diagnostic) -> str:
 
 
 def notes(item: Outcome) -> Iterator[str]:
-    """What is accepted, where the witness is, why there is no repair or no more, what the paper says of the query."""
+    """What is accepted, where the witness is, why there is no repair or no more."""
     yield from filter(None, map(accepted_text, item.diagnostics))
     if item.witness is not None:
         yield f"streambound witness {_argument(item)} shows streams that cannot be forgotten"
@@ -148,7 +148,6 @@ def notes(item: Outcome) -> Iterator[str]:
         yield f"no repair was found: {item.why_no_repair}"
     if item.repairs_cut_short:
         yield f"the search for repairs was cut short: {item.repairs_cut_short}"
-    yield from item.paper
 
 
 def _argument(item: Outcome) -> str:

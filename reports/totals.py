@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from criteria.vocabulary import Verdict
-from reports.outcome import Outcome
+from streambound.criteria.vocabulary import Verdict
+from streambound.reports.outcome import Outcome
 
 
 def counts(outcomes: Iterable[Outcome]) -> dict[Verdict, int]:

@@ -29,11 +29,22 @@ def verify_lines(found: Any, moment: bool) -> Iterator[str]:
     if reasons:
         yield f"left out, in quarantine: {', '.join(f'{reason} {number:,}' for reason, number in reasons.items())}"
     if found.difference is None:
-        results = sum(trial.comparison.results for trial in found.trials)
-        yield f"{found.query}: the job prints what batch SQL returns in {runs} ({results:,} results); seed {found.seed}"
+        yield f"{found.query}: {_without_difference(found, runs)}; seed {found.seed}"
         return
     yield f"{found.query}: the job and batch SQL differ; seed {found.seed}"
     yield from _difference_lines(found, moment)
+
+
+def _without_difference(found: Any, runs: str) -> str:
+    """What runs without a difference show: nothing where there was no result, unless there never is one."""
+    if found.results:
+        return f"the job prints what batch SQL returns in {runs} ({found.results:,} results)"
+    if found.never:
+        return f"the query never has a result, since its conditions contradict each other; neither had one in {runs}"
+    return (
+        f"NOTHING WAS COMPARED: {runs} had no results, which shows nothing; give rows that the query joins with "
+        "--input, or try another --seed"
+    )
 
 
 def _difference_lines(found: Any, moment: bool) -> Iterator[str]:
@@ -82,6 +93,8 @@ def verify_json(found: Any, moment: bool) -> str:
             "schema_version": 1,
             "query": found.query,
             "equal": found.difference is None,
+            "results": found.results,
+            "never": found.never,
             "seed": found.seed,
             "runs": trials,
             "difference": None if found.difference is None else _difference(found, moment),

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from analyzer.query import Constant, Query
-from analyzer.values import Value, to_json
-from criteria.results import Row
-from criteria.witness import Witness
-from criteria.wording import listed
+from streambound.analyzer.query import Constant, Query
+from streambound.analyzer.values import Value, to_json
+from streambound.criteria.results import Row
+from streambound.criteria.witness import Witness
+from streambound.criteria.wording import listed
 
 MOST_SHOWN = 4
 """Elements that are printed in full."""

@@ -15,14 +15,14 @@ from math import inf, nextafter, prod
 from random import Random
 from typing import Any
 
-from analyzer.boundedness import Facts
-from analyzer.closure import Closure, Sort
-from analyzer.query import Attribute
-from analyzer.types import Family
-from criteria.clipping import stream_limits
-from criteria.cuts import representatives
-from criteria.tables import Stored
-from synopsis_exec.plan_ir import BranchPlan, Input, Plan
+from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.closure import Closure, Sort
+from streambound.analyzer.query import Attribute
+from streambound.analyzer.types import Family
+from streambound.criteria.clipping import stream_limits
+from streambound.criteria.cuts import representatives
+from streambound.criteria.tables import Stored
+from streambound.synopsis_exec.plan_ir import BranchPlan, Input, Plan
 
 Row = dict[str, Any]
 Solution = dict[Attribute, Any]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from analyzer.catalog import Column
-from analyzer.query import Attribute, Comparison, Op
-from analyzer.types import Family
-from analyzer.values import Value, decode
-from synopsis_exec.emit import Lines, literal
-from synopsis_exec.plan_ir import Input
-from synopsis_exec.row_sql import cell, condition, encoded
+from streambound.analyzer.catalog import Column
+from streambound.analyzer.query import Attribute, Comparison, Op
+from streambound.analyzer.types import Family
+from streambound.analyzer.values import Value, decode
+from streambound.synopsis_exec.emit import Lines, literal
+from streambound.synopsis_exec.plan_ir import Input
+from streambound.synopsis_exec.row_sql import cell, condition, encoded
 
 
 def arrival_text(lines: Lines, item: Input) -> None:

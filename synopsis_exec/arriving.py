@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from random import Random
-from typing import Any
 
-from synopsis_exec.json_values import parse_object
-from synopsis_exec.plan_ir import Input
-from synopsis_exec.recorded import read_row
+from streambound.synopsis_exec.plan_ir import Input
+from streambound.synopsis_exec.recorded import read_rows
 
 Pieces = dict[str, list[list[bytes]]]
 """The lines of each stream by micro-batch."""
@@ -20,7 +19,7 @@ def arriving(random: Random, stream: Input, lines: Sequence[bytes]) -> list[byte
     A row comes up to the lateness after its timestamp, at any time where there is no order; one partition may be far
     behind another; no row passes a punctuation. A line that cannot be used stays behind the line before it.
     """
-    rows = [read_row(stream, line) for line in lines]
+    rows = read_rows(stream, lines)
     times = [row[str(stream.timestamp)] for row in rows if isinstance(row, dict)]
     span, late = max(times, default=0) - min(times, default=0), stream.arrival.lateness
     behind: dict[str, int] = {}
@@ -44,13 +43,12 @@ def arriving(random: Random, stream: Input, lines: Sequence[bytes]) -> list[byte
 def _part(stream: Input, line: bytes) -> str:
     """The partition of a row, as its line has it."""
     partitions = stream.arrival.partitions
-    found: Any = parse_object(line.decode("utf-8"))
-    return "" if partitions is None else str(found[partitions.column])
+    return "" if partitions is None else str(json.loads(line)[partitions.column])
 
 
 def not_idle(streams: Sequence[Input], pieces: Mapping[str, Sequence[list[bytes]]]) -> Pieces:
     """Rows of streams with ``idle_after`` come earlier, where they would be that far behind an earlier micro-batch."""
-    stamped = {s.name: [[_stamp(s, line) for line in piece] for piece in pieces[s.name]] for s in streams}
+    stamped = {s.name: [_stamps(s, piece) for piece in pieces[s.name]] for s in streams}
     reached: list[int | None] = [None]  # the largest timestamp before each micro-batch
     for batch in range(max(map(len, pieces.values()), default=0)):
         now = [ts for mine in stamped.values() for ts in (mine[batch] if batch < len(mine) else ())]
@@ -64,9 +62,9 @@ def not_idle(streams: Sequence[Input], pieces: Mapping[str, Sequence[list[bytes]
     return found
 
 
-def _stamp(stream: Input, line: bytes) -> int | None:
-    row = read_row(stream, line)
-    return row[str(stream.timestamp)] if isinstance(row, dict) else None
+def _stamps(stream: Input, lines: Sequence[bytes]) -> list[int | None]:
+    rows = read_rows(stream, lines)
+    return [row[str(stream.timestamp)] if isinstance(row, dict) else None for row in rows]
 
 
 def _in_time(batch: int, ts: int | None, idle_after: int | None, reached: Sequence[int | None]) -> int:

@@ -8,20 +8,20 @@ import re
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from recheck.spark_batch import Comparison, Statement, batch_session, compare, differs
-from synopsis_exec.here import quiet, run_here
-from synopsis_exec.kernel_output import kernel_output
-from synopsis_exec.micro_batches import write_batches
-from synopsis_exec.plan_ir import Input, Plan
-from synopsis_exec.recorded import read_row
-from synopsis_exec.simulate import load_kernel
+from streambound.recheck.spark_batch import Comparison, Statement, batch_session, compare, differs
+from streambound.synopsis_exec.here import quiet, run_here
+from streambound.synopsis_exec.kernel_output import kernel_output
+from streambound.synopsis_exec.micro_batches import write_batches
+from streambound.synopsis_exec.plan_ir import Input, Plan
+from streambound.synopsis_exec.recorded import Row, read_rows
+from streambound.synopsis_exec.simulate import load_kernel
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -51,10 +51,14 @@ class Bench:
     kernel: ModuleType
     statement: Statement
     folder: Path
+    on_step: Callable[[str], None] = lambda step: None
+    """Hears what is done next, in words."""
 
     @staticmethod
     @contextmanager
-    def open(plan: Plan, job_text: str, statement: Statement) -> Iterator[Bench]:
+    def open(
+        plan: Plan, job_text: str, statement: Statement, on_step: Callable[[str], None] = lambda step: None
+    ) -> Iterator[Bench]:
         """Start Spark where it does not run yet; the directory goes at the end."""
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         with tempfile.TemporaryDirectory(prefix="streambound-verify-") as directory:
@@ -62,12 +66,14 @@ class Bench:
             (folder / "job.py").write_text(job_text, encoding="utf-8")
             with quiet(folder / "spark.log"):
                 spark = batch_session()
-            yield Bench(spark, plan, load_kernel(job_text), statement, folder)
+            yield Bench(spark, plan, load_kernel(job_text), statement, folder, on_step)
 
     def run(self, items: Sequence[Item], options: Sequence[str] = ()) -> Trial:
         """Run the job on some rows, maybe with more options, and compare its output."""
         with self._place() as place:
+            self.on_step(f"running the job over {len(items):,} rows")
             batches, summary = self._job(place, items, options)
+            self.on_step("running the SQL over the same rows, and comparing")
             found = compare(self.spark, self.statement, place / "used", place / "out.jsonl")
         return Trial(summary["rows"], batches, summary["quarantined"], found)
 
@@ -79,14 +85,11 @@ class Bench:
 
     def kernel_differs(self, items: Sequence[Item]) -> bool:
         """Whether the output of the job's kernel alone differs from batch SQL; it takes no account of micro-batches."""
-        inputs = {item.name: item for item in self.plan.inputs}
-        good: dict[str, list[dict[str, Any]]] = {name: [] for name in inputs}
+        good: dict[str, list[Row]] = {item.name: [] for item in self.plan.inputs}
         used = []
-        for item in items:
-            row = read_row(inputs[item[0]], item[2])
-            if isinstance(row, dict):
-                good[item[0]].append(row)
-                used.append(item)
+        for item, row in good_rows(self.plan.inputs, items):
+            good[item[0]].append(row)
+            used.append(item)
         with self._place() as place:
             self._write_used(place, used)
             (place / "out.jsonl").write_text(kernel_output(self.plan, self.kernel, good), encoding="utf-8")
@@ -122,6 +125,13 @@ def _pieces(streams: Sequence[str], items: Sequence[Item]) -> dict[str, list[lis
     return pieces
 
 
+def good_rows(inputs: Sequence[Input], items: Sequence[Item]) -> list[tuple[Item, Row]]:
+    """The lines that are good rows, in their order."""
+    lines = {table.name: [line for name, _, line in items if name == table.name] for table in inputs}
+    rows = {table.name: iter(read_rows(table, lines[table.name])) for table in inputs}
+    return [(item, row) for item in items if isinstance(row := next(rows[item[0]]), dict)]
+
+
 def usable(inputs: Sequence[Input], items: Sequence[Item], quarantine: Path) -> list[Item]:
     """The rows that a job has to use: good ones but for those in its quarantine with a reason that may be true.
 
@@ -130,10 +140,11 @@ def usable(inputs: Sequence[Input], items: Sequence[Item], quarantine: Path) -> 
     are more than `max_per_timestamp`. Of equal lines as many are left out as are in quarantine.
     """
     known = {item.name: item for item in inputs}
-    good = [(item, row) for item in items if isinstance(row := read_row(known[item[0]], item[2]), dict)]
+    good = good_rows(inputs, items)
     crowds = Counter((item[0], row.get(str(known[item[0]].timestamp))) for item, row in good)
     lines = quarantine.read_text(encoding="utf-8").splitlines() if quarantine.exists() else []
-    bad = Counter((str(row["stream"]), _comparable(row["row"]), _kind(row["reason"])) for row in map(json.loads, lines))
+    rows = [row for row in map(json.loads, lines) if "stream" in row]
+    bad = Counter((str(row["stream"]), _comparable(row["row"]), _kind(row["reason"])) for row in rows)
     kept = []
     for item, row in good:
         stream = known[item[0]]
@@ -152,7 +163,8 @@ def usable(inputs: Sequence[Input], items: Sequence[Item], quarantine: Path) -> 
 
 def _kind(reason: str) -> str:
     """Which of the reasons that a row alone cannot show; empty for the others."""
-    return "late" if reason.startswith("late:") else "too many" if reason.startswith("more than max_per") else ""
+    late = ("late", "beyond-lateness", "after-punctuation", "after-idle")
+    return "late" if reason in late else "too many" if reason == "max-per-timestamp" else ""
 
 
 def _comparable(text: str) -> str:

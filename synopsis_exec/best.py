@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from criteria.tables import Table
-from synopsis_exec.emit import WIDTH, Lines, tuple_text
-from synopsis_exec.transitions import BranchText
+from streambound.criteria.tables import Table
+from streambound.synopsis_exec.emit import WIDTH, Lines, tuple_text
+from streambound.synopsis_exec.transitions import BranchText
 
 
 def keep_best_method(lines: Lines, branch: BranchText, table: Table) -> None:

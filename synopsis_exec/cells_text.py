@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import ceil, floor
 
-from analyzer.catalog import Column
-from analyzer.query import Atom, NullTest
-from analyzer.types import Family
-from analyzer.values import Value
-from synopsis_exec import reasons
-from synopsis_exec.emit import Lines, literal
-from synopsis_exec.layout import Node, Tree, called, laid_out, listing
-from synopsis_exec.plan_ir import Input, Plan
-from synopsis_exec.useful import useful
+from streambound.analyzer.catalog import Column
+from streambound.analyzer.query import Atom, NullTest
+from streambound.analyzer.types import Family
+from streambound.analyzer.values import Value
+from streambound.synopsis_exec import reasons
+from streambound.synopsis_exec.emit import Lines, literal
+from streambound.synopsis_exec.layout import Node, Tree, called, laid_out, listing
+from streambound.synopsis_exec.plan_ir import Input, Plan
+from streambound.synopsis_exec.useful import useful
 
 _BITS = {"tinyint": 8, "byte": 8, "smallint": 16, "short": 16, "int": 32, "integer": 32, "bigint": 64, "long": 64}
 _MOST_BITS = 64

@@ -6,8 +6,8 @@ import json
 from hashlib import sha256
 from typing import Any
 
-from criteria.certificate import certificate, to_json
-from synopsis_exec.plan_ir import Plan
+from streambound.criteria.certificate import certificate, to_json
+from streambound.synopsis_exec.plan_ir import Plan
 
 _LAYOUT = ("name", "streams", "relations", "stored", "ages", "deadline")
 

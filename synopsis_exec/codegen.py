@@ -8,36 +8,39 @@ from functools import cache, lru_cache
 from hashlib import sha256
 from pathlib import Path
 
-from analyzer.catalog import Counters
-from analyzer.version import __version__
-from synopsis_exec.certificate_text import certificate_text, layout_sha256
-from synopsis_exec.columns_text import columns_text
-from synopsis_exec.emit import Lines, literal
-from synopsis_exec.extensions_text import extensions_text
-from synopsis_exec.kernel import branch_texts, kernel_text
-from synopsis_exec.kernel_choice import kernel_in_words, row_kernel_reason
-from synopsis_exec.key_choice import by_key, key_text
-from synopsis_exec.plan_ir import Plan
-from synopsis_exec.plan_text import batches_in_words, tables_in_words
-from synopsis_exec.punctuation_text import punctuation_imports, punctuation_text
-from synopsis_exec.range_choice import no_ranges_reason
-from synopsis_exec.sink_text import sink_text
-from synopsis_exec.source_text import decoded_type, source_text, time_type
-from synopsis_exec.stale import code_sha256
+from streambound.analyzer.catalog import Counters
+from streambound.analyzer.version import __version__
+from streambound.synopsis_exec.certificate_text import certificate_text, layout_sha256
+from streambound.synopsis_exec.columns_text import columns_text
+from streambound.synopsis_exec.emit import Lines, literal
+from streambound.synopsis_exec.extensions_text import extensions_text
+from streambound.synopsis_exec.kernel import branch_texts, kernel_text
+from streambound.synopsis_exec.kernel_choice import kernel_in_words, row_kernel_reason
+from streambound.synopsis_exec.key_choice import by_key, key_text
+from streambound.synopsis_exec.plan_ir import Plan
+from streambound.synopsis_exec.plan_text import batches_in_words, tables_in_words
+from streambound.synopsis_exec.punctuation_text import punctuation_imports, punctuation_text
+from streambound.synopsis_exec.range_choice import no_ranges_reason
+from streambound.synopsis_exec.sink_text import sink_text
+from streambound.synopsis_exec.source_text import decoded_type, source_text, time_type
+from streambound.synopsis_exec.stale import code_sha256
 
 _BASIS = ("source", "exact", "batch")
 _COLUMNS = ("ordered", "frame", "log", "matches", "words", "columnar")
 _ROWS = ("rowwise",)
 _JOB = (
     "arrow",
+    "reasons",
     "json_text",
     "endpoints",
+    "places",
     "reading",
     "arrivals",
     "checking",
     "output",
     "result_lines",
     "files",
+    "owner",
     "saved",
     "sinks",
     "contracts",
@@ -58,7 +61,6 @@ _BY_KEY = ("apart", "closed", "key_fold", "by_key")
 _END_OF_JOB = ("running",)
 """The modules of `synopsis_exec.job` in a job, in order: the second or the third tuple is its kernel, and the fifth or
 the sixth is there where the executors may fold large batches."""
-_OURS = ("synopsis_exec", "punctuation")
 _TOOL = ("analyzer", "preprocess", "criteria", "punctuation", "synopsis_exec")
 """The packages that decide what a job says."""
 _FIRST = "from __future__ import annotations\n"
@@ -125,7 +127,7 @@ def _imports(parts: tuple[str, ...]) -> str:
         for node in ast.parse(text).body:
             if isinstance(node, ast.Import):
                 plain |= {f"{alias.name} as {alias.asname}" if alias.asname else alias.name for alias in node.names}
-            elif isinstance(node, ast.ImportFrom) and node.module and not node.module.startswith(_OURS):
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.module.startswith("streambound."):
                 names.setdefault(node.module, set()).update(alias.name for alias in node.names)
     del names["__future__"]
     others = {name for name in plain if name.split()[0] not in sys.stdlib_module_names}
@@ -174,6 +176,7 @@ def _tool_sha256() -> str:
 def _constants(plan: Plan, keyed: bool) -> str:
     lines = Lines()
     lines.add(f"QUERY = {literal(plan.name)}")
+    lines.add(f"VERSION = {literal(__version__)}")
     lines.add('CERTIFICATE = r"""', *certificate_text(plan).split("\n"), '"""')
     saved = {"query": plan.query_sha256, "catalog": plan.contract_sha256, "tables": layout_sha256(plan)}
     lines.call("SAVED = {", [f'"{name}": "{value}"' for name, value in saved.items()], "}", spread=True)

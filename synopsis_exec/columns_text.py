@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from analyzer.boundedness import Limit
-from analyzer.query import Attribute, Comparison, Constant, NullTest, Op
-from analyzer.types import Family
-from criteria.tables import Stored, Table
-from criteria.ways import Part
-from synopsis_exec.emit import literal
-from synopsis_exec.layout import Node, Tree, called, laid_out, listing, mapping
-from synopsis_exec.loops import OPERATORS, Term, exact, number, plus
-from synopsis_exec.plan_ir import Plan, PlanSource, PlanTransition
-from synopsis_exec.transitions import BranchText
+from streambound.analyzer.boundedness import Limit
+from streambound.analyzer.query import Attribute, Comparison, Constant, NullTest, Op
+from streambound.analyzer.types import Family
+from streambound.criteria.tables import Stored, Table
+from streambound.criteria.ways import Part
+from streambound.synopsis_exec.emit import literal
+from streambound.synopsis_exec.layout import Node, Tree, called, laid_out, listing, mapping
+from streambound.synopsis_exec.loops import OPERATORS, Term, exact, number, plus
+from streambound.synopsis_exec.plan_ir import Plan, PlanSource, PlanTransition
+from streambound.synopsis_exec.transitions import BranchText
 
 Values = dict[Attribute, Term]
 _OWNER, _PARAMETER = "self.", "synopsis."

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from analyzer.errors import InputError
+from streambound.analyzer.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,12 +20,11 @@ class Scenario:
 
 
 def examples_directory() -> Path:
-    """Where the example queries are: inside the installed package, or at the root of a checkout."""
-    here = Path(__file__).resolve().parent
-    for candidate in (here / "examples", here.parent / "examples"):
-        if (candidate / "figure2" / "figure2.sql").is_file():
-            return candidate
-    raise InputError("the example queries are not installed", remedy="reinstall streambound, or run from a checkout")
+    """Where the example queries are; raises InputError where they are not installed."""
+    examples = Path(__file__).resolve().parents[1] / "examples"
+    if (examples / "figure2" / "figure2.sql").is_file():
+        return examples
+    raise InputError("the example queries are not installed", remedy="reinstall streambound")
 
 
 def scenarios(flights: Path) -> Iterator[Scenario]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import replace
 
-from criteria.synopsis import Synopsis
-from criteria.tables import Table
-from criteria.ways import Part
-from synopsis_exec.columns_text import branch_node, transition_node
-from synopsis_exec.layout import Node, Tree, called, laid_out, listing
-from synopsis_exec.plan_ir import Plan, PlanTransition
-from synopsis_exec.range_choice import reach
-from synopsis_exec.transitions import BranchText
+from streambound.criteria.synopsis import Synopsis
+from streambound.criteria.tables import Table
+from streambound.criteria.ways import Part
+from streambound.synopsis_exec.columns_text import branch_node, transition_node
+from streambound.synopsis_exec.layout import Node, Tree, called, laid_out, listing
+from streambound.synopsis_exec.plan_ir import Plan, PlanTransition
+from streambound.synopsis_exec.range_choice import reach
+from streambound.synopsis_exec.transitions import BranchText
 
 
 def extensions_text(plan: Plan, branches: list[BranchText]) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from analyzer.boundedness import Facts
-from criteria.family import own, shared_relations
-from criteria.tables import Member, Table
+from streambound.analyzer.boundedness import Facts
+from streambound.criteria.family import own, shared_relations
+from streambound.criteria.tables import Member, Table
 
 
 @dataclass(frozen=True)

@@ -14,17 +14,17 @@ from itertools import product
 from operator import or_
 from typing import TYPE_CHECKING
 
-from analyzer.query import Attribute, Comparison, Op
-from criteria.extremum import Extremum
-from criteria.tables import Member, Table
-from criteria.times import Times
-from synopsis_exec.family_streams import FamilyStreams
-from synopsis_exec.filters import constraint
-from synopsis_exec.loops import Participant, Term, comparison_text, exact, join_loops, number, plus, tested
-from synopsis_exec.plan_ir import BranchPlan
+from streambound.analyzer.query import Attribute, Comparison, Op
+from streambound.criteria.extremum import Extremum
+from streambound.criteria.tables import Member, Table
+from streambound.criteria.times import Times
+from streambound.synopsis_exec.family_streams import FamilyStreams
+from streambound.synopsis_exec.filters import constraint
+from streambound.synopsis_exec.loops import Participant, Term, comparison_text, exact, join_loops, number, plus, tested
+from streambound.synopsis_exec.plan_ir import BranchPlan
 
 if TYPE_CHECKING:
-    from synopsis_exec.transitions import BranchText
+    from streambound.synopsis_exec.transitions import BranchText
 
 
 @dataclass

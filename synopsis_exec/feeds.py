@@ -6,20 +6,22 @@ many as may share a timestamp; the random feed picks among them and changes some
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
+from itertools import count, islice
 from random import Random
 from typing import Any
 
-from analyzer.catalog import Column
-from analyzer.query import Comparison
-from analyzer.types import Family
-from analyzer.values import MICROSECONDS, parse_timestamp
-from criteria.contract import fits_column
-from synopsis_exec.adversary import RATE, Row, first_timestamp, pools
-from synopsis_exec.partition_turns import in_partitions
-from synopsis_exec.plan_ir import Input, Plan
+from streambound.analyzer.calendar_text import MICROSECONDS, parse_timestamp
+from streambound.analyzer.catalog import Column
+from streambound.analyzer.query import Comparison
+from streambound.analyzer.types import Family
+from streambound.criteria.contract import fits_column
+from streambound.synopsis_exec.adversary import RATE, Row, first_timestamp, pools
+from streambound.synopsis_exec.matches import Match, matches
+from streambound.synopsis_exec.partition_turns import in_partitions
+from streambound.synopsis_exec.plan_ir import Input, Plan
 
 PHASE = 512
 """Timestamps after which the adversary changes its way: all tuples in turn, or the first ones again and again."""
@@ -92,6 +94,60 @@ def random_feed(
     return Feed(relations, in_partitions(plan.streams, rows))
 
 
+def matching_rows(plan: Plan, seed: int, few: int, each: int) -> tuple[dict[str, list[Row]], list[tuple[str, Row]]]:
+    """Rows of relations, and about ``each`` rows of each stream in order of time: whole matches among random rows.
+
+    Some rows of matches come twice. At the end time goes on for longer than all windows, so that entries are dropped.
+    """
+    random = Random(f"matches {seed}")
+    feed = random_feed(plan, seed, few=few, timestamps=each)
+    noise = list(islice(feed.rows, each * len(plan.streams)))
+    times = {stream.name: str(stream.timestamp) for stream in plan.streams}
+    moments = sorted({row[times[name]] for name, row in noise})
+    tick, number = _tick(plan), max(2 * len(plan.branches), each // 4)
+    early = moments[: max(1, len(moments) // 2)]
+    relations: dict[str, list[Row]] = {item.name: [] for item in plan.relations}
+    planted: list[tuple[str, Row]] = []
+    for match in islice(matches(plan, random, early, tick), number):
+        planted += _planted(random, plan, match, relations)
+    for name, mine in relations.items():
+        mine += feed.relations[name][: max(0, _most_rows(plan, name) - len(mine))]
+    late = moments[-1] + _widest(plan) + tick
+    last = [(name, {**row, times[name]: late + tick * step}) for step in (0, 1) for name, row in dict(noise).items()]
+    rows = _within_rates(plan, [*planted, *noise, *last])
+    return relations, sorted(rows, key=lambda pair: pair[1][times[pair[0]]])
+
+
+def _planted(random: Random, plan: Plan, match: Match, relations: dict[str, list[Row]]) -> Iterator[tuple[str, Row]]:
+    """A match's rows of streams, those of relations added to these; nothing where a relation would have too many."""
+    added = {name: [*mine] for name, mine in relations.items()}
+    for name, row in match:
+        if name in added and row not in added[name]:
+            added[name].append(row)
+    if all(len(mine) <= _most_rows(plan, name) for name, mine in added.items()):
+        relations.update(added)
+        for pair in match:
+            yield from [pair] * (random.choice((1, 1, 1, 2)) if pair[0] not in relations else 0)
+
+
+def _most_rows(plan: Plan, relation: str) -> int:
+    declared = next(item.rows for item in plan.relations if item.name == relation)
+    return RATE if declared is None else declared
+
+
+def _within_rates(plan: Plan, rows: Sequence[tuple[str, Row]]) -> list[tuple[str, Row]]:
+    """The rows without those that are one too many at a timestamp of their stream, the first ones staying."""
+    streams = {stream.name: stream for stream in plan.streams}
+    counted: Counter[tuple[str, Any]] = Counter()
+    found = []
+    for name, row in rows:
+        most, now = streams[name].max_per_timestamp, row[str(streams[name].timestamp)]
+        if most is None or counted[name, now] < most:
+            counted[name, now] += 1
+            found.append((name, row))
+    return found
+
+
 def _random(
     plan: Plan, random: Random, tuples: Mapping[str, list[Row]], shares: Mapping[str, float], timestamps: int
 ) -> Iterator[tuple[str, Row]]:
@@ -113,14 +169,23 @@ def _random(
 def _tick(plan: Plan) -> int:
     """The distance of timestamps: a fraction of the shortest window, or the clock's natural unit."""
     unit = MICROSECONDS if plan.time_family is Family.TIMESTAMP else 1
+    return max(1, min(_windows(plan), default=4 * unit) // 4)
+
+
+def _widest(plan: Plan) -> int:
+    """The sum of all windows, since one match may span several."""
+    return sum(_windows(plan))
+
+
+def _windows(plan: Plan) -> list[int]:
+    """The distances of timestamps that the query mentions."""
     branches = [item.branch for item in plan.branches]
-    offsets = [
+    return [
         abs(int(atom.offset))
         for branch in branches
         for atom in branch.atoms
         if isinstance(atom, Comparison) and atom.right is not None and branch.is_time(atom.left) and atom.offset
     ]
-    return max(1, min(offsets, default=4 * unit) // 4)
 
 
 def _start(plan: Plan, before: int) -> int:

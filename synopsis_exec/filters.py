@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
 
-from analyzer.boundedness import Facts
-from analyzer.closure import FIRST_TIMESTAMP, Sort, implied
-from analyzer.query import Atom, Attribute, Comparison, NullTest, Op
-from analyzer.types import Family
-from analyzer.values import Value
+from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.closure import FIRST_TIMESTAMP, Sort, implied
+from streambound.analyzer.query import Atom, Attribute, Comparison, NullTest, Op
+from streambound.analyzer.types import Family
+from streambound.analyzer.values import Value
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 
-from analyzer.errors import UsageError
+from streambound.analyzer.errors import UsageError
 
 Row = dict[str, int | str | None]
 

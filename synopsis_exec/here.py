@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 
-from synopsis_exec.runner import Report, failure, report_of
+from streambound.synopsis_exec.runner import Report, failure, report_of
 
 
 def run_here(job: Path, options: Sequence[str], log: Path) -> list[Report]:

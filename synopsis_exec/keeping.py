@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from criteria.tables import Lapse, Table
-from synopsis_exec.emit import Lines, tuple_text
-from synopsis_exec.transitions import BranchText
+from streambound.criteria.tables import Lapse, Table
+from streambound.synopsis_exec.emit import Lines, tuple_text
+from streambound.synopsis_exec.transitions import BranchText
 
 Indexes = tuple[tuple[tuple[int, ...], str], ...]
 """A mapping grouped by some columns of its keys: the columns, and the name."""

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from analyzer.query import Attribute
-from analyzer.symbols import symbol, symbols_in
-from criteria.tables import Table
-from criteria.ways import Part
-from synopsis_exec.best import keep_best_method
-from synopsis_exec.emit import WIDTH, Lines, Names, literal, spaced, tuple_text
-from synopsis_exec.keeping import keep
-from synopsis_exec.loops import Participant, Term, join_loops
-from synopsis_exec.plan_ir import Plan
-from synopsis_exec.rows import chained, rows_text
-from synopsis_exec.transitions import BranchText
+from streambound.analyzer.query import Attribute
+from streambound.analyzer.symbols import symbol, symbols_in
+from streambound.criteria.tables import Table
+from streambound.criteria.ways import Part
+from streambound.synopsis_exec.best import keep_best_method
+from streambound.synopsis_exec.emit import WIDTH, Lines, Names, literal, spaced, tuple_text
+from streambound.synopsis_exec.keeping import keep
+from streambound.synopsis_exec.loops import Participant, Term, join_loops
+from streambound.synopsis_exec.plan_ir import Plan
+from streambound.synopsis_exec.rows import chained, rows_text
+from streambound.synopsis_exec.transitions import BranchText
 
 _MEMBERS = ("close", "entries", "tables", "dump", "load", "limit", "written")
 _HEAD = '''\

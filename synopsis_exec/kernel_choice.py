@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from synopsis_exec.plan_ir import Plan
+from streambound.synopsis_exec.plan_ir import Plan
 
 MOST_AGING = 6
 """Timestamps of one table that may grow too old to be told apart; entries are counted per subset of them."""
@@ -13,6 +13,8 @@ def row_kernel_reason(plan: Plan) -> str | None:
     if not plan.in_columns:
         return "it keeps the greatest or least value per key, which is not a count"
     for branch in plan.branches:
+        if any(part.new for transition in branch.transitions for part in transition.parts):
+            return "matches of independent streams are joined from what a timestamp has brought of each"
         for table in branch.tables:
             if table.members:
                 return "one table holds the matches of all sets of streams"

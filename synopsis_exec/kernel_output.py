@@ -8,10 +8,10 @@ from decimal import Decimal
 from types import ModuleType
 from typing import Any
 
-from analyzer.types import DataType, Family
-from analyzer.values import to_json
-from synopsis_exec.plan_ir import Plan
-from synopsis_exec.simulate import replay
+from streambound.analyzer.types import DataType, Family
+from streambound.analyzer.values import to_json
+from streambound.synopsis_exec.plan_ir import Plan
+from streambound.synopsis_exec.simulate import replay
 
 
 def kernel_output(plan: Plan, kernel: ModuleType, rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from itertools import islice, product
 from typing import NamedTuple
 
-from analyzer.boundedness import Facts
-from analyzer.closure import Sort
-from analyzer.query import Attribute
-from analyzer.types import DataType, Family
-from criteria.tables import Table
-from synopsis_exec.emit import Lines, literal
-from synopsis_exec.kernel_choice import row_kernel_reason
-from synopsis_exec.plan_ir import BranchPlan, Plan
-from synopsis_exec.range_choice import no_ranges_reason, reach
+from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.closure import Sort
+from streambound.analyzer.query import Attribute
+from streambound.analyzer.types import DataType, Family
+from streambound.criteria.tables import Table
+from streambound.synopsis_exec.emit import Lines, literal
+from streambound.synopsis_exec.kernel_choice import row_kernel_reason
+from streambound.synopsis_exec.plan_ir import BranchPlan, Plan
+from streambound.synopsis_exec.range_choice import no_ranges_reason, reach
 
 _MOST_CHOICES = 64
 """Choices of columns that are looked at."""

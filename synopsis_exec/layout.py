@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from synopsis_exec.emit import WIDTH, literal
+from streambound.synopsis_exec.emit import WIDTH, literal
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from analyzer.errors import NotExecutableError
-from analyzer.query import Attribute, Comparison, Op
-from synopsis_exec.emit import WIDTH, literal, tuple_text
+from streambound.analyzer.errors import NotExecutableError
+from streambound.analyzer.query import Attribute, Comparison, Op
+from streambound.synopsis_exec.emit import WIDTH, literal, tuple_text
 
 MOST_NESTED = 16
 """Loops in one function: Python allows 20, and some are around these."""

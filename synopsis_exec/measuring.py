@@ -15,9 +15,9 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from synopsis_exec.here import status_of
-from synopsis_exec.resident import resident
-from synopsis_exec.runner import report_of
+from streambound.synopsis_exec.here import status_of
+from streambound.synopsis_exec.resident import resident
+from streambound.synopsis_exec.runner import report_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -15,25 +15,43 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from analyzer.query import Query
-from analyzer.symbols import symbol, symbols_in
-from criteria.certificate import certificate
-from recheck.formula import evaluate
-from synopsis_exec.feeds import Feed
-from synopsis_exec.native_join import native_join, reads_streams
-from synopsis_exec.plan_ir import Plan
-from synopsis_exec.recorded_streams import write_feed
-from synopsis_exec.runner import check_spark, failure, last_meaningful_line
+from streambound.analyzer.query import Query
+from streambound.analyzer.symbols import symbol, symbols_in
+from streambound.criteria.certificate import certificate
+from streambound.recheck.formula import evaluate
+from streambound.synopsis_exec.feeds import Feed
+from streambound.synopsis_exec.native_join import native_join, reads_streams
+from streambound.synopsis_exec.plan_ir import Plan
+from streambound.synopsis_exec.recorded_streams import write_feed
+from streambound.synopsis_exec.runner import check_spark, failure, last_meaningful_line
 
-_ROOT = Path(__file__).resolve().parent.parent
 _OUT_OF_MEMORY = ("OutOfMemoryError", "GC overhead limit")
 GRACE = 120
 """Seconds beyond its time after which Spark's own join is killed: a full heap keeps it from stopping itself."""
 
+FLAT = 1.05
+"""The second half may have so many times the entries of the first half: random streams have more by chance."""
+
 Event = dict[str, Any]
+
+
+class Curve(StrEnum):
+    """What the entries did while the tuples were read."""
+
+    OVER = "over M"
+    """There were more than M, or more bytes, or the job stopped for that reason."""
+    FULL = "at M"
+    """There were M, and never more."""
+    FLAT = "flat"
+    """There were fewer than M, and no more in the second half than in the first."""
+    GROWING = "growing"
+    """There were fewer than M, and more in the second half: what comes then was not measured."""
+    EMPTY = "empty"
+    """There were none, though there can be some."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +126,27 @@ class Measurement:
         return max((sample.bytes or 0 for sample in self.samples), default=0)
 
     @property
-    def constant(self) -> bool:
+    def within(self) -> bool:
         """Whether there never were more entries than M, nor more bytes of tables than these can take."""
         small = self.limit_bytes is None or self.bytes <= self.limit_bytes
         return self.peak <= self.limit and small and not self.stopped
+
+    @property
+    def curve(self) -> Curve:
+        """What the entries did over all tuples."""
+        if not self.within:
+            return Curve.OVER
+        if self.peak == self.limit:
+            return Curve.FULL
+        if self.peak == 0:
+            return Curve.EMPTY
+        half = [sample.peak or 0 for sample in self.samples if 2 * sample.tuples <= self.samples[-1].tuples]
+        return Curve.FLAT if self.peak <= max(half, default=0) * FLAT else Curve.GROWING
+
+    @property
+    def constant(self) -> bool:
+        """Whether the entries were seen to grow no more: they reached M, or were flat over the second half."""
+        return self.curve in (Curve.FULL, Curve.FLAT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,7 +340,7 @@ def _watch(
     """Run `measuring` on a request, at most so long; its exit status and its reports. All else goes to the log."""
     file = folder / f"{request['what']}.json"
     file.write_text(json.dumps(request), encoding="utf-8")
-    command = [sys.executable, "-P", "-m", "synopsis_exec.measuring", str(file)]
+    command = [sys.executable, "-P", "-m", "streambound.synopsis_exec.measuring", str(file)]
     events: list[Event] = []
     with (
         log.open("w", encoding="utf-8") as errors,
@@ -347,12 +382,10 @@ def _event(line: str) -> Event | None:
 def _environment(heap: str) -> dict[str, str]:
     """A Java heap of its own; a process whose heap is full ends, instead of collecting garbage for ever."""
     submit = f'--driver-memory {heap} --driver-java-options "-XX:+ExitOnOutOfMemoryError" pyspark-shell'
-    path = os.pathsep.join(part for part in (str(_ROOT), os.environ.get("PYTHONPATH", "")) if part)
     return {
         **os.environ,
         "PYSPARK_SUBMIT_ARGS": submit,
         "PYSPARK_PYTHON": sys.executable,
-        "PYTHONPATH": path,
         "PYTHONWARNINGS": "ignore",
     }
 

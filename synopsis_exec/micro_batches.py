@@ -12,10 +12,10 @@ from itertools import pairwise
 from pathlib import Path
 from random import Random
 
-from synopsis_exec.arriving import Pieces, arriving, not_idle
-from synopsis_exec.plan_ir import Input, Plan
-from synopsis_exec.recorded import input_files, lines_of, read_row
-from synopsis_exec.recorded_streams import write_part
+from streambound.synopsis_exec.arriving import Pieces, arriving, not_idle
+from streambound.synopsis_exec.plan_ir import Input, Plan
+from streambound.synopsis_exec.recorded import input_files, lines_of, read_rows
+from streambound.synopsis_exec.recorded_streams import write_part
 
 Lines = dict[str, list[bytes]]
 """Lines of JSON by stream and relation, as they were recorded."""
@@ -51,8 +51,7 @@ def in_order(stream: Input, lines: Sequence[bytes]) -> list[bytes]:
     if stream.arrival.mark is not None:
         return list(lines)
     stamped, now = [], 0
-    for line in lines:
-        row = read_row(stream, line)
+    for line, row in zip(lines, read_rows(stream, lines), strict=True):
         now = row[str(stream.timestamp)] if isinstance(row, dict) else now
         stamped.append((now, line))
     return [line for _, line in sorted(stamped, key=lambda pair: pair[0])]

@@ -9,11 +9,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from analyzer.catalog import Column, Kind
-from analyzer.query import And, Attribute, Branch, Comparison, Formula, Not, OneOf, Op, Or, Query, Source, conjunction
-from analyzer.render import render_branch
-from analyzer.types import DataType, Family
-from analyzer.values import MICROSECONDS
+from streambound.analyzer.calendar_text import MICROSECONDS
+from streambound.analyzer.catalog import Column, Kind
+from streambound.analyzer.query import (
+    And,
+    Attribute,
+    Branch,
+    Comparison,
+    Formula,
+    Not,
+    OneOf,
+    Op,
+    Or,
+    Query,
+    Source,
+    conjunction,
+)
+from streambound.analyzer.render import render_branch
+from streambound.analyzer.types import DataType, Family
 
 _MOMENT = DataType("timestamp", Family.TIMESTAMP)
 KEY = "_one"

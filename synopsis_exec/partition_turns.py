@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import cycle
 
-from analyzer.arrival import Partitions
-from synopsis_exec.adversary import Row
-from synopsis_exec.plan_ir import Input
+from streambound.analyzer.arrival import Partitions
+from streambound.synopsis_exec.adversary import Row
+from streambound.synopsis_exec.plan_ir import Input
 
 LAG = 4
 """How many rows for each of the partitions a stream brings while one of them brings none."""

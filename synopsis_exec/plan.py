@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from hashlib import sha256
 
-from analyzer.arrival import STRICT
-from analyzer.boundedness import Facts
-from analyzer.catalog import Catalog, Column, Kind, Table
-from analyzer.endpoints import Sink
-from analyzer.errors import NotExecutableError
-from analyzer.query import Attribute, Branch, Comparison, Output, Query
-from analyzer.render import render
-from analyzer.types import DataType, Family
-from criteria.bound import bound
-from criteria.synopsis import MOST_TABLES, Synopsis
-from criteria.verdict import Decision
-from criteria.vocabulary import Verdict
-from criteria.ways import MOST_WAYS, Transition
-from synopsis_exec.filters import constraint, extremes, local_filters, members, time_filters
-from synopsis_exec.plan_ir import AgeCheck, BranchPlan, Input, Plan, PlanSource, PlanTransition
-from synopsis_exec.plan_text import plan_text
+from streambound.analyzer.arrival import STRICT
+from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.catalog import Catalog, Column, Kind, Table
+from streambound.analyzer.endpoints import Sink
+from streambound.analyzer.errors import NotExecutableError
+from streambound.analyzer.query import Attribute, Branch, Comparison, Output, Query
+from streambound.analyzer.render import render
+from streambound.analyzer.types import DataType, Family
+from streambound.criteria.bound import bound
+from streambound.criteria.synopsis import MOST_TABLES, Synopsis
+from streambound.criteria.verdict import Decision
+from streambound.criteria.vocabulary import Verdict
+from streambound.criteria.ways import MOST_WAYS, Transition
+from streambound.synopsis_exec.filters import constraint, extremes, local_filters, members, time_filters
+from streambound.synopsis_exec.plan_ir import AgeCheck, BranchPlan, Input, Plan, PlanSource, PlanTransition
+from streambound.synopsis_exec.plan_text import plan_text
 
 __all__ = ["Plan", "make_plan", "plan_text"]
 

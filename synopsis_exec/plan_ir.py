@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from analyzer.arrival import STRICT, Arrival
-from analyzer.boundedness import Facts
-from analyzer.catalog import Column, Counters, Kind, OnViolation
-from analyzer.endpoints import Sink, SourceOptions
-from analyzer.query import Atom, Branch, Comparison, Output
-from analyzer.types import DataType, Family
-from criteria.bound import Bound
-from criteria.tables import Table as SynopsisTable
-from criteria.ways import Part
-from synopsis_exec.filters import Extreme, Member
+from streambound.analyzer.arrival import STRICT, Arrival
+from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.catalog import Column, Counters, Kind, OnViolation
+from streambound.analyzer.endpoints import Sink, SourceOptions
+from streambound.analyzer.query import Atom, Branch, Comparison, Output
+from streambound.analyzer.types import DataType, Family
+from streambound.criteria.bound import Bound
+from streambound.criteria.tables import Table as SynopsisTable
+from streambound.criteria.ways import Part
+from streambound.synopsis_exec.filters import Extreme, Member
 
 
 @dataclass(frozen=True, slots=True)

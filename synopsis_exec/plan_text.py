@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzer.query import Attribute, Comparison, NullTest, conjunction
-from analyzer.render import render_formula
-from analyzer.types import Family
-from analyzer.values import decode
-from criteria.tables import Member as FamilyMember
-from criteria.tables import Stored, Table
-from synopsis_exec.filters import Extreme, Member
-from synopsis_exec.kernel_choice import kernel_in_words
-from synopsis_exec.key_choice import by_key, key_of, no_key_reason
-from synopsis_exec.plan_ir import BranchPlan, Plan, PlanSource, PlanTransition
-from synopsis_exec.range_choice import no_ranges_reason, reach
+from streambound.analyzer.query import Attribute, Comparison, NullTest, conjunction
+from streambound.analyzer.render import render_formula
+from streambound.analyzer.types import Family
+from streambound.analyzer.values import decode
+from streambound.criteria.tables import Member as FamilyMember
+from streambound.criteria.tables import Stored, Table
+from streambound.synopsis_exec.filters import Extreme, Member
+from streambound.synopsis_exec.kernel_choice import kernel_in_words
+from streambound.synopsis_exec.key_choice import by_key, key_of, no_key_reason
+from streambound.synopsis_exec.plan_ir import BranchPlan, Plan, PlanSource, PlanTransition
+from streambound.synopsis_exec.range_choice import no_ranges_reason, reach
 
 _RESULTS = "results: those already returned"
 

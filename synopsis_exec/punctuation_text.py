@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-import punctuation
+from streambound import punctuation
 
 _MODULES = ("pattern", "match", "combine", "coverage", "union", "sort")
 """In the order of their imports."""
@@ -40,7 +40,7 @@ def punctuation_imports(user: str) -> str:
     lines = []
     for name in _MODULES:
         for node in ast.parse(_source(name)).body:
-            if isinstance(node, ast.ImportFrom) and not (node.module or "").startswith(("punctuation", "__future__")):
+            if isinstance(node, ast.ImportFrom) and not (node.module or "").startswith(("streambound", "__future__")):
                 node.names = [alias for alias in node.names if alias.name in used]
                 lines += [ast.unparse(node)] if node.names else []
     return "\n".join(lines)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from synopsis_exec.kernel_choice import row_kernel_reason
-from synopsis_exec.plan_ir import BranchPlan, Plan
+from streambound.synopsis_exec.kernel_choice import row_kernel_reason
+from streambound.synopsis_exec.plan_ir import BranchPlan, Plan
 
 MOST_TABLES = 12
 """Tables of a branch beyond which ranges are not folded in parallel: the extensions are as many as pairs of tables."""

@@ -6,23 +6,20 @@ A row is good or quarantined as in a run, for the same reason; the tests compare
 from __future__ import annotations
 
 import codecs
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import isnan
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from analyzer.catalog import Column
-from analyzer.errors import InputError, RuntimeLimitError
-from analyzer.query import Atom
-from analyzer.types import Family
-from synopsis_exec import reasons
-from synopsis_exec.arrival_text import mark_columns
-from synopsis_exec.json_values import encode, parse_object
-from synopsis_exec.plan_ir import Input
-from synopsis_exec.useful import is_useful
+from streambound.analyzer.errors import InputError, RuntimeLimitError, UsageError
+from streambound.analyzer.query import Atom
+from streambound.synopsis_exec import reasons
+from streambound.synopsis_exec.declared_table import declared_table
+from streambound.synopsis_exec.job.reasons import code_and_detail
+from streambound.synopsis_exec.plan_ir import Input
+from streambound.synopsis_exec.useful import is_useful
 
 Row = dict[str, Any]
 
@@ -42,14 +39,14 @@ def recorded_rows(item: Input, folder: Path, options: Sequence[tuple[Atom, ...]]
     declares of a relation.
     """
     lines = [line for file in input_files(item.name, folder) for line in lines_of(file)]
-    found = [(line, read_row(item, line)) for line in lines]
+    found = list(zip(lines, read_rows(item, lines), strict=True))
     rows = [(line, row) for line, row in found if isinstance(row, dict)]
     if item.rows is not None and len(rows) > item.rows:
         raise RuntimeLimitError(reasons.too_many_rows(item.name, len(rows), item.rows))
     excess = _excess(item, rows, options)
-    quarantined = Counter(row for _, row in found if isinstance(row, str))
+    quarantined = Counter(code_and_detail(row)[1] for _, row in found if isinstance(row, str))
     if excess and item.max_per_timestamp is not None:
-        quarantined[reasons.too_many_at_once(item.max_per_timestamp)] = len(excess)
+        quarantined[code_and_detail(reasons.too_many_at_once(item.max_per_timestamp))[1]] = len(excess)
     return Recorded([row for number, (_, row) in enumerate(rows) if number not in excess], quarantined)
 
 
@@ -88,89 +85,36 @@ def lines_of(file: Path) -> Iterator[bytes]:
     return (line for line in content.removeprefix(codecs.BOM_UTF8).splitlines() if line.strip(b" "))
 
 
-def read_row(item: Input, line: bytes) -> Row | str | None:
-    """A line as a row of the columns that are needed, encoded; or the reason why a run quarantines it.
+def read_rows(item: Input, lines: Sequence[bytes]) -> list[Row | str | None]:
+    """Lines as rows of the columns that are needed, encoded; or the reasons why a run quarantines them.
 
-    None for a punctuation, which needs fewer columns than a row.
+    None for a punctuation, which needs fewer columns than a row. Raises UsageError where pyarrow is not installed.
     """
     try:
-        found = parse_object(line.decode("utf-8"))
-    except UnicodeDecodeError:
-        return reasons.NOT_UTF8
-    if found is None:
-        return reasons.NOT_JSON
-    row: Row = {}
-    is_mark = _is_mark(item, found)
-    columns = [column for column in item.declared if not is_mark or column.name in mark_columns(item)]
-    for column in columns:
-        if column.name not in found:
-            return reasons.missing(column)
-        try:
-            row[column.name] = encode(found[column.name], column.type)
-        except ValueError:
-            return reasons.not_of_type(column)
-    told_by = item.arrival.mark.column if is_mark and item.arrival.mark else None
-    checked = [column for column in columns if column.name != told_by]
-    broken = next((reason for column in checked for reason in _broken(item, column, row[column.name])), None)
-    if broken is None and is_mark:
-        return None
-    return broken or {column.name: row[column.name] for column in item.columns}
+        import pyarrow as pa
+    except ImportError as error:
+        raise UsageError(
+            "reading recorded rows needs pyarrow, which is not installed", remedy="pip install 'streambound[spark]'"
+        ) from error
+    from streambound_runtime.decoding.decoder import Decoder
+
+    found = Decoder(declared_table(item), lines=True).decode(pa.table({"value": pa.array(lines, pa.binary())}))
+    told: list[Row | str | None] = [None] * len(lines)
+    for place, row in zip(found.rejected_at.tolist(), found.rejected.to_pylist(), strict=True):
+        told[place] = f"{row['reason']}: {row['detail']}"
+    names = [item.timestamp, *(column.name for column in item.columns if column.name != item.timestamp)]
+    given = found.good.columns[1:] if item.timestamp is not None else [None, *found.good.columns]
+    values = {name: _values(column) for name, column in zip(names, given, strict=True) if name is not None}
+    for number, place in enumerate(found.good_at.tolist()):
+        told[place] = {column.name: values[column.name][number] for column in item.columns}
+    return told
 
 
-def _is_mark(item: Input, found: dict[str, Any]) -> bool:
-    """Whether an object is a punctuation."""
-    mark = item.arrival.mark
-    if mark is None:
-        return False
-    kind = next(column.type for column in item.declared if column.name == mark.column)
-    try:
-        value = encode(found.get(mark.column), kind)
-    except ValueError:
-        return False
-    return like(value, mark.like) if mark.like is not None else value is not None and value == mark.value
+def _values(column: Any) -> list[Any]:
+    """Encoded values as Python has them: integers beyond 64 bits are Arrow's decimals."""
+    return [int(value) if isinstance(value, Decimal) else value for value in column.to_pylist()]
 
 
-def like(value: str | None, pattern: str) -> bool:
-    """LIKE of Spark SQL: `%` is any text, `_` any character, and a backslash takes the next character as it is."""
-    parts = re.findall(r"\\(.)|(.)", pattern, re.S)
-    texts = (re.escape(plain) if plain else {"%": ".*", "_": "."}.get(sign, re.escape(sign)) for plain, sign in parts)
-    return value is not None and re.fullmatch("".join(texts), value, re.S) is not None
-
-
-def _broken(item: Input, column: Column, value: Any) -> Iterator[str]:
-    """Why a value breaks its column's contract."""
-    family = column.type.family
-    if value is None:
-        if column.name == item.timestamp:
-            yield reasons.without_time(column)
-        if _of_no_partition(item, column, value):
-            yield reasons.no_partition(column)
-        return
-    if column.name == item.timestamp and family is Family.INTEGER and value < 0:
-        yield reasons.too_early(column)
-    if column.type.name in reasons.TINY and not -128 <= value <= 127:
-        yield reasons.out_of_range(column)
-    if family is Family.DATE and not reasons.FIRST_DAY <= value <= reasons.LAST_DAY:
-        yield reasons.outside_years(column)
-    if family is Family.TIMESTAMP and not reasons.FIRST_MOMENT <= value <= reasons.LAST_MOMENT:
-        yield reasons.outside_years(column)
-    if family is Family.FLOAT and isnan(value):
-        yield reasons.not_a_number(column)
-    if _outside(column, value):
-        yield reasons.outside_domain(column)
-    if _of_no_partition(item, column, value):
-        yield reasons.no_partition(column)
-
-
-def _of_no_partition(item: Input, column: Column, value: Any) -> bool:
-    partitions = item.arrival.partitions
-    return partitions is not None and partitions.column == column.name and value not in partitions.values
-
-
-def _outside(column: Column, value: Any) -> bool:
-    domain = column.domain
-    if domain is None:
-        return False
-    if domain.values:
-        return value not in domain.values
-    return (domain.low is not None and value < domain.low) or (domain.high is not None and value > domain.high)
+def read_row(item: Input, line: bytes) -> Row | str | None:
+    """As `read_rows`, of one line."""
+    return read_rows(item, [line])[0]

@@ -9,9 +9,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from analyzer.values import to_json
-from synopsis_exec.feeds import Feed
-from synopsis_exec.plan_ir import Input, Plan
+from streambound.analyzer.values import to_json
+from streambound.synopsis_exec.feeds import Feed
+from streambound.synopsis_exec.plan_ir import Input, Plan
 
 FIRST_MODIFIED = 1_000_000_000
 """When the first file of a stream was modified, in seconds since 1970; each later one a second after it.

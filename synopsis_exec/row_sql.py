@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from sqlglot import exp
 
-from analyzer.catalog import Column, Kind
-from analyzer.query import Atom, Branch, Comparison, NullTest, Source, conjunction
-from analyzer.render import render_formula
-from analyzer.spans import Span
-from analyzer.types import DataType, Family
-from synopsis_exec import reasons
+from streambound.analyzer.catalog import Column, Kind
+from streambound.analyzer.query import Atom, Branch, Comparison, NullTest, Source, conjunction
+from streambound.analyzer.render import render_formula
+from streambound.analyzer.spans import Span
+from streambound.analyzer.types import DataType, Family
+from streambound.synopsis_exec import reasons
 
 _LARGEST_PRECISION = 18
 """Decimals of more digits do not fit 64 bits."""
@@ -36,14 +35,9 @@ def cell(column: Column) -> str:
     return f"row.{quoted(column.name)}"
 
 
-def _precision(kind: DataType) -> int:
-    match = re.search(r"\((\d+)", kind.name)
-    return int(match.group(1)) if match else 10
-
-
 def is_large(kind: DataType) -> bool:
     """Whether a type's integers exceed 64 bits."""
-    return kind.family is Family.DECIMAL and _precision(kind) > _LARGEST_PRECISION
+    return kind.family is Family.DECIMAL and kind.precision > _LARGEST_PRECISION
 
 
 def encoded(column: Column) -> str:

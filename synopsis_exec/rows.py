@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from analyzer.query import Atom, Attribute, Comparison, NullTest, Op
-from synopsis_exec.emit import WIDTH, Lines, literal, tuple_text
-from synopsis_exec.loops import filter_text, mirrored
-from synopsis_exec.plan_ir import PlanSource
-from synopsis_exec.transitions import BranchText
+from streambound.analyzer.query import Atom, Attribute, Comparison, NullTest, Op
+from streambound.synopsis_exec.emit import WIDTH, Lines, literal, tuple_text
+from streambound.synopsis_exec.loops import filter_text, mirrored
+from streambound.synopsis_exec.plan_ir import PlanSource
+from streambound.synopsis_exec.transitions import BranchText
 
 Cell = Callable[[Attribute], str]
 

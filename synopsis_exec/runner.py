@@ -5,19 +5,29 @@ from __future__ import annotations
 import codecs
 import json
 import os
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from select import select
+from threading import current_thread, main_thread
+from time import monotonic
 from typing import Any
 
-from analyzer.errors import InputError, RuntimeLimitError, StreamboundError, UsageError
-from synopsis_exec.java import JavaError, require_java
-from synopsis_exec.recorded import input_files
+from streambound.analyzer.errors import InputError, RuntimeLimitError, StreamboundError, UsageError
+from streambound.synopsis_exec.java import JavaError, require_java
+from streambound.synopsis_exec.recorded import input_files
 
 Report = dict[str, Any]
+JOB, LOG, SCRATCH = "job.py", "spark.log", "tmp"
+"""What the temporary directory of a run holds."""
+PATIENCE = 10
+"""Seconds for a job and Spark's Java to end when they are asked to."""
 _INSTALL = "pip install 'streambound[spark]'"
 _ERRORS: dict[str, type[StreamboundError]] = {
     "limit": RuntimeLimitError,
@@ -43,6 +53,7 @@ _REMEDIES = {
 class RunSummary:
     """What a run did: rows per stream, quarantined rows by reason, results, and entries against the bound M.
 
+    Without an ``output`` the results went to the catalog's sink alone, and without a ``quarantine`` such rows did.
     ``waited_for`` are the streams that held back the output until the input ended, each with since when.
     """
 
@@ -52,30 +63,33 @@ class RunSummary:
     results: int
     peak: int
     limit: int | None
-    output: Path
+    output: Path | None
     quarantine: Path | None
     batches: tuple[Report, ...] = field(default=(), repr=False)
     waited_for: dict[str, str] = field(default_factory=dict)
+    checkpoint: Path | None = None
 
 
 def run_query(
     job_text: str,
     input_dir: Path | None,
-    output: Path,
+    output: Path | None,
     quarantine: Path | None = None,
     checkpoint: Path | None = None,
-    on_batch: Callable[[Report], None] | None = None,
+    on_report: Callable[[Report], None] = lambda report: None,
     *,
     base: Path | None = None,
     multiplicity: str = "count",
     driver_rows: int | None = None,
 ) -> RunSummary:
-    """Run a job over all the input there is; ``on_batch`` gets the report of each micro-batch.
+    """Run a job over all the input there is; ``on_report`` gets what it reports: what it does, and each micro-batch.
 
-    Without ``input_dir`` the catalog's sources are read, relative paths from ``base``. ``multiplicity`` is "count" or
+    Without ``input_dir`` the catalog's sources are read, relative paths from ``base``; without ``output`` the results
+    go to the catalog's sink alone. ``multiplicity`` is "count" or
     "rows": how duplicates are written. Micro-batches with more useful rows than ``driver_rows`` (the job's default for
     None) are folded on the executors. Raises InputError for unusable input, RuntimeLimitError for more entries than M
-    or an overflow, and StreamboundError for what Spark reports.
+    or an overflow, and StreamboundError for what Spark reports. Nothing temporary is left, except the job and its log
+    where nobody foresaw why it failed: the error names them.
     """
     check_spark()
     if input_dir is not None:
@@ -83,9 +97,6 @@ def run_query(
     for file in (output, quarantine):
         if file is not None:
             _check_writable(file)
-    folder = Path(tempfile.mkdtemp(prefix="streambound-run-"))
-    job, log = folder / "job.py", folder / "spark.log"
-    job.write_text(job_text, encoding="utf-8")
     options = {
         "--input": input_dir,
         "--base": base,
@@ -93,14 +104,12 @@ def run_query(
         "--quarantine": quarantine,
         "--checkpoint": checkpoint,
     }
-    command = [sys.executable, str(job), "--report", "json", "--multiplicity", multiplicity]
-    command += [] if driver_rows is None else ["--driver-rows", str(driver_rows)]
-    command += [part for name, value in options.items() if value for part in (name, str(value.absolute()))]
-    status, reports = _watch(command, log, on_batch)
-    last = reports[-1] if reports else {}
-    if status != 0 or "summary" not in last:
-        raise failure(last, status, log)
-    _remove(folder)
+    arguments = ["--report", "json", "--multiplicity", multiplicity]
+    arguments += [] if driver_rows is None else ["--driver-rows", str(driver_rows)]
+    arguments += [part for name, value in options.items() if value for part in (name, str(value.absolute()))]
+    with _temporary(job_text) as folder:
+        reports = _reports(folder, arguments, on_report)
+    last = reports[-1]
     return RunSummary(
         last["summary"],
         last["rows"],
@@ -112,12 +121,13 @@ def run_query(
         quarantine,
         tuple(report for report in reports if "batch" in report),
         last["waited_for"],
+        checkpoint,
     )
 
 
 def check_input(job_text: str, folder: Path) -> None:
     """Whether a directory holds a file for every stream and relation of a job; raises InputError."""
-    from synopsis_exec.simulate import load_kernel
+    from streambound.synopsis_exec.simulate import load_kernel
 
     if not folder.exists():
         raise InputError("there is no such input directory", file=str(folder), remedy="name it with --input DIR")
@@ -167,14 +177,41 @@ def check_spark() -> None:
         raise UsageError(error.message, remedy=error.remedy) from error
 
 
-def _watch(command: list[str], log: Path, on_batch: Callable[[Report], None] | None) -> tuple[int, list[Report]]:
+@contextmanager
+def _temporary(job_text: str) -> Iterator[Path]:
+    """A directory for the job, its log, and all that it and Spark keep meanwhile; of that what an error names stays."""
+    folder = Path(tempfile.mkdtemp(prefix="streambound-run-"))
+    try:
+        try:
+            (folder / SCRATCH).mkdir()
+            (folder / JOB).write_text(job_text, encoding="utf-8")
+        except OSError as error:
+            remedy = "make room there, or let TMPDIR name another directory"
+            raise InputError(f"cannot write: {error.strerror}", file=str(folder), remedy=remedy) from error
+        yield folder
+    except BaseException as error:
+        named = isinstance(error, StreamboundError) and str(folder) in error.remedy
+        shutil.rmtree(folder / SCRATCH if named else folder, ignore_errors=True)
+        raise
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _reports(folder: Path, arguments: list[str], on_report: Callable[[Report], None]) -> list[Report]:
     """Run the job and pass its reports on; everything else that it and Spark print goes to the log."""
-    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "PYTHONWARNINGS": "ignore"}
+    log, own = folder / LOG, {"PYSPARK_PYTHON": sys.executable, "PYTHONWARNINGS": "ignore"}
     reports: list[Report] = []
     with (
+        _signals_raised(),
         log.open("w", encoding="utf-8") as errors,
         subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=errors, text=True, encoding="utf-8", env=environment
+            [sys.executable, str(folder / JOB), *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            encoding="utf-8",
+            env={**os.environ, **own, "TMPDIR": str(folder / SCRATCH)},
+            process_group=0,
         ) as process,
     ):
         try:
@@ -184,11 +221,49 @@ def _watch(command: list[str], log: Path, on_batch: Callable[[Report], None] | N
                     errors.write(line)
                     continue
                 reports.append(report)
-                if "batch" in report and on_batch is not None:
-                    on_batch(report)
-            return process.wait(), reports
-        finally:
-            process.terminate()
+                on_report(report)
+            status = process.wait()
+        except BaseException:
+            _end(process)
+            raise
+    last = reports[-1] if reports else {}
+    if status != 0 or "summary" not in last:
+        raise failure(last, status, log)
+    return reports
+
+
+@contextmanager
+def _signals_raised() -> Iterator[None]:
+    """While a job runs, what would end this process alone is raised, so that the job ends, too."""
+    before = {}
+    if current_thread() is main_thread():
+        before = {one: signal.getsignal(one) for one in (signal.SIGTERM, signal.SIGHUP)}
+    taken = [one for one, handler in before.items() if handler is signal.SIG_DFL]
+
+    def raised(number: int, frame: object) -> None:
+        raise SystemExit(128 + number)
+
+    for one in taken:
+        signal.signal(one, raised)
+    try:
+        yield
+    finally:
+        for one in taken:
+            signal.signal(one, signal.SIG_DFL)
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """End a job and Spark's Java, which are a group of processes, and wait until neither can write any more.
+
+    Java cleans up when it is asked to end; it would go on for ever where the job is stopped while it starts.
+    """
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGTERM)
+        if process.stdout is not None:
+            pipe, end = process.stdout.fileno(), monotonic() + PATIENCE
+            while select([pipe], [], [], max(0, end - monotonic()))[0] and os.read(pipe, 1 << 16):
+                pass
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def report_of(line: str) -> Report | None:
@@ -197,7 +272,7 @@ def report_of(line: str) -> Report | None:
         found = json.loads(line)
     except ValueError:
         return None
-    return found if isinstance(found, dict) and found.keys() & {"batch", "summary", "error"} else None
+    return found if isinstance(found, dict) and found.keys() & {"doing", "batch", "summary", "error"} else None
 
 
 def failure(last: Report, status: int, log: Path) -> StreamboundError:
@@ -221,9 +296,3 @@ def last_meaningful_line(text: str) -> str:
     top = [line for line in lines if line and not line[0].isspace() and not line.startswith(skipped)]
     errors = [line for line in top if "Error" in line or "Exception" in line or line.startswith("error:")]
     return (errors or top or [""])[-1][:500]
-
-
-def _remove(folder: Path) -> None:
-    for file in folder.iterdir():
-        file.unlink()
-    folder.rmdir()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from analyzer.catalog import Counters
-from analyzer.endpoints import Target
-from analyzer.types import DataType
-from synopsis_exec.emit import Lines, literal
-from synopsis_exec.plan_ir import Plan
-from synopsis_exec.row_sql import quoted
-from synopsis_exec.source_text import own_type
+from streambound.analyzer.catalog import Counters
+from streambound.analyzer.endpoints import Target
+from streambound.analyzer.types import DataType
+from streambound.synopsis_exec.emit import Lines, literal
+from streambound.synopsis_exec.plan_ir import Plan
+from streambound.synopsis_exec.row_sql import quoted
+from streambound.synopsis_exec.source_text import own_type
 
 
 def sink_text(lines: Lines, plan: Plan) -> None:

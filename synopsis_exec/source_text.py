@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
-from analyzer.catalog import Column, OnViolation
-from analyzer.query import Atom, Attribute, Comparison, NullTest, Op
-from analyzer.types import DataType, Family
-from synopsis_exec import reasons
-from synopsis_exec.arrival_text import arrival_text, mark, mark_columns, part
-from synopsis_exec.cells_text import cells_text
-from synopsis_exec.emit import Lines, literal
-from synopsis_exec.layout import laid_out, listing
-from synopsis_exec.plan_ir import Input, Plan
-from synopsis_exec.row_sql import cell, condition, encoded, is_large, quoted
-from synopsis_exec.useful import useful
+from streambound.analyzer.catalog import Column, OnViolation
+from streambound.analyzer.query import Atom, Attribute, Comparison, NullTest, Op
+from streambound.analyzer.types import DataType, Family
+from streambound.synopsis_exec import reasons
+from streambound.synopsis_exec.arrival_text import arrival_text, mark, mark_columns, part
+from streambound.synopsis_exec.cells_text import cells_text
+from streambound.synopsis_exec.emit import Lines, literal
+from streambound.synopsis_exec.layout import laid_out, listing
+from streambound.synopsis_exec.plan_ir import Input, Plan
+from streambound.synopsis_exec.row_sql import cell, condition, encoded, is_large, quoted
+from streambound.synopsis_exec.useful import useful
 
 
 def source_text(lines: Lines, item: Input, plan: Plan) -> None:

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from analyzer.types import Family
-from synopsis_exec.plan_ir import BranchPlan, Plan
-from synopsis_exec.plan_text import tables_in_words
-from synopsis_exec.recorded import Row, recorded_rows
-from synopsis_exec.simulate import Key, Step, load_kernel, replay
-from synopsis_exec.useful import useful
+from streambound.analyzer.types import Family
+from streambound.synopsis_exec.plan_ir import BranchPlan, Plan
+from streambound.synopsis_exec.plan_text import tables_in_words
+from streambound.synopsis_exec.recorded import Row, recorded_rows
+from streambound.synopsis_exec.simulate import Key, Step, load_kernel, replay
+from streambound.synopsis_exec.useful import useful
 
 MOST_ENTRIES = 12
 """Entries shown in one line; the others are counted."""

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-from analyzer.catalog import Kind
-from analyzer.query import Attribute, Comparison, Op
-from analyzer.symbols import symbol, symbols_in
-from criteria.cuts import representatives
-from criteria.extremum import Extremum
-from criteria.limits import extreme_symbol, lower_text, upper_text
-from criteria.tables import Stored, Table
-from criteria.ways import Part
-from synopsis_exec.emit import Names, literal
-from synopsis_exec.family_text import FamilyText
-from synopsis_exec.filters import Extreme
-from synopsis_exec.loops import Participant, Term, exact, join_loops, plus
-from synopsis_exec.plan_ir import BranchPlan, Plan, PlanSource, PlanTransition
+from streambound.analyzer.catalog import Kind
+from streambound.analyzer.query import Attribute, Comparison, Op
+from streambound.analyzer.symbols import symbol, symbols_in
+from streambound.criteria.cuts import representatives
+from streambound.criteria.extremum import Extremum
+from streambound.criteria.limits import extreme_symbol, lower_text, upper_text
+from streambound.criteria.tables import Stored, Table
+from streambound.criteria.ways import Part
+from streambound.synopsis_exec.emit import Names, literal
+from streambound.synopsis_exec.family_text import FamilyText
+from streambound.synopsis_exec.filters import Extreme
+from streambound.synopsis_exec.loops import Participant, Term, exact, join_loops, plus
+from streambound.synopsis_exec.plan_ir import BranchPlan, Plan, PlanSource, PlanTransition
 
 _LOCALS = ("self", "now", "row", "rows", "results", "relations", "key", "n", "grouped", "min", "max", "floor", "deeper")
 

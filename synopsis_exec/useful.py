@@ -6,8 +6,8 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
-from analyzer.query import Atom, Comparison, NullTest, Op
-from synopsis_exec.plan_ir import Input, Plan
+from streambound.analyzer.query import Atom, Comparison, NullTest, Op
+from streambound.synopsis_exec.plan_ir import Input, Plan
 
 _TESTS = {
     Op.EQ: operator.eq,

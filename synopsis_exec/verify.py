@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from random import Random
 
-from recheck.spark_batch import Cell, Statement
-from synopsis_exec.arriving import Pieces
-from synopsis_exec.bench import Bench, Item, Trial
-from synopsis_exec.feeds import random_feed
-from synopsis_exec.micro_batches import Rows, cut
-from synopsis_exec.plan_ir import Plan
-from synopsis_exec.recorded_streams import line_writer
-from synopsis_exec.runner import check_spark
-from synopsis_exec.shrink import shrink
+from streambound.recheck.spark_batch import Cell, Statement
+from streambound.synopsis_exec.arriving import Pieces
+from streambound.synopsis_exec.bench import Bench, Item, Trial
+from streambound.synopsis_exec.feeds import matching_rows
+from streambound.synopsis_exec.matches import never_joins
+from streambound.synopsis_exec.micro_batches import Rows, cut
+from streambound.synopsis_exec.plan_ir import Plan
+from streambound.synopsis_exec.recorded_streams import line_writer
+from streambound.synopsis_exec.runner import check_spark
+from streambound.synopsis_exec.shrink import shrink
 
 MOST_BATCHES = 6
 """Micro-batches that a stream is cut into."""
@@ -51,13 +51,27 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What the trials have shown; ``difference`` is None where every timestamp of each is equal."""
+    """What the trials have shown; ``difference`` is None where every timestamp of each is equal.
+
+    ``never`` says that the query's conditions contradict each other, so that no rows ever give a result.
+    """
 
     query: str
     columns: tuple[str, ...]
     seed: int
     trials: tuple[Trial, ...]
     difference: Difference | None
+    never: bool = False
+
+    @property
+    def results(self) -> int:
+        """How many results were compared."""
+        return sum(trial.comparison.results for trial in self.trials)
+
+    @property
+    def proved(self) -> bool:
+        """Whether there were results, and all were equal; or there can be none, and there were none."""
+        return self.difference is None and (self.never or self.results > 0)
 
 
 def verify(
@@ -68,39 +82,44 @@ def verify(
     seed: int,
     runs: int,
     on_trial: Callable[[Trial], None] = lambda trial: None,
+    on_step: Callable[[str], None] = lambda step: None,
 ) -> Verification:
     """Run a job on recorded rows (or, where None, on generated ones) and compare, until a run differs.
 
-    Raises what a run raises, and StreamboundError where Spark refuses the batch query.
+    ``on_step`` hears what is done next, in words. Raises what a run raises, and StreamboundError where Spark refuses
+    the batch query.
     """
     check_spark()
     trials: list[Trial] = []
     difference = None
-    with Bench.open(plan, job_text, statement) as bench:
+    on_step("starting Spark")
+    with Bench.open(plan, job_text, statement, on_step) as bench:
         for number in range(runs):
             random = Random(f"{seed} {number}")
+            on_step(f"run {number + 1} of {runs}: {'reading' if rows else 'generating'} rows")
             mine = rows or generated(plan, random.randrange(2**32))
             items = _items(mine, cut(random, plan.streams, mine.streams, MOST_BATCHES))
             options = ON_EXECUTORS if number % 2 else ()
             trials.append(bench.run(items, options))
             on_trial(trials[-1])
             if not trials[-1].comparison.equal:
+                on_step("looking for fewer rows with the difference")
                 difference = smallest(bench, items, options)
                 break
-    return Verification(plan.name, statement.columns, seed, tuple(trials), difference)
+    return Verification(plan.name, statement.columns, seed, tuple(trials), difference, never_joins(plan))
 
 
 def generated(plan: Plan, seed: int) -> Rows:
-    """Random rows that fit the query and the catalog, so few that batch SQL can join them all."""
+    """Rows that fit the query and the catalog, so few that batch SQL can join them all: matches among random rows."""
     most = max((len(branch.branch.streams) for branch in plan.branches), default=1)
     each = max(8, min(300, int(COMBINATIONS ** (1 / most))))
-    feed = random_feed(plan, seed, few=FEW, timestamps=each)
+    relations, rows = matching_rows(plan, seed, few=FEW, each=each)
     writers = {item.name: line_writer(item) for item in plan.inputs}
     streams: dict[str, list[bytes]] = {item.name: [] for item in plan.streams}
-    for name, row in islice(feed.rows, each * len(streams)):
+    for name, row in rows:
         streams[name].append(writers[name](row).rstrip("\n").encode())
-    relations = {n: [writers[n](row).rstrip("\n").encode() for row in mine] for n, mine in feed.relations.items()}
-    return Rows(streams, relations)
+    found = {n: [writers[n](row).rstrip("\n").encode() for row in mine] for n, mine in relations.items()}
+    return Rows(streams, found)
 
 
 def _items(rows: Rows, pieces: Pieces) -> list[Item]:

@@ -11,16 +11,20 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
 
-from tests.support.quick_java import run_java_quickly
+from support.quick_java import run_java_quickly
 
 settings.register_profile("streambound", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("streambound")
 run_java_quickly()
+# Spark's workers import what tests send them from here, too.
+_path = [str(Path(__file__).parent), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(_path))
 
 SHARED = ("spark", "page")
 """Fixtures that take longer than the tests that use them: a Spark session, a browser."""
@@ -55,8 +59,9 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
 def spark() -> Iterator[Any]:
     """The session that a generated job makes for itself: one for all tests, as starting it takes longer than any."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    from synopsis_exec.simulate import load_kernel
-    from tests.synopsis_exec.test_codegen import figure2_job
+    from synopsis_exec.test_codegen import figure2_job
+
+    from streambound.synopsis_exec.simulate import load_kernel
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

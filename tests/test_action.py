@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.support.catalog_texts import BOUNDED
-from tests.support.program import CATALOG, ROOT, UNBOUNDED, install_program
+from support.catalog_texts import BOUNDED
+from support.program import CATALOG, ROOT, UNBOUNDED, install_program
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from tests.support.encoding import multiset
-from tests.support.kernel import formula_value, run_kernel
-from tests.support.oracle import Oracle, by_timestamp
-from tests.support.product import criterion, decided
+from support.encoding import multiset
+from support.kernel import formula_value, run_kernel
+from support.oracle import Oracle, by_timestamp
+from support.product import criterion, decided
 
 CASES: list[dict[str, Any]] = [
     json.loads(line) for line in (Path(__file__).parent / "data" / "corpus.jsonl").read_text().splitlines()

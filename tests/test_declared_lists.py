@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from criteria.bound import bound
-from tests.support.choices import Choices
-from tests.support.kernel import run_kernel
-from tests.support.oracle import prefix_expected
-from tests.support.product import decided
-from tests.support.streams import adversarial_rows, small_rows
+from streambound.criteria.bound import bound
+from support.choices import Choices
+from support.kernel import run_kernel
+from support.oracle import prefix_expected
+from support.product import decided
+from support.streams import adversarial_rows, small_rows
 
 CATALOG: dict[str, Any] = {
     "streams": {

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from tests.support.choices import Choices
-from tests.support.oracle import prefix_expected
-from tests.support.product import decided
-from tests.support.streams import adversarial_rows, small_rows
+from support.choices import Choices
+from support.oracle import prefix_expected
+from support.product import decided
+from support.streams import adversarial_rows, small_rows
 
 COLUMNS = {"a": "bigint", "b": "bigint", "c": "string", "d": "double", "n": "string", "ts": "bigint"} | dict.fromkeys(
     "pqr", "boolean"

@@ -14,18 +14,18 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from criteria.bound import bound
-from criteria.verdict import Decision
-from criteria.vocabulary import Verdict
-from tests.support.catalogs import PLAIN, streams, with_domain
-from tests.support.choices import Choices, drawn
-from tests.support.kernel import run_kernel
-from tests.support.oracle import Oracle
-from tests.support.product import criterion, decided
-from tests.support.profiles import MORE, examples
-from tests.support.queries import MANY_ALTERNATIVES, Features, make_statement
-from tests.support.rewrites import REWRITES, kinds_of, rewritten
-from tests.support.streams import small_rows
+from streambound.criteria.bound import bound
+from streambound.criteria.verdict import Decision
+from streambound.criteria.vocabulary import Verdict
+from support.catalogs import PLAIN, streams, with_domain
+from support.choices import Choices, drawn
+from support.kernel import run_kernel
+from support.oracle import Oracle
+from support.product import criterion, decided
+from support.profiles import MORE, examples
+from support.queries import MANY_ALTERNATIVES, Features, make_statement
+from support.rewrites import REWRITES, kinds_of, rewritten
+from support.streams import small_rows
 
 UNPLACED = ("SB204",)
 """Of two extreme values that are one too many, either may be blamed."""

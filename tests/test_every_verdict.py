@@ -14,28 +14,28 @@ from typing import Any
 
 import pytest
 
-from analyzer.catalog import catalog_from_mapping
-from analyzer.errors import NotExecutableError, TooManyBranchesError
-from analyzer.symbols import symbols_in
-from criteria.bound import bound
-from criteria.verdict import Decision, decide
-from criteria.vocabulary import Verdict
-from criteria.witness import Witness, build
-from recheck.prove import prove
-from reports.witness_report import json_rows
-from synopsis_exec.adversary import floods
-from synopsis_exec.plan import make_plan
-from synopsis_exec.plan_ir import Plan
-from tests.support.certificates import assert_certified
-from tests.support.choices import Choices
-from tests.support.encoding import encode_rows
-from tests.support.kernel import kernel_alone, sizes_of
-from tests.support.keyed_queries import make_keyed_statement
-from tests.support.product import NotAnalysed, lowered, parsed
-from tests.support.profiles import MORE
-from tests.support.queries import MANY_ALTERNATIVES, Features, Statement, make_statement
-from tests.support.relation_queries import make_relation_statement
-from tests.support.streams import adversarial_rows, small_rows
+from streambound.analyzer.catalog import catalog_from_mapping
+from streambound.analyzer.errors import NotExecutableError, TooManyBranchesError
+from streambound.analyzer.symbols import symbols_in
+from streambound.criteria.bound import bound
+from streambound.criteria.verdict import Decision, decide
+from streambound.criteria.vocabulary import Verdict
+from streambound.criteria.witness import Witness, build
+from streambound.recheck.prove import prove
+from streambound.reports.witness_report import json_rows
+from streambound.synopsis_exec.adversary import floods
+from streambound.synopsis_exec.plan import make_plan
+from streambound.synopsis_exec.plan_ir import Plan
+from support.certificates import assert_certified
+from support.choices import Choices
+from support.encoding import encode_rows
+from support.kernel import kernel_alone, sizes_of
+from support.keyed_queries import make_keyed_statement
+from support.product import NotAnalysed, lowered, parsed
+from support.profiles import MORE
+from support.queries import MANY_ALTERNATIVES, Features, Statement, make_statement
+from support.relation_queries import make_relation_statement
+from support.streams import adversarial_rows, small_rows
 
 pytestmark = pytest.mark.xdist_group("decisions")  # made once, in one process
 STATEMENTS = 2700 * MORE

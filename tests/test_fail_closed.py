@@ -13,10 +13,10 @@ from click.testing import CliRunner, Result
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-import cli
-from criteria.vocabulary import Verdict
-from tests.support.catalog_texts import MIXED as CATALOG
-from tests.support.profiles import examples
+from streambound import cli
+from streambound.criteria.vocabulary import Verdict
+from support.catalog_texts import MIXED as CATALOG
+from support.profiles import examples
 
 ROOT = Path(__file__).resolve().parent.parent
 BOUNDED = "SELECT S.a FROM S, T WHERE S.ts > T.ts"
@@ -131,7 +131,7 @@ def test_no_catalog_breaks_a_check(tmp_path_factory: pytest.TempPathFactory, con
 
 
 def shell(project: Path, command: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
-    script = f'streambound() {{ "{sys.executable}" "{ROOT / "cli.py"}" "$@"; }}; {command}'
+    script = f'streambound() {{ "{sys.executable}" -m streambound "$@"; }}; {command}'
     variables = {**os.environ, "STREAMBOUND_CACHE_DIR": str(project / "cache"), **environment}
     return subprocess.run(
         ["bash", "-c", script], cwd=project, env=variables, capture_output=True, check=False, stdin=subprocess.DEVNULL

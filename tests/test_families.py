@@ -17,30 +17,31 @@ from typing import Any
 
 import pytest
 
-import criteria.synopsis
-from analyzer.boundedness import Facts
-from criteria.bound import Bound, bound, member_count
-from criteria.certificate import certificate, to_json
-from criteria.family import least
-from criteria.size import Size
-from criteria.subsets import subsets
-from criteria.tables import Member, Table
-from criteria.verdict import Decision
-from criteria.vocabulary import Verdict
-from recheck.claims import Member as ClaimedMember
-from recheck.subsets import sum_over_sets
-from recheck.validate import faults
-from tests.support.against_sql import printed_as_sql_says
-from tests.support.certificates import rejections
-from tests.support.choices import Choices
-from tests.support.kernel import job_of
-from tests.support.keyed_queries import make_keyed_statement
-from tests.support.oracle import Oracle
-from tests.support.product import decided
-from tests.support.profiles import MORE
-from tests.support.queries import EXECUTABLE, Features, make_statement
-from tests.support.streams import adversarial_rows, small_rows
-from tests.support.wide_families import WIDE, certified_family, families_of, run_on_random_rows, wide, wide_bound
+from streambound.analyzer.boundedness import Facts
+from streambound.criteria import synopsis as synopsis_module
+from streambound.criteria.bound import Bound, bound, member_count
+from streambound.criteria.certificate import certificate, to_json
+from streambound.criteria.family import least
+from streambound.criteria.size import Size
+from streambound.criteria.subsets import subsets
+from streambound.criteria.tables import Member, Table
+from streambound.criteria.verdict import Decision
+from streambound.criteria.vocabulary import Verdict
+from streambound.recheck.claims import Member as ClaimedMember
+from streambound.recheck.quantity import Quantity
+from streambound.recheck.subsets import sum_over_sets
+from streambound.recheck.validate import faults
+from support.against_sql import printed_as_sql_says
+from support.certificates import rejections
+from support.choices import Choices
+from support.kernel import job_of
+from support.keyed_queries import make_keyed_statement
+from support.oracle import Oracle
+from support.product import decided
+from support.profiles import MORE
+from support.queries import EXECUTABLE, Features, make_statement
+from support.streams import adversarial_rows, small_rows
+from support.wide_families import WIDE, certified_family, families_of, run_on_random_rows, wide, wide_bound
 
 Catalog = dict[str, Any]
 LANGUAGES = {
@@ -53,8 +54,8 @@ LANGUAGES = {
 @pytest.fixture
 def families(monkeypatch: pytest.MonkeyPatch) -> None:
     """A family wherever there is a table at all."""
-    monkeypatch.setattr(criteria.synopsis, "MOST_WHOLE", 0)
-    monkeypatch.setattr(criteria.synopsis, "MOST_TABLES", 0)
+    monkeypatch.setattr(synopsis_module, "MOST_WHOLE", 0)
+    monkeypatch.setattr(synopsis_module, "MOST_TABLES", 0)
 
 
 def _random(seeds: int, features: Features) -> Iterator[tuple[int, str, Catalog, Decision, Bound]]:
@@ -124,9 +125,10 @@ def test_sums_over_sets_against_all_of_them() -> None:
         assert named is not None
         assert eval(named.text, {f"w{one}": value for one, value in enumerate(own)}) == every
         members = [ClaimedMember((str(one),), (), tuple(map(str, sorted(before[one])))) for one in range(number)]
-        assert sum_over_sets(members, own) == every - 1 - prod(own)
+        sizes = list(map(Quantity.number, own))
+        assert sum_over_sets(members, sizes).constant == every - 1 - prod(own)
         forest = [ClaimedMember(m.streams, (), m.after[-1:]) for m in members]
-        assert sum_over_sets(forest, own) >= every - 1 - prod(own)
+        assert (sum_over_sets(forest, sizes).constant or 0) >= every - 1 - prod(own)
 
 
 @pytest.mark.usefixtures("families")
@@ -213,7 +215,7 @@ def test_random_families_print_what_sql_says_within_their_bound(language: str) -
 @pytest.mark.parametrize("shape", [shape for shape in WIDE if shape != "fence"])
 def test_a_wide_query_prints_what_sql_says(shape: str, distinct: bool) -> None:
     """Few rows each, so that DuckDB can list the matches; the state is saved and loaded after each timestamp."""
-    from synopsis_exec.simulate import load_kernel
+    from streambound.synopsis_exec.simulate import load_kernel
 
     sql, catalog = wide(shape, WIDE[shape][0])
     selected = "1 AS one" if shape == "window, any key" else "Y.k"
@@ -243,7 +245,7 @@ def test_a_wide_query_prints_what_sql_says(shape: str, distinct: bool) -> None:
 
 def test_a_wide_set_keeps_an_extremum_per_key() -> None:
     """Each set of streams, each key: the least of X1 while X2 is missing, the greatest of X2 while X1 is."""
-    from synopsis_exec.simulate import load_kernel
+    from streambound.synopsis_exec.simulate import load_kernel
 
     sql, catalog = wide("star", 12)
     sql = sql.replace("SELECT Y.k", "SELECT DISTINCT Y.k") + " AND X1.a < X2.a"
@@ -273,7 +275,7 @@ def test_a_wide_set_keeps_an_extremum_per_key() -> None:
 
 def test_a_star_fills_its_table() -> None:
     """One stream after the other, each key once: at the end there is an entry of each set and key."""
-    from synopsis_exec.simulate import load_kernel
+    from streambound.synopsis_exec.simulate import load_kernel
 
     sql, catalog = wide("star", 12)
     kernel = load_kernel(job_of(decided(sql, catalog), catalog)).Synopsis({})

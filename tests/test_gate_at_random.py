@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-import cli
-from reports.formats import FORMAT_NAMES
-from tests.support.catalog_texts import MIXED as CATALOG
-from tests.support.profiles import MORE
+from streambound import cli
+from streambound.reports.formats import FORMAT_NAMES
+from support.catalog_texts import MIXED as CATALOG
+from support.profiles import MORE
 
 SETTINGS = (
     'fail-on = "warning"', 'fail-on = "note"', 'criteria = "paper"', "allow-empty = true",

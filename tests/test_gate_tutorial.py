@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.program import ROOT, install_program
+from support.program import ROOT, install_program
 
 TUTORIAL = (ROOT / "docs" / "gate-tutorial.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"^```(\w+)(?: file=(\S+))?\n(.*?)^```$", flags=re.S | re.M)

@@ -12,25 +12,25 @@ from typing import Any
 
 import pytest
 
-import criteria.synopsis
-from analyzer.boundedness import Facts
-from criteria.bound import Bound, bound
-from criteria.certificate import certificate, to_json
-from criteria.synopsis import Synopsis
-from criteria.vocabulary import Verdict
-from criteria.ways import MOST_WAYS, Ways, ways
-from recheck.validate import faults
-from tests.support.against_sql import printed_as_sql_says
-from tests.support.certificates import rejections
-from tests.support.choices import Choices
-from tests.support.columnar import in_columns
-from tests.support.encoding import encode_rows
-from tests.support.kernel import job_of, loaded, run_kernel
-from tests.support.oracle import Oracle
-from tests.support.product import decided
-from tests.support.profiles import MORE
-from tests.support.queries import EXECUTABLE, Features, make_statement
-from tests.support.streams import adversarial_rows, small_rows
+from streambound.analyzer.boundedness import Facts
+from streambound.criteria import synopsis as synopsis_module
+from streambound.criteria.bound import Bound, bound
+from streambound.criteria.certificate import certificate, to_json
+from streambound.criteria.synopsis import Synopsis
+from streambound.criteria.vocabulary import Verdict
+from streambound.criteria.ways import MOST_WAYS, Ways, ways
+from streambound.recheck.validate import faults
+from support.against_sql import printed_as_sql_says
+from support.certificates import rejections
+from support.choices import Choices
+from support.columnar import in_columns
+from support.encoding import encode_rows
+from support.kernel import job_of, loaded, run_kernel
+from support.oracle import Oracle
+from support.product import decided
+from support.profiles import MORE
+from support.queries import EXECUTABLE, Features, make_statement
+from support.streams import adversarial_rows, small_rows
 
 LEAVES = 12
 Catalog = dict[str, Any]
@@ -39,7 +39,7 @@ Catalog = dict[str, Any]
 @pytest.fixture
 def parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """As few tables as independence allows, whatever the query."""
-    monkeypatch.setattr(criteria.synopsis, "MOST_WHOLE", 0)
+    monkeypatch.setattr(synopsis_module, "MOST_WHOLE", 0)
 
 
 def _joined(found: Bound) -> bool:

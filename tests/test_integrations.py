@@ -13,9 +13,9 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-import cli
-from tests.support.catalog_texts import BOUNDED
-from tests.support.program import CATALOG, ROOT, UNBOUNDED, install_program
+from streambound import cli
+from support.catalog_texts import BOUNDED
+from support.program import CATALOG, ROOT, UNBOUNDED, install_program
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_files_complete_where_files_are_meant(words: str, project: Path) -> None
 def test_there_is_a_manual_page_per_command(tmp_path: Path) -> None:
     subprocess.run(
         [sys.executable, str(ROOT / "docs" / "write_manual.py"), str(tmp_path)],
-        env={**os.environ, "PYTHONPATH": str(ROOT)}, check=True,
+        env=os.environ, check=True,
     )  # fmt: skip
     names = {"streambound.1"} | {f"streambound-{command.name}.1" for command in cli.COMMANDS}
     for command in cli.COMMANDS:

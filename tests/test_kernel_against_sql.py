@@ -9,22 +9,22 @@ from typing import Any
 import pytest
 from hypothesis import assume, given
 
-from analyzer.errors import NotExecutableError
-from analyzer.symbols import symbol, symbols_in
-from criteria.bound import bound
-from criteria.verdict import Decision
-from criteria.vocabulary import Verdict
-from tests.support.catalogs import PLAIN, with_relation
-from tests.support.choices import Choices, drawn
-from tests.support.extremal_queries import make_extremal_query
-from tests.support.finite_queries import FINITE, make_clipped_query, make_finite_query
-from tests.support.kernel import Run, formula_value, run_kernel
-from tests.support.kernel_cases import Case, make_case
-from tests.support.oracle import Oracle
-from tests.support.product import decided
-from tests.support.profiles import examples
-from tests.support.queries import EXECUTABLE, Features, make_statement
-from tests.support.streams import adversarial_rows, small_rows
+from streambound.analyzer.errors import NotExecutableError
+from streambound.analyzer.symbols import symbol, symbols_in
+from streambound.criteria.bound import bound
+from streambound.criteria.verdict import Decision
+from streambound.criteria.vocabulary import Verdict
+from support.catalogs import PLAIN, with_relation
+from support.choices import Choices, drawn
+from support.extremal_queries import make_extremal_query
+from support.finite_queries import FINITE, make_clipped_query, make_finite_query
+from support.kernel import Run, formula_value, run_kernel
+from support.kernel_cases import Case, make_case
+from support.oracle import Oracle
+from support.product import decided
+from support.profiles import examples
+from support.queries import EXECUTABLE, Features, make_statement
+from support.streams import adversarial_rows, small_rows
 
 SAMPLE = range(60)
 CROWDED = replace(EXECUTABLE, streams=3)

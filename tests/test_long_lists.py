@@ -8,19 +8,19 @@ from typing import Any
 
 import pytest
 
-from analyzer.catalog import catalog_from_mapping
-from analyzer.query import OneOf
-from analyzer.render import render
-from analyzer.spans import SourceText
-from criteria.bound import bound
-from criteria.check import Checked, check_source
-from preprocess.split_disjunctions import MOST_BRANCHES
-from preprocess.subjects import LONGEST_SPLIT
-from tests.support.choices import Choices
-from tests.support.kernel import run_kernel
-from tests.support.oracle import prefix_expected
-from tests.support.product import decided
-from tests.support.streams import adversarial_rows, small_rows
+from streambound.analyzer.catalog import catalog_from_mapping
+from streambound.analyzer.query import OneOf
+from streambound.analyzer.render import render
+from streambound.analyzer.spans import SourceText
+from streambound.criteria.bound import bound
+from streambound.criteria.check import Checked, check_source
+from streambound.preprocess.split_disjunctions import MOST_BRANCHES
+from streambound.preprocess.subjects import LONGEST_SPLIT
+from support.choices import Choices
+from support.kernel import run_kernel
+from support.oracle import prefix_expected
+from support.product import decided
+from support.streams import adversarial_rows, small_rows
 
 COLUMNS = {"a": "bigint", "b": "bigint", "c": "string", "d": "double", "e": "date", "ts": "bigint"}
 CATALOG: dict[str, Any] = {

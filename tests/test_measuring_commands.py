@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-import cli
+from streambound import cli
 
 CATALOG = """
 [streams.S]

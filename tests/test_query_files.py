@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.catalog_texts import BOUNDED, TWO_STREAMS
-from tests.support.command_line import call
+from support.catalog_texts import BOUNDED, TWO_STREAMS
+from support.command_line import call
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-import cli
-from analyzer.arrival import Arrival, Mark, Partitions
-from analyzer.catalog import parse_catalog
+from streambound import cli
+from streambound.analyzer.arrival import Arrival, Mark, Partitions
+from streambound.analyzer.catalog import parse_catalog
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

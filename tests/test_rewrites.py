@@ -7,12 +7,12 @@ from collections import Counter
 import pytest
 import sqlglot
 
-from tests.support.choices import Choices
-from tests.support.oracle import Oracle
-from tests.support.profiles import MORE
-from tests.support.queries import MANY_ALTERNATIVES, make_statement
-from tests.support.rewrites import REWRITES, Rewrite, kinds_of, rewritten
-from tests.support.streams import small_rows
+from support.choices import Choices
+from support.oracle import Oracle
+from support.profiles import MORE
+from support.queries import MANY_ALTERNATIVES, make_statement
+from support.rewrites import REWRITES, Rewrite, kinds_of, rewritten
+from support.streams import small_rows
 
 ENOUGH = 6 * MORE
 

@@ -13,17 +13,17 @@ from typing import Any
 import jsonschema
 import pytest
 
-from analyzer.catalog import catalog_from_mapping
-from analyzer.errors import CatalogError
-from analyzer.spans import SourceText
-from criteria.check import check_source, with_repairs
-from criteria.paper_verdict import by_the_paper
-from gate.suppressions import suppressed, today
-from reports.json_report import json_report
-from reports.outcome import outcome
-from tests.support.choices import Choices
-from tests.support.profiles import MORE
-from tests.support.queries import Features, make_statement
+from streambound.analyzer.catalog import catalog_from_mapping
+from streambound.analyzer.errors import CatalogError
+from streambound.analyzer.spans import SourceText
+from streambound.criteria.check import check_source, with_repairs
+from streambound.criteria.paper_verdict import by_the_paper
+from streambound.gate.suppressions import suppressed, today
+from streambound.reports.json_report import json_report
+from streambound.reports.outcome import outcome
+from support.choices import Choices
+from support.profiles import MORE
+from support.queries import Features, make_statement
 
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMAS = {

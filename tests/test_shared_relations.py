@@ -10,21 +10,21 @@ from typing import Any
 
 import pytest
 
-import criteria.bound
-import criteria.synopsis
-from criteria.bound import Bound, bound
-from criteria.certificate import certificate, to_json
-from criteria.family import shared_relations
-from criteria.verdict import Decision
-from recheck.validate import faults
-from tests.support.against_sql import printed_as_sql_says
-from tests.support.certificates import rejections
-from tests.support.choices import Choices
-from tests.support.product import decided
-from tests.support.profiles import MORE
-from tests.support.relation_queries import make_relation_statement
-from tests.support.streams import adversarial_rows, small_rows
-from tests.support.wide_families import certified_family, families_of, run_on_random_rows
+from streambound.criteria import bound as bound_module
+from streambound.criteria import synopsis as synopsis_module
+from streambound.criteria.bound import Bound, bound
+from streambound.criteria.certificate import certificate, to_json
+from streambound.criteria.family import shared_relations
+from streambound.criteria.verdict import Decision
+from streambound.recheck.validate import faults
+from support.against_sql import printed_as_sql_says
+from support.certificates import rejections
+from support.choices import Choices
+from support.product import decided
+from support.profiles import MORE
+from support.relation_queries import make_relation_statement
+from support.streams import adversarial_rows, small_rows
+from support.wide_families import certified_family, families_of, run_on_random_rows
 
 DENSE = {"k": "bigint", "a": "double", "b": "double"}
 STREAM = {"timestamp": "ts", "max_per_timestamp": 3, "columns": {**DENSE, "ts": "bigint"}}
@@ -50,14 +50,14 @@ NEEDED = {
 @pytest.fixture
 def families(monkeypatch: pytest.MonkeyPatch) -> None:
     """A family wherever there is a table at all."""
-    monkeypatch.setattr(criteria.synopsis, "MOST_WHOLE", 0)
-    monkeypatch.setattr(criteria.synopsis, "MOST_TABLES", 0)
+    monkeypatch.setattr(synopsis_module, "MOST_WHOLE", 0)
+    monkeypatch.setattr(synopsis_module, "MOST_TABLES", 0)
 
 
 @pytest.fixture
 def early(families: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that joins relations early, whether or not it must."""
-    monkeypatch.setattr(criteria.bound, "_in_few_ways", lambda synopsis: [replace(synopsis, in_one=True, early=True)])
+    monkeypatch.setattr(bound_module, "_in_few_ways", lambda synopsis: [replace(synopsis, in_one=True, early=True)])
 
 
 def _shared(found: Bound) -> set[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-import cli
+from streambound import cli
 
 ROOT = Path(__file__).resolve().parent.parent
 FIGURE2 = ROOT / "examples" / "figure2"
@@ -64,7 +64,7 @@ def prepared(project: Path, arguments: list[str]) -> list[str]:
 
 
 def streambound(*arguments: str, stdout: int) -> subprocess.CompletedProcess[bytes]:
-    command = [sys.executable, str(ROOT / "cli.py"), *arguments]
+    command = [sys.executable, "-m", "streambound", *arguments]
     return subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, check=False)
 
 
@@ -133,7 +133,7 @@ def test_files_are_written_although_nobody_reads_the_rest(project: Path) -> None
 
 
 def shell(arguments: list[str], redirection: str) -> subprocess.CompletedProcess[bytes]:
-    command = f'"{sys.executable}" "{ROOT / "cli.py"}" "$@" {redirection}'
+    command = f'"{sys.executable}" -m streambound "$@" {redirection}'
     return subprocess.run(
         ["bash", "-c", command, "streambound", *arguments], capture_output=True, check=False, stdin=subprocess.DEVNULL
     )

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from criteria.bound import bound
-from tests.support.product import decided
+from streambound.criteria.bound import bound
+from support.product import decided
 
 TEXT = (Path(__file__).parents[1] / "docs" / "theory.md").read_text(encoding="utf-8")
 COLUMNS = {**dict.fromkeys("ABCD", "bigint"), "U": "double", "V": "double", "s": "string", "ts": "bigint"}

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-import cli
+from streambound import cli
 
 ROOT = Path(__file__).parents[1]
 CATALOG = """
@@ -32,8 +32,8 @@ WAIT = 120
 @contextmanager
 def watching(directory: Path, *more: str) -> Iterator[Callable[[Callable[[str], bool]], None]]:
     """Runs `check --watch`; gives a function that waits for a line of its output. It ends on Ctrl+C with 130."""
-    command = [sys.executable, "-u", "-m", "cli", "check", "--watch", *more]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-u", "-m", "streambound", "check", "--watch", *more]
+    environment = os.environ
     with subprocess.Popen(
         command, cwd=directory, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as process:
@@ -121,7 +121,7 @@ def test_an_interrupt_that_is_swallowed_ends_watching_all_the_same(tmp_path: Pat
     (tmp_path / "streams.toml").write_text(CATALOG, encoding="utf-8")
     (tmp_path / "q.sql").write_text("SELECT a FROM S", encoding="utf-8")
     program = (
-        "import commands.watching as w, contextlib, os, signal, sys\n"
+        "import streambound.commands.watching as w, contextlib, os, signal, sys\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell's background processes ignore it
         "again = w._round\n"
         "def swallowed(*given):\n"
@@ -129,9 +129,9 @@ def test_an_interrupt_that_is_swallowed_ends_watching_all_the_same(tmp_path: Pat
         "        os.kill(os.getpid(), signal.SIGINT)\n"
         "    return again(*given)\n"
         "w._round = swallowed\n"
-        "import cli; cli.main(['check', '--watch'])"
+        "from streambound import cli; cli.main(['check', '--watch'])"
     )
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment = os.environ
     command = [sys.executable, "-c", program]
     options: dict[str, Any] = {"capture_output": True, "text": True, "timeout": WAIT}
     done = subprocess.run(command, cwd=tmp_path, env=environment, check=False, **options)

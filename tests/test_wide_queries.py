@@ -6,11 +6,11 @@ import time
 
 import pytest
 
-from analyzer.catalog import catalog_from_mapping
-from analyzer.spans import SourceText
-from benchmarks.wide_query import SHAPES, Shape, wide_query
-from criteria.check import Checked, check_source
-from criteria.vocabulary import Verdict
+from streambound.analyzer.catalog import catalog_from_mapping
+from streambound.analyzer.spans import SourceText
+from streambound.benchmarks.wide_query import SHAPES, Shape, wide_query
+from streambound.criteria.check import Checked, check_source
+from streambound.criteria.vocabulary import Verdict
 
 ENOUGH = 15
 """Seconds of processor time, an order of magnitude more than needed: combinations would take hours."""

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-import cli
-from recheck import batch_sql
+from streambound import cli
+from streambound.recheck import batch_sql
 
 CATALOG = """
 [streams.S]
@@ -119,6 +119,17 @@ def test_queries_without_one(place: Path, sql: str, message: str) -> None:
     assert message in result.output
 
 
+def test_a_longer_search_finds_what_check_has_given_up(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from streambound.criteria import witness_search
+
+    monkeypatch.setattr(witness_search, "MOST_STEPS", 20)
+    result = _witness("q.sql")
+    assert result.exit_code == 1 and "--longer 10 searches longer" in result.output
+    result = _witness("q.sql", "--longer", "1000", "--prove", "3")
+    assert result.exit_code == 0, result.output
+    assert "q: unbounded" in result.output and "8 of 8 prefixes" in result.output
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
@@ -148,7 +159,7 @@ def test_without_duckdb_the_remedy_is_named(place: Path, monkeypatch: pytest.Mon
 
 
 def test_types_without_so_many_values(place: Path) -> None:
-    (place / "streams.toml").write_text(CATALOG.replace('a = "bigint", d', 'a = "tinyint", d'))
+    (place / "streams.toml").write_text(CATALOG.replace('a = "bigint", d', 'a = "decimal(3,0)", d'))
     (place / "q.sql").write_text(UNBOUNDED.replace(", T.d", ""))
     result = _witness("q.sql", "--size", "5000")
     assert result.exit_code == 1

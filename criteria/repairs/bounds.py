@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzer.boundedness import Facts, Join
-from analyzer.query import Attribute, Op
-from criteria.repairs.examples import example_range
-from criteria.repairs.rejected import Culprits, Rejected
-from criteria.repairs.steps import AddCondition, Change, Place
+from streambound.analyzer.boundedness import Facts, Join
+from streambound.analyzer.query import Attribute, Op
+from streambound.criteria.repairs.examples import example_range
+from streambound.criteria.repairs.rejected import Culprits, Rejected
+from streambound.criteria.repairs.steps import AddCondition, Change, Place
 
-WEIGHT = 10
+WEIGHT = 50
 _SECOND_SIDE = 4
 _SECOND_ATTRIBUTE = 6
 _EXAMPLE = 2
@@ -52,20 +52,17 @@ def _needed(facts: Facts, join: Join) -> tuple[Side, ...]:
 
 
 def _change(facts: Facts, sides: tuple[Side, ...], rejected: Rejected) -> Change:
-    steps, notes, safe, weight = [], [], True, WEIGHT
+    steps, notes, weight = [], [], WEIGHT
     for attribute, above in sides:
         values = example_range(facts, attribute, rejected.catalog)
         kind = facts.branch.column(attribute).type
         place = Place.of(facts.branch, attribute)
         steps.append(AddCondition(place, Op.LE if above else Op.GE, None, values.high if above else values.low, kind))
-        keeps = rejected.never_null(place)
-        notes.append(values.note if keeps or not values.safe else f"{values.note} but rows with NULL")
-        safe = safe and values.safe and keeps
+        notes.append(values.note)
         weight += 0 if values.implied else _EXAMPLE
     names = {attribute for attribute, _ in sides}
     weight += (len(sides) - 1) * (_SECOND_SIDE if len(names) == 1 else _SECOND_ATTRIBUTE)
-    different = tuple(dict.fromkeys(notes))
-    return Change(("bound",), (_title(sides),), 0 if safe else weight, tuple(steps), different, safe)
+    return Change(("bound",), (_title(sides),), weight, tuple(steps), tuple(dict.fromkeys(notes)))
 
 
 def _title(sides: tuple[Side, ...]) -> str:

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from analyzer.catalog import Catalog, redeclared
-from analyzer.edits import Edit, applied
-from analyzer.spans import SourceText
-from analyzer.toml_lines import toml_lines
-from analyzer.types import DataType, Family
-from analyzer.values import Value, decode
-from criteria.repairs.steps import DeclareDomain, Step
+from streambound.analyzer.catalog import Catalog, redeclared
+from streambound.analyzer.edits import Edit, applied
+from streambound.analyzer.spans import SourceText
+from streambound.analyzer.toml_lines import toml_lines
+from streambound.analyzer.types import DataType, Family
+from streambound.analyzer.values import Value, decode
+from streambound.criteria.repairs.steps import DeclareDomain, Step
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+\Z")
 _INLINE = re.compile(r"\s*(?:\S+\s*\.\s*)?domain\s*=\s*\{")

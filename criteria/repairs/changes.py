@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import islice
 
-from criteria.repairs.bounds import bounds
-from criteria.repairs.columns import columns
-from criteria.repairs.domains import domains
-from criteria.repairs.duplicates import duplicates
-from criteria.repairs.rejected import Rejected
-from criteria.repairs.relations import relations
-from criteria.repairs.steps import Change
-from criteria.repairs.timestamps import orders, simultaneous, windows
+from streambound.criteria.repairs.bounds import bounds
+from streambound.criteria.repairs.columns import columns
+from streambound.criteria.repairs.domains import domains
+from streambound.criteria.repairs.duplicates import duplicates
+from streambound.criteria.repairs.rejected import Rejected
+from streambound.criteria.repairs.relations import relations
+from streambound.criteria.repairs.steps import Change
+from streambound.criteria.repairs.timestamps import orders, simultaneous, windows
 
 CHANGES: tuple[Callable[[Rejected], Iterator[Change]], ...] = (
     bounds,
@@ -27,7 +27,7 @@ CHANGES: tuple[Callable[[Rejected], Iterator[Change]], ...] = (
 
 
 def candidates(rejected: Rejected, most: int) -> tuple[Change, ...]:
-    """Single changes worth trying, at most so many of a kind, those that change least first.
+    """Single changes worth trying, at most so many of a kind, the best first.
 
     Two ways to say one change count once.
     """

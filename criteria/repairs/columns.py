@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from criteria.repairs.rejected import Rejected
-from criteria.repairs.steps import Change, DropColumn
+from streambound.criteria.repairs.rejected import Rejected
+from streambound.criteria.repairs.steps import Change, DropColumn
 
-WEIGHT = 50
+WEIGHT = 70
 _LAST = 5
 
 

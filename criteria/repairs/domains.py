@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzer.catalog import Domain, Kind
-from analyzer.types import Family
-from criteria.repairs.examples import example_range, example_values
-from criteria.repairs.rejected import Rejected
-from criteria.repairs.steps import Change, DeclareDomain
+from streambound.analyzer.catalog import Domain, Kind
+from streambound.analyzer.types import Family
+from streambound.criteria.repairs.examples import example_range, example_values
+from streambound.criteria.repairs.rejected import Rejected
+from streambound.criteria.repairs.steps import Change, DeclareDomain
 
-WEIGHT = 12
+WEIGHT = 1000
+"""More than all else together: a domain concerns every query that reads the stream, and none of them says so."""
 _EXAMPLE = 3
 _QUARANTINE = "rows outside it are quarantined, for every query that reads the stream"
 
@@ -23,11 +24,11 @@ def domains(rejected: Rejected) -> Iterator[Change]:
             continue
         if column.type.discrete:
             found = example_range(culprits.facts, attribute, rejected.catalog)
-            domain, note, implied, safe = Domain(found.low, found.high), found.note, found.implied, found.safe
+            domain, note, implied = Domain(found.low, found.high), found.note, found.implied
         else:
             values, note = example_values(culprits.facts, attribute, rejected.catalog)
-            domain, implied, safe = Domain(values=values), "example" not in note, False
+            domain, implied = Domain(values=values), "example" not in note
         step = DeclareDomain(source.table, column.name, domain, column.type)
         title = f"declare {'a range' if column.type.discrete else 'the values'} of {source.table}.{column.name}"
-        weight = 0 if safe else WEIGHT + (0 if implied else _EXAMPLE)
-        yield Change(("domain",), (title,), weight, (step,), (note,) if safe else (note, _QUARANTINE), safe)
+        weight = WEIGHT + (0 if implied else _EXAMPLE)
+        yield Change(("domain",), (title,), weight, (step,), (note, _QUARANTINE))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from criteria.repairs.rejected import Rejected
-from criteria.repairs.steps import Change, SetDistinct
+from streambound.criteria.repairs.rejected import Rejected
+from streambound.criteria.repairs.steps import Change, SetDistinct
 
-REMOVED = 20
-ADDED = 22
+REMOVED = 40
+ADDED = 42
 
 
 def duplicates(rejected: Rejected) -> Iterator[Change]:

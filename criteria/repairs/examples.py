@@ -1,43 +1,36 @@
-"""Values for a bound that a repair adds: those that the catalog or the query implies, else an example.
-
-A column of a narrow integer type has a range by its type: bounding it there changes nothing.
-"""
+"""Values for a bound that a repair adds: those that the catalog or the query implies, else an example."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
 
-from analyzer.boundedness import Facts
-from analyzer.catalog import Catalog, Column, Domain
-from analyzer.query import Attribute
-from analyzer.types import DataType, Family
-from analyzer.values import Value, parse_date, parse_timestamp
+from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.calendar_text import parse_date, parse_timestamp
+from streambound.analyzer.catalog import Catalog, Column, Domain
+from streambound.analyzer.query import Attribute
+from streambound.analyzer.types import DataType, Family
+from streambound.analyzer.values import Value
 
 WIDTH = 99
 """How far apart the two ends of an example are, in days for dates."""
-_BYTES = {"tinyint": 7, "byte": 7, "smallint": 15, "short": 15}
 _DAY = 86_400_000_000
 _STARTS = {Family.DATE: parse_date("2024-01-01"), Family.TIMESTAMP: parse_timestamp("2024-01-01")}
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Two ends, encoded; where they come from; ``safe`` when no value of the column is outside."""
+    """Two ends, encoded, and where they come from."""
 
     low: int
     high: int
     note: str
     implied: bool = False
-    safe: bool = False
 
 
 def example_range(facts: Facts, attribute: Attribute, catalog: Catalog) -> Range:
     """A range for a discrete attribute that respects the bounds it has."""
     column = facts.branch.column(attribute)
-    if column.type.name in _BYTES:
-        half = 2 ** _BYTES[column.type.name]
-        return Range(-half, half - 1, f"the range of a {column.type.name}, which excludes nothing", True, True)
     low, high = _known(facts, attribute)
     if (declared := _declared_elsewhere(column, facts.branch.source(attribute.source).table, catalog)) is not None:
         domain, where = declared

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from sqlglot.tokenizer_core import Token, TokenType
 
-from analyzer.spans import SourceText, Span
-from analyzer.statements import Statement
+from streambound.analyzer.spans import SourceText, Span
+from streambound.analyzer.statements import Statement
 
 _DEPTH = {TokenType.L_PAREN: 1, TokenType.R_PAREN: -1}
 _SETS = (TokenType.UNION, TokenType.EXCEPT, TokenType.INTERSECT)
@@ -28,7 +28,8 @@ class Entry:
 class Block:
     """One SELECT by the indices of its tokens, ends exclusive.
 
-    ``items`` is the select list; ``where`` the index of WHERE; ``depth`` counts the parentheses around it.
+    ``items`` is the select list; ``where`` the index of WHERE; ``depth`` counts the parentheses around it. ``joins``
+    says that the FROM is joins alone: after a comma, the ON of a JOIN does not see what stands before it.
     """
 
     first: int
@@ -46,9 +47,13 @@ class Block:
 
 
 class Layout:
-    """The SELECTs of one statement. Nothing here is sure to be right for all of SQL: patches are analysed again."""
+    """The SELECTs of one statement. Nothing here is sure to be right for all of SQL: patches are analysed again.
 
-    def __init__(self, statement: Statement) -> None:
+    ``owners`` says of each name without an alias, by its offset, to which FROM entry's alias it belongs.
+    """
+
+    def __init__(self, statement: Statement, owners: Mapping[int, str]) -> None:
+        self.owners = owners
         self.source: SourceText = statement.source
         self.tokens: tuple[Token, ...] = statement.tokens
         depths, depth = [], 0
@@ -103,8 +108,8 @@ class Layout:
         items = tuple(self._split(behind + distinct, start, depth, (TokenType.COMMA,)))
         parts = self._split(start + 1, where, depth, (TokenType.COMMA, *_JOINS))
         entries = tuple(Entry(p.first, self._find(p.first, p.end, depth, TokenType.ON)) for p in parts)
-        joins = self._find(start, where, depth, *_JOINS) < where
-        return Block(first, end, depth, items, entries, joins, where if where < end else None)
+        joined, listed = (self._find(start, where, depth, *kinds) < where for kinds in (_JOINS, (TokenType.COMMA,)))
+        return Block(first, end, depth, items, entries, joined and not listed, where if where < end else None)
 
     def _find(self, start: int, end: int, depth: int, *types: TokenType) -> int:
         """The first token of one of the types at a depth, or the one that closes it; the end where there is none."""
@@ -134,6 +139,13 @@ class Layout:
         """The name of a FROM entry as it is written, with its backquotes; nothing where it is not its last token."""
         last = self.tokens[entry.end - 1]
         return "" if last.token_type is TokenType.R_PAREN else self.text(entry.end - 1, entry.end)
+
+    def unqualified(self, block: Block) -> Iterator[tuple[int, str]]:
+        """Each name without an alias that a SELECT itself has, by its token, with the alias that it could have."""
+        for index in range(block.first, block.end):
+            owner = self.owners.get(self.tokens[index].start)
+            if owner and next(b for b in reversed(self.blocks) if b.first <= index < b.end) == block:
+                yield index, owner
 
     def parents(self, block: Block) -> Iterator[tuple[Block, Entry]]:
         """The SELECTs, with the FROM entries, that read a SELECT as a subquery or through a WITH."""

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from analyzer.catalog import Column, Kind
-from analyzer.query import (
+from streambound.analyzer.catalog import Column, Kind
+from streambound.analyzer.query import (
     And,
     Attribute,
     Branch,
@@ -24,9 +24,17 @@ from analyzer.query import (
     Truth,
     conjunction,
 )
-from analyzer.spans import Span
-from analyzer.types import DataType, Family
-from criteria.repairs.steps import AddCondition, DeclareDomain, DropColumn, JoinRelation, Place, SetDistinct, Step
+from streambound.analyzer.spans import Span
+from streambound.analyzer.types import DataType, Family
+from streambound.criteria.repairs.steps import (
+    AddCondition,
+    DeclareDomain,
+    DropColumn,
+    JoinRelation,
+    Place,
+    SetDistinct,
+    Step,
+)
 
 _NOWHERE = Span(-1, -1, 0, 0, 0, 0)
 _ONE = Constant(1, DataType("bigint", Family.INTEGER))

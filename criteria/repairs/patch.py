@@ -9,17 +9,25 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot.tokenizer_core import TokenType
 
-from analyzer.catalog import Catalog
-from analyzer.durations import UNITS
-from analyzer.edits import Edit
-from analyzer.query import Op
-from analyzer.render import identifier
-from analyzer.spans import Span
-from analyzer.types import DataType, Family
-from analyzer.values import Value, decode
-from criteria.repairs.catalog_patch import domain_edits
-from criteria.repairs.layout import Block, Entry, Layout
-from criteria.repairs.steps import AddCondition, DeclareDomain, DropColumn, JoinRelation, Place, SetDistinct, Step
+from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.durations import UNITS
+from streambound.analyzer.edits import Edit
+from streambound.analyzer.query import Op
+from streambound.analyzer.render import identifier
+from streambound.analyzer.spans import Span
+from streambound.analyzer.types import DataType, Family
+from streambound.analyzer.values import Value, decode
+from streambound.criteria.repairs.catalog_patch import domain_edits
+from streambound.criteria.repairs.layout import Block, Entry, Layout
+from streambound.criteria.repairs.steps import (
+    AddCondition,
+    DeclareDomain,
+    DropColumn,
+    JoinRelation,
+    Place,
+    SetDistinct,
+    Step,
+)
 
 Written = tuple[Block, list[Edit], str]
 """The SELECT that a step belongs to, the edits of its FROM, and the condition for its WHERE, which may be empty."""
@@ -31,18 +39,15 @@ def edits_of(steps: tuple[Step, ...], layout: Layout, catalog: Catalog) -> tuple
     """The edits for all steps together; None where the text has no certain place for one of them."""
     if not layout.outermost:
         return None
-    parts = (
-        _clauses(steps, layout),
-        [edit for step in steps if isinstance(step, SetDistinct) for edit in _duplicates(step, layout)],
-        _dropped(frozenset(step.index for step in steps if isinstance(step, DropColumn)), layout),
-        domain_edits(tuple(step for step in steps if isinstance(step, DeclareDomain)), catalog),
-    )
-    found: list[Edit] = []
-    for part in parts:
-        if part is None:
-            return None
-        found.extend(part)
-    return tuple(found)
+    dropped = _dropped(frozenset(step.index for step in steps if isinstance(step, DropColumn)), layout)
+    clauses = _clauses(steps, layout)
+    declared = domain_edits(tuple(step for step in steps if isinstance(step, DeclareDomain)), catalog)
+    if clauses is None or dropped is None or declared is None:
+        return None
+    duplicates = [edit for step in steps if isinstance(step, SetDistinct) for edit in _duplicates(step, layout)]
+    qualified = [edit for step in steps if isinstance(step, JoinRelation) for edit in _qualified(step, layout)]
+    kept = [edit for edit in dict.fromkeys(qualified) if not any(_within(edit, other) for other in dropped)]
+    return (*clauses, *duplicates, *kept, *dropped, *declared)
 
 
 # --- FROM and WHERE ----------------------------------------------------------------------------------------------
@@ -160,12 +165,24 @@ def _relation(step: JoinRelation, layout: Layout) -> Written | None:
     if block.joins:
         space = _break(layout, layout.token(block, TokenType.FROM))
         at = _end(block.from_end, layout, space)
-        return (
-            block,
-            [Edit(layout.source.file, at, f"{space}{layout.word('JOIN')} {table} {layout.word('ON')} {condition}")],
-            "",
-        )
+        joined = f"{space}{layout.word('JOIN')} {table} {layout.word('ON')} {condition}"
+        return block, [Edit(layout.source.file, at, joined)], ""
     return block, [Edit(layout.source.file, layout.after(block.from_end - 1), f", {table}")], condition
+
+
+def _qualified(step: JoinRelation, layout: Layout) -> Iterator[Edit]:
+    """``a, *  ->  T.a, T.*``, where a relation that joins T has a column of that name, or would add its own."""
+    block = layout.block_of(step.left.source)
+    if block is None:
+        return
+    for index, owner in layout.unqualified(block):
+        if step.relation.column(layout.tokens[index].text):
+            yield Edit(layout.source.file, layout.before(index), f"{identifier(owner).sql('spark')}.")
+    aliases = [layout.alias(entry) for entry in block.entries]
+    for item in block.items:
+        if layout.text(item.first, item.end) == "*" and all(aliases):
+            stars = ", ".join(f"{alias}.*" for alias in aliases)
+            yield Edit(layout.source.file, layout.span(item.first, item.end), stars)
 
 
 # --- the select list ---------------------------------------------------------------------------------------------
@@ -204,6 +221,11 @@ def _without(index: int, layout: Layout) -> Iterator[Edit]:
     space = layout.source.text[start:end]
     first = start if not space.strip(" ") else end
     yield Edit(layout.source.file, layout.source.span(first, layout.tokens[index].end + 1), "")
+
+
+def _within(edit: Edit, other: Edit) -> bool:
+    """Whether an edit concerns what another one removes, such as the alias of a column that is dropped."""
+    return other.span.start <= edit.span.start and edit.span.end < other.span.end
 
 
 def _dropped(columns: frozenset[int], layout: Layout) -> list[Edit] | None:

@@ -6,14 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from analyzer.boundedness import Facts, Join
-from analyzer.catalog import Catalog
-from analyzer.closure import Closure, close
-from analyzer.query import Attribute, Branch, Query
-from criteria.repairs.steps import Place
-from criteria.verdict import branch_violations
-from criteria.violation import Violation
-from preprocess.pipeline import Derivation
+from streambound.analyzer.boundedness import Facts, Join
+from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.query import Attribute, Branch, Query
+from streambound.criteria.verdict import branch_violations
+from streambound.criteria.violation import Violation
+from streambound.preprocess.pipeline import Derivation
 
 Key = tuple[int, str, str, str | None, int]
 """What makes a violation the same one in a changed query: SELECT, code, culprit and position."""
@@ -91,19 +89,6 @@ class Rejected:
     def warnings(self) -> int:
         """How many conditions can never hold: a repair that makes more contradicts the query."""
         return len(self.derivation.warnings)
-
-    def never_null(self, place: Place) -> bool:
-        """Whether no result has NULL in a column, because every alternative of the query compares it."""
-        return all(
-            Attribute(source.alias, place.column) in closure.compared
-            for branch, closure in self._closed
-            for source in branch.sources
-            if source.span == place.source
-        )
-
-    @cached_property
-    def _closed(self) -> tuple[tuple[Branch, Closure], ...]:
-        return tuple((branch, close(branch)) for branch in self.derivation.split.branches)
 
     def places(self) -> Iterator[tuple[Culprits, Attribute]]:
         """Every attribute that a bound may help, with its branch."""

@@ -6,25 +6,25 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from analyzer.catalog import Catalog
-from analyzer.diagnostics import Fix
-from analyzer.edits import Edit, Hunk, applied, hunks
-from analyzer.errors import CatalogError, TooManyBranchesError
-from analyzer.lower import lower
-from analyzer.query import Query
-from analyzer.spans import SourceText
-from analyzer.statements import Statement, split_statements
-from criteria.repairs.catalog_patch import with_domains
-from criteria.repairs.layout import Layout
-from criteria.repairs.meaning import changed, same_meaning
-from criteria.repairs.patch import edits_of
-from criteria.repairs.rejected import Rejected
-from criteria.repairs.search import MOST_CHANGES, QUICK, THOROUGH, Effort, Search
-from criteria.repairs.steps import Change
-from criteria.verdict import decide
-from criteria.vocabulary import Verdict
-from criteria.wording import listed
-from preprocess.pipeline import Derivation
+from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.diagnostics import Fix
+from streambound.analyzer.edits import Edit, Hunk, applied, hunks
+from streambound.analyzer.errors import CatalogError, TooManyBranchesError
+from streambound.analyzer.lower import lower
+from streambound.analyzer.query import Query
+from streambound.analyzer.spans import SourceText
+from streambound.analyzer.statements import Statement, split_statements
+from streambound.criteria.repairs.catalog_patch import with_domains
+from streambound.criteria.repairs.layout import Layout
+from streambound.criteria.repairs.meaning import changed, same_meaning
+from streambound.criteria.repairs.patch import edits_of
+from streambound.criteria.repairs.rejected import Rejected
+from streambound.criteria.repairs.search import MOST_CHANGES, QUICK, THOROUGH, Effort, Search
+from streambound.criteria.repairs.steps import Change, JoinRelation, Step
+from streambound.criteria.verdict import decide
+from streambound.criteria.vocabulary import Verdict
+from streambound.criteria.wording import listed
+from streambound.preprocess.pipeline import Derivation
 
 _CUT_SHORT = {
     QUICK: "`explain --emit verdict` tries more",
@@ -34,7 +34,7 @@ _CUT_SHORT = {
 
 @dataclass(frozen=True, slots=True)
 class Repairs:
-    """The repairs of one statement, the one that changes least first; ``why_none`` says why there is none.
+    """The repairs of one statement, the best first; ``why_none`` says why there is none.
 
     ``cut_short`` says why the search ended before as many were found as are shown at most; empty where it did not.
     """
@@ -46,7 +46,7 @@ class Repairs:
 
 def repair(statement: Statement, catalog: Catalog, derivation: Derivation, effort: Effort = QUICK) -> Repairs:
     """The repairs of a statement whose query is not bounded."""
-    layout, query = Layout(statement), derivation.query
+    layout, query = Layout(statement, lower(statement, catalog).owners), derivation.query
     rejected = Rejected(derivation, catalog)
     search = Search(rejected, lambda change: written(change, layout, statement, catalog, query), effort)
     kinds: Counter[tuple[str, ...]] = Counter()
@@ -87,10 +87,17 @@ def written(change: Change, layout: Layout, statement: Statement, catalog: Catal
         return None
     if not _holds(sql, declared, intended, statement):
         return None
-    kind = "safe" if change.safe else "changes-results"
     shown = tuple(_hunks(statement, in_sql, catalog, in_catalog))
-    notes = "; ".join(change.notes)
-    return Fix(listed(change.titles), kind, sql.strip(), change.kinds, (*in_sql, *in_catalog), shown, notes)
+    notes = "; ".join((*change.notes, *_repeated(change.steps, intended)))
+    edits = (*in_sql, *in_catalog)
+    return Fix(listed(change.titles), "changes-results", sql.strip(), change.kinds, edits, shown, notes)
+
+
+def _repeated(steps: tuple[Step, ...], intended: Query) -> Iterator[str]:
+    """What a join may do to the number of results, unless duplicates are eliminated."""
+    for step in () if intended.distinct else steps:
+        if isinstance(step, JoinRelation):
+            yield f"results are repeated where rows of {step.relation.name} have the same {step.column}"
 
 
 def _patched(statement: Statement, edits: tuple[Edit, ...]) -> str:

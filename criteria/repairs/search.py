@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import reduce
 from itertools import combinations, islice
+from operator import add
 
-from analyzer.closure import close
-from analyzer.diagnostics import Fix
-from criteria.repairs.changes import candidates
-from criteria.repairs.meaning import changed
-from criteria.repairs.rejected import Key, Rejected
-from criteria.repairs.steps import Change, SetDistinct
-from preprocess.pipeline import derive
+from streambound.analyzer.closure import close
+from streambound.analyzer.diagnostics import Fix
+from streambound.criteria.repairs.changes import candidates
+from streambound.criteria.repairs.meaning import changed
+from streambound.criteria.repairs.rejected import Key, Rejected
+from streambound.criteria.repairs.steps import Change, SetDistinct
+from streambound.preprocess.pipeline import derive
 
 FEW = 2
 """With fewer single changes than that, pairs are looked for too, and then several together."""
@@ -75,7 +77,7 @@ class Search:
         return self.analyses <= 0
 
     def found(self) -> Iterator[tuple[Change, Fix]]:
-        """Changes that make the query bounded with their patches, those that change least first."""
+        """Changes that make the query bounded with their patches, the best first."""
         singles = self._singles()
         first = list(islice(singles, FEW))
         if len(first) == FEW:
@@ -121,21 +123,30 @@ class Search:
 
     def _several(self, known: tuple[Change, ...]) -> Iterator[tuple[Change, Fix]]:
         """The change that leaves least, then the next, until nothing is left; other ones than those known to help."""
-        rejected, taken = self.rejected, None
+        rejected, taken = self.rejected, tuple[Change, ...]()
         for _ in range(MOST_CHANGES):
             ranked = [
-                (len(remaining), both.weight, number, both)
-                for number, both in enumerate(_continued(taken, candidates(rejected, self.analyses)))
+                (len(remaining), both.weight, number, (*taken, more))
+                for number, (more, both) in enumerate(_continued(taken, candidates(rejected, self.analyses)))
                 if not _contains(both, known) and (remaining := self._remaining(both)) is not None
             ]
             if not ranked or min(ranked)[0] >= len(rejected.violations):
                 return
             left, _, _, taken = min(ranked)
             if left == 0:
-                yield from ((taken, fix) for fix in self._written(taken))
+                needed = self._needed(taken)
+                yield from ((needed, fix) for fix in self._written(needed))
                 return
-            query = changed(self.rejected.query, taken.steps)
+            query = changed(self.rejected.query, _together(taken).steps)
             rejected = Rejected(derive(query or self.rejected.query), rejected.catalog)
+
+    def _needed(self, taken: tuple[Change, ...]) -> Change:
+        """Changes taken together, without those that later ones made needless."""
+        for change in taken:
+            others = tuple(other for other in taken if other != change)
+            if others and self._remaining(_together(others)) == frozenset():
+                taken = others
+        return _together(taken)
 
     def _written(self, change: Change) -> Iterator[Fix]:
         if self.exhausted:
@@ -169,8 +180,15 @@ def _rank(change: Change) -> tuple[int, int]:
     return change.weight, len(change.steps)
 
 
-def _continued(taken: Change | None, found: tuple[Change, ...]) -> Iterator[Change]:
-    return iter(found) if taken is None else (taken + change for change in found if _compatible(taken, change))
+def _together(changes: tuple[Change, ...]) -> Change:
+    return reduce(add, changes)
+
+
+def _continued(taken: tuple[Change, ...], found: tuple[Change, ...]) -> Iterator[tuple[Change, Change]]:
+    """Each change that may follow those taken, and all of them together."""
+    for change in found:
+        if not taken or _compatible(_together(taken), change):
+            yield change, _together((*taken, change))
 
 
 def _compatible(first: Change, second: Change) -> bool:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from analyzer.catalog import Domain, Table
-from analyzer.query import Attribute, Branch, Op
-from analyzer.spans import Span
-from analyzer.types import DataType
-from analyzer.values import Value
+from streambound.analyzer.catalog import Domain, Table
+from streambound.analyzer.query import Attribute, Branch, Op
+from streambound.analyzer.spans import Span
+from streambound.analyzer.types import DataType
+from streambound.analyzer.values import Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +79,8 @@ Step = AddCondition | JoinRelation | DeclareDomain | SetDistinct | DropColumn
 class Change:
     """A candidate, of one kind or several taken together: titles, how much it changes the meaning, and its steps.
 
-    ``weight`` ranks: the less, the closer the results stay. ``safe`` says that no input that respects the catalog gives
-    another result. ``notes`` say what the change means, and which of its numbers are an example.
+    ``weight`` ranks: the less, the closer the results stay. Every one changes results on some input. ``notes`` say what
+    it means, and which of its numbers are an example.
     """
 
     kinds: tuple[str, ...]
@@ -88,7 +88,6 @@ class Change:
     weight: int
     steps: tuple[Step, ...]
     notes: tuple[str, ...] = ()
-    safe: bool = False
 
     def __add__(self, other: Change) -> Change:
         """Both changes as one."""
@@ -98,5 +97,4 @@ class Change:
             self.weight + other.weight,
             (*self.steps, *(step for step in other.steps if step not in self.steps)),
             tuple(dict.fromkeys((*self.notes, *other.notes))),
-            self.safe and other.safe,
         )

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzer.boundedness import Facts
-from analyzer.query import Op
-from analyzer.types import Family
-from criteria.repairs.rejected import Rejected
-from criteria.repairs.steps import AddCondition, Change, Place
-from criteria.wording import listed
+from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.query import Op
+from streambound.analyzer.types import Family
+from streambound.criteria.repairs.rejected import Rejected
+from streambound.criteria.repairs.steps import AddCondition, Change, Place
+from streambound.criteria.wording import listed
 
-WINDOW = 30
-ORDER = 40
-SIMULTANEOUS = 60
+WINDOW = 20
+ORDER = 30
+SIMULTANEOUS = 80
 _BOTH_WAYS = 4
 _PARTNER = 5
 _HOUR = 3_600_000_000

@@ -15,11 +15,11 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
-from synopsis_exec.job.arrivals import Arrived, arriving
-from synopsis_exec.job.given import STREAMS
-from synopsis_exec.job.near import is_near
-from synopsis_exec.job.saved import BEGIN_ANEW
-from synopsis_exec.job.source import JobError
+from streambound.synopsis_exec.job.arrivals import Arrived, arriving
+from streambound.synopsis_exec.job.given import STREAMS
+from streambound.synopsis_exec.job.near import is_near
+from streambound.synopsis_exec.job.saved import BEGIN_ANEW
+from streambound.synopsis_exec.job.source import JobError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -9,11 +9,11 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from synopsis_exec.job.arrivals import Arrived
-from synopsis_exec.job.arrow import COUNT, on_spark, together, with_counts
-from synopsis_exec.job.folding import part
-from synopsis_exec.job.given import SINK
-from synopsis_exec.job.large import LargeJob, Left
+from streambound.synopsis_exec.job.arrivals import Arrived
+from streambound.synopsis_exec.job.arrow import COUNT, on_spark, together, with_counts
+from streambound.synopsis_exec.job.folding import part
+from streambound.synopsis_exec.job.given import SINK
+from streambound.synopsis_exec.job.large import LargeJob, Left
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -8,11 +8,11 @@ from collections import Counter
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING
 
-from synopsis_exec.job.arrow import SLOTS, slot_type
-from synopsis_exec.job.given import STREAMS
-from synopsis_exec.job.json_text import quoted, reasons
-from synopsis_exec.job.reading import are_lines, json_rows, read, read_columns, read_lines, text_of
-from synopsis_exec.job.source import Source
+from streambound.synopsis_exec.job.arrow import SLOTS, slot_type
+from streambound.synopsis_exec.job.given import STREAMS
+from streambound.synopsis_exec.job.json_text import quoted, reasons
+from streambound.synopsis_exec.job.reading import are_lines, json_rows, read, read_columns, read_lines, text_of
+from streambound.synopsis_exec.job.source import Source
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -46,7 +46,7 @@ def arriving(spark: SparkSession, options: argparse.Namespace, files: list[list[
     for number, source in enumerate(STREAMS):
         mine = files[number] if files is not None else None
         if as_lines(options):
-            part = read_lines(spark, source, options, mine).selectExpr(f"{number} AS source", "value")
+            part = read_lines(spark, source, options, mine).selectExpr(f"{number} AS source", "*")
         elif as_columns(options):
             part = in_places(number, read_columns(spark, source, options, mine))
         else:
@@ -78,7 +78,7 @@ class Arrived:
             return self.frame
         parts = []
         for number, source in enumerate(STREAMS):
-            lines = self.frame.where(f"source = {number}").select("value")
+            lines = self.frame.where(f"source = {number}").drop("source")
             parts.append(tagged(number, source, json_rows(source, lines, self.options)))
         return in_one(parts)
 
@@ -98,10 +98,12 @@ def tagged(number: int, source: Source, rows: DataFrame) -> DataFrame:
     """A stream's rows: `source` (its number), `reason`, `ts`, `useful`, and the columns of values.
 
     `raw_n` has the rows of source n; the texts of bad rows are made of it, by `row_text`. `part` is the number of a
-    row's partition. For a punctuation `mark` says from when to when it ends time, and `ts` and the values are NULL.
+    row's partition, `place` where its record is in a queue. For a punctuation `mark` says from when to when it ends
+    time, and `ts` and the values are NULL.
     """
     told = [f"{text} AS {name}" for name, text in tags(source).items()]
-    return rows.selectExpr(f"{number} AS source", f"raw AS raw_{number}", "reason", *told)
+    place = ["place"] * ("place" in rows.columns)
+    return rows.selectExpr(f"{number} AS source", f"raw AS raw_{number}", "reason", *place, *told)
 
 
 def tags(source: Source) -> dict[str, str]:

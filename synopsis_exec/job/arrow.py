@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from synopsis_exec.job.batch import Rows
-from synopsis_exec.job.exact import integers
-from synopsis_exec.job.given import STREAMS
-from synopsis_exec.job.source import Source
+from streambound.synopsis_exec.job.batch import Rows
+from streambound.synopsis_exec.job.exact import integers
+from streambound.synopsis_exec.job.given import STREAMS
+from streambound.synopsis_exec.job.source import Source
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -15,15 +15,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from synopsis_exec.job.apart import ApartJob, Arrow
-from synopsis_exec.job.batch import results_of_rows
-from synopsis_exec.job.closed import BYTES_OF_TIMES, Closed, how_many
-from synopsis_exec.job.folding import SLICE, part
-from synopsis_exec.job.given import COLUMNS, DISTINCT, IN_RESULTS, KEYS, MOST, SINK, STREAMS
-from synopsis_exec.job.key_fold import Folded, Found, Relations, Tables, divided, entries_of, folded, part_text
-from synopsis_exec.job.reading import in_one_line
-from synopsis_exec.job.result_lines import COPIES, MULTIPLICITY, PIECE, write_results
-from synopsis_exec.job.source import JobError, Source
+from streambound.synopsis_exec.job.apart import ApartJob, Arrow
+from streambound.synopsis_exec.job.batch import results_of_rows
+from streambound.synopsis_exec.job.closed import BYTES_OF_TIMES, Closed, how_many
+from streambound.synopsis_exec.job.folding import SLICE, part
+from streambound.synopsis_exec.job.given import COLUMNS, DISTINCT, IN_RESULTS, KEYS, MOST, SINK, STREAMS
+from streambound.synopsis_exec.job.key_fold import (
+    Folded,
+    Found,
+    Relations,
+    Tables,
+    divided,
+    entries_of,
+    folded,
+    part_text,
+)
+from streambound.synopsis_exec.job.reading import in_one_line
+from streambound.synopsis_exec.job.result_lines import COPIES, MULTIPLICITY, PIECE, write_results
+from streambound.synopsis_exec.job.source import JobError, Source
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

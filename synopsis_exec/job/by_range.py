@@ -11,16 +11,26 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from synopsis_exec.job.apart import ApartJob, Arrow
-from synopsis_exec.job.arrow import together
-from synopsis_exec.job.batch import results_of_rows
-from synopsis_exec.job.cuts import chosen, range_text
-from synopsis_exec.job.folding import SLICE, part
-from synopsis_exec.job.given import COLUMNS, DISTINCT, REACH
-from synopsis_exec.job.range_fold import Folded, Given, Start, folded, packed, starts, summary, tables_of, unpacked
-from synopsis_exec.job.reading import in_one_line
-from synopsis_exec.job.result_lines import write_results
-from synopsis_exec.job.source import JobError
+from streambound.synopsis_exec.job.apart import ApartJob, Arrow
+from streambound.synopsis_exec.job.arrow import together
+from streambound.synopsis_exec.job.batch import results_of_rows
+from streambound.synopsis_exec.job.cuts import chosen, range_text
+from streambound.synopsis_exec.job.folding import SLICE, part
+from streambound.synopsis_exec.job.given import COLUMNS, DISTINCT, REACH
+from streambound.synopsis_exec.job.range_fold import (
+    Folded,
+    Given,
+    Start,
+    folded,
+    packed,
+    starts,
+    summary,
+    tables_of,
+    unpacked,
+)
+from streambound.synopsis_exec.job.reading import in_one_line
+from streambound.synopsis_exec.job.result_lines import write_results
+from streambound.synopsis_exec.job.source import JobError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from synopsis_exec.job.source import Cell, Source
+from streambound.synopsis_exec.job.source import Cell, Source
 
 DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 MOMENT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?$"

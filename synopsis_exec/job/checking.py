@@ -7,10 +7,11 @@ import os
 import re
 from pathlib import Path
 
-from synopsis_exec.job.endpoints import check_endpoints, located
-from synopsis_exec.job.given import CALL, QUERY, RELATIONS, SINK, STREAMS
-from synopsis_exec.job.reading import FILES, input_files
-from synopsis_exec.job.source import JobError, Source
+from streambound.synopsis_exec.job.endpoints import check_endpoints, located
+from streambound.synopsis_exec.job.files import is_uri
+from streambound.synopsis_exec.job.given import CALL, QUERY, RELATIONS, SINK, STREAMS
+from streambound.synopsis_exec.job.reading import FILES, input_files
+from streambound.synopsis_exec.job.source import JobError, Source
 
 
 def check_arguments(options: argparse.Namespace) -> None:
@@ -29,12 +30,24 @@ def check_arguments(options: argparse.Namespace) -> None:
     for file in (options.output, options.quarantine):
         if file:
             check_result(Path(file))
+    if options.checkpoint and not is_uri(options.checkpoint):
+        check_folder(Path(options.checkpoint))
     check_endpoints(options)
     for source in (*STREAMS, *RELATIONS):
         if options.input:
             input_files(source, Path(options.input))
         else:
             check_source(source, options)
+
+
+def check_folder(checkpoint: Path) -> None:
+    """Whether a checkpoint can be there."""
+    first = next(path for path in (checkpoint.absolute(), *checkpoint.absolute().parents) if path.exists())
+    if not first.is_dir():
+        what = "a checkpoint is a directory, in which Spark and the job keep what a restart needs"
+        raise JobError("usage", f"{what}, and {first} is a file; name another with --checkpoint DIR", 2)
+    if not os.access(first, os.W_OK):
+        raise JobError("usage", f"cannot write the checkpoint: {first} is read-only", 2)
 
 
 def check_result(file: Path) -> None:

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from punctuation.coverage import first_gap
-from punctuation.match import Punctuation
-from punctuation.pattern import FIRST, LAST, Range, Wildcard
-from punctuation.sort import sort_propagation
-from punctuation.union import union_propagation
-from synopsis_exec.job.given import STREAMS, TIME_TYPE
-from synopsis_exec.job.output import json_value
+from streambound.punctuation.coverage import first_gap
+from streambound.punctuation.match import Punctuation
+from streambound.punctuation.pattern import FIRST, LAST, Range, Wildcard
+from streambound.punctuation.sort import sort_propagation
+from streambound.punctuation.union import union_propagation
+from streambound.synopsis_exec.job.given import STREAMS, TIME_TYPE
+from streambound.synopsis_exec.job.output import json_value
+from streambound.synopsis_exec.job.reasons import reason_text
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -69,10 +70,10 @@ class Closing:
         """Which promise of its input a late row breaks."""
         source, heard = STREAMS[number], self.heard[number, part]
         if heard.largest is not None and source.lateness is not None and ts < heard.largest - source.lateness:
-            return "late: by more than the lateness" if source.lateness else "late: its timestamp is closed already"
+            return reason_text("beyond-lateness" if source.lateness else "late")
         if any((low is None or low <= ts) and ts < end for low, end in heard.ended):
-            return "late: a punctuation has ended its timestamp"
-        return "late: its stream was idle for longer than idle_after"
+            return reason_text("after-punctuation")
+        return reason_text("after-idle")
 
     def observed(self) -> list[Column]:
         """What to observe of a batch with the columns `source`, `part`, `ts` and `mark`; also how many rows it has."""

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from synopsis_exec.job.batch import Results, Rows, Times
-from synopsis_exec.job.exact import greatest, narrowed, totals
-from synopsis_exec.job.frame import Frame, coded, groups, stacked, summed
-from synopsis_exec.job.given import COLUMNS, DISTINCT, MOST, TEXTS, Synopsis, branches
-from synopsis_exec.job.log import Changes, age
-from synopsis_exec.job.matches import Matches
-from synopsis_exec.job.shape import Branch, Table
-from synopsis_exec.job.words import Words, frame_of, listed, usable
+from streambound.synopsis_exec.job.batch import Results, Rows, Times
+from streambound.synopsis_exec.job.exact import greatest, narrowed, totals
+from streambound.synopsis_exec.job.frame import Frame, coded, groups, stacked, summed
+from streambound.synopsis_exec.job.given import COLUMNS, DISTINCT, MOST, TEXTS, Synopsis, branches
+from streambound.synopsis_exec.job.log import Changes, age
+from streambound.synopsis_exec.job.matches import Matches
+from streambound.synopsis_exec.job.shape import Branch, Table
+from streambound.synopsis_exec.job.words import Words, frame_of, listed, usable
 
 OUTPUT = tuple(map(str, range(len(COLUMNS))))
 """The columns of results."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from synopsis_exec.job.arrivals import Arrived, row_text
-from synopsis_exec.job.arrow import COUNT, SLOTS, on_spark, together
-from synopsis_exec.job.given import RELATIONS, STREAMS
-from synopsis_exec.job.source import JobError
+from streambound.synopsis_exec.job.arrivals import Arrived, row_text
+from streambound.synopsis_exec.job.arrow import COUNT, SLOTS, on_spark, together
+from streambound.synopsis_exec.job.given import RELATIONS, STREAMS
+from streambound.synopsis_exec.job.places import name_of, place_columns, quarantined, where_read
+from streambound.synopsis_exec.job.reasons import reason_text
+from streambound.synopsis_exec.job.source import JobError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -19,12 +21,13 @@ SHOWN = 200
 def stop_at(bad: list[dict[str, Any]]) -> None:
     """Raise JobError for the first bad row of a stream or relation that is to stop the job."""
     stops = {source.name for source in (*STREAMS, *RELATIONS) if source.stops}
-    found = [row for row in bad if row["stream"] in stops]
+    found = [row for row in bad if name_of(row) in stops]
     if found:
-        stream, reason, text = found[0]["stream"], found[0]["reason"], str(found[0]["row"])
+        row, text = found[0], str(found[0]["row"])
         shown = text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
         others = f", and {len(found) - 1} more in this batch" if found[1:] else ""
-        raise JobError("contract", f"{stream} breaks its contract: {reason}: {shown}{others}", 1)
+        what = f"{name_of(row)} breaks its contract{where_read(row)}: {row['detail']}: {shown}{others}"
+        raise JobError("contract", what, 1)
 
 
 class Spread(NamedTuple):
@@ -107,17 +110,19 @@ class Rates:
             frame.where(f"source = {number} AND reason IS NULL AND useful")
             .where(f"ts BETWEEN {min(timestamps)} AND {max(timestamps)}")
             .where("TRUE" if closed is None else f"ts > {closed}")
-            .selectExpr("source", "ts", f"{row_text(frame)} AS text", *SLOTS)
+            .selectExpr("source", "ts", f"{row_text(frame)} AS text", *place_columns(frame, "TRUE"), *SLOTS)
             .toArrow()
             .sort_by([("ts", "ascending"), ("text", "ascending")])
         )
         seen: dict[int, int] = {}
         stays, bad = [], []
-        for ts, text in zip(again.column("ts").to_pylist(), again.column("text").to_pylist(), strict=True):
+        reason = reason_text("max-per-timestamp", most=limit)
+        for row in again.drop(["source", *SLOTS]).to_pylist():
+            ts = row.pop("ts")
             if ts in timestamps:
                 seen[ts] = seen.get(ts, before.get(ts, 0)) + 1
                 if seen[ts] > limit:
-                    bad.append({"stream": name, "reason": f"more than max_per_timestamp = {limit} rows", "row": text})
+                    bad.append(quarantined("stream", name, reason, **row))
             stays.append(ts in timestamps and seen[ts] <= limit)
         return again.filter(stays), bad
 

@@ -7,8 +7,8 @@ import os
 import re
 from pathlib import Path
 
-from synopsis_exec.job.given import BAD, RELATIONS, SINK, STREAMS
-from synopsis_exec.job.source import JobError, Source, Target
+from streambound.synopsis_exec.job.given import BAD, RELATIONS, SINK, STREAMS
+from streambound.synopsis_exec.job.source import JobError, Source, Target
 
 FROM_ENVIRONMENT = re.compile(r"\$\{env:(\w+)\}")
 """What a path or an option leaves to the environment, such as a password: it is in no catalog and no job."""
@@ -45,6 +45,11 @@ def located(path: str, options: argparse.Namespace) -> str:
     return str(Path(options.base or ".") / path) if path and ":" not in path else path
 
 
+def of_files(source: Source, options: argparse.Namespace) -> bool:
+    """Whether a source's JSON objects are lines of files."""
+    return bool(options.input) or source.format in ("json", "text")
+
+
 def settings(where: Source | Target, options: argparse.Namespace) -> dict[str, str]:
     """The options for Spark.
 
@@ -72,6 +77,17 @@ def identity(source: Source, options: argparse.Namespace) -> list[str]:
     beside = [f"{column}={theirs}" for column, theirs, _ in source.metadata]
     place = str(Path(path).absolute()) if path and ":" not in path else path
     return [source.name, source.format or "", place, *topics, *beside]
+
+
+def in_short(source: Source, options: argparse.Namespace) -> str:
+    """Where a source is, with nothing in it that is only in the environment."""
+    if options.input:
+        return str(Path(options.input).absolute())
+    path = source.path
+    place = str(Path(options.base or ".").absolute() / path) if path and ":" not in path else path
+    topics = [f"{key}={value}" for key, value in sorted(source.options.items()) if key.lower() in OF_TOPICS]
+    beside = [f"{column}={theirs}" for column, theirs, _ in source.metadata]
+    return " ".join(filter(None, [source.format, place, *topics, *beside]))
 
 
 def in_words(target: Target, options: argparse.Namespace) -> str:

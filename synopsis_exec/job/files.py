@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from synopsis_exec.job.output import written_atomically
-from synopsis_exec.job.source import JobError
+from streambound.synopsis_exec.job.output import written_atomically
+from streambound.synopsis_exec.job.source import JobError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

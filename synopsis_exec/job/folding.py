@@ -9,26 +9,26 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from synopsis_exec.job.ahead import Ahead, begun_before, stays_near
-from synopsis_exec.job.arrivals import Arrived, as_columns, as_lines, row_text
-from synopsis_exec.job.arrow import COUNT, SLOTS, batch_of, no_rows, slices, table_of, together
-from synopsis_exec.job.batch import Results, Times
-from synopsis_exec.job.closing import Closing
-from synopsis_exec.job.contracts import Rates, stop_at
-from synopsis_exec.job.endpoints import identity
-from synopsis_exec.job.files import Files, LocalFiles, SharedFiles, copy_parts, is_uri
-from synopsis_exec.job.given import BAD, IN_COLUMNS, QUERY, RELATIONS, STREAMS, Kernel
-from synopsis_exec.job.grouping import once, worth_it
-from synopsis_exec.job.lines import Reader
-from synopsis_exec.job.near import paths_near
-from synopsis_exec.job.output import json_lines, written_atomically
-from synopsis_exec.job.reading import relation_rows
-from synopsis_exec.job.result_lines import write_results
-from synopsis_exec.job.saved import Checkpoint
-from synopsis_exec.job.sinks import Sinks
-from synopsis_exec.job.source import JobError
-from synopsis_exec.job.typed import rows_of_columns
-from synopsis_exec.job.whole import SHARE, SHARE_OF_COLUMNS, Fetched, whole_columns, whole_pays
+from streambound.synopsis_exec.job.ahead import Ahead, begun_before, stays_near
+from streambound.synopsis_exec.job.arrivals import Arrived, as_columns, as_lines, row_text
+from streambound.synopsis_exec.job.arrow import COUNT, SLOTS, batch_of, no_rows, slices, table_of, together
+from streambound.synopsis_exec.job.batch import Results, Times
+from streambound.synopsis_exec.job.closing import Closing
+from streambound.synopsis_exec.job.contracts import Rates, stop_at
+from streambound.synopsis_exec.job.files import Files, LocalFiles, SharedFiles, copy_parts, is_uri
+from streambound.synopsis_exec.job.given import BAD, IN_COLUMNS, QUERY, RELATIONS, STREAMS, Kernel
+from streambound.synopsis_exec.job.grouping import once, worth_it
+from streambound.synopsis_exec.job.lines import Reader
+from streambound.synopsis_exec.job.near import paths_near
+from streambound.synopsis_exec.job.output import json_lines, written_atomically
+from streambound.synopsis_exec.job.places import in_batch, place_columns, quarantined, with_lines
+from streambound.synopsis_exec.job.reading import relation_rows
+from streambound.synopsis_exec.job.result_lines import write_results
+from streambound.synopsis_exec.job.saved import Checkpoint
+from streambound.synopsis_exec.job.sinks import Sinks
+from streambound.synopsis_exec.job.source import JobError
+from streambound.synopsis_exec.job.typed import rows_of_columns
+from streambound.synopsis_exec.job.whole import SHARE, SHARE_OF_COLUMNS, Fetched, whole_columns, whole_pays
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, Observation, SparkSession
@@ -73,8 +73,7 @@ class Job:
             self.relation_sizes[relation.name] = len(good) + len(bad)
             self.bad_relation_rows.extend(bad)
         stop_at(self.bad_relation_rows)
-        rows = [[name, row] for name, found in self.relations.items() for row in found]
-        if self.checkpoint.claim([identity(source, options) for source in (*STREAMS, *RELATIONS)], rows):
+        if self.checkpoint.claim(options, self.relations):
             self.sinks.check_new()
         self.ahead, self.begun = Ahead(spark), self.checkpoint.begun()
         self.restart(self.checkpoint.committed() if self.begun is None else previous(self.begun[0]))
@@ -88,7 +87,7 @@ class Job:
         self.pending = no_rows()
         self.closing = Closing()
         self.rows: Counter[str] = Counter()
-        self.rejected: Counter[str] = Counter(row["reason"] for row in self.bad_relation_rows)
+        self.rejected: Counter[str] = Counter(row["detail"] for row in self.bad_relation_rows)
         self.results = self.peak = self.peak_of_batch = self.closed_timestamps = self.bytes = 0
         if batch is None:
             return
@@ -158,8 +157,8 @@ class Job:
         good, bad = self.take_in(arrived)
         complete = self.closing.complete()
         good, excess = self.within_rates(arrived, good, None if open_from is None else open_from - 1, complete)
-        self.rejected.update(row["reason"] for row in excess)
-        bad += excess
+        self.rejected.update(row["detail"] for row in excess)
+        bad = in_batch(with_lines(bad + excess, self.options, arrived.near), batch)
         stop_at(bad)
         self.peak_of_batch = self.synopsis.entries()
         self.close_batch(batch, good, complete)
@@ -221,13 +220,14 @@ class Job:
         """The useful rows of a whole batch, and its bad and late rows; it may be read once more for their texts."""
         found, rejected = Fetched(table, self.closing.complete()), []
         if found.some_wrong():
-            rejected = found.wrong() if "text" in table.column_names else self.read_again(arrived)
+            known = "text" in table.column_names and arrived.near is not None  # else Spark says where they are
+            rejected = found.wrong() if known else self.read_again(arrived)
         return together([found.good()]), self.noted(rejected, found.observed())
 
     def read_again(self, arrived: Arrived) -> list[dict[str, Any]]:
         """The bad and late rows of a batch."""
-        text = f"{row_text(arrived.told)} AS text"
-        wrong = arrived.told.where(self.wrong()).selectExpr("source", "part", "ts", "reason", text).toArrow()
+        told = ["source", "part", "ts", "reason", f"{row_text(arrived.told)} AS text"]
+        wrong = arrived.told.where(self.wrong()).selectExpr(*told, *place_columns(arrived.told, "TRUE")).toArrow()
         rows: list[dict[str, Any]] = wrong.to_pylist()
         return rows
 
@@ -243,11 +243,11 @@ class Job:
         if not self.observed:
             self.text, self.observed = row_text(frame), self.closing.observed()
         wrong = self.wrong()
-        text = f"CASE WHEN {wrong} THEN {self.text} END AS text"
+        told = [f"{wrong} AS bad", f"CASE WHEN {wrong} THEN {self.text} END AS text", *place_columns(frame, wrong)]
         kept = (
             frame.observe(observation, *self.observed, *more)
             .where(f"{wrong} OR useful")
-            .selectExpr("source", "part", "ts", "reason", f"{wrong} AS bad", text, *SLOTS)
+            .selectExpr("source", "part", "ts", "reason", *told, *SLOTS)
         )
         return once(kept) if self.grouping else kept
 
@@ -258,9 +258,10 @@ class Job:
         bad = []
         for row in rejected:
             reason = row["reason"] or self.closing.late_reason(row["source"], row["part"], row["ts"])
-            times = row.get(COUNT, 1)
-            self.rejected[reason] += times
-            bad += [{"stream": STREAMS[row["source"]].name, "reason": reason, "row": row["text"]}] * times
+            times, name = row.get(COUNT, 1), STREAMS[row["source"]].name
+            found = quarantined("stream", name, reason, row["text"], row.get("file"), row.get("place"))
+            self.rejected[found["detail"]] += times
+            bad += [found] * times
         self.closing.take(observed)
         return bad
 

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from synopsis_exec.job.exact import totals
-from synopsis_exec.job.ordered import few, order_of, searched, sums_below
+from streambound.synopsis_exec.job.exact import totals
+from streambound.synopsis_exec.job.ordered import few, order_of, searched, sums_below
 
 PAIRS = 1 << 20
 """How many pairs of a join are in memory at a time."""

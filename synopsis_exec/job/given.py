@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from synopsis_exec.job.batch import Results, Rows
-from synopsis_exec.job.shape import Branch, Extension
-from synopsis_exec.job.source import Source, Target
+from streambound.synopsis_exec.job.batch import Results, Rows
+from streambound.synopsis_exec.job.shape import Branch, Extension
+from streambound.synopsis_exec.job.source import Source, Target
 
 
 class Synopsis:
@@ -63,6 +63,7 @@ TEXTS: frozenset[str] = frozenset()
 MOST = 2**63 - 1
 QUERY = ""
 SAVED: dict[str, str] = {}
+VERSION = ""
 RESULT = ""
 SINK: Target | None = None
 BAD: Target | None = None

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from synopsis_exec.job.arrow import COUNT
-from synopsis_exec.job.given import IN_COLUMNS
+from streambound.synopsis_exec.job.arrow import COUNT
+from streambound.synopsis_exec.job.given import IN_COLUMNS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

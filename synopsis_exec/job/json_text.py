@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from synopsis_exec.job.source import Source
+from streambound.synopsis_exec.job.reasons import reason_text
+from streambound.synopsis_exec.job.source import Source
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -23,15 +24,16 @@ def parse_json(source: Source, lines: DataFrame, records: bool = False, beside: 
     NULL and does not plainly say so, a second look at the object says whether it is missing or not of its type.
     ``beside`` it is `metadata`, whose columns are the row's, whatever the object says.
     """
-    tests = {"the record has no value": "value IS NULL"} if records else {}
-    tests |= {"not UTF-8": "NOT is_valid_utf8(value)", "not a JSON object": "row IS NULL OR size(parsed) <> 2"}
+    tests = {reason_text("no-value"): "value IS NULL"} if records else {}
+    tests[reason_text("not-utf8")] = "NOT is_valid_utf8(value)"
+    tests[reason_text("not-json")] = "row IS NULL OR size(parsed) <> 2"
     metadata = {column: kind for column, _, kind in source.metadata} if beside else {}
     inside = {column: reason for column, reason in source.missing.items() if column not in metadata}
     for column, reason in inside.items():
         key, absent = sql_text(column), f"row.{quoted(column)} IS NULL"
         if source.mark_columns and column not in source.mark_columns:
             absent += f" AND NOT {source.mark}"
-        tests[f"{column} is missing"] = f"{absent} AND NOT map_contains_key(fields, {key})"
+        tests[reason_text("missing-column", column=column)] = f"{absent} AND NOT map_contains_key(fields, {key})"
         tests[reason] = f"{absent} AND fields[{key}] IS NOT NULL"
     for column in metadata:
         tests[source.missing[column]] = f"metadata.{quoted(column)} IS NOT NULL AND row.{quoted(column)} IS NULL"
@@ -51,7 +53,8 @@ def parse_json(source: Source, lines: DataFrame, records: bool = False, beside: 
         .selectExpr("*", f"{row} AS row")
         .selectExpr("*", f"CASE WHEN {nulls} THEN {again} END AS fields")
     )
-    return rows.selectExpr(f"{raw} AS raw", "row", f"{reasons({**tests, **source.invalid})} AS reason")
+    place = ["place"] * ("place" in lines.columns)
+    return rows.selectExpr(f"{raw} AS raw", "row", f"{reasons({**tests, **source.invalid})} AS reason", *place)
 
 
 def plainly_null(column: str) -> str:

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from synopsis_exec.job.arrow import batch_of, together
-from synopsis_exec.job.batch import Times, rows_of_results
-from synopsis_exec.job.closed import Closed, closed
-from synopsis_exec.job.folding import AT_ONCE, SLICE
-from synopsis_exec.job.given import DISTINCT, IN_COLUMNS, KEY_PLACES, Kernel
-from synopsis_exec.job.result_lines import pieces, result_texts
+from streambound.synopsis_exec.job.arrow import batch_of, together
+from streambound.synopsis_exec.job.batch import Times, rows_of_results
+from streambound.synopsis_exec.job.closed import Closed, closed
+from streambound.synopsis_exec.job.folding import AT_ONCE, SLICE
+from streambound.synopsis_exec.job.given import DISTINCT, IN_COLUMNS, KEY_PLACES, Kernel
+from streambound.synopsis_exec.job.result_lines import pieces, result_texts
 
 Relations = dict[str, list[dict[str, Any]]]
 Tables = dict[str, list[Any]]

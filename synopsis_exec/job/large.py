@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from synopsis_exec.job.arrivals import Arrived
-from synopsis_exec.job.arrow import COUNT, no_rows, together
-from synopsis_exec.job.contracts import Spread
-from synopsis_exec.job.cuts import chosen, quantiles
-from synopsis_exec.job.folding import SLICE, Job, part
-from synopsis_exec.job.given import STREAMS
-from synopsis_exec.job.grouping import LEAST, MOST_OF_A_FEW, SAMPLE, once, worth_it
-from synopsis_exec.job.source import Source
+from streambound.synopsis_exec.job.arrivals import Arrived
+from streambound.synopsis_exec.job.arrow import COUNT, no_rows, together
+from streambound.synopsis_exec.job.contracts import Spread
+from streambound.synopsis_exec.job.cuts import chosen, quantiles
+from streambound.synopsis_exec.job.folding import SLICE, Job, part
+from streambound.synopsis_exec.job.given import STREAMS
+from streambound.synopsis_exec.job.grouping import LEAST, MOST_OF_A_FEW, SAMPLE, once, worth_it
+from streambound.synopsis_exec.job.source import Source
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -76,7 +76,7 @@ class LargeJob(Job):
         self.held = (kept,)
         rejected = kept.where("bad").toArrow().to_pylist()
         observed = observation.get
-        rows = kept.where("NOT bad").drop("part", "reason", "bad", "text")
+        rows = kept.where("NOT bad").drop("part", "reason", "bad", "text", "file", "place")
         left = self.counted(Left(rows, observed["number"], list(observed["parts"] or ()), no_rows()))
         self.seen = left.number, size
         return self.if_large(left), self.noted(rejected, observed)

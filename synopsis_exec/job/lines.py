@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from synopsis_exec.job.arrivals import Arrived, row_text
-from synopsis_exec.job.arrow import on_spark
-from synopsis_exec.job.cells import ENCODERS, is_written, schema_of_cells, within
-from synopsis_exec.job.given import STREAMS
-from synopsis_exec.job.near import MOST_BYTES, lines_near
-from synopsis_exec.job.source import Source
-from synopsis_exec.job.whole import good_rows, whole_columns
+from streambound.synopsis_exec.job.arrivals import Arrived, row_text
+from streambound.synopsis_exec.job.arrow import on_spark
+from streambound.synopsis_exec.job.cells import ENCODERS, is_written, schema_of_cells, within
+from streambound.synopsis_exec.job.given import STREAMS
+from streambound.synopsis_exec.job.near import MOST_BYTES, lines_near
+from streambound.synopsis_exec.job.source import Source
+from streambound.synopsis_exec.job.whole import good_rows, whole_columns
 
 UNPACKED = 8
 """How many bytes of lines there may be per byte of their files, before one knows."""

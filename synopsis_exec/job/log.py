@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from synopsis_exec.job.batch import Times
-from synopsis_exec.job.exact import added, narrowed, plus, running, totals
-from synopsis_exec.job.frame import (
+from streambound.synopsis_exec.job.batch import Times
+from streambound.synopsis_exec.job.exact import added, narrowed, plus, running, totals
+from streambound.synopsis_exec.job.frame import (
     Frame,
     Index,
     coded,
@@ -20,8 +20,8 @@ from synopsis_exec.job.frame import (
     renumbered,
     stacked,
 )
-from synopsis_exec.job.ordered import DENSE, Ordered, few, order_of, searched, sums_below
-from synopsis_exec.job.shape import Table
+from streambound.synopsis_exec.job.ordered import DENSE, Ordered, few, order_of, searched, sums_below
+from streambound.synopsis_exec.job.shape import Table
 
 Changes = list[tuple[Any, Any]]
 """Timestamps, and by how much the number of entries changes at each."""

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from synopsis_exec.job.exact import plus, product
-from synopsis_exec.job.frame import Frame, Index, indexed, matched, pairs, summed
-from synopsis_exec.job.log import Log, age
-from synopsis_exec.job.shape import Branch, Join, Term, Test, Transition
+from streambound.synopsis_exec.job.exact import plus, product
+from streambound.synopsis_exec.job.frame import Frame, Index, indexed, matched, pairs, summed
+from streambound.synopsis_exec.job.log import Log, age
+from streambound.synopsis_exec.job.shape import Branch, Join, Term, Test, Transition
 
 OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt,

@@ -18,11 +18,12 @@ from urllib.parse import unquote, urlparse
 
 import numpy as np
 
-from synopsis_exec.job.arrivals import PLACES, Arrived, as_columns, as_lines, declared_kinds
-from synopsis_exec.job.endpoints import located
-from synopsis_exec.job.given import STREAMS
-from synopsis_exec.job.reading import OF_PATTERNS, is_local, of_files
-from synopsis_exec.job.source import Source
+from streambound.synopsis_exec.job.arrivals import PLACES, Arrived, as_columns, as_lines, declared_kinds
+from streambound.synopsis_exec.job.endpoints import located, of_files
+from streambound.synopsis_exec.job.given import STREAMS
+from streambound.synopsis_exec.job.places import PLAIN
+from streambound.synopsis_exec.job.reading import OF_PATTERNS, is_local
+from streambound.synopsis_exec.job.source import Source
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -137,9 +138,6 @@ def files_of(scan: Any) -> Iterator[Any]:
 
 
 # --- lines ------------------------------------------------------------------------------------------------------------
-
-PLAIN = ("", ".json", ".jsonl", ".log", ".ndjson", ".txt")
-"""Ends of the names of files that are not compressed."""
 
 
 def lines_near(arrived: Arrived) -> list[Any] | None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from synopsis_exec.job.exact import LARGEST
+from streambound.synopsis_exec.job.exact import LARGEST
 
 DENSE = 1 << 12
 """Codes below this are always worth an array that they index."""

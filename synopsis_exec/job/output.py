@@ -11,7 +11,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, TextIO
 
-from synopsis_exec.job.source import JobError
+from streambound.synopsis_exec.job.source import JobError
 
 
 def json_lines(rows: list[dict[str, Any]]) -> str:

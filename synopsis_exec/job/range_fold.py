@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from synopsis_exec.job.arrow import batch_of, slices
-from synopsis_exec.job.batch import Results, Times, rows_of_results
-from synopsis_exec.job.columnar import Columnar
-from synopsis_exec.job.folding import SLICE
-from synopsis_exec.job.frame import Frame
-from synopsis_exec.job.given import DISTINCT, extensions
-from synopsis_exec.job.ranges import Change, after, combined, range_of
-from synopsis_exec.job.result_lines import write_results
+from streambound.synopsis_exec.job.arrow import batch_of, slices
+from streambound.synopsis_exec.job.batch import Results, Times, rows_of_results
+from streambound.synopsis_exec.job.columnar import Columnar
+from streambound.synopsis_exec.job.folding import SLICE
+from streambound.synopsis_exec.job.frame import Frame
+from streambound.synopsis_exec.job.given import DISTINCT, extensions
+from streambound.synopsis_exec.job.ranges import Change, after, combined, range_of
+from streambound.synopsis_exec.job.result_lines import write_results
 
 LINES = 1 << 16
 """How many results an executor makes into text at a time."""

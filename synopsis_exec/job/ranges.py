@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from synopsis_exec.job.batch import Rows, Times
-from synopsis_exec.job.exact import narrowed, plus, product
-from synopsis_exec.job.frame import Frame, indexed, matched, pairs, stacked, summed
-from synopsis_exec.job.matches import Matches, passing, valued
-from synopsis_exec.job.shape import Branch, Extension, Join, Transition
-from synopsis_exec.job.words import Words, usable
+from streambound.synopsis_exec.job.batch import Rows, Times
+from streambound.synopsis_exec.job.exact import narrowed, plus, product
+from streambound.synopsis_exec.job.frame import Frame, indexed, matched, pairs, stacked, summed
+from streambound.synopsis_exec.job.matches import Matches, passing, valued
+from streambound.synopsis_exec.job.shape import Branch, Extension, Join, Transition
+from streambound.synopsis_exec.job.words import Words, usable
 
 
 class Change(NamedTuple):

@@ -11,15 +11,19 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from synopsis_exec.job.endpoints import located, settings, with_remedy, with_servers
-from synopsis_exec.job.json_text import parse_json, quoted, reasons
-from synopsis_exec.job.source import JobError, Source
+from streambound.synopsis_exec.job.endpoints import located, of_files, settings, with_remedy, with_servers
+from streambound.synopsis_exec.job.json_text import parse_json, quoted, reasons
+from streambound.synopsis_exec.job.places import place_columns, quarantined, with_lines
+from streambound.synopsis_exec.job.reasons import reason_text
+from streambound.synopsis_exec.job.source import JobError, Source
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 FILES = ("avro", "csv", "json", "orc", "parquet", "text")
 """Formats that are nothing without a path: Spark reads no rows from nowhere."""
+PLACED = {"kafka": ("partition", "offset")}
+"""Format of a queue -> the columns that say where a record is."""
 OF_PATTERNS = "\\{}[]*?"
 """Characters that Spark takes for parts of a pattern in a path."""
 AS_THEY_ARE = "__globPaths__"
@@ -64,7 +68,7 @@ def rows_of(reader: Any, source: Source, options: argparse.Namespace, streaming:
     broken = {}
     schema = source.typed
     if source.format == "csv":
-        broken = {"not a row of the declared columns": "row._corrupt_record IS NOT NULL"}
+        broken = {reason_text("not-columns"): "row._corrupt_record IS NOT NULL"}
         schema += ", _corrupt_record STRING"
         if given.get("header") == "true":
             reader = reader.option("enforceSchema", given.get("enforceSchema", "false"))
@@ -113,7 +117,8 @@ def objects_of(reader: Any, source: Source, options: argparse.Namespace, streami
     else:
         kind = "text" if source.format == "json" else source.format
         rows = load(reader.options(**settings(source, options)).format(kind), located(source.path, options))
-        lines = rows.selectExpr(f"CAST({quoted(source.payload)} AS STRING) AS value", *metadata_of(rows, source))
+        value = f"CAST({quoted(source.payload)} AS STRING) AS value"
+        lines = rows.selectExpr(value, *metadata_of(rows, source), *place_of(rows, source))
     return not_blank(lines) if of_files(source, options) else lines
 
 
@@ -129,14 +134,15 @@ def metadata_of(rows: DataFrame, source: Source) -> list[str]:
     return [f"struct({', '.join(cells)}) AS metadata"]
 
 
+def place_of(rows: DataFrame, source: Source) -> list[str]:
+    """Where a record of a queue is, as `place`, as far as the source says it."""
+    columns = [name for name in PLACED.get(source.format or "", ()) if name in rows.columns]
+    return [f"struct({', '.join(map(quoted, columns))}) AS place"] if columns else []
+
+
 def not_blank(lines: DataFrame) -> DataFrame:
     """The lines that are rows of a file."""
     return lines.where("trim(value) <> ''")
-
-
-def of_files(source: Source, options: argparse.Namespace) -> bool:
-    """Whether a source's JSON objects are lines of files."""
-    return bool(options.input) or source.format in ("json", "text")
 
 
 def json_rows(source: Source, lines: DataFrame, options: argparse.Namespace) -> DataFrame:
@@ -250,16 +256,13 @@ def relation_rows(
         f"CASE WHEN reason IS NOT NULL THEN {text_of('raw', dict(rows.dtypes)['raw'])} END AS text",
         "reason",
         f"CASE WHEN reason IS NULL THEN {struct} END AS row",
+        *place_columns(rows, "reason IS NOT NULL"),
     )
     with failing(source, options):
         table = told.toArrow()
     good = [row for row in table.column("row").to_pylist() if row is not None]
-    texts, why = table.column("text").to_pylist(), table.column("reason").to_pylist()
-    bad = [
-        {"stream": source.name, "reason": reason, "row": text}
-        for text, reason in zip(texts, why, strict=True)
-        if reason is not None
-    ]
+    wrong = table.filter(table.column("reason").is_valid()).drop(["row"]).to_pylist()
+    bad = with_lines([quarantined("relation", source.name, row.pop("reason"), **row) for row in wrong], options)
     if source.most is not None and len(good) > source.most:
         what = f"relation {source.name} has {len(good)} rows, more than the catalog's rows = {source.most}"
         raise JobError("rows", what, 1)

@@ -8,9 +8,9 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from synopsis_exec.job.batch import Results
-from synopsis_exec.job.given import COLUMNS, TIME_TYPE, TYPES
-from synopsis_exec.job.output import json_value
+from streambound.synopsis_exec.job.batch import Results
+from streambound.synopsis_exec.job.given import COLUMNS, TIME_TYPE, TYPES
+from streambound.synopsis_exec.job.output import json_value
 
 PIECE = 1 << 16
 """How many results are made into lines at a time."""

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from synopsis_exec.job.batch import Results, Rows, Times, results_of_rows
-from synopsis_exec.job.given import COLUMNS, STREAMS, Synopsis
+from streambound.synopsis_exec.job.batch import Results, Rows, Times, results_of_rows
+from streambound.synopsis_exec.job.given import COLUMNS, STREAMS, Synopsis
 
 
 class RowWise:

@@ -12,15 +12,15 @@ import tempfile
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from synopsis_exec.job.arrivals import arriving
-from synopsis_exec.job.checking import check_arguments
-from synopsis_exec.job.endpoints import with_servers
-from synopsis_exec.job.files import is_uri
-from synopsis_exec.job.folding import Job
-from synopsis_exec.job.given import QUERY, STREAMS, Batches
-from synopsis_exec.job.reading import in_one_line, is_local
-from synopsis_exec.job.sinks import importable
-from synopsis_exec.job.source import JobError
+from streambound.synopsis_exec.job.arrivals import arriving
+from streambound.synopsis_exec.job.checking import check_arguments
+from streambound.synopsis_exec.job.endpoints import with_servers
+from streambound.synopsis_exec.job.files import is_uri
+from streambound.synopsis_exec.job.folding import Job
+from streambound.synopsis_exec.job.given import QUERY, STREAMS, Batches
+from streambound.synopsis_exec.job.reading import in_one_line, is_local
+from streambound.synopsis_exec.job.sinks import importable
+from streambound.synopsis_exec.job.source import JobError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -170,7 +170,10 @@ def main(argv: list[str] | None = None) -> int:
     try:
         check_arguments(options)
         importable(options)
-        run(session(), options, report)
+        report({"doing": "starting Spark"})
+        spark = session()
+        report({"doing": "reading the input"})
+        run(spark, options, report)
     except (JobError, OverflowError) as error:
         kind = error.kind if isinstance(error, JobError) else "overflow"
         if options.report == "json":

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 from hashlib import sha256
 from typing import Any
 
-from synopsis_exec.job.files import Files
-from synopsis_exec.job.given import SAVED
-from synopsis_exec.job.source import JobError
+from streambound.synopsis_exec.job.files import Files
+from streambound.synopsis_exec.job.owner import DIFFERENCES, FORMAT, of_job
+from streambound.synopsis_exec.job.source import JobError
 
-FORMAT = 3
-"""The layout of what is saved; a checkpoint with another one is refused."""
 BEGUN = "begun.json"
 """Says of which files the batch is that is being folded while Spark commits it."""
-MEANINGS = {
-    "format": "saved by a version of streambound that lays it out in another way",
-    "query": "of another query",
-    "catalog": "of another catalog",
-    "tables": "saved by a version of streambound that keeps other tables",
-    "sources": "of other sources",
-    "relations": "of other rows of the relations",
-}
 BEGIN_ANEW = "give this job a new directory: it then reads its sources from their start"
 
 
@@ -36,30 +27,36 @@ class Checkpoint:
     def __init__(self, files: Files) -> None:
         self.files = files
 
-    def claim(self, sources: Any, relations: Any) -> bool:
+    def claim(self, options: argparse.Namespace, relations: dict[str, list[dict[str, Any]]]) -> bool:
         """Take the directory for this job; whether it was new. Raises JobError when it belongs to another job."""
-        mine = {"format": FORMAT, **SAVED, "sources": digest(sources), "relations": digest(relations)}
+        mine = of_job(options, relations)
         text = self.files.read("job.json")
-        if text is None or (not self.states() and parsed(text) is None):
-            if self.files.read("fingerprint") is not None or self.states():
-                raise self.foreign(["format"])
+        theirs = parsed(text or "")
+        if theirs is None:
+            if there := [name for name in self.files.names("") if not name.startswith(".") and name != "job.json"]:
+                raise self.without_job(there)
             with self.files.written("job.json") as file:
                 json.dump(mine, file)
             return True
-        theirs = parsed(text)
-        if theirs is None:
-            raise self.damaged("job.json")
-        differing = [name for name in MEANINGS if theirs.get(name) != mine[name]]
-        if differing:
-            raise self.foreign(differing)
+        part = next((name for name in DIFFERENCES if theirs.get(name) != mine[name]), None)
+        if part is not None:
+            raise self.foreign(part, theirs, mine)
         return False
 
-    def foreign(self, differing: list[str]) -> JobError:
-        """The error for a directory of another job."""
-        what = ", ".join(MEANINGS[name] for name in differing)
-        return JobError(
-            "state", f"the checkpoint {self.files.path} is {what}; {BEGIN_ANEW}, or run the job that it belongs to", 2
-        )
+    def without_job(self, there: list[str]) -> JobError:
+        """The error for a directory that is not empty and does not say which job's it is."""
+        if "fingerprint" in there:
+            return self.foreign("format", {}, {"format": FORMAT})
+        if {"spark", "state"} & {*there}:
+            return self.damaged("job.json")
+        what = f"{self.files.path} is no checkpoint of a job: it holds {', '.join(there[:3])}"
+        return JobError("state", f"{what}; give --checkpoint a directory that is new or empty", 2)
+
+    def foreign(self, part: str, theirs: dict[str, Any], mine: dict[str, Any]) -> JobError:
+        """The error for a directory of another job: in which part, what is there, what this job has, the way out."""
+        found, way_out = DIFFERENCES[part](theirs, mine)
+        message = f"the checkpoint {self.files.path} cannot be continued: {found}; {way_out}, or {BEGIN_ANEW}"
+        return JobError("state", message, 2)
 
     def damaged(self, name: str) -> JobError:
         """The error for a file that is missing or was changed."""
@@ -162,9 +159,3 @@ def parsed(text: str) -> dict[str, Any] | None:
     except ValueError:
         return None
     return found if isinstance(found, dict) else None
-
-
-def digest(value: Any) -> str:
-    """A hash of what JSON can hold, whatever the order of its rows."""
-    rows = sorted(json.dumps(row, sort_keys=True) for row in value)
-    return sha256("\n".join(rows).encode()).hexdigest()

@@ -9,16 +9,19 @@ import traceback
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from synopsis_exec.job.endpoints import in_words, located, settings, with_remedy
-from synopsis_exec.job.files import SharedFiles
-from synopsis_exec.job.given import BAD, CALL, RESULT, SINK
-from synopsis_exec.job.reading import in_one_line
-from synopsis_exec.job.source import JobError, Target
+from streambound.synopsis_exec.job.endpoints import in_words, located, settings, with_remedy
+from streambound.synopsis_exec.job.files import SharedFiles
+from streambound.synopsis_exec.job.given import BAD, CALL, RESULT, SINK
+from streambound.synopsis_exec.job.reading import in_one_line
+from streambound.synopsis_exec.job.source import JobError, Target
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-BAD_ROW = "stream STRING, reason STRING, row STRING"
+BAD_ROW = (
+    "stream STRING, relation STRING, reason STRING, detail STRING, file STRING, line BIGINT, `partition` INT, "
+    "`offset` BIGINT, batch BIGINT, row STRING"
+)
 
 
 class Sinks:
@@ -76,7 +79,7 @@ class Sinks:
                 return
             rows = self.rows(part, schema)
             if target.format == "kafka":
-                rows = kafka_records(rows, batch)
+                rows = kafka_records(rows, batch, nulls=schema != BAD_ROW)
             writer = rows.write.format(target.format).options(**settings(target, self.options))
             if target.format == "kafka":
                 writer.save()
@@ -90,13 +93,13 @@ class Sinks:
             raise JobError("output", f"cannot write batch {batch} to {where}: {why}", 3) from error
 
 
-def kafka_records(rows: DataFrame, batch: int) -> DataFrame:
-    """Rows as JSON in Kafka's `value`; the headers `batch` and `row` are the same in a replay."""
+def kafka_records(rows: DataFrame, batch: int, nulls: bool = True) -> DataFrame:
+    """Rows as JSON in Kafka's `value`, with or without NULLs; the headers `batch` and `row` are those of a replay."""
     from pyspark.sql import functions as F
 
     headers = [("batch", F.lit(str(batch))), ("row", F.monotonically_increasing_id().cast("string"))]
     return rows.select(
-        F.to_json(F.struct("*"), {"ignoreNullFields": "false"}).alias("value"),
+        F.to_json(F.struct("*"), {"ignoreNullFields": str(not nulls).lower()}).alias("value"),
         F.array(
             *(F.struct(F.lit(name).alias("key"), text.cast("binary").alias("value")) for name, text in headers)
         ).alias("headers"),

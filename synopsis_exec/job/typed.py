@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from synopsis_exec.job.arrivals import PLACES, Arrived, per_source, said_of, with_rows
-from synopsis_exec.job.cells import within
-from synopsis_exec.job.given import STREAMS
-from synopsis_exec.job.json_text import quoted
-from synopsis_exec.job.near import columns_near
-from synopsis_exec.job.source import Source
-from synopsis_exec.job.whole import good_rows
+from streambound.synopsis_exec.job.arrivals import PLACES, Arrived, per_source, said_of, with_rows
+from streambound.synopsis_exec.job.cells import within
+from streambound.synopsis_exec.job.given import STREAMS
+from streambound.synopsis_exec.job.json_text import quoted
+from streambound.synopsis_exec.job.near import columns_near
+from streambound.synopsis_exec.job.source import Source
+from streambound.synopsis_exec.job.whole import good_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from synopsis_exec.job.arrow import SLOTS, schema_of
-from synopsis_exec.job.cells import wanted
-from synopsis_exec.job.given import STREAMS
-from synopsis_exec.job.source import Source
+from streambound.synopsis_exec.job.arrow import SLOTS, schema_of
+from streambound.synopsis_exec.job.cells import wanted
+from streambound.synopsis_exec.job.given import STREAMS
+from streambound.synopsis_exec.job.source import Source
 
 MOST_ROWS = 1 << 20
 """A batch after one with more rows is not fetched whole."""

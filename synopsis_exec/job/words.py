@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from synopsis_exec.job.batch import Rows
-from synopsis_exec.job.exact import integers
-from synopsis_exec.job.frame import Frame
-from synopsis_exec.job.matches import where
-from synopsis_exec.job.shape import Arriving, Branch, Test
+from streambound.synopsis_exec.job.batch import Rows
+from streambound.synopsis_exec.job.exact import integers
+from streambound.synopsis_exec.job.frame import Frame
+from streambound.synopsis_exec.job.matches import where
+from streambound.synopsis_exec.job.shape import Arriving, Branch, Test
 
 
 class Words:

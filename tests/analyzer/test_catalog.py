@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from analyzer.arrival import STRICT
-from analyzer.catalog import (
+from streambound.analyzer.arrival import STRICT
+from streambound.analyzer.catalog import (
     Catalog,
     Column,
     Counters,
@@ -22,12 +22,12 @@ from analyzer.catalog import (
     load_catalog,
     parse_catalog,
 )
-from analyzer.errors import CatalogError
-from analyzer.spans import Excerpt
-from analyzer.toml_lines import toml_lines
-from analyzer.types import Family, parse_type
-from analyzer.values import decode, encode_toml
-from tests.support.cases import Case, read_cases
+from streambound.analyzer.errors import CatalogError
+from streambound.analyzer.spans import Excerpt
+from streambound.analyzer.toml_lines import toml_lines
+from streambound.analyzer.types import Family, parse_type
+from streambound.analyzer.values import decode, encode_toml
+from support.cases import Case, read_cases
 
 CASES = read_cases("catalog.cases")
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
-from analyzer.boundedness import Facts
-from analyzer.closure import Sort, close, implied
-from analyzer.query import Attribute, Branch, Comparison, Op
-from preprocess.normalise import normalise
-from tests.support.cases import query_of
+from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.closure import Sort, close, implied
+from streambound.analyzer.query import Attribute, Branch, Comparison, Op
+from streambound.preprocess.normalise import normalise
+from support.cases import query_of
 
 HOLDS = {"<": int.__lt__, "<=": int.__le__, "=": int.__eq__, ">=": int.__ge__, ">": int.__gt__, "<>": int.__ne__}
 BOX = range(-9, 10)

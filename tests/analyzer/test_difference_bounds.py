@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from analyzer.difference_bounds import DifferenceBounds, Edge
+from streambound.analyzer.difference_bounds import DifferenceBounds, Edge
 
 VARIABLES = 3
 PAIRS = list(permutations(range(VARIABLES + 1), 2))

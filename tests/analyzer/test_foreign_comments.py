@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from analyzer.spans import SourceText
-from analyzer.statements import split_statements
+from streambound.analyzer.spans import SourceText
+from streambound.analyzer.statements import split_statements
 
 CONTINUED = "this comment ends with a backslash"
 TEMPLATE = "this is a comment of a template"

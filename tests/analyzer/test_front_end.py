@@ -8,15 +8,15 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from analyzer.errors import InputError
-from analyzer.lower import Lowered
-from analyzer.render import render
-from analyzer.rules import RULES, RULES_BY_CODE
-from analyzer.spans import SourceText
-from analyzer.sql_files import read_sql
-from analyzer.statements import split_statements
-from tests.support.cases import Case, canonical, finding, lowered, read_cases
-from tests.support.meaning import meaning
+from streambound.analyzer.errors import InputError
+from streambound.analyzer.lower import Lowered
+from streambound.analyzer.render import render
+from streambound.analyzer.rules import RULES, RULES_BY_CODE
+from streambound.analyzer.spans import SourceText
+from streambound.analyzer.sql_files import read_sql
+from streambound.analyzer.statements import split_statements
+from support.cases import Case, canonical, finding, lowered, read_cases
+from support.meaning import meaning
 
 CASES = read_cases("front_end.cases")
 
@@ -128,8 +128,8 @@ def only(sql: str) -> Lowered:
         ("SELECT a FROM S FOR UPDATE", "FOR UPDATE is outside the query language", ""),
         ("SELECT a FROM explode(S) AS S", "a table function in FROM is outside the query language", ""),
         ("SHOW TABLES", "SHOW is outside the query language", "a statement is a SELECT"),
-        ('SELECT a FROM S WHERE "a" = 1', "a string cannot be compared with a number", "write `a`"),
-        ('SELECT a FROM S WHERE a = "b"', "'b' is not a bigint", "write `b`"),
+        ('SELECT a FROM S WHERE "a" = 1', "'a' is not a whole number, as a bigint must be", "write `a`"),
+        ('SELECT a FROM S WHERE a = "b"', "'b' is not a whole number, as a bigint must be", "write `b`"),
         (
             "SELECT * FROM S",
             "an application timestamp in the select list is outside the query language",

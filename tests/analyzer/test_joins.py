@@ -1,83 +1,90 @@
-"""The joins of a branch against their definition, pair by pair."""
+"""Joins that are no inner ones, and times compared with columns that are none: what is said is true."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from itertools import permutations
+import pytest
 
-from hypothesis import assume, example, given
-from hypothesis import strategies as st
+from streambound.analyzer.diagnostics import Diagnostic
+from support.cases import lowered
+from support.choices import Choices
+from support.oracle import Oracle
+from support.streams import small_rows
 
-from analyzer.boundedness import Facts
-from analyzer.catalog import Kind
-from analyzer.closure import Sort
-from analyzer.query import Attribute
-from preprocess.normalise import normalise
-from tests.support.cases import query_of
-from tests.support.profiles import examples
-
-COLUMNS = ("S.a", "S.b", "T.a", "R.a", "U.a", "U.b")
-column = st.sampled_from(COLUMNS)
-conditions = st.tuples(column, st.sampled_from(["<", "<=", "="]), st.none() | column, st.integers(-1, 2))
+DOWNSTREAM = "a relation does not change: join the job's output with it"
+WAITS = "a row without a partner may still get one"
+ONE = "JOIN gives the same where no row has several partners, and always under SELECT DISTINCT"
 
 
-def facts_of(system: list[tuple[str, str, str | None, int]], ends: bool) -> Facts:
-    """The facts of some conditions; ``ends`` says that the stream T does."""
-    parts = [f"{x} {op} {c}" if y is None else f"{x} {op} {y} + {c}" for x, op, y, c in system]
-    parts += ["T.ts < 9"] * ends
-    tables = "S, T, R, S AS U"
-    (branch,) = query_of(f"SELECT {', '.join(COLUMNS)} FROM {tables} WHERE {' AND '.join(parts)}").branches
-    return Facts.of(replace(branch, where=normalise(branch.where)))
+def finding(sql: str) -> Diagnostic:
+    ((_, found),) = lowered(sql)
+    (diagnostic,) = found.diagnostics
+    return diagnostic
 
 
-@examples(300)
-@given(st.lists(conditions, min_size=2, max_size=8), st.booleans())
-@example([("S.a", "=", "R.a", 0), ("R.a", "=", "T.a", 0)], False)
-@example([("S.a", "<", "R.a", 0), ("R.a", "<", "T.a", 0), ("S.a", "<", "T.a", 2)], False)
-@example([("S.a", "=", "T.a", 1), ("T.a", "=", "U.a", 0), ("S.b", "<", "S.a", 0)], False)
-@example([("S.a", "=", "T.a", 1), ("T.a", "=", "U.a", 0), ("S.b", "<", "S.a", 0)], True)
-@example([("U.a", "=", "T.a", 1), ("S.b", "<", "U.a", 0)], True)
-@example([("S.a", "=", None, 1), ("S.a", "<", "T.a", 0)], False)
-def test_joins_are_the_bounds_that_follow_from_nothing_else(
-    system: list[tuple[str, str, str | None, int]], ends: bool
-) -> None:
-    facts = facts_of(system, ends)
-    assume(facts.closure.satisfiable)
-    matrix, nodes = facts.closure.bounds[Sort.DISCRETE], facts.closure.nodes
-    attributes = facts.closure.attributes(Sort.DISCRETE)
-    relations = [a for a in attributes if facts.branch.source(a.source).kind is Kind.RELATION]
-    static = [*relations, *(a for a in attributes if a.source == "T" and ends)]
+@pytest.mark.parametrize(
+    ("from_", "name", "token", "help"),
+    [
+        ("S LEFT SEMI JOIN R ON S.a = R.a", "LEFT SEMI JOIN", "LEFT", ONE),
+        ("S SEMI JOIN T ON S.a = T.a", "SEMI JOIN", "SEMI", ONE),
+        ("S LEFT JOIN R ON S.a = R.a", "LEFT JOIN", "LEFT", DOWNSTREAM),
+        ("S LEFT OUTER JOIN (SELECT a FROM R) AS q ON S.a = q.a", "LEFT OUTER JOIN", "LEFT", DOWNSTREAM),
+        ("R RIGHT JOIN S ON S.a = R.a", "RIGHT JOIN", "RIGHT", DOWNSTREAM),
+        ("S JOIN R ON S.a = R.a LEFT JOIN R AS q ON S.a = q.a", "LEFT JOIN", "LEFT", DOWNSTREAM),
+        ("S LEFT JOIN T ON S.a = T.a", "LEFT JOIN", "LEFT", WAITS),
+        ("S LEFT JOIN (SELECT R.a FROM R, T) AS q ON S.a = q.a", "LEFT JOIN", "LEFT", WAITS),
+        ("S JOIN R ON S.a = R.a RIGHT JOIN R AS q ON S.a = q.a", "RIGHT JOIN", "RIGHT", WAITS),
+        ("S FULL JOIN R ON S.a = R.a", "FULL JOIN", "FULL", WAITS),
+        ("S LEFT ANTI JOIN R ON S.a = R.a", "LEFT ANTI JOIN", "LEFT", "a relation does not change: leave out"),
+        ("S LEFT ANTI JOIN T ON S.a = T.a", "LEFT ANTI JOIN", "LEFT", WAITS),
+    ],
+)
+def test_a_join_is_named_at_its_token_with_a_reason(from_: str, name: str, token: str, help: str) -> None:
+    sql = f"SELECT S.a FROM {from_}"
+    found = finding(sql)
+    assert found.code == "SB110"
+    assert found.message == f"{name} is outside the query language"
+    assert sql[found.span.start : found.span.end] == token
+    assert found.help.startswith(help)
 
-    def follows(x: Attribute, middle: Attribute | None, y: Attribute) -> bool:
-        node = nodes[middle][1] if middle else 0
-        return matrix.implied_through(nodes[x][1], node, nodes[y][1])
 
-    def equals(x: Attribute) -> list[Attribute]:
-        return [m for m in attributes if facts.closure.equal(x, m)]
+@pytest.mark.parametrize(("body", "help"), [("SELECT * FROM R", DOWNSTREAM), ("SELECT a FROM S", WAITS)])
+def test_what_a_cte_reads_counts(body: str, help: str) -> None:
+    assert finding(f"WITH q AS ({body}) SELECT S.a FROM S LEFT JOIN q ON S.a = q.a").help.startswith(help)
+    assert finding(f"WITH R AS ({body}) SELECT S.a FROM S LEFT JOIN R ON S.a = R.a").help.startswith(help)
 
-    def stands(x: Attribute, y: Attribute) -> bool:
-        closure = facts.closure
-        others = [m for m in attributes if not closure.equal(x, m) and not closure.equal(m, y)]
-        between_streams = x not in relations and y not in relations
-        between_infinite = x not in static and y not in static
-        shared = {m.source for m in equals(x)} & {m.source for m in equals(y)} and not closure.equal(x, y)
-        return (
-            x.source != y.source
-            and x == min(m for m in equals(x) if m.source == x.source)
-            and y == min(m for m in equals(y) if m.source == y.source)
-            and not shared
-            and matrix.finite(nodes[x][1], nodes[y][1])
-            and not any(follows(x, m, y) for m in (None, *others))
-            and not (between_streams and any(follows(x, r, y) for r in relations))
-            and not (between_infinite and any(follows(x, f, y) for f in static))
-        )
 
-    expected = [(x, y) for x, y in permutations(attributes, 2) if stands(x, y)]
-    assert [(join.attribute, join.other) for join in facts.joins] == expected
-    assert all(join.equality == facts.closure.equal(join.attribute, join.other) for join in facts.joins)
-    for own in attributes:
-        assert facts.joins_on.get(own, ()) == tuple(j for j in facts.joins if own in (j.attribute, j.other))
-        same = facts.alike(own)
-        assert set(same) == {
-            y for y in attributes if y == own or (facts.closure.equal(own, y) and own in facts.closure.compared)
-        }
+def test_a_semi_join_may_be_a_join_under_distinct_and_with_one_partner() -> None:
+    sql = "SELECT DISTINCT S.a FROM S SEMI JOIN R ON S.a = R.a"
+    assert finding(sql).help == "write JOIN: under DISTINCT it gives the same"
+    catalog = {
+        "streams": {"S": {"timestamp": "ts", "columns": {"a": "bigint", "ts": "bigint"}}},
+        "relations": {"R": {"columns": {"a": "bigint"}}},
+    }
+    same = 0
+    for seed in range(30):
+        rows = small_rows(Choices.seeded(seed), catalog, 6)
+        oracle = Oracle(catalog, rows)
+        assert oracle.counts(sql) == oracle.counts(sql.replace("SEMI JOIN", "JOIN"))
+        rows["R"] = list({row["a"]: row for row in rows["R"]}.values())
+        oracle, bag = Oracle(catalog, rows), sql.replace("DISTINCT ", "")
+        found = oracle.counts(bag)
+        assert found == oracle.counts(bag.replace("SEMI JOIN", "JOIN"))
+        same += bool(found)
+    assert same > 10
+
+
+@pytest.mark.parametrize(
+    ("sql", "message", "constant"),
+    [
+        ("E WHERE E.at > E.seen", "E.at is an application time, and E.seen is not, though of type timestamp", "TIMEST"),
+        ("E AS x WHERE seen < at", "x.at is an application time, and x.seen is not, though of type timestamp", "TIMES"),
+        ("E, G WHERE E.at - G.seen < INTERVAL 1 DAY", "E.at is an application time, and G.seen is not, though", "TIME"),
+        ("E WHERE E.at = E.k", "E.at is an application time, and E.k is not, but of type bigint", "TIMESTAMP"),
+        ("S AS E, T WHERE T.c = E.ts", "E.ts is an application time, and T.c is not, though of type bigint", "an int"),
+    ],
+)
+def test_a_column_of_a_times_type_is_no_application_time(sql: str, message: str, constant: str) -> None:
+    found = finding(f"SELECT 1 AS one FROM {sql}")
+    assert found.code == "SB111"
+    assert found.message.startswith(message)
+    assert f"with a constant: {constant}" in found.help

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from analyzer import shortest_paths as module
-from analyzer.dense_paths import dense_paths, integers
-from analyzer.difference_bounds import DifferenceBounds
-from analyzer.shortest_paths import Edges, Rows, TooManySteps, eliminated, shortest_paths
-from tests.support.profiles import examples
+from streambound.analyzer import shortest_paths as module
+from streambound.analyzer.dense_paths import dense_paths, integers
+from streambound.analyzer.difference_bounds import DifferenceBounds
+from streambound.analyzer.shortest_paths import Edges, Rows, TooManySteps, eliminated, shortest_paths
+from support.profiles import examples
 
 NODES = 5
 LARGEST = 2**63

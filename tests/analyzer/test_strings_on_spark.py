@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from analyzer.query import Constant
-from tests.support.cases import query_of
+from streambound.analyzer.query import Constant
+from support.cases import query_of
 
 LITERALS = [
     "'it''s'",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from analyzer.symbols import symbol, symbols_in
-from tests.support.profiles import examples
+from streambound.analyzer.symbols import symbol, symbols_in
+from support.profiles import examples
 
 NAMES = st.text(alphabet="aR1_-_ é²", max_size=5)
 QUANTITIES = st.one_of(

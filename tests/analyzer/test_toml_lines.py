@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from analyzer.spans import SourceText
-from analyzer.toml_lines import toml_lines, toml_spans
-from tests.support.profiles import MORE
+from streambound.analyzer.spans import SourceText
+from streambound.analyzer.toml_lines import toml_lines, toml_spans
+from support.profiles import MORE
 
 TEXT = """\
 # a comment with [brackets] and a = b

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command_line import CATALOG
+from support.command_line import CATALOG
 
 
 @pytest.fixture

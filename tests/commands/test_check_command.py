@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-import cli
-from tests.support.command_line import BOUNDED, CATALOG, UNBOUNDED, call, write
+from streambound import cli
+from support.command_line import BOUNDED, CATALOG, UNBOUNDED, call, write
 
 
 def test_a_bounded_query_passes(project: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.support.command_line import BOUNDED, UNBOUNDED, call, write
+from support.command_line import BOUNDED, UNBOUNDED, call, write
 
 
 def test_a_name_that_fits_two_statements_is_refused(project: Path) -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-import cli
-from analyzer.rules import RULES
-from tests.support.command_line import BOUNDED, FIGURE2, UNBOUNDED, call, write
+from streambound import cli
+from streambound.analyzer.rules import RULES
+from support.command_line import BOUNDED, FIGURE2, UNBOUNDED, call, write
 
 STAGES = {
     "normal-form": "SELECT S.A, T.B",

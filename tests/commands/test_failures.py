@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command_line import BOUNDED, CATALOG, ROOT, UNBOUNDED, call, run_alone, write
+from support.command_line import BOUNDED, CATALOG, UNBOUNDED, call, run_alone, write
 
 BAD_INPUT = [
     ("missing file", ["check", "nowhere.sql"], 3, "nowhere.sql"),
@@ -33,6 +33,10 @@ BAD_INPUT = [
     ("an empty query", ["explain", ""], 2, "an empty argument names no query"),
     ("an empty standard input", ["check", "-"], 3, "no SQL statement"),
     ("a directory as output", ["run", "q.sql", "--output", "."], 2, ". is a directory"),
+    ("results that go nowhere", ["run", "q.sql"], 2, "--output FILE, or declare [sinks.q] in streams.toml"),
+    ("a file as checkpoint", ["run", "q.sql", "--checkpoint", "q.sql"], 2, "q.sql is a file: name a directory, which"),
+    ("a checkpoint below a file", ["run", "q.sql", "--checkpoint", "q.sql/x"], 2, "q.sql is a file"),
+    ("a file to keep the demo in", ["demo", "--keep", "q.sql"], 2, "q.sql is a file"),
     ("an output in no directory", ["run", "q.sql", "--output", "no/o.jsonl"], 2, "there is no directory no"),
     ("a job in no directory", ["compile", "q.sql", "-o", "no/job.py"], 2, "there is no directory no"),
     ("explaining a missing file", ["explain", "nowhere.sql"], 3, "nowhere.sql"),
@@ -90,7 +94,7 @@ def test_an_internal_error_is_reported_without_a_traceback(project: Path, monkey
     def broken(*_: object) -> None:
         raise RuntimeError("boom")
 
-    monkeypatch.setattr("gate.check_files.repeated_names", broken)
+    monkeypatch.setattr("streambound.gate.check_files.repeated_names", broken)
     result = call("check", write(project, BOUNDED))
     assert result.exit_code == 4
     assert "internal error: RuntimeError: boom" in result.output
@@ -101,7 +105,7 @@ def test_an_interruption_has_a_status_of_its_own(project: Path, monkeypatch: pyt
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("criteria.check.decide", interrupted)
+    monkeypatch.setattr("streambound.criteria.check.decide", interrupted)
     result = call("check", write(project, BOUNDED))
     assert result.exit_code == 130
     assert result.output == "streambound: interrupted\n"
@@ -127,7 +131,7 @@ def test_an_output_that_takes_no_more_is_one_clear_message(project: Path) -> Non
 
 def test_a_closed_pipe_is_quiet(project: Path) -> None:
     write(project, ";\n".join([UNBOUNDED] * 300))
-    command = f"{sys.executable} {ROOT / 'cli.py'} check q.sql | head -1"
+    command = f"{sys.executable} -m streambound check q.sql | head -1"
     done = subprocess.run(command, shell=True, cwd=project, capture_output=True, text=True, check=False)
     assert done.stdout.count("\n") == 1
     assert done.stderr == ""

@@ -7,13 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.support.command_line import BOUNDED, ROOT, write
+from support.command_line import BOUNDED, ROOT, write
 
 
 def test_checking_imports_nothing_heavy() -> None:
     program = (
         "import sys; sys.argv = ['streambound', 'check', 'examples/figure2/figure2.sql']\n"
-        "import cli\n"
+        "from streambound import cli\n"
         "try: cli.main()\n"
         "except SystemExit as stop: assert not stop.code, stop.code\n"
         "heavy = {'pyspark', 'py4j', 'sympy', 'networkx', 'numpy', 'pandas', 'pyarrow', 'rich', 'duckdb'}\n"
@@ -28,13 +28,13 @@ def test_explaining_needs_no_data_library(project: Path) -> None:
     write(project, BOUNDED)
     program = (
         "import sys; sys.argv = ['streambound', 'explain', 'q.sql']\n"
-        "import cli\n"
+        "from streambound import cli\n"
         "try: cli.main()\n"
         "except SystemExit as stop: assert not stop.code, stop.code\n"
         "loaded = {'pyspark', 'sympy', 'networkx', 'numpy', 'duckdb'} & {name.split('.')[0] for name in sys.modules}\n"
         "assert not loaded, loaded\n"
     )
     command = [sys.executable, "-c", program]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment = os.environ
     done = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from analyzer.boundedness import Facts
-from criteria.bound import bound, has_bound
-from criteria.set import set_violations
-from criteria.vocabulary import Verdict
-from criteria.witness_search import find_witness
-from tests.support.against_sql import printed_as_sql_says
-from tests.support.choices import Choices
-from tests.support.product import decided
-from tests.support.profiles import MORE
+from streambound.analyzer.boundedness import Facts
+from streambound.criteria.bound import bound, has_bound
+from streambound.criteria.set import set_violations
+from streambound.criteria.vocabulary import Verdict
+from streambound.criteria.witness_search import find_witness
+from support.against_sql import printed_as_sql_says
+from support.choices import Choices
+from support.product import decided
+from support.profiles import MORE
 
 CATALOG: dict[str, Any] = {
     "streams": {s: {"timestamp": "ts", "columns": dict.fromkeys(("A", "B", "ts"), "bigint")} for s in "XYZ"},
@@ -64,7 +64,7 @@ def test_extremes_between_anchors_are_kept_case_by_case() -> None:
         seen[f"{decision.verdict}"] += 1
         if decision.verdict is not Verdict.BOUNDED or not rejected:
             continue
-        assert find_witness(split, rejected) is None, sql
+        assert find_witness(split, rejected).witness is None, sql
         assert bound(split) is not None, sql
         seen["by cases"] += 1
         seen["relations"] += "R." in sql

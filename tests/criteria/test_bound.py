@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from criteria.bound import bound
-from tests.support.catalogs import PLAIN, Catalog, streams, with_domain, with_relation
-from tests.support.kernel import actual_sizes, formula_value
-from tests.support.product import decided
+from streambound.criteria.bound import bound
+from support.catalogs import PLAIN, Catalog, streams, with_domain, with_relation
+from support.kernel import actual_sizes, formula_value
+from support.product import decided
 
 RELATION = with_relation(PLAIN)
 RATED: Catalog = {

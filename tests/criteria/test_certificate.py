@@ -6,20 +6,20 @@ import json
 from typing import Any
 
 import pytest
+from criteria.test_verdict import SAME
 
-from criteria.bound import bound
-from criteria.certificate import certificate
-from criteria.vocabulary import Tier
-from recheck.validate import faults
-from tests.criteria.test_verdict import SAME
-from tests.support.catalogs import PLAIN, Catalog, streams, with_domain, with_relation
-from tests.support.certificates import plain
-from tests.support.choices import Choices
-from tests.support.kernel import _kernel, actual_sizes, formula_value, job_of, run_kernel
-from tests.support.product import decided
-from tests.support.profiles import MORE
-from tests.support.queries import Features, make_statement
-from tests.support.streams import adversarial_rows
+from streambound.criteria.bound import bound
+from streambound.criteria.certificate import certificate
+from streambound.criteria.vocabulary import Tier
+from streambound.recheck.validate import faults
+from support.catalogs import PLAIN, Catalog, streams, with_domain, with_relation
+from support.certificates import plain
+from support.choices import Choices
+from support.kernel import _kernel, actual_sizes, formula_value, job_of, run_kernel
+from support.product import decided
+from support.profiles import MORE
+from support.queries import Features, make_statement
+from support.streams import adversarial_rows
 
 OLDER = "FROM S, T WHERE S.ts > T.ts"
 RATED: Catalog = {"streams": {n: {**body, "max_per_timestamp": 2} for n, body in PLAIN["streams"].items()}}
@@ -144,7 +144,7 @@ EXTREMES: dict[str, list[Any]] = {
 
 def _state_bytes(decision: Any, catalog: Catalog, rows: Any) -> int:
     """The most bytes that a run's tables take in the job's state."""
-    from tests.support.encoding import encode_rows
+    from support.encoding import encode_rows
 
     encoded = encode_rows(catalog, rows)
     relations = {name: encoded.get(name, []) for name in catalog.get("relations", {})}

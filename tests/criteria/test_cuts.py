@@ -7,21 +7,21 @@ from typing import Any
 import pytest
 from hypothesis import assume, given
 
-from analyzer.catalog import catalog_from_mapping
-from criteria.bound import bound
-from criteria.vocabulary import Verdict
-from recheck.validate import faults
-from synopsis_exec.codegen import job_text
-from synopsis_exec.plan import make_plan
-from tests.support.catalogs import Catalog, streams, with_domain
-from tests.support.certificates import plain
-from tests.support.choices import Choices, drawn
-from tests.support.columnar import in_columns, row_by_row
-from tests.support.encoding import encode_rows
-from tests.support.kernel import _kernel, formula_value, job_of, run_kernel
-from tests.support.oracle import Oracle
-from tests.support.product import decided
-from tests.support.profiles import examples
+from streambound.analyzer.catalog import catalog_from_mapping
+from streambound.criteria.bound import bound
+from streambound.criteria.vocabulary import Verdict
+from streambound.recheck.validate import faults
+from streambound.synopsis_exec.codegen import job_text
+from streambound.synopsis_exec.plan import make_plan
+from support.catalogs import Catalog, streams, with_domain
+from support.certificates import plain
+from support.choices import Choices, drawn
+from support.columnar import in_columns, row_by_row
+from support.encoding import encode_rows
+from support.kernel import _kernel, formula_value, job_of, run_kernel
+from support.oracle import Oracle
+from support.product import decided
+from support.profiles import examples
 
 OLDER = "SELECT 1 AS one FROM S, T WHERE S.ts < T.ts"
 DENSE = streams("S T U", v="double", s="string")

@@ -6,13 +6,13 @@ import networkx as nx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analyzer.boundedness import Facts
-from analyzer.catalog import parse_catalog
-from analyzer.lower import lower
-from analyzer.spans import SourceText
-from analyzer.statements import split_statements
-from criteria.dependency_graph import DependencyGraph
-from preprocess.pipeline import derive
+from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.catalog import parse_catalog
+from streambound.analyzer.lower import lower
+from streambound.analyzer.spans import SourceText
+from streambound.analyzer.statements import split_statements
+from streambound.criteria.dependency_graph import DependencyGraph
+from streambound.preprocess.pipeline import derive
 
 NAMES = ("A", "B", "C", "D", "E")
 CATALOG = parse_catalog(

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from tests.support.catalogs import with_relation
-from tests.support.choices import Choices
-from tests.support.encoding import Row
-from tests.support.kernel import formula_value, run_kernel
-from tests.support.oracle import Oracle, expected, prefix_expected
-from tests.support.product import blamed, criterion, decided, spanned
-from tests.support.streams import adversarial_rows, small_rows
+from support.catalogs import with_relation
+from support.choices import Choices
+from support.encoding import Row
+from support.kernel import formula_value, run_kernel
+from support.oracle import Oracle, expected, prefix_expected
+from support.product import blamed, criterion, decided, spanned
+from support.streams import adversarial_rows, small_rows
 
 
 def _catalog(**columns: str) -> dict[str, Any]:

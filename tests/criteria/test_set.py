@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.catalogs import PLAIN, Catalog, streams, with_domain, with_relation
-from tests.support.product import blamed, criterion, decided, spanned
+from support.catalogs import PLAIN, Catalog, streams, with_domain, with_relation
+from support.product import blamed, criterion, decided, spanned
 
 RELATION = with_relation(PLAIN)
 TYPED = with_relation(streams(d="double", s="string", f="boolean"))

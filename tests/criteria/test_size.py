@@ -6,8 +6,8 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from criteria.size import Size, least, product, total
-from criteria.symbolic import symbolic
+from streambound.criteria.size import Size, least, product, total
+from streambound.criteria.symbolic import symbolic
 
 VALUES = {"c_S": 3, "c_T": 2, "rows_R": 7}
 

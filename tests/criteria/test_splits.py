@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.catalogs import streams
-from tests.support.product import blamed, decided
+from support.catalogs import streams
+from support.product import blamed, decided
 
 YZ = streams("Y Z", c="bigint")
 MADE_UP = "Y.a = Y.b AND (Z.b < Y.a OR Z.b >= Y.b)"

@@ -10,11 +10,11 @@ from collections import Counter
 
 import pytest
 
-from criteria.vocabulary import Verdict
-from tests.support.choices import Choices
-from tests.support.product import blamed, decided
-from tests.support.profiles import MORE
-from tests.support.small_queries import (
+from streambound.criteria.vocabulary import Verdict
+from support.choices import Choices
+from support.product import blamed, decided
+from support.profiles import MORE
+from support.small_queries import (
     SmallQuery,
     closed,
     grows_exponentially,

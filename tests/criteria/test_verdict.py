@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from criteria.bound import bound
-from criteria.verdict import Decision
-from tests.support.catalogs import PLAIN, streams, with_relation
-from tests.support.choices import Choices
-from tests.support.product import blamed, decided, spanned
-from tests.support.queries import Features, make_statement
+from streambound.criteria.bound import bound
+from streambound.criteria.verdict import Decision
+from support.catalogs import PLAIN, streams, with_relation
+from support.choices import Choices
+from support.product import blamed, decided, spanned
+from support.queries import Features, make_statement
 
 RELATION = with_relation(PLAIN)
 UNBOUNDED = "SELECT T.a FROM S, T WHERE S.ts > T.ts"

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from analyzer.catalog import catalog_from_mapping
-from analyzer.spans import SourceText
-from criteria.check import check_source
+from streambound.analyzer.catalog import catalog_from_mapping
+from streambound.analyzer.spans import SourceText
+from streambound.criteria.check import check_source
 
 COLUMNS = {"a": "bigint", "kind": "string", "ts": "bigint"}
 UNION = "SELECT S.a FROM S WHERE S.a = 1 UNION ALL SELECT T.a FROM T, S, R WHERE S.ts = T.ts AND R.a = T.a AND S.a = 1"

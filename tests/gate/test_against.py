@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-import cli
-from analyzer.catalog import parse_catalog
-from analyzer.spans import SourceText
-from criteria.check import check_source
-from criteria.vocabulary import Verdict
-from gate.globs import matches
-from gate.transitions import Change, transitions
-from reports.outcome import BoundText, Outcome, outcome
-from tests.support.git import commit, git
-from tests.support.profiles import MORE
+from streambound import cli
+from streambound.analyzer.catalog import parse_catalog
+from streambound.analyzer.spans import SourceText
+from streambound.criteria.check import check_source
+from streambound.criteria.vocabulary import Verdict
+from streambound.gate.globs import matches
+from streambound.gate.transitions import Change, transitions
+from streambound.reports.outcome import BoundText, Outcome, outcome
+from support.git import commit, git
+from support.profiles import MORE
 
 CATALOG = """\
 queries = ["queries/**/*.sql"]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-import cli
-from tests.support.git import commit, git
+from streambound import cli
+from support.git import commit, git
 
 CATALOG = """\
 queries = ["queries/**/*.sql"]

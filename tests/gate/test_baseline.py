@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.command_line import call
-from tests.support.profiles import MORE
+from support.command_line import call
+from support.profiles import MORE
 
 CATALOG = """
 queries = ["queries/*.sql"]
@@ -178,14 +178,14 @@ def test_what_was_not_analysed_cannot_be_recorded(project: Path) -> None:
 def test_an_entry_made_by_hand_accepts_nothing_that_was_not_analysed(project: Path) -> None:
     call("baseline", "create")
     write(project, "c.sql", "SELECT nope FROM S")
-    from analyzer.workspace import Workspace
-    from gate.baseline import (
+    from streambound.analyzer.workspace import Workspace
+    from streambound.gate.baseline import (
         Entry,
         baseline_text,
         read_baseline,
     )
-    from gate.check_files import Settings, check_files
-    from reports.fingerprint import fingerprints
+    from streambound.gate.check_files import Settings, check_files
+    from streambound.reports.fingerprint import fingerprints
 
     (item,) = check_files([Path("queries/c.sql")], Workspace(), Settings(repairs=0))
     known = read_baseline(project / BASELINE)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.catalog_texts import TWO_STREAMS
-from tests.support.command_line import call
+from support.catalog_texts import TWO_STREAMS
+from support.command_line import call
 
 BASELINE = "streambound-baseline.json"
 REJECTED = "SELECT T.b FROM S, T WHERE S.ts > T.ts"

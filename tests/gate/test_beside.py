@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 from lxml import etree
 
-from tests.support.command_line import call
+from support.command_line import call
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((ROOT / "docs" / "schemas" / "report.schema.json").read_text(encoding="utf-8"))

@@ -13,18 +13,18 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-import cli
-from analyzer.spans import SourceText
-from analyzer.workspace import Workspace
-from gate import cache as cache_module
-from gate import tasks
-from gate.cache import Cache, digest
-from gate.check_files import Settings, check_files
-from gate.outcome_json import from_json, to_json
-from reports.formats import FORMAT_NAMES
-from reports.outcome import Outcome
-from tests.support.catalog_texts import BOUNDED
-from tests.support.catalog_texts import TWO_STREAMS as CATALOG
+from streambound import cli
+from streambound.analyzer.spans import SourceText
+from streambound.analyzer.workspace import Workspace
+from streambound.gate import cache as cache_module
+from streambound.gate import tasks
+from streambound.gate.cache import Cache, digest
+from streambound.gate.check_files import Settings, check_files
+from streambound.gate.outcome_json import from_json, to_json
+from streambound.reports.formats import FORMAT_NAMES
+from streambound.reports.outcome import Outcome
+from support.catalog_texts import BOUNDED
+from support.catalog_texts import TWO_STREAMS as CATALOG
 
 ROOT = Path(__file__).parents[2]
 UNBOUNDED = "SELECT T.b FROM S, T WHERE S.ts > T.ts AND S.a = T.b"
@@ -172,7 +172,7 @@ def test_every_format_is_the_same_for_any_processes_cache_and_order_of_directori
 
 
 def test_every_format_is_the_same_for_any_hash_seed(files: list[Path], tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "cli", "check", *map(str, files), "--no-cache", "--catalog"]
+    command = [sys.executable, "-m", "streambound", "check", *map(str, files), "--no-cache", "--catalog"]
     outputs = []
     for seed in ("1", "2", "3"):
         subprocess.run(

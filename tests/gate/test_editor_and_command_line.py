@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from lsprotocol import types
+from reports.test_code_pages import Page
 
-import cli
-from analyzer.rules import RULES
-from tests.reports.test_code_pages import Page
-from tests.support.editor import Editor, play
+from streambound import cli
+from streambound.analyzer.rules import RULES
+from support.editor import Editor, play
 
 BASELINE = "known.json"
 NOT_HERE = {
@@ -70,7 +70,6 @@ QUERIES = {
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
     monkeypatch.chdir(tmp_path)
     settings, texts = SETTINGS, dict(QUERIES)
     for rule in RULES:

@@ -13,23 +13,24 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-import cli
-from analyzer.errors import InputError
-from gate.writing import write_texts
-from tests.support.command_line import call
-from tests.support.profiles import MORE
+from streambound import cli
+from streambound.analyzer.errors import InputError
+from streambound.gate.writing import write_texts
+from support.command_line import call
+from support.profiles import MORE
 
 CATALOG = """\
 # the streams of a shop
 [streams.S]
 timestamp = "ts"
-columns = { a = "bigint", b = "bigint", k = "tinyint", ts = "bigint" }
+columns = { a = "bigint", b = "bigint", k = "string", ts = "bigint" }
 
 [streams.T]
 timestamp = "ts"   # seconds
-columns = { a = "bigint", k = "tinyint", ts = "bigint" }
+columns = { a = "bigint", k = "string", ts = "bigint" }
 """
-SAFE = "SELECT T.k FROM S, T WHERE S.ts > T.ts"
+DECLARED = "SELECT DISTINCT T.k FROM S, T WHERE S.ts > T.ts AND S.k = T.k"
+"""Its best repair is one of the catalog, since no bound, window or relation is enough."""
 UNSAFE = "SELECT T.a FROM S, T WHERE S.ts > T.ts"
 BOUNDED = "SELECT S.a FROM S, T WHERE S.ts > T.ts"
 
@@ -51,14 +52,17 @@ def contents(project: Path) -> dict[str, bytes]:
 
 
 def test_fix_applies_what_is_safe_and_reports_what_is_left(project: Path) -> None:
-    write(project, f"-- name: one\n{SAFE};\n-- name: two\n{UNSAFE} -- behind\n")
+    """A suppression that nothing needs is safe to remove; whatever makes a query bounded changes its results."""
+    write(
+        project, f'-- streambound: allow SB201 reason="x"\n-- name: one\n{BOUNDED};\n-- name: two\n{UNSAFE} -- behind\n'
+    )
     result = call("check", "q.sql", "--fix")
     assert result.exit_code == 1
     assert "one: bounded" in result.stdout and "two: unbounded" in result.stdout
-    assert "q.sql:2:8: SB201 fixed: declare a range of T.k (safe)" in result.stderr
+    assert "fixed: remove the unused suppression (safe)" in result.stderr
     assert "1 query has repairs that change results: --unsafe --diff shows them" in result.stderr
-    assert (project / "q.sql").read_text() == f"-- name: one\n{SAFE};\n-- name: two\n{UNSAFE} -- behind\n"
-    assert (project / "streams.toml").read_text() == CATALOG + "domain.k = [-128, 127]\n"
+    assert (project / "q.sql").read_text() == f"-- name: one\n{BOUNDED};\n-- name: two\n{UNSAFE} -- behind\n"
+    assert (project / "streams.toml").read_text() == CATALOG
 
 
 def test_unsafe_applies_the_others(project: Path) -> None:
@@ -80,7 +84,7 @@ def test_a_bounded_query_and_its_file_stay_as_they_are(project: Path) -> None:
 @pytest.mark.parametrize("unsafe", [[], ["--unsafe"]])
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 def test_the_diff_changes_nothing_and_is_what_fix_does(project: Path, unsafe: list[str], newline: str) -> None:
-    sql = f'\ufeff-- streambound: allow SB202 reason="x"\n{SAFE}\n  AND T.k > S.k;\n\n\n\n{UNSAFE}'
+    sql = f'\ufeff-- streambound: allow SB203 reason="x"\n{DECLARED}\n  AND T.k > S.k;\n\n\n\n{UNSAFE}'
     write(project, sql.replace("\n", newline))
     before = contents(project)
     shown = call("check", "q.sql", "--diff", *unsafe)
@@ -102,8 +106,8 @@ def test_the_diff_changes_nothing_and_is_what_fix_does(project: Path, unsafe: li
 
 
 def test_what_a_comment_accepts_is_left_alone(project: Path) -> None:
-    allow = '-- streambound: allow SB201 reason="x"\n'
-    write(project, f"{allow}{SAFE};\n{allow}{UNSAFE}")
+    allow = '-- streambound: allow SB201{} reason="x"\n'
+    write(project, f"{allow.format(', SB203')}{DECLARED};\n{allow.format('')}{UNSAFE}")
     before = contents(project)
     assert call("check", "q.sql", "--fix", "--unsafe").exit_code == 0
     assert contents(project) == before
@@ -126,8 +130,8 @@ def test_two_queries_that_want_different_ranges_of_one_column_share_the_first(pr
 
 
 def test_files_that_cannot_be_read_do_not_keep_the_others_from_being_fixed(project: Path) -> None:
-    write(project, SAFE)
-    result = call("check", "q.sql", "missing.sql", "--fix")
+    write(project, DECLARED)
+    result = call("check", "q.sql", "missing.sql", "--fix", "--unsafe")
     assert result.exit_code == 3
     assert "domain.k" in (project / "streams.toml").read_text()
 
@@ -141,7 +145,7 @@ def test_files_that_cannot_be_read_do_not_keep_the_others_from_being_fixed(proje
     ],
 )
 def test_options_that_make_no_sense_together_are_refused(project: Path, options: list[str], message: str) -> None:
-    write(project, SAFE)
+    write(project, DECLARED)
     before = contents(project)
     result = call("check", "q.sql", *options)
     assert (result.exit_code, message in result.stderr) == (2, True)
@@ -149,7 +153,7 @@ def test_options_that_make_no_sense_together_are_refused(project: Path, options:
 
 
 def test_standard_input_cannot_be_fixed(project: Path) -> None:
-    result = CliRunner().invoke(cli.main, ["check", "-", "--fix"], input=SAFE)
+    result = CliRunner().invoke(cli.main, ["check", "-", "--fix"], input=DECLARED)
     assert (result.exit_code, "standard input cannot be fixed" in result.stderr) == (2, True)
 
 
@@ -209,17 +213,17 @@ def test_a_file_that_changed_meanwhile_is_not_overwritten(project: Path) -> None
 def test_a_file_that_may_not_be_written_is_an_error_and_nothing_is(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write(project, SAFE)
+    write(project, DECLARED)
     allowed = os.access
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "streams.toml" and allowed(path, mode))
     before = contents(project)
-    result = call("check", "q.sql", "--fix")
+    result = call("check", "q.sql", "--fix", "--unsafe")
     assert (result.exit_code, "may not be written" in result.stderr) == (3, True)
     assert contents(project) == before
 
 
 def test_a_full_disk_leaves_every_file_as_it_was(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(project, f'-- streambound: allow SB202 reason="x"\n{SAFE}')
+    write(project, f'-- streambound: allow SB202 reason="x"\n{DECLARED}')
     before, files = contents(project), []
 
     def synced(handle: int) -> None:
@@ -228,7 +232,7 @@ def test_a_full_disk_leaves_every_file_as_it_was(project: Path, monkeypatch: pyt
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, "fsync", synced)
-    result = call("check", "q.sql", "--fix")
+    result = call("check", "q.sql", "--fix", "--unsafe")
     assert (result.exit_code, "No space left on device; nothing was written" in result.stderr) == (3, True)
     assert len(files) == 2
     assert contents(project) == before
@@ -239,8 +243,8 @@ def test_mode_and_link_stay(project: Path) -> None:
     (project / "streams.toml").rename(project / "real" / "streams.toml")
     (project / "streams.toml").symlink_to("real/streams.toml")
     (project / "real" / "streams.toml").chmod(0o640)
-    write(project, SAFE)
-    assert call("check", "q.sql", "--fix").exit_code == 0
+    write(project, DECLARED)
+    assert call("check", "q.sql", "--fix", "--unsafe").exit_code == 0
     assert (project / "streams.toml").is_symlink()
     assert "domain.k" in (project / "real" / "streams.toml").read_text()
     assert stat.S_IMODE((project / "real" / "streams.toml").stat().st_mode) == 0o640

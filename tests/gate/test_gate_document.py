@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-import cli
+from streambound import cli
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TEXT = (ROOT / "docs" / "gate.md").read_text(encoding="utf-8")

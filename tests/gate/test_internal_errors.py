@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-import cli
-from analyzer import statements
-from analyzer.statements import Statement
-from criteria import check as criteria
-from gate import tasks
-from reports import outcome as reports
+from streambound import cli
+from streambound.analyzer import statements
+from streambound.analyzer.statements import Statement
+from streambound.criteria import check as criteria
+from streambound.gate import tasks
+from streambound.reports import outcome as reports
 
 STREAMS = """
 queries = ["*.sql"]

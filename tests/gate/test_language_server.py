@@ -11,10 +11,10 @@ import pytest
 from click.testing import CliRunner
 from lsprotocol import types
 
-import cli
-from tests.support.catalog_texts import BOUNDED
-from tests.support.catalog_texts import TWO_STREAMS as CATALOG
-from tests.support.editor import Editor, covered, edited, play
+from streambound import cli
+from support.catalog_texts import BOUNDED
+from support.catalog_texts import TWO_STREAMS as CATALOG
+from support.editor import Editor, covered, edited, play
 
 UNBOUNDED = "SELECT T.b AS `é漢😀`, T.b AS c FROM S, T\r\nWHERE S.ts > T.ts AND S.a > T.b"
 TEXT = f"-- 😀\n{BOUNDED};\n{UNBOUNDED};\nSELECT T.b, count(*) FROM T\n"
@@ -24,7 +24,6 @@ TEXT = f"-- 😀\n{BOUNDED};\n{UNBOUNDED};\nSELECT T.b, count(*) FROM T\n"
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "streams.toml").write_text(CATALOG, encoding="utf-8")
     (tmp_path / "q.sql").write_bytes(TEXT.encode())
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -125,7 +124,7 @@ def test_files_that_another_program_changes_are_watched(folder: Path) -> None:
 
 def test_without_pygls_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pygls", None)
-    monkeypatch.delitem(sys.modules, "gate.language_server", raising=False)
+    monkeypatch.delitem(sys.modules, "streambound.gate.language_server", raising=False)
     result = CliRunner().invoke(cli.main, ["lsp"])
     assert result.exit_code == 2
     assert "pip install 'streambound[lsp]'" in result.stderr

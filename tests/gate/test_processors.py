@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gate import processors
-from gate.cache import cache_directory
+from streambound.gate import processors
+from streambound.gate.cache import cache_directory
 
 
 @pytest.mark.parametrize(

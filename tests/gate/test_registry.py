@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-import cli
+from streambound import cli
 
 REGISTRY = Path(__file__).parents[2] / "examples" / "registry"
 

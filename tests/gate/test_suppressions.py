@@ -8,18 +8,21 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from analyzer.catalog import parse_catalog
-from analyzer.diagnostics import Diagnostic
-from analyzer.edits import applied
-from analyzer.rules import RULES
-from analyzer.spans import SourceText
-from criteria.check import check_source
-from gate.directives import Directive, directives
-from gate.policy import Policy
-from gate.suppressions import suppressed
-from reports.outcome import Outcome, outcome
-from tests.support.command_line import call
+from streambound.analyzer.catalog import parse_catalog
+from streambound.analyzer.diagnostics import Diagnostic
+from streambound.analyzer.edits import applied
+from streambound.analyzer.rules import RULES
+from streambound.analyzer.spans import SourceText
+from streambound.criteria.check import check_source
+from streambound.gate.directives import Directive, directives
+from streambound.gate.policy import Policy
+from streambound.gate.suppressions import suppressed
+from streambound.reports.outcome import Outcome, outcome
+from support.command_line import call
+from support.profiles import examples
 
 CATALOG_TEXT = """
 [streams.S]
@@ -161,6 +164,14 @@ BLOCK = '/* streambound: allow SB201 reason="x" */'
         (f"{UNBOUNDED};\n{UNBOUNDED} {ALLOW}", [1]),
         (f"{UNBOUNDED};\n{UNBOUNDED}; {ALLOW}", [1]),
         (f"{UNBOUNDED.replace(' FROM', f' {BLOCK} FROM')};{UNBOUNDED}", [0]),
+        (f"{UNBOUNDED}\n; {ALLOW}\n{UNBOUNDED}", [0]),
+        (f"{UNBOUNDED}\n{ALLOW}\n;\n{UNBOUNDED}", [0]),
+        (f"{UNBOUNDED} -- ;\n{ALLOW}\n;\n{UNBOUNDED}", [0]),
+        (f"{UNBOUNDED}\r\n;\r\n{ALLOW}\r\n{UNBOUNDED}", [1]),
+        (f"{UNBOUNDED}\r\n; {ALLOW}\r\n{UNBOUNDED}", [0]),
+        (f"{UNBOUNDED}\n;\n{UNBOUNDED}\n; {ALLOW}", [1]),
+        (f"{UNBOUNDED};\n{UNBOUNDED}\n{ALLOW}", [1]),
+        (f"{UNBOUNDED};\n;\n{ALLOW}\n{UNBOUNDED};;", [1]),
         (f"{ALLOW.replace('allow', 'allow-file')}\n{UNBOUNDED};\n{UNBOUNDED}", [0, 1]),
     ],
 )
@@ -175,6 +186,52 @@ def test_a_comment_is_about_one_statement(sql: str, accepted: list[int]) -> None
 def test_a_comment_behind_the_last_statement_is_an_error(line: str) -> None:
     (item,) = check(f"{UNBOUNDED};\n{line}")
     assert codes(item) == ["SB201", "SB411"]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        f"{UNBOUNDED};\n; {ALLOW}\n{UNBOUNDED}",
+        f"{UNBOUNDED};\n{ALLOW}\n;\n{UNBOUNDED}",
+        f"; {ALLOW}\n{UNBOUNDED};\n{UNBOUNDED}",
+        f"{UNBOUNDED};{UNBOUNDED};;{ALLOW}",
+    ],
+)
+def test_a_comment_between_semicolons_alone_is_an_error(sql: str) -> None:
+    items = check(sql)
+    assert not any(item.suppressed for item in items)
+    assert [code for item in items for code in codes(item)].count("SB411") == 1
+
+
+LINES = st.lists(
+    st.sampled_from(["", "-- c", "/* ; */", ALLOW, "; ", ";", "--;", UNBOUNDED, f"{UNBOUNDED};"]), max_size=9
+)
+
+
+@examples(200)
+@given(LINES, st.lists(st.sampled_from(["\n", "\r\n", "\n\n", " "]), min_size=9, max_size=9))
+def test_a_comment_hides_findings_only_of_the_statement_whose_semicolon_follows_it_or_is_on_its_line(
+    parts: list[str], between: list[str]
+) -> None:
+    """Told from how the text was put together: by counting semicolons, and the lines since the last of them."""
+    text, piece, line, ended = "", 0, 0, -1
+    statement_of: list[int] = []
+    about: set[int] = set()
+    for part, blank in zip(parts, between, strict=False):
+        comment = part.startswith("--")
+        if part.startswith(UNBOUNDED):
+            if text.count(UNBOUNDED) and statement_of[-1] == piece:
+                return  # two statements without a semicolon between them
+            statement_of.append(piece)
+        if part == ALLOW:
+            about |= {piece - 1} if ended == line else {piece}
+        if part.rstrip().endswith(";") and not comment:
+            piece, ended = piece + 1, line
+        text += part + ("\n" if comment and blank == " " else blank)
+        line = text.count("\n")
+    if statement_of:
+        hidden = {statement_of[i] for i, item in enumerate(check(text)) if codes(item).count("SB201") == 0}
+        assert hidden == about & set(statement_of)
 
 
 def test_a_statements_own_comment_comes_before_the_files() -> None:

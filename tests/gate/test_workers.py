@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-import cli
-from gate import processors, tasks
-from tests.support.catalog_texts import BOUNDED
-from tests.support.catalog_texts import TWO_STREAMS as CATALOG
+from streambound import cli
+from streambound.gate import processors, tasks
+from support.catalog_texts import BOUNDED
+from support.catalog_texts import TWO_STREAMS as CATALOG
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = 12
@@ -78,13 +78,12 @@ def test_workers_that_die_at_once_fail_the_run(project: Path, monkeypatch: pytes
 
 SLOW = """
 import sys, time
-sys.path.insert(0, {root!r})
-from gate import processors, tasks
+from streambound.gate import processors, tasks
 def slow(task, workspace):
     print("judging", __import__("os").getpid(), flush=True)
     time.sleep(1000)
 tasks.result = slow
-import cli
+from streambound import cli
 cli.main(["check", "--no-cache", "-j", "3"])
 """
 
@@ -92,7 +91,7 @@ cli.main(["check", "--no-cache", "-j", "3"])
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
 def test_workers_end_with_the_check_that_started_them(project: Path, how: signal.Signals) -> None:
     script = project / "slow.py"
-    script.write_text(SLOW.format(root=str(ROOT)), encoding="utf-8")
+    script.write_text(SLOW, encoding="utf-8")
     with subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True) as check:
         assert check.stdout is not None
         workers = [int(check.stdout.readline().split()[1]) for _ in range(3)]

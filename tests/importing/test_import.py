@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-import cli
-from analyzer.catalog import Catalog, Kind, parse_catalog
-from tests.support.profiles import MORE
+from streambound import cli
+from streambound.analyzer.catalog import Catalog, Kind, parse_catalog
+from support.profiles import MORE
 
 
 @pytest.fixture(autouse=True)
@@ -320,8 +320,8 @@ def test_a_missing_file() -> None:
 
 
 def test_a_session_without_java_says_so(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "cli", "catalog", "import", "--from", "session"]
-    environment = {**os.environ, "JAVA_HOME": str(tmp_path), "PYTHONPATH": str(Path(__file__).parents[2])}
+    command = [sys.executable, "-m", "streambound", "catalog", "import", "--from", "session"]
+    environment = {**os.environ, "JAVA_HOME": str(tmp_path)}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr.startswith("streambound: error: JAVA_HOME is ") and "internal error" not in done.stderr

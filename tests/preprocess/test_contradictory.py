@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
-from preprocess.contradictory import contradictory
-from tests.support.choices import Choices
-from tests.support.product import lowered
-from tests.support.profiles import MORE
+from streambound.preprocess.contradictory import contradictory
+from support.choices import Choices
+from support.product import lowered
+from support.profiles import MORE
 
 NAMES = "abcd"
 OPS = {"<>": "!=", "<": "<", "<=": "<="}

@@ -7,18 +7,18 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from analyzer.catalog import Kind, parse_catalog
-from analyzer.closure import Sort, close
-from analyzer.difference_bounds import DifferenceBounds
-from analyzer.lower import lower
-from analyzer.query import Attribute, Branch, Comparison, Op
-from analyzer.render import render_branch
-from analyzer.spans import SourceText
-from analyzer.statements import split_statements
-from preprocess.count_lto import count_lto, weak_orders
-from preprocess.derive_lto import derive_lto
-from preprocess.pipeline import derive
-from tests.support.cases import Case, query_of, read_cases
+from streambound.analyzer.catalog import Kind, parse_catalog
+from streambound.analyzer.closure import Sort, close
+from streambound.analyzer.difference_bounds import DifferenceBounds
+from streambound.analyzer.lower import lower
+from streambound.analyzer.query import Attribute, Branch, Comparison, Op
+from streambound.analyzer.render import render_branch
+from streambound.analyzer.spans import SourceText
+from streambound.analyzer.statements import split_statements
+from streambound.preprocess.count_lto import count_lto, weak_orders
+from streambound.preprocess.derive_lto import derive_lto
+from streambound.preprocess.pipeline import derive
+from support.cases import Case, query_of, read_cases
 
 EIGHT = ", ".join(f'a{j} = "bigint"' for j in range(8))
 WIDE = parse_catalog(

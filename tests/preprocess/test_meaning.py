@@ -12,16 +12,16 @@ import sqlglot
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from analyzer.catalog import parse_catalog
-from analyzer.lower import lower
-from analyzer.query import Query
-from analyzer.render import render
-from analyzer.spans import SourceText
-from analyzer.statements import split_statements
-from preprocess.normalise import normalise, not_true
-from preprocess.pipeline import derive
-from preprocess.split_disjunctions import split_disjunctions
-from preprocess.split_unequal import split_unequal
+from streambound.analyzer.catalog import parse_catalog
+from streambound.analyzer.lower import lower
+from streambound.analyzer.query import Query
+from streambound.analyzer.render import render
+from streambound.analyzer.spans import SourceText
+from streambound.analyzer.statements import split_statements
+from streambound.preprocess.normalise import normalise, not_true
+from streambound.preprocess.pipeline import derive
+from streambound.preprocess.split_disjunctions import split_disjunctions
+from streambound.preprocess.split_unequal import split_unequal
 
 COLUMNS = 'row = "bigint", a = "bigint", b = "bigint", x = "double", f = "boolean", s = "string", ts = "bigint"'
 CATALOG = parse_catalog(

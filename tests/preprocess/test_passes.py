@@ -5,19 +5,19 @@ from dataclasses import replace
 
 import pytest
 
-from analyzer.errors import UsageError
-from analyzer.query import Query
-from analyzer.render import render
-from preprocess.contradictory_alternatives import contradictory_alternatives
-from preprocess.drop_unsatisfiable import drop_unsatisfiable
-from preprocess.merge_timestamps import merge_timestamps
-from preprocess.normalise import normalise
-from preprocess.pipeline import PASSES, derive
-from preprocess.rename_finite import rename_finite
-from preprocess.split_disjunctions import MOST_BRANCHES, split_disjunctions
-from preprocess.split_unequal import split_unequal
-from tests.support.cases import Case, finding, query_of, read_cases
-from tests.support.meaning import meaning
+from streambound.analyzer.errors import UsageError
+from streambound.analyzer.query import Query
+from streambound.analyzer.render import render
+from streambound.preprocess.contradictory_alternatives import contradictory_alternatives
+from streambound.preprocess.drop_unsatisfiable import drop_unsatisfiable
+from streambound.preprocess.merge_timestamps import merge_timestamps
+from streambound.preprocess.normalise import normalise
+from streambound.preprocess.pipeline import PASSES, derive
+from streambound.preprocess.rename_finite import rename_finite
+from streambound.preprocess.split_disjunctions import MOST_BRANCHES, split_disjunctions
+from streambound.preprocess.split_unequal import split_unequal
+from support.cases import Case, finding, query_of, read_cases
+from support.meaning import meaning
 
 
 def normalised(query: Query) -> Query:
@@ -88,7 +88,7 @@ def test_the_registry_is_the_papers_order() -> None:
 
 
 def test_a_pass_out_of_order_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("preprocess.pipeline.PASSES", PASSES[1:])
+    monkeypatch.setattr("streambound.preprocess.pipeline.PASSES", PASSES[1:])
     with pytest.raises(ValueError, match=r"satisfiable_branches needs \['conjunctive'\] first"):
         _ = derive(query_of("SELECT a FROM S")).split
 
@@ -136,7 +136,7 @@ def test_too_many_branches(monkeypatch: pytest.MonkeyPatch) -> None:
     clauses = [f"(S{i}.{c} = 1 OR S{i}.{c} = 5)" for i in range(8) for c in columns]
     sql = f"SELECT S0.a FROM {', '.join(f'S AS S{i}' for i in range(8))} WHERE {' AND '.join(clauses)}"
     assert 2 ** len(clauses) > MOST_BRANCHES
-    monkeypatch.setattr("preprocess.split_disjunctions.MOST_BRANCHES", 100)
+    monkeypatch.setattr("streambound.preprocess.split_disjunctions.MOST_BRANCHES", 100)
     with pytest.raises(UsageError, match="more than 100 disjoint branches") as caught:
         split_disjunctions(query_of(sql))
     assert caught.value.line == 1 and caught.value.remedy

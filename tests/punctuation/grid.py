@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from punctuation.pattern import Constant, Empty, Listed, Pattern, Range, Wildcard
-from tests.support.choices import Choices
+from streambound.punctuation.pattern import Constant, Empty, Listed, Pattern, Range, Wildcard
+from support.choices import Choices
 
 ENDS = (0, 1, 2)
 """The values that patterns name; the grid has values between and beyond them."""

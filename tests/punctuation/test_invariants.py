@@ -12,21 +12,21 @@ from itertools import chain, combinations, product
 from typing import Any
 
 from hypothesis import given
+from punctuation.grid import GRID, ORDERED, Said, Stream, after, stream
 
-from punctuation.duplicate_elimination import (
+from streambound.punctuation.duplicate_elimination import (
     duplicate_elimination_keep,
     duplicate_elimination_pass,
     duplicate_elimination_propagation,
 )
-from punctuation.join import join_keep, join_pass, join_propagation
-from punctuation.match import match
-from punctuation.project import project_keep, project_pass, project_propagation
-from punctuation.select import select_keep, select_pass, select_propagation
-from punctuation.sort import initial, sort_keep, sort_pass, sort_propagation, sort_propagation_out_of_order
-from punctuation.union import union_keep, union_pass, union_propagation
-from tests.punctuation.grid import GRID, ORDERED, Said, Stream, after, stream
-from tests.support.choices import Choices, drawn
-from tests.support.profiles import examples
+from streambound.punctuation.join import join_keep, join_pass, join_propagation
+from streambound.punctuation.match import match
+from streambound.punctuation.project import project_keep, project_pass, project_propagation
+from streambound.punctuation.select import select_keep, select_pass, select_propagation
+from streambound.punctuation.sort import initial, sort_keep, sort_pass, sort_propagation, sort_propagation_out_of_order
+from streambound.punctuation.union import union_keep, union_pass, union_propagation
+from support.choices import Choices, drawn
+from support.profiles import examples
 
 Row = tuple[Any, ...]
 Rows = Sequence[Row]

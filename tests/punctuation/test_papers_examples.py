@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from punctuation.combine import combine
-from punctuation.duplicate_elimination import duplicate_elimination_keep
-from punctuation.join import join_keep, join_pass, join_propagation
-from punctuation.match import match, set_match
-from punctuation.pattern import Constant, Empty, Listed, Range, Wildcard
-from punctuation.project import project_propagation
-from punctuation.select import select_pass, select_propagation
-from punctuation.sort import initial, sort_keep, sort_pass, sort_propagation, sort_propagation_out_of_order
-from punctuation.union import union_pass, union_propagation
+from streambound.punctuation.combine import combine
+from streambound.punctuation.duplicate_elimination import duplicate_elimination_keep
+from streambound.punctuation.join import join_keep, join_pass, join_propagation
+from streambound.punctuation.match import match, set_match
+from streambound.punctuation.pattern import Constant, Empty, Listed, Range, Wildcard
+from streambound.punctuation.project import project_propagation
+from streambound.punctuation.select import select_pass, select_propagation
+from streambound.punctuation.sort import initial, sort_keep, sort_pass, sort_propagation, sort_propagation_out_of_order
+from streambound.punctuation.union import union_pass, union_propagation
 
 ALL = Wildcard()
 

@@ -7,11 +7,12 @@ from itertools import product
 
 import pytest
 from hypothesis import given
+from punctuation.grid import GRID, Said, said
 
-import punctuation.pattern
-from punctuation.combine import combine, combine_sets, is_empty
-from punctuation.match import match, set_match
-from punctuation.pattern import (
+from streambound.punctuation import pattern as pattern_module
+from streambound.punctuation.combine import combine, combine_sets, is_empty
+from streambound.punctuation.match import match, set_match
+from streambound.punctuation.pattern import (
     Constant,
     Empty,
     Listed,
@@ -22,13 +23,12 @@ from punctuation.pattern import (
     is_empty_pattern,
     match_pattern,
 )
-from tests.punctuation.grid import GRID, Said, said
-from tests.support.choices import Choices, drawn
-from tests.support.profiles import examples
+from support.choices import Choices, drawn
+from support.profiles import examples
 
 
 def test_doctests() -> None:
-    assert doctest.testmod(punctuation.pattern).failed == 0
+    assert doctest.testmod(pattern_module).failed == 0
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from criteria.certificate import certificate, to_json
-from recheck.validate import faults
-from tests.support.wide_families import WIDE, wide_bound
+from streambound.criteria.certificate import certificate, to_json
+from streambound.recheck.validate import faults
+from support.wide_families import WIDE, wide_bound
 
 
 def _without_an_attribute(table: dict[str, Any]) -> bool:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import random
 from collections import Counter
 
-from criteria.bound import Bound, bound
-from criteria.verdict import Decision
-from criteria.vocabulary import Verdict
-from tests.support.certificates import rejections
-from tests.support.choices import Choices
-from tests.support.finite_queries import make_clipped_query
-from tests.support.mutations import mutations
-from tests.support.product import decided
-from tests.support.profiles import MORE
-from tests.support.small_queries import SmallQuery
-from tests.support.twins import stores_too_little
+from streambound.criteria.bound import Bound, bound
+from streambound.criteria.verdict import Decision
+from streambound.criteria.vocabulary import Verdict
+from support.certificates import rejections
+from support.choices import Choices
+from support.finite_queries import make_clipped_query
+from support.mutations import mutations
+from support.product import decided
+from support.profiles import MORE
+from support.small_queries import SmallQuery
+from support.twins import stores_too_little
 
 LAYOUTS_AT_A_TIME = 3
 

@@ -8,19 +8,19 @@ from dataclasses import replace
 
 import pytest
 
-from criteria.bound import Bound, bound
-from criteria.tables import Table
-from criteria.verdict import Decision
-from criteria.vocabulary import Verdict
-from tests.support.catalogs import streams
-from tests.support.certificates import rejections
-from tests.support.choices import Choices
-from tests.support.mutations import Mutation, mutations
-from tests.support.product import decided
-from tests.support.profiles import MORE
-from tests.support.queries import Features, make_statement
-from tests.support.small_queries import Constraint, SmallQuery, as_set, make_small_query, small_query
-from tests.support.twins import stores_too_little
+from streambound.criteria.bound import Bound, bound
+from streambound.criteria.tables import Table
+from streambound.criteria.verdict import Decision
+from streambound.criteria.vocabulary import Verdict
+from support.catalogs import streams
+from support.certificates import rejections
+from support.choices import Choices
+from support.mutations import Mutation, mutations
+from support.product import decided
+from support.profiles import MORE
+from support.queries import Features, make_statement
+from support.small_queries import Constraint, SmallQuery, as_set, make_small_query, small_query
+from support.twins import stores_too_little
 
 HARMLESS = (
     "drop a clip", "move a clip outwards", "end later", "expire later", "saturate later", "never expire",

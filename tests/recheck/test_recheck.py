@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from analyzer.spans import SourceText
-from analyzer.statements import Statement, split_statements
-from cli import main
-from criteria.bound import bound
-from recheck.distances import ContradictionError, Distances
-from recheck.formula import evaluate
-from recheck.validate import faults
-from tests.support.catalogs import PLAIN, streams, with_domain
-from tests.support.certificates import plain, rejections
-from tests.support.product import decided
+from streambound.analyzer.spans import SourceText
+from streambound.analyzer.statements import Statement, split_statements
+from streambound.cli import main
+from streambound.criteria.bound import bound
+from streambound.recheck.distances import ContradictionError, Distances
+from streambound.recheck.formula import evaluate
+from streambound.recheck.validate import faults
+from support.catalogs import PLAIN, streams, with_domain
+from support.certificates import plain, rejections
+from support.product import decided
 
 CATALOG = '[streams]\nS = { timestamp = "ts", columns = { a = "bigint", ts = "bigint" } }\n' \
           'T = { timestamp = "ts", columns = { a = "bigint", ts = "bigint" } }\n'  # fmt: skip
@@ -78,7 +78,7 @@ def test_a_file_is_split_once_for_all_its_queries(report: Path, monkeypatch: pyt
         split.append(source.file)
         return split_statements(source)
 
-    monkeypatch.setattr("recheck.report.split_statements", counted)
+    monkeypatch.setattr("streambound.recheck.report.split_statements", counted)
     result = _run("recheck", "-", text=text)
     assert (result.exit_code, result.output.count("holds")) == (0, 10), result.output
     assert split == ["p.sql", "q.sql"]
@@ -153,7 +153,7 @@ def test_a_certificate_of_another_shape_is_rejected_not_a_crash() -> None:
     "text", ["", "c_S +", "c_T", "c_S ** 2", "print(1)", "min(3)", "'a'", "c_S if 1 else 2", "1.5"]
 )
 def test_no_formula(text: str) -> None:
-    from recheck.claims import RejectedError
+    from streambound.recheck.claims import RejectedError
 
     with pytest.raises(RejectedError):
         evaluate(text, {"c_S": 3})
@@ -217,3 +217,49 @@ def test_values_of_a_list_moved_by_an_offset_are_no_wider_than_integers() -> Non
     found = bound(decision.derivation.split)
     assert found is not None
     assert not rejections(decision, found)
+
+
+# --- what a report says -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rate", "formula", "value", "tier"),
+    [
+        ("", "10*c_T", 10**9, "constant"),  # nothing says how many tuples share a timestamp
+        ("", "10*c_T", 10**9, "rate-window"),
+        ("", "10*c_T", None, "constant"),
+        ("", "min(10*c_T, 20000000)", 20_000_000, "constant"),
+        ("", "min(10*c_T, 20000000)", 20_000_000, "rate-window"),
+        ("", f"min(10*c_T, {10**300})", 10**300, "constant"),
+        ("", f"10*c_T - max(0, c_T - {10**300})", None, "rate-window"),
+        ("max_per_timestamp = 3,", "10*c_T", 29, "rate-window"),
+        ("max_per_timestamp = 3,", "10*c_T", 31, "rate-window"),
+        ("max_per_timestamp = 3,", "10*c_T", None, "rate-window"),
+        ("max_per_timestamp = 3,", "10*c_T", 30, "constant"),
+    ],
+)
+def test_what_no_certificate_proves(report: Path, rate: str, formula: str, value: int | None, tier: str) -> None:
+    """Numbers, formulas and tier are worked out from the query and the catalog, wherever the report says them."""
+    Path("streams.toml").write_text(CATALOG.replace('T = { timestamp = "ts",', f'T = {{ timestamp = "ts", {rate}'))
+    Path("q.sql").write_text("SELECT T.a FROM S, T WHERE S.ts > T.ts AND S.ts <= T.ts + 10")
+    text = _run("check", "q.sql", "--format", "json").output
+    assert _run("recheck", "-", text=text).exit_code == 0
+    document = json.loads(text)
+    item = document["queries"][0]
+    assert item["tier"] == "rate-window"
+    table = item["certificate"]["branches"][0]["tables"][0]
+    assert table["entries"]["formula"] == "10*c_T"
+    old = item["bound"]["entries"]
+    for amount in (table["entries"], item["certificate"]["entries"]):
+        amount["formula"], amount["value"] = formula, value
+    table["count"]["size"] = formula
+    item["bound"] = {"entries": value, "formula": formula}
+    item["tier"] = tier
+    for amount in (table["bytes"], item["certificate"]["bytes"]):
+        each, own = table["bytes_per_entry"], len('"{T}": [], ')
+        if formula != "10*c_T":
+            amount["formula"] = f"{each}*{formula} + {own}"
+        if value != old:
+            amount["value"] = None if value is None else each * value + own
+    result = _run("recheck", "-", text=json.dumps(document))
+    assert (result.exit_code, "rejected" in result.output) == (1, True), result.output

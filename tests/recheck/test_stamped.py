@@ -6,14 +6,14 @@ from collections import Counter
 
 import pytest
 
-from analyzer.catalog import catalog_from_mapping
-from recheck.stamped import stamped
-from tests.support.choices import Choices
-from tests.support.oracle import Oracle, by_timestamp
-from tests.support.product import NotAnalysed, lowered, parsed
-from tests.support.profiles import MORE
-from tests.support.queries import Features, make_statement
-from tests.support.streams import small_rows
+from streambound.analyzer.catalog import catalog_from_mapping
+from streambound.recheck.stamped import stamped
+from support.choices import Choices
+from support.oracle import Oracle, by_timestamp
+from support.product import NotAnalysed, lowered, parsed
+from support.profiles import MORE
+from support.queries import Features, make_statement
+from support.streams import small_rows
 
 CATALOG = {
     "streams": {

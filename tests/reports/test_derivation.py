@@ -7,15 +7,18 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from criteria.check import find_statement
-from preprocess.pipeline import PASSES
-from reports.derivation import derivation
-from reports.pass_effects import EFFECTS, pass_effects
-from reports.terminal import WIDTH, tree_text
-from tests.support.catalogs import PLAIN, Catalog, streams, with_relation
-from tests.support.product import checked, decided
-from tests.support.profiles import examples
-from tests.support.queries import Statement, statements
+from streambound.criteria.check import find_statement
+from streambound.preprocess.pipeline import PASSES
+from streambound.reports.derivation import derivation
+from streambound.reports.explanation import verdict_text
+from streambound.reports.outcome import outcome
+from streambound.reports.pass_effects import EFFECTS, pass_effects
+from streambound.reports.terminal import WIDTH, tree_text
+from streambound.reports.text_report import text_report
+from support.catalogs import PLAIN, Catalog, streams, with_relation
+from support.product import checked, decided
+from support.profiles import examples
+from support.queries import Statement, statements
 
 FIGURE2 = Path(__file__).resolve().parent.parent.parent / "examples" / "figure2"
 
@@ -163,6 +166,13 @@ def test_names_cannot_reach_the_terminal() -> None:
     text = tree("SELECT S.`a\x1b[31m[bold]` FROM S", catalog)
     assert "\x1b" not in text
     assert "[31m[bold]" in text
+
+
+@pytest.mark.parametrize(("name", "said"), [("figure2", "holds"), ("figure2_distinct", "is violated at C1")])
+def test_the_paper_is_a_matter_of_explain_and_not_of_check(name: str, said: str) -> None:
+    _, item = find_statement(str(FIGURE2 / f"{name}.sql"), None, FIGURE2 / "streams.toml")
+    assert f"of the paper {said}" in verdict_text(item, color=False)
+    assert "of the paper" not in text_report((outcome(item),))
 
 
 def test_colour_adds_nothing_but_colour() -> None:

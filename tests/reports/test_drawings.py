@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.catalogs import PLAIN, with_domain, with_relation
-from tests.support.drawn import CHAIN, arrows, boxes, diagram
-from tests.support.profiles import examples
+from support.catalogs import PLAIN, with_domain, with_relation
+from support.drawn import CHAIN, arrows, boxes, diagram
+from support.profiles import examples
 
 NAMES = ("S", "T", "U", "V")
 

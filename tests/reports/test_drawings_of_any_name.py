@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reports import dot, mermaid
-from reports.diagram import Diagram, Edge, Node, Panel, printable
-from reports.drawings import DIAGRAMS, DRAWINGS, draw
-from reports.svg import svg
-from tests.support.catalogs import streams
-from tests.support.drawing_texts import dot_labels, mermaid_labels
-from tests.support.drawn import STAGES, SVG
-from tests.support.product import checked
-from tests.support.profiles import examples
-from tests.support.queries import Statement, statements
+from streambound.reports import dot, mermaid
+from streambound.reports.diagram import Diagram, Edge, Node, Panel, printable
+from streambound.reports.drawings import DIAGRAMS, DRAWINGS, draw
+from streambound.reports.svg import svg
+from support.catalogs import streams
+from support.drawing_texts import dot_labels, mermaid_labels
+from support.drawn import STAGES, SVG
+from support.product import checked
+from support.profiles import examples
+from support.queries import Statement, statements
 
 
 @examples(60)

@@ -6,11 +6,11 @@ import re
 
 import pytest
 
-from analyzer.catalog import parse_catalog
-from analyzer.spans import SourceText
-from criteria.check import check_source
-from reports.fingerprint import fingerprint, fingerprints, stable_path
-from reports.outcome import Outcome, outcome
+from streambound.analyzer.catalog import parse_catalog
+from streambound.analyzer.spans import SourceText
+from streambound.criteria.check import check_source
+from streambound.reports.fingerprint import fingerprint, fingerprints, stable_path
+from streambound.reports.outcome import Outcome, outcome
 
 CATALOG = parse_catalog("""
 [streams.S]
@@ -45,6 +45,8 @@ LAYOUTS = {
     "CRLF": lambda sql: re.sub(r" (?=[^']*(?:'[^']*'[^']*)*$)", "\r\n", sql),
     "comments between": lambda sql: sql.replace(" FROM", " /* … */ FROM -- here\n"),
     "other case of keywords": lambda sql: sql.replace("SELECT", "select").replace("FROM", "From"),
+    "backticks": lambda sql: re.sub(r"\b([ST])\.(\w+)", r"`\1`.`\2`", sql),
+    "redundant parentheses": lambda sql: "(" + re.sub(r"\b([ST]\.\w+)(?= [>=])", r"((\1))", sql) + ")",
     "no trailing newline": lambda sql: f"{sql}\n\n",
 }
 
@@ -104,6 +106,23 @@ def test_a_file_is_part_of_it_and_can_be_called_otherwise() -> None:
     assert prints(sql, "./a.sql") == prints(sql, "x/../a.sql") == prints(sql, stable_path("a.sql"))
     renamed = fingerprints(check(sql, "new.sql"), lambda file: {"new.sql": "a.sql"}[file])
     assert renamed == fingerprints(check(sql, "a.sql"))
+
+
+PLAIN, PARENTHESES = "f32771c1ba686e67208cd591d1a78780", "5a8e3cfd9d893b92983dc8686def7ce0"
+"""Of ``SELECT S.nope FROM S`` and ``SELECT (S.nope) FROM S``, by the release in which parentheses counted."""
+
+
+def test_a_finding_keeps_the_fingerprint_that_a_baseline_knows() -> None:
+    sql = "SELECT (S.nope) FROM S"
+    assert prints(sql) == [PLAIN]
+    assert fingerprints(check(sql), known={PARENTHESES}) == ((PARENTHESES,),)
+    assert fingerprints(check(f"SELECT S.nope FROM S;{sql}"), known={PLAIN, PARENTHESES}) == ((PLAIN,), (PARENTHESES,))
+
+
+def test_what_a_baseline_knows_once_is_known_once() -> None:
+    found = fingerprints(check("SELECT (S.nope) FROM S; SELECT S.nope FROM S"), known={PLAIN})
+    assert [one for mine in found for one in mine].count(PLAIN) == 1
+    assert len(set(found)) == 2
 
 
 def test_one_alone_is_the_same_as_in_a_run() -> None:

@@ -11,13 +11,13 @@ from xml.etree import ElementTree as ET
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reports.diagram import Edge, Node, Panel, columns
-from reports.drawings import draw
-from reports.layered_layout import Box, layered_layout
-from tests.support.drawn import SVG
-from tests.support.product import checked
-from tests.support.profiles import examples
-from tests.support.queries import Statement, statements
+from streambound.reports.diagram import Edge, Node, Panel, columns
+from streambound.reports.drawings import draw
+from streambound.reports.layered_layout import Box, layered_layout
+from support.drawn import SVG
+from support.product import checked
+from support.profiles import examples
+from support.queries import Statement, statements
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from analyzer.spans import SourceText
-from reports.snippet import snippet
+from streambound.analyzer.spans import SourceText
+from streambound.reports.snippet import snippet
 
 CASES = [
     ("ascii", "SELECT abc", 7, 10, "       ^^^"),

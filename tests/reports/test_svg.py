@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree as ET
 
-from reports.svg import svg
-from tests.support.drawn import CHAIN, SVG, diagram
+from streambound.reports.svg import svg
+from support.drawn import CHAIN, SVG, diagram
 
 
 def test_svg_is_described_and_needs_nothing_else() -> None:

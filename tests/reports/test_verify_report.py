@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from recheck.spark_batch import Cell, Comparison
-from reports.verify_report import trial_line, verify_json, verify_lines
-from synopsis_exec.bench import Trial
-from synopsis_exec.verify import Difference, Verification
+from streambound.recheck.spark_batch import Cell, Comparison
+from streambound.reports.verify_report import trial_line, verify_json, verify_lines
+from streambound.synopsis_exec.bench import Trial
+from streambound.synopsis_exec.verify import Difference, Verification
 
 EQUAL = Trial({"S": 900, "T": 334}, 4, {"late": 2}, Comparison(56_000, 12))
 CELLS = (Cell(("42", "NULL"), 2, 0), Cell(("7", "x"), 0, 1))
@@ -31,6 +31,20 @@ def test_all_equal() -> None:
         "q: the job prints what batch SQL returns in 2 runs (112,000 results); seed 5",
     ]
     assert json.loads(verify_json(FOUND, False))["equal"] is True
+
+
+def test_runs_without_results_show_nothing() -> None:
+    """Unless no rows can give one."""
+    nothing = replace(FOUND, trials=(replace(EQUAL, comparison=Comparison(0, 0)),))
+    assert FOUND.proved and not nothing.proved
+    (line,) = [line for line in verify_lines(nothing, False) if line.startswith("q: ")]
+    assert line.startswith("q: NOTHING WAS COMPARED: 1 run had no results, which shows nothing;")
+    never = replace(nothing, never=True)
+    assert never.proved and not replace(DIFFERENT, never=True).proved
+    assert "q: the query never has a result, since its conditions contradict each other" in "".join(
+        verify_lines(never, False)
+    )
+    assert json.loads(verify_json(nothing, False))["results"] == 0
 
 
 def test_a_difference() -> None:

@@ -11,10 +11,10 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-import cli
-from gate.baseline import Entry, baseline_text
-from reports.visible import visible
-from tests.support.catalog_texts import TWO_STREAMS
+from streambound import cli
+from streambound.gate.baseline import Entry, baseline_text
+from streambound.reports.visible import visible
+from support.catalog_texts import TWO_STREAMS
 
 EVIL = "\x1b[2K\x1b[1A\x08\x00\x7f\x9b1m\u202e\u2066\u200f\u2028\x0b\x0c\u200b\u2060\xad\U000e0041"
 """Erases lines, moves up, turns the direction of writing, has no width."""

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from analyzer.errors import NotExecutableError
-from criteria.verdict import Decision
-from tests.support.encoding import Rows
-from tests.support.kernel import formula_value, run_kernel
-from tests.support.oracle import Oracle
+from streambound.analyzer.errors import NotExecutableError
+from streambound.criteria.verdict import Decision
+from support.encoding import Rows
+from support.kernel import formula_value, run_kernel
+from support.oracle import Oracle
 
 
 class Printed(NamedTuple):

@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from tests.support.columnar import Row, batches, by_time
+from support.columnar import Row, batches, by_time
 
 
 @dataclass(frozen=True)

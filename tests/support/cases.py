@@ -9,13 +9,13 @@ expected
 from dataclasses import dataclass
 from pathlib import Path
 
-from analyzer.catalog import Catalog, load_catalog
-from analyzer.diagnostics import Diagnostic
-from analyzer.lower import Lowered, lower
-from analyzer.query import Query
-from analyzer.render import render
-from analyzer.spans import SourceText, Span
-from analyzer.statements import split_statements
+from streambound.analyzer.catalog import Catalog, load_catalog
+from streambound.analyzer.diagnostics import Diagnostic
+from streambound.analyzer.lower import Lowered, lower
+from streambound.analyzer.query import Query
+from streambound.analyzer.render import render
+from streambound.analyzer.spans import SourceText, Span
+from streambound.analyzer.statements import split_statements
 
 CASES = Path(__file__).parent.parent / "cases"
 

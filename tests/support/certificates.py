@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from analyzer.boundedness import Facts
-from criteria.bound import Bound, bound
-from criteria.certificate import certificate, to_json
-from criteria.synopsis import Synopsis
-from criteria.verdict import Decision
-from criteria.vocabulary import Verdict
-from recheck.validate import faults
+from streambound.analyzer.boundedness import Facts
+from streambound.criteria.bound import Bound, bound
+from streambound.criteria.certificate import certificate, to_json
+from streambound.criteria.synopsis import Synopsis
+from streambound.criteria.verdict import Decision
+from streambound.criteria.vocabulary import Verdict
+from streambound.recheck.validate import faults
 
 
 def plain(found: Bound, distinct: bool) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import IO
 
 from click.testing import CliRunner, Result
 
-import cli
+from streambound import cli
 
 ROOT = Path(__file__).resolve().parents[2]
 FIGURE2 = ROOT / "examples" / "figure2"
@@ -37,5 +37,5 @@ def write(project: Path, sql: str, name: str = "q.sql") -> str:
 def run_alone(
     project: Path, *arguments: str, stdout: IO[str] | int = subprocess.PIPE
 ) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(ROOT / "cli.py"), *arguments]
+    command = [sys.executable, "-m", "streambound", *arguments]
     return subprocess.run(command, cwd=project, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from reports.diagram import Diagram
-from reports.drawings import DIAGRAMS
-from tests.support.catalogs import PLAIN
-from tests.support.product import checked
+from streambound.reports.diagram import Diagram
+from streambound.reports.drawings import DIAGRAMS
+from support.catalogs import PLAIN
+from support.product import checked
 
 STAGES = tuple(DIAGRAMS)
 SVG = "{http://www.w3.org/2000/svg}"

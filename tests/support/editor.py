@@ -79,7 +79,7 @@ class Editor:
 @asynccontextmanager
 async def editor(folder: Path, capabilities: types.ClientCapabilities) -> AsyncIterator[Editor]:
     client = LanguageClient("test", "1")
-    await client.start_io(sys.executable, "-m", "cli", "lsp")
+    await client.start_io(sys.executable, "-m", "streambound", "lsp")
     found = Editor(client, folder)
     folders = [types.WorkspaceFolder(folder.as_uri(), "folder")]
     await client.initialize_async(types.InitializeParams(capabilities=capabilities, workspace_folders=folders))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tests.support.choices import Choices
+from support.choices import Choices
 
 ALIASES = ("S", "T", "U", "V")
 OTHER_TYPES = ("double", "string", "decimal(6,2)", "date")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tests.support.catalogs import streams
-from tests.support.choices import Choices
-from tests.support.small_queries import SmallQuery, small_query
+from support.catalogs import streams
+from support.choices import Choices
+from support.small_queries import SmallQuery, small_query
 
 INFINITE = ("S", "T", "U")
 FINITE = ("F", "G")

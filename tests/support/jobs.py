@@ -8,11 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from analyzer.catalog import catalog_from_mapping
-from synopsis_exec.codegen import job_text
-from synopsis_exec.plan import make_plan
-from synopsis_exec.simulate import load_kernel
-from tests.support.product import decided
+from streambound.analyzer.catalog import catalog_from_mapping
+from streambound.synopsis_exec.codegen import job_text
+from streambound.synopsis_exec.plan import make_plan
+from streambound.synopsis_exec.simulate import load_kernel
+from support.product import decided
 
 TYPED: dict[str, Any] = {
     "streams": {

@@ -12,13 +12,13 @@ from functools import cache, lru_cache
 from types import CodeType, ModuleType
 from typing import Any
 
-from analyzer.boundedness import Facts
-from analyzer.catalog import catalog_from_mapping
-from analyzer.symbols import symbol, symbols_in
-from criteria.bound import bound
-from criteria.verdict import Decision
-from synopsis_exec.plan_ir import Plan
-from tests.support.encoding import Rows, encode_rows
+from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.catalog import catalog_from_mapping
+from streambound.analyzer.symbols import symbol, symbols_in
+from streambound.criteria.bound import bound
+from streambound.criteria.verdict import Decision
+from streambound.synopsis_exec.plan_ir import Plan
+from support.encoding import Rows, encode_rows
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,8 @@ def _kernel(text: str) -> Any:
 
 def job_of(decision: Decision, catalog: Mapping[str, Any]) -> str:
     """The generated job; raises NotExecutableError."""
-    from synopsis_exec.codegen import job_text
-    from synopsis_exec.plan import make_plan
+    from streambound.synopsis_exec.codegen import job_text
+    from streambound.synopsis_exec.plan import make_plan
 
     return job_text(make_plan(decision, catalog_from_mapping(catalog)))
 
@@ -144,7 +144,7 @@ def _extremes(table: str, columns: Iterable[str], rows: list[dict[str, Any]]) ->
 
 def kernel_alone(plan: Plan) -> dict[str, Any]:
     """The names that a job's kernel defines, without the parts that are the same for every job."""
-    from synopsis_exec.kernel import branch_texts, kernel_text
+    from streambound.synopsis_exec.kernel import branch_texts, kernel_text
 
     names: dict[str, Any] = {"Counter": Counter, "defaultdict": defaultdict, "MOST": 2**63 - 1}
     exec(

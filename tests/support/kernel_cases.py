@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from analyzer.catalog import catalog_from_mapping
-from analyzer.errors import NotExecutableError
-from criteria.vocabulary import Verdict
-from synopsis_exec.plan import make_plan
-from synopsis_exec.plan_ir import Plan
-from tests.support.choices import Choices
-from tests.support.encoding import encode_rows
-from tests.support.product import decided
-from tests.support.queries import Features, make_statement
-from tests.support.streams import Rows, adversarial_rows, small_rows
+from streambound.analyzer.catalog import catalog_from_mapping
+from streambound.analyzer.errors import NotExecutableError
+from streambound.criteria.vocabulary import Verdict
+from streambound.synopsis_exec.plan import make_plan
+from streambound.synopsis_exec.plan_ir import Plan
+from support.choices import Choices
+from support.encoding import encode_rows
+from support.product import decided
+from support.queries import Features, make_statement
+from support.streams import Rows, adversarial_rows, small_rows
 
 
 @dataclass(frozen=True)

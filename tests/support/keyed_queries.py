@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.support.choices import Choices
-from tests.support.queries import Statement
+from support.choices import Choices
+from support.queries import Statement
 
 NAMES = ("S", "T", "U", "V")
 

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from synopsis_exec.simulate import load_kernel
+from streambound.synopsis_exec.simulate import load_kernel
 
 
 def die() -> None:

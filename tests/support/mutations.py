@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from analyzer.boundedness import Facts, Limit
-from analyzer.closure import Sort
-from criteria.bound import Bound, TableBound, results_count, table_count
-from criteria.count import Count, Rule, every, fewest
-from criteria.extremum import Extremum
-from criteria.size import Size, total
-from criteria.tables import Age, Stored, Table
+from streambound.analyzer.boundedness import Facts, Limit
+from streambound.analyzer.closure import Sort
+from streambound.criteria.bound import Bound, TableBound, results_count, table_count
+from streambound.criteria.count import Count, Rule, every, fewest
+from streambound.criteria.extremum import Extremum
+from streambound.criteria.size import Size, total
+from streambound.criteria.tables import Age, Stored, Table
 
 COMBINED = (Rule.PRODUCT, Rule.LEAST)
 

@@ -15,7 +15,7 @@ import duckdb
 import sqlglot
 from sqlglot import exp
 
-from tests.support.encoding import Row, Rows, column_types, encode, encode_result
+from support.encoding import Row, Rows, column_types, encode, encode_result
 
 HIDDEN = "hidden_ts"
 Clocks = dict[str, tuple[str, bool]]

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from analyzer.diagnostics import Fix
+from streambound.analyzer.diagnostics import Fix
 
 CATALOG = "streams.toml"
 

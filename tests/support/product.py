@@ -7,15 +7,15 @@ from typing import Any
 
 from sqlglot import exp
 
-from analyzer.catalog import catalog_from_mapping
-from analyzer.diagnostics import Diagnostic
-from analyzer.lower import lower
-from analyzer.query import Query
-from analyzer.spans import SourceText, Span
-from analyzer.statements import split_statements
-from criteria.check import Checked, check_statement
-from criteria.verdict import Decision, decide
-from tests.support.certificates import assert_certified
+from streambound.analyzer.catalog import catalog_from_mapping
+from streambound.analyzer.diagnostics import Diagnostic
+from streambound.analyzer.lower import lower
+from streambound.analyzer.query import Query
+from streambound.analyzer.spans import SourceText, Span
+from streambound.analyzer.statements import split_statements
+from streambound.criteria.check import Checked, check_statement
+from streambound.criteria.verdict import Decision, decide
+from support.certificates import assert_certified
 
 
 class NotAnalysed(AssertionError):

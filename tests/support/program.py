@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from tests.support.catalog_texts import TWO_STREAMS
+from support.catalog_texts import TWO_STREAMS
 
 ROOT = Path(__file__).parents[2]
 
@@ -14,7 +14,7 @@ def install_program(directory: Path) -> None:
     """Put `streambound` into a new directory, to be named in PATH."""
     directory.mkdir()
     program = directory / "streambound"
-    script = f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {str(ROOT)!r})\nimport cli\ncli.main()\n"
+    script = f"#!{sys.executable}\nfrom streambound.cli import main\nmain()\n"
     program.write_text(script, encoding="utf-8")
     program.chmod(0o755)
 

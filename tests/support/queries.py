@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tests.support.choices import Choices, drawn
+from support.choices import Choices, drawn
 
 STREAMS = ("S", "T", "U", "V")
 OTHER_TYPES = ("double", "string", "boolean", "date", "decimal(6,2)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tests.support.columnar import Closed, Row, batches, by_time, columns_of, listed
+from support.columnar import Closed, Row, batches, by_time, columns_of, listed
 
 
 def in_ranges(

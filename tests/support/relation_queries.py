@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from tests.support.choices import Choices
-from tests.support.queries import Statement
+from support.choices import Choices
+from support.queries import Statement
 
 NAMES, RELATIONS = ("S", "T", "U", "V"), ("R", "Q")
 

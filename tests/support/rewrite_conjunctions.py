@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from tests.support.choices import Choices
-from tests.support.syntax import (
+from support.choices import Choices
+from support.syntax import (
     NEGATED,
     Kinds,
     Tree,

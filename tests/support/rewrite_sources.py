@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from tests.support.choices import Choices
-from tests.support.syntax import Kinds, Tree, all_conditions, entries, joining, set_from, set_where, shuffled
+from support.choices import Choices
+from support.syntax import Kinds, Tree, all_conditions, entries, joining, set_from, set_where, shuffled
 
 
 def permute_from(tree: Tree, kinds: Kinds, choices: Choices) -> Tree | None:

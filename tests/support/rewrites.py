@@ -12,11 +12,11 @@ from typing import Any
 
 import sqlglot
 
-from tests.support import rewrite_conditions as conditions
-from tests.support import rewrite_conjunctions as conjunctions
-from tests.support import rewrite_sources as sources
-from tests.support.choices import Choices
-from tests.support.syntax import Kinds, Tree
+from support import rewrite_conditions as conditions
+from support import rewrite_conjunctions as conjunctions
+from support import rewrite_sources as sources
+from support.choices import Choices
+from support.syntax import Kinds, Tree
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.support.command_line import call
+from support.command_line import call
 
 STREAMS = """
 [streams.S]

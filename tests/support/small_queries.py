@@ -14,9 +14,9 @@ from itertools import product
 from math import inf
 from typing import Any
 
-from tests.support.choices import Choices
-from tests.support.encoding import Row, frozen
-from tests.support.oracle import Oracle
+from support.choices import Choices
+from support.encoding import Row, frozen
+from support.oracle import Oracle
 
 ZERO = "0"
 TIME = "ts"

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from tests.support.choices import Choices
-from tests.support.encoding import Row
+from support.choices import Choices
+from support.encoding import Row
 
 Rows = dict[str, list[Row]]
 _DOUBLES = (0.5, 1.0, 1.5, 2.0, -1.0)

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from tests.support.choices import Choices
+from support.choices import Choices
 
 Tree = exp.Expression
 Kinds = Mapping[str, str]

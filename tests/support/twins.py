@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
 
-from analyzer.query import Attribute
-from criteria.extremum import Extremum
-from criteria.tables import Age, Stored, Table
-from tests.support.small_queries import TIME, ZERO, Constraint, SmallQuery, closed
+from streambound.analyzer.query import Attribute
+from streambound.criteria.extremum import Extremum
+from streambound.criteria.tables import Age, Stored, Table
+from support.small_queries import TIME, ZERO, Constraint, SmallQuery, closed
 
 Case = tuple[Constraint, ...]
 

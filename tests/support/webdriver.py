@@ -65,6 +65,11 @@ class Browser:
         features = [{"name": "prefers-color-scheme", "value": "dark" if on else "light"}]
         self._devtools("Emulation.setEmulatedMedia", {"features": features})
 
+    def width(self, pixels: int) -> None:
+        """Show the page in a window of a width."""
+        size = {"width": pixels, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        self._devtools("Emulation.setDeviceMetricsOverride", size)
+
     def screenshot(self) -> bytes:
         """The window as PNG."""
         return base64.b64decode(_send("GET", f"{self._address}/screenshot"))

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from analyzer.boundedness import Facts
-from criteria.bound import Bound, bound
-from criteria.size import Size
-from criteria.tables import Table
-from criteria.verdict import Decision
-from criteria.vocabulary import Verdict
-from tests.support.against_sql import Printed, printed_as_sql_says
-from tests.support.certificates import rejections
-from tests.support.choices import Choices
-from tests.support.product import decided
-from tests.support.queries import Statement
-from tests.support.streams import adversarial_rows, small_rows
+from streambound.analyzer.boundedness import Facts
+from streambound.criteria.bound import Bound, bound
+from streambound.criteria.size import Size
+from streambound.criteria.tables import Table
+from streambound.criteria.verdict import Decision
+from streambound.criteria.vocabulary import Verdict
+from support.against_sql import Printed, printed_as_sql_says
+from support.certificates import rejections
+from support.choices import Choices
+from support.product import decided
+from support.queries import Statement
+from support.streams import adversarial_rows, small_rows
 
 Catalog = dict[str, Any]
 

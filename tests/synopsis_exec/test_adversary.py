@@ -9,24 +9,24 @@ from typing import Any
 
 import pytest
 
-from analyzer.catalog import Catalog, catalog_from_mapping, load_catalog, parse_catalog
-from analyzer.errors import NotExecutableError
-from analyzer.lower import lower
-from analyzer.spans import SourceText
-from analyzer.statements import split_statements
-from criteria.bound import bound
-from criteria.verdict import Decision, decide
-from criteria.vocabulary import Verdict
-from synopsis_exec.adversary import Flood, floods
-from synopsis_exec.codegen import job_text
-from synopsis_exec.plan import make_plan
-from synopsis_exec.simulate import replay
-from tests.support.catalogs import PLAIN, with_relation
-from tests.support.choices import Choices
-from tests.support.kernel import loaded, sizes_of
-from tests.support.product import decided
-from tests.support.profiles import MORE
-from tests.support.queries import Features, make_statement
+from streambound.analyzer.catalog import Catalog, catalog_from_mapping, load_catalog, parse_catalog
+from streambound.analyzer.errors import NotExecutableError
+from streambound.analyzer.lower import lower
+from streambound.analyzer.spans import SourceText
+from streambound.analyzer.statements import split_statements
+from streambound.criteria.bound import bound
+from streambound.criteria.verdict import Decision, decide
+from streambound.criteria.vocabulary import Verdict
+from streambound.synopsis_exec.adversary import Flood, floods
+from streambound.synopsis_exec.codegen import job_text
+from streambound.synopsis_exec.plan import make_plan
+from streambound.synopsis_exec.simulate import replay
+from support.catalogs import PLAIN, with_relation
+from support.choices import Choices
+from support.kernel import loaded, sizes_of
+from support.product import decided
+from support.profiles import MORE
+from support.queries import Features, make_statement
 
 ROOT = Path(__file__).parents[2]
 MADE: dict[str, str] = {

@@ -14,21 +14,21 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from hypothesis import assume, given
+from synopsis_exec.test_closing import Event, Fed
 
-from analyzer.catalog import catalog_from_mapping
-from analyzer.errors import NotExecutableError
-from criteria.vocabulary import Verdict
-from synopsis_exec.codegen import job_text
-from synopsis_exec.plan import make_plan
-from tests.support.choices import Choices, drawn
-from tests.support.encoding import encode, encode_rows
-from tests.support.kernel import loaded
-from tests.support.oracle import Oracle
-from tests.support.product import decided
-from tests.support.profiles import examples
-from tests.support.queries import Features, make_statement
-from tests.support.streams import Rows, small_rows
-from tests.synopsis_exec.test_closing import Event, Fed
+from streambound.analyzer.catalog import catalog_from_mapping
+from streambound.analyzer.errors import NotExecutableError
+from streambound.criteria.vocabulary import Verdict
+from streambound.synopsis_exec.codegen import job_text
+from streambound.synopsis_exec.plan import make_plan
+from support.choices import Choices, drawn
+from support.encoding import encode, encode_rows
+from support.kernel import loaded
+from support.oracle import Oracle
+from support.product import decided
+from support.profiles import examples
+from support.queries import Features, make_statement
+from support.streams import Rows, small_rows
 
 SECOND = 1_000_000
 

@@ -12,14 +12,14 @@ from random import Random
 from typing import Any
 
 import pytest
+from synopsis_exec.test_closing import MARK, QUERIES, Event, Mark, Model, contract, parts
+from synopsis_exec.test_closing import arriving as recorded
+from synopsis_exec.test_feeds import plan_of
 
-from synopsis_exec.arriving import arriving
-from synopsis_exec.micro_batches import cut, in_order
-from tests.support.choices import Choices
-from tests.support.profiles import MORE
-from tests.synopsis_exec.test_closing import MARK, QUERIES, Event, Mark, Model, contract, parts
-from tests.synopsis_exec.test_closing import arriving as recorded
-from tests.synopsis_exec.test_feeds import plan_of
+from streambound.synopsis_exec.arriving import arriving
+from streambound.synopsis_exec.micro_batches import cut, in_order
+from support.choices import Choices
+from support.profiles import MORE
 
 COLUMNS = {"a": "bigint", "b": "bigint", "kind": "bigint", "low": "bigint", "part": "bigint", "ts": "bigint"}
 

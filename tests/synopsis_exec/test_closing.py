@@ -19,14 +19,14 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 
-from analyzer.catalog import catalog_from_mapping
-from synopsis_exec.codegen import job_text
-from synopsis_exec.plan import make_plan
-from tests.support.choices import Choices, drawn
-from tests.support.kernel import loaded
-from tests.support.oracle import Oracle, by_timestamp
-from tests.support.product import decided
-from tests.support.profiles import examples
+from streambound.analyzer.catalog import catalog_from_mapping
+from streambound.synopsis_exec.codegen import job_text
+from streambound.synopsis_exec.plan import make_plan
+from support.choices import Choices, drawn
+from support.kernel import loaded
+from support.oracle import Oracle, by_timestamp
+from support.product import decided
+from support.profiles import examples
 
 QUERIES = (
     "SELECT S.a, T.b FROM S, T WHERE S.ts < T.ts AND S.a = 1 AND T.b BETWEEN 0 AND 3",
@@ -255,8 +255,8 @@ class Fed:
                 good.append((number, event.row))
             else:
                 reason = running.closing.late_reason(number, event.part, event.row["ts"])
-                running.rejected[reason] += 1
-                bad.append({"stream": event.source, "reason": reason, "row": json.dumps(event.row)})
+                bad.append(self.job.quarantined("stream", event.source, reason, json.dumps(event.row)))
+                running.rejected[bad[-1]["detail"]] += 1
             running.rows[event.source] += 1
         for number, part in running.closing.inputs:
             observed.setdefault(f"largest_{number}_{part}", None)

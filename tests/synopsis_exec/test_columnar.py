@@ -11,20 +11,20 @@ from typing import Any
 
 import pytest
 from hypothesis import assume, given
+from synopsis_exec.test_kernel import kernel_of, stream
 
-from synopsis_exec.codegen import job_text
-from tests.support.catalogs import PLAIN
-from tests.support.choices import Choices, drawn
-from tests.support.columnar import Closed, columns_of, in_columns, listed, row_by_row
-from tests.support.finite_queries import make_clipped_query, make_finite_query
-from tests.support.kernel import _kernel, job_of
-from tests.support.kernel_cases import Case, make_case, make_cuts, plan_of
-from tests.support.oracle import Oracle
-from tests.support.product import decided
-from tests.support.profiles import examples
-from tests.support.queries import EXECUTABLE, Features
-from tests.support.streams import Rows, adversarial_rows, small_rows
-from tests.synopsis_exec.test_kernel import kernel_of, stream
+from streambound.synopsis_exec.codegen import job_text
+from support.catalogs import PLAIN
+from support.choices import Choices, drawn
+from support.columnar import Closed, columns_of, in_columns, listed, row_by_row
+from support.finite_queries import make_clipped_query, make_finite_query
+from support.kernel import _kernel, job_of
+from support.kernel_cases import Case, make_case, make_cuts, plan_of
+from support.oracle import Oracle
+from support.product import decided
+from support.profiles import examples
+from support.queries import EXECUTABLE, Features
+from support.streams import Rows, adversarial_rows, small_rows
 
 WINDOWS = Features(windows=70, finite=30, timestamps=0)
 SETS = Features(distinct=100, windows=30)

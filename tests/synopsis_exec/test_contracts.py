@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from analyzer.catalog import catalog_from_mapping
-from synopsis_exec.codegen import job_text
-from synopsis_exec.plan import make_plan
-from synopsis_exec.recorded import recorded_rows
-from synopsis_exec.simulate import load_kernel
-from synopsis_exec.useful import useful
-from tests.support.jobs import kernel, read, run, write
-from tests.support.product import decided
+from streambound.analyzer.catalog import catalog_from_mapping
+from streambound.synopsis_exec.codegen import job_text
+from streambound.synopsis_exec.plan import make_plan
+from streambound.synopsis_exec.recorded import recorded_rows
+from streambound.synopsis_exec.simulate import load_kernel
+from streambound.synopsis_exec.useful import useful
+from support.jobs import kernel, read, run, write
+from support.product import decided
 
 COLUMNS = {"a": "bigint", "ts": "bigint"}
 SQL = "SELECT T.a FROM S, T WHERE S.ts > T.ts AND 0 < T.a AND T.a < 5"
@@ -83,7 +83,8 @@ def test_a_violation_stops_the_job_where_the_catalog_says_so(spark: Any, tmp_pat
     write(tmp_path / "in" / "T.jsonl", {"a": 1, "ts": 0}, bad)
     with pytest.raises(job.JobError) as caught:
         run(spark, job, tmp_path)
-    assert str(caught.value) == f"T breaks its contract: {reason}"
+    where = f" in {tmp_path / 'in' / 'T.jsonl'}, line 2"
+    assert str(caught.value) == f"T breaks its contract{where}: {reason}"
     assert (caught.value.kind, caught.value.status) == ("contract", 1)
     assert not (tmp_path / "output").exists()
     write(tmp_path / "in" / "T.jsonl", {"a": 1, "ts": 0})
@@ -99,7 +100,10 @@ def test_a_bad_row_of_a_relation_stops_the_job_where_the_catalog_says_so(spark: 
     job = kernel("SELECT S.a FROM S, R WHERE S.a = R.a", catalog)
     write(tmp_path / "in" / "S.jsonl", {"a": 1, "ts": 9})
     write(tmp_path / "in" / "R.jsonl", {"a": 1}, *({"a": "x" * 500} for _ in range(3)))
-    with pytest.raises(job.JobError, match=r"R breaks its contract: a is not a bigint: .*x…, and 2 more in this batch"):
+    with pytest.raises(
+        job.JobError,
+        match=r"R breaks its contract in .*/R.jsonl, line 2: a is not a bigint: .*x…, and 2 more in this batch",
+    ):
         run(spark, job, tmp_path)
 
 

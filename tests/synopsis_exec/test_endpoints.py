@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.jobs import kernel
+from support.jobs import kernel
 
 SERVERS = "kafka.bootstrap.servers"
 KAFKA = {

@@ -17,17 +17,17 @@ from typing import Any
 import pytest
 from hypothesis import assume, given
 
-from synopsis_exec.codegen import job_text
-from synopsis_exec.range_choice import no_ranges_reason
-from tests.support.apart import Seen, both_ways
-from tests.support.catalogs import PLAIN
-from tests.support.choices import Choices, drawn
-from tests.support.kernel import loaded
-from tests.support.kernel_cases import Case, make_case, plan_of
-from tests.support.oracle import Oracle, by_timestamp
-from tests.support.profiles import examples
-from tests.support.queries import EXECUTABLE, Features
-from tests.support.streams import Rows
+from streambound.synopsis_exec.codegen import job_text
+from streambound.synopsis_exec.range_choice import no_ranges_reason
+from support.apart import Seen, both_ways
+from support.catalogs import PLAIN
+from support.choices import Choices, drawn
+from support.kernel import loaded
+from support.kernel_cases import Case, make_case, plan_of
+from support.oracle import Oracle, by_timestamp
+from support.profiles import examples
+from support.queries import EXECUTABLE, Features
+from support.streams import Rows
 
 BAGS = replace(EXECUTABLE, windows=0)
 WINDOWS = Features(windows=100, finite=20, timestamps=0)

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.full_disk import full_disk, java
-from tests.support.jobs import kernel, read, write
+from support.full_disk import full_disk, java
+from support.jobs import kernel, read, write
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 

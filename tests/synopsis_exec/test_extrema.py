@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from criteria.bound import bound
-from tests.support.catalogs import Catalog, streams, with_relation
-from tests.support.choices import Choices
-from tests.support.kernel import Run, run_kernel
-from tests.support.oracle import Oracle
-from tests.support.product import decided
-from tests.support.streams import Rows, adversarial_rows, small_rows
+from streambound.criteria.bound import bound
+from support.catalogs import Catalog, streams, with_relation
+from support.choices import Choices
+from support.kernel import Run, run_kernel
+from support.oracle import Oracle
+from support.product import decided
+from support.streams import Rows, adversarial_rows, small_rows
 
 BIGINT = with_relation(streams())
 DOUBLE = with_relation(streams(a="double", b="double"))

@@ -13,11 +13,11 @@ from typing import Any
 
 import duckdb
 import pytest
+from synopsis_exec.test_codegen import FIGURE2, figure2_job
 
-from synopsis_exec.simulate import load_kernel
-from tests.support.full_disk import full_disk, java
-from tests.support.jobs import batches, kernel, read, run, write
-from tests.synopsis_exec.test_codegen import FIGURE2, figure2_job
+from streambound.synopsis_exec.simulate import load_kernel
+from support.full_disk import full_disk, java
+from support.jobs import batches, kernel, read, run, write
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
@@ -63,7 +63,7 @@ def test_every_row_is_a_result_or_quarantined_or_useless(spark: Any, tmp_path: P
         bad = [row for row in quarantine if row["stream"] == name]
         assert summary["rows"][name] == good + len(bad) == good + len(BAD) + 1
         reasons = Counter(BAD.values()) + Counter({"late": 1})
-        assert Counter(row["reason"].partition(":")[0] for row in bad) == reasons
+        assert Counter(row["detail"].partition(":")[0] for row in bad) == reasons
         assert sorted(row["row"] for row in bad) == sorted([*BAD, json.dumps(late)])
     assert sum(event["rows"] for event in events if "batch" in event) == sum(summary["rows"].values())
     assert max(event["pending"] for event in events if "batch" in event) > 0

@@ -8,24 +8,24 @@ from typing import Any
 
 import pytest
 
-from analyzer.catalog import catalog_from_mapping
-from analyzer.errors import NotExecutableError
-from criteria.verdict import Verdict
-from synopsis_exec.adversary import floods
-from synopsis_exec.codegen import job_text
-from synopsis_exec.feeds import PHASE, Feed, adversarial_feed, in_order, random_feed
-from synopsis_exec.kernel_output import kernel_output
-from synopsis_exec.plan import make_plan
-from synopsis_exec.plan_ir import Plan
-from synopsis_exec.recorded import read_row
-from synopsis_exec.recorded_streams import line_writer
-from synopsis_exec.verify import generated
-from tests.support.choices import Choices
-from tests.support.jobs import TYPED, TYPED_SQL
-from tests.support.kernel import loaded
-from tests.support.product import decided
-from tests.support.profiles import MORE
-from tests.support.queries import Features, make_statement
+from streambound.analyzer.catalog import catalog_from_mapping
+from streambound.analyzer.errors import NotExecutableError
+from streambound.criteria.verdict import Verdict
+from streambound.synopsis_exec.adversary import floods
+from streambound.synopsis_exec.codegen import job_text
+from streambound.synopsis_exec.feeds import PHASE, Feed, adversarial_feed, in_order, random_feed
+from streambound.synopsis_exec.kernel_output import kernel_output
+from streambound.synopsis_exec.plan import make_plan
+from streambound.synopsis_exec.plan_ir import Plan
+from streambound.synopsis_exec.recorded import read_row
+from streambound.synopsis_exec.recorded_streams import line_writer
+from streambound.synopsis_exec.verify import generated
+from support.choices import Choices
+from support.jobs import TYPED, TYPED_SQL
+from support.kernel import loaded
+from support.product import decided
+from support.profiles import MORE
+from support.queries import Features, make_statement
 
 W1: dict[str, Any] = {
     "streams": {

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from synopsis_exec import flights
-from synopsis_exec.flights import DemoDataError, FlightsSummary, write_flights
+from streambound.synopsis_exec import flights
+from streambound.synopsis_exec.flights import DemoDataError, FlightsSummary, write_flights
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "flights"
 DAYS = 2

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from analyzer.catalog import Kind, parse_catalog
-from analyzer.errors import UsageError
-from importing.spark_session import spark_session
-from importing.tables import accepted, toml_text
+from streambound.analyzer.catalog import Kind, parse_catalog
+from streambound.analyzer.errors import UsageError
+from streambound.importing.spark_session import spark_session
+from streambound.importing.tables import accepted, toml_text
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 

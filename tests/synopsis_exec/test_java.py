@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from synopsis_exec import java
+from streambound.synopsis_exec import java
 
 TEMURIN_17 = """\
 openjdk version "17.0.15" 2025-04-15
@@ -189,7 +189,7 @@ def test_install_hint(system: str, os_release: dict[str, str], command: str) -> 
 
 def run_as_program(environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "synopsis_exec.java"],
+        [sys.executable, "-m", "streambound.synopsis_exec.java"],
         cwd=Path(java.__file__).parents[1],
         env=environment,
         capture_output=True,

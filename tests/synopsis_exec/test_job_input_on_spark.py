@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from synopsis_exec.test_codegen import figure2_job
 
-from synopsis_exec.simulate import load_kernel
-from tests.support.jobs import batches, kernel, read, run, write
-from tests.synopsis_exec.test_codegen import figure2_job
+from streambound.synopsis_exec.simulate import load_kernel
+from support.jobs import batches, kernel, read, run, write
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
@@ -33,7 +33,7 @@ def test_bad_rows_are_quarantined_with_their_reason(spark: Any, tmp_path: Path) 
     write(tmp_path / "in" / "T.jsonl", {"B": 2, "J": 2})
     write(tmp_path / "in" / "U.jsonl", {"C": 0, "K": 1})
     summary = run(spark, load_kernel(figure2_job()), tmp_path)
-    assert {(row["row"], row["reason"]) for row in read(tmp_path / "quarantine")} == set(bad.items())
+    assert {(row["row"], row["detail"]) for row in read(tmp_path / "quarantine")} == set(bad.items())
     assert all(row["stream"] == "S" for row in read(tmp_path / "quarantine"))
     assert sum(summary["quarantined"].values()) == len(bad)
     assert summary["quarantined"]["not a JSON object"] == 4
@@ -54,7 +54,7 @@ def test_rows_that_are_not_text_are_quarantined(spark: Any, tmp_path: Path) -> N
     write(tmp_path / "in" / "U.jsonl", {"C": 0, "K": 1})
     summary = run(spark, load_kernel(figure2_job()), tmp_path)
     texts = {text.decode("utf-8", "replace"): reason for text, reason in bad.items()}
-    assert {row["row"]: row["reason"] for row in read(tmp_path / "quarantine")} == texts
+    assert {row["row"]: row["detail"] for row in read(tmp_path / "quarantine")} == texts
     assert summary["quarantined"] == {"not UTF-8": 1, "not a JSON object": 2}
     assert [(row["A"], row["_mult"]) for row in read(tmp_path / "output")] == [(42, 2)]
 

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from synopsis_exec.test_codegen import FIGURE2, ROOT, figure2_job
 
-from analyzer.errors import NotExecutableError
-from synopsis_exec.simulate import load_kernel
-from tests.support.encoding import multiset
-from tests.support.jobs import TYPED, TYPED_SQL, batches, kernel, read, run, write
-from tests.synopsis_exec.test_codegen import FIGURE2, ROOT, figure2_job
+from streambound.analyzer.errors import NotExecutableError
+from streambound.synopsis_exec.simulate import load_kernel
+from support.encoding import multiset
+from support.jobs import TYPED, TYPED_SQL, batches, kernel, read, run, write
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 

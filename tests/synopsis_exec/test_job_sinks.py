@@ -10,10 +10,10 @@ from typing import Any
 
 import duckdb
 import pytest
+from synopsis_exec.test_codegen import FIGURE2, figure2_job
 
-from synopsis_exec.simulate import load_kernel
-from tests.support.jobs import batches, kernel, read, run, write
-from tests.synopsis_exec.test_codegen import FIGURE2, figure2_job
+from streambound.synopsis_exec.simulate import load_kernel
+from support.jobs import batches, kernel, read, run, write
 
 on_spark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 COLUMNS = {"a": "bigint", "ts": "bigint"}
@@ -123,7 +123,8 @@ class TestOnSpark:
         source = {"format": "kafka", "options": {"subscribe": "s", "kafka.bootstrap.servers": "b:1"}}
         job = kernel("SELECT S.a FROM S", one_stream(source))
         good, array = (f"X'{text.encode().hex()}'" for text in ('{"a":1,"ts":2}', "[]"))
-        frame = spark.sql(f"SELECT * FROM VALUES ({good}), (X''), ({array}), (X'ff'), (NULL) AS t(value)")
+        values = f"({good}), (X''), ({array}), (X'ff'), (NULL)"
+        frame = spark.sql(f"SELECT *, 3 AS partition, 7L AS offset FROM VALUES {values} AS t(value)")
 
         class Reader:
             """Spark's reader, with records from nowhere."""
@@ -140,12 +141,16 @@ class TestOnSpark:
                 return frame
 
         rows = job.rows_of(Reader(), job.STREAMS[0], job.arguments([]), True).collect()
-        assert [row.reason for row in rows] == [
-            None, "not a JSON object", "not a JSON object", "not UTF-8", "the record has no value"
-        ]  # fmt: skip
+        codes = [None, "not-json", "not-json", "not-utf8", "no-value"]
+        assert [row.reason and job.code_and_detail(row.reason)[0] for row in rows] == codes
+        assert [row.place.asDict() for row in rows] == [{"partition": 3, "offset": 7}] * 5
         assert (rows[0].row.a, rows[0].row.ts) == (1, 2)
         records = job.kafka_records(spark.sql("SELECT 1 AS a, CAST(NULL AS INT) AS b"), 7).collect()
         assert [json.loads(record.value) for record in records] == [{"a": 1, "b": None}]
+        bad = spark.createDataFrame([], job.BAD_ROW).columns
+        assert bad == [*job.QUARANTINED]
+        records_of_bad = job.kafka_records(spark.sql("SELECT 1 AS a, CAST(NULL AS INT) AS b"), 7, nulls=False)
+        assert [json.loads(record.value) for record in records_of_bad.collect()] == [{"a": 1}]
         assert [(h.key, bytes(h.value)) for h in records[0].headers] == [("batch", b"7"), ("row", b"0")]
 
     def test_a_source_with_columns_of_its_own(self, spark: Any, tmp_path: Path) -> None:
@@ -154,7 +159,9 @@ class TestOnSpark:
         values = "('1', 2, 'x'), ('one', 3, 'y'), (NULL, 4, 'z'), ('5', NULL, 'z')"
         frame = spark.sql(f"SELECT * FROM VALUES {values} AS t(A, ts, other)")
         rows = job.own_columns(job.STREAMS[0], frame).collect()
-        assert [row.reason for row in rows] == [None, "a is not a bigint", None, "ts, the timestamp, is NULL"]
+        assert [row.reason for row in rows] == [
+            None, "wrong-type: a is not a bigint", None, "no-timestamp: ts, the timestamp, is NULL"
+        ]  # fmt: skip
         assert [tuple(row.row) for row in rows] == [(1, 2), (None, 3), (None, 4), (5, None)]
         assert rows[1].raw.asDict() == {"A": "one", "ts": 3, "other": "y"}
         with pytest.raises(job.JobError, match="S cannot be read: its source has no column a, only b, ts"):
@@ -250,7 +257,7 @@ def test_a_job_without_end_writes_no_file_at_its_end(tmp_path: Path, capsys: pyt
 
 
 def test_a_result_named_as_the_directories_of_its_files_is_refused() -> None:
-    from analyzer.errors import NotExecutableError
+    from streambound.analyzer.errors import NotExecutableError
 
     files = {"sinks": {"q": {"format": "csv", "path": "x"}}}
     with pytest.raises(NotExecutableError, match="its sink's files have a column Batch of their own"):

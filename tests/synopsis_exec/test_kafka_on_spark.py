@@ -25,12 +25,12 @@ from typing import Any
 
 import duckdb
 import pytest
+from synopsis_exec.test_submit import environment, spark_submit
 
-from analyzer.catalog import catalog_from_mapping
-from synopsis_exec.codegen import job_text
-from synopsis_exec.plan import make_plan
-from tests.support.product import decided
-from tests.synopsis_exec.test_submit import environment, spark_submit
+from streambound.analyzer.catalog import catalog_from_mapping
+from streambound.synopsis_exec.codegen import job_text
+from streambound.synopsis_exec.plan import make_plan
+from support.product import decided
 
 SERVERS = os.environ.get("STREAMBOUND_KAFKA", "")
 pytestmark = [

@@ -7,13 +7,13 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from synopsis_exec.test_codegen import FIGURE2, figure2_job
 
-from analyzer.catalog import catalog_from_mapping
-from synopsis_exec.codegen import job_text
-from synopsis_exec.plan import make_plan
-from synopsis_exec.simulate import Step, load_kernel, replay
-from tests.support.product import decided
-from tests.synopsis_exec.test_codegen import FIGURE2, figure2_job
+from streambound.analyzer.catalog import catalog_from_mapping
+from streambound.synopsis_exec.codegen import job_text
+from streambound.synopsis_exec.plan import make_plan
+from streambound.synopsis_exec.simulate import Step, load_kernel, replay
+from support.product import decided
 
 Rows = dict[str, list[dict[str, Any]]]
 CATALOG: dict[str, Any] = {

@@ -19,21 +19,21 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-import criteria.synopsis
-from synopsis_exec.codegen import job_text
-from synopsis_exec.job import closed as closed_module
-from synopsis_exec.job.closed import closed, how_many
-from synopsis_exec.key_choice import by_key, key_of, no_key_reason
-from synopsis_exec.plan_ir import Plan
-from tests.support.apart import Seen, both_ways
-from tests.support.choices import Choices, drawn
-from tests.support.kernel import loaded
-from tests.support.kernel_cases import Case, make_cuts, plan_of
-from tests.support.keyed_queries import make_keyed_statement
-from tests.support.oracle import Oracle, by_timestamp
-from tests.support.profiles import examples
-from tests.support.streams import adversarial_rows, small_rows
-from tests.support.wide_families import wide
+from streambound.criteria import synopsis as synopsis_module
+from streambound.synopsis_exec.codegen import job_text
+from streambound.synopsis_exec.job import closed as closed_module
+from streambound.synopsis_exec.job.closed import closed, how_many
+from streambound.synopsis_exec.key_choice import by_key, key_of, no_key_reason
+from streambound.synopsis_exec.plan_ir import Plan
+from support.apart import Seen, both_ways
+from support.choices import Choices, drawn
+from support.kernel import loaded
+from support.kernel_cases import Case, make_cuts, plan_of
+from support.keyed_queries import make_keyed_statement
+from support.oracle import Oracle, by_timestamp
+from support.profiles import examples
+from support.streams import adversarial_rows, small_rows
+from support.wide_families import wide
 
 
 @dataclass(frozen=True)
@@ -105,8 +105,8 @@ def test_keys_leave_what_the_driver_leaves(distinct: bool) -> None:
 def test_a_fixed_sample_equals_sql(distinct: bool, families: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """And it must not be empty. Where that is wanted, one table stands for all sets of streams."""
     if families:
-        monkeypatch.setattr(criteria.synopsis, "MOST_WHOLE", 0)
-        monkeypatch.setattr(criteria.synopsis, "MOST_TABLES", 0)
+        monkeypatch.setattr(synopsis_module, "MOST_WHOLE", 0)
+        monkeypatch.setattr(synopsis_module, "MOST_TABLES", 0)
     counts: Counter[str] = Counter()
     for seed in range(150 if distinct else 90):
         case = replace(_case(Choices.seeded(700 + seed), distinct), limit=None)

@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from tests.support.jobs import kernel, read, write
-from tests.synopsis_exec.test_executors_on_spark import (
+from synopsis_exec.test_executors_on_spark import (
     COLUMNS,
     arrived,
     fail_in_second_batch,
     have_no_room_in_second_batch,
     ran,
 )
+
+from support.jobs import kernel, read, write
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 

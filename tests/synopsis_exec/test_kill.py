@@ -16,12 +16,12 @@ from typing import Any
 import duckdb
 import pytest
 
-from analyzer.catalog import catalog_from_mapping
-from synopsis_exec.codegen import job_text
-from synopsis_exec.plan import make_plan
-from synopsis_exec.simulate import load_kernel, replay
-from tests.support.jobs import read, write
-from tests.support.product import decided
+from streambound.analyzer.catalog import catalog_from_mapping
+from streambound.synopsis_exec.codegen import job_text
+from streambound.synopsis_exec.plan import make_plan
+from streambound.synopsis_exec.simulate import load_kernel, replay
+from support.jobs import read, write
+from support.product import decided
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -75,7 +75,7 @@ def started(folder: Path, point: str, batch: int, *more: str) -> subprocess.Pope
     job = [sys.executable, str(ROOT / "tests" / "support" / "killed_job.py"), str(folder / "job.py"), point, str(batch)]
     options = ["--input", "in", "--base", ".", "--output", "out.jsonl", "--quarantine", "bad.jsonl"]
     command = [*job, *options, "--checkpoint", "checkpoint", "--report", "json", *more]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYSPARK_PYTHON": sys.executable}
+    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable}
     return subprocess.Popen(
         command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True
     )
@@ -89,7 +89,7 @@ def check_output(folder: Path, expected: Counter[str], summary: dict[str, Any]) 
     """The output, the quarantine and all counts are those of a run without a kill."""
     assert lines(read(folder / "out.jsonl")) == expected
     assert [row["_ts"] for row in read(folder / "out.jsonl")] == sorted(json.loads(row)["_ts"] for row in expected)
-    bad = Counter((row["stream"], row["reason"]) for row in read(folder / "bad.jsonl"))
+    bad = Counter((row.get("stream") or row["relation"], row["detail"]) for row in read(folder / "bad.jsonl"))
     outside = "a is outside its domain"
     assert bad == {("R", "not a JSON object"): 1, ("S", outside): BATCHES, ("T", outside): BATCHES}
     assert summary["quarantined"] == {outside: 2 * BATCHES, "not a JSON object": 1}

@@ -10,8 +10,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from tests.support.jobs import kernel
-from tests.support.profiles import MORE
+from support.jobs import kernel
+from support.profiles import MORE
 
 COLUMNS = {
     "b": "boolean", "d": "date", "i": "int", "k": "string", "l": "bigint", "n": "timestamp_ntz", "s": "smallint",

@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from synopsis_exec.test_feeds import W1, W1_SQL, plan_of
 
-from analyzer.errors import StreamboundError
-from synopsis_exec import memory
-from synopsis_exec.codegen import job_text
-from synopsis_exec.feeds import adversarial_feed, random_feed
-from synopsis_exec.measuring import spark_state
-from synopsis_exec.memory import Load, Measurement, measure, sizes
-from synopsis_exec.native_join import native_join, reads_streams
-from synopsis_exec.resident import Process, resident, running
-from tests.support.product import lowered
-from tests.synopsis_exec.test_feeds import W1, W1_SQL, plan_of
+from streambound.analyzer.errors import StreamboundError
+from streambound.synopsis_exec import memory
+from streambound.synopsis_exec.codegen import job_text
+from streambound.synopsis_exec.feeds import adversarial_feed, random_feed
+from streambound.synopsis_exec.measuring import spark_state
+from streambound.synopsis_exec.memory import Load, Measurement, measure, sizes
+from streambound.synopsis_exec.native_join import native_join, reads_streams
+from streambound.synopsis_exec.resident import Process, resident, running
+from support.product import lowered
 
 LOAD = Load(tuples=100, batches=4, heap="512m", native_tuples=50, native_seconds=9)
 SIZES = {"heap": 1, "java": 2, "python": 3, "state_rows": 0, "state_bytes": 0}

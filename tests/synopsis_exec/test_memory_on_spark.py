@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from synopsis_exec.test_feeds import plan_of
+from synopsis_exec.test_verify_on_spark import FIGURE, FIGURE_CATALOG, _toml
 
-import cli
-from synopsis_exec import codegen
-from tests.synopsis_exec.test_feeds import plan_of
-from tests.synopsis_exec.test_verify_on_spark import FIGURE, FIGURE_CATALOG, _toml
+from streambound import cli
+from streambound.synopsis_exec import codegen
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 

@@ -8,12 +8,12 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from synopsis_exec.test_feeds import plan_of
 
-from analyzer.errors import InputError
-from synopsis_exec.bench import _pieces, usable
-from synopsis_exec.micro_batches import cut, recorded, write_batches
-from tests.support.profiles import MORE
-from tests.synopsis_exec.test_feeds import plan_of
+from streambound.analyzer.errors import InputError
+from streambound.synopsis_exec.bench import _pieces, usable
+from streambound.synopsis_exec.micro_batches import cut, recorded, write_batches
+from support.profiles import MORE
 
 CATALOG = {
     "streams": {"S": {"timestamp": "ts", "columns": {"a": "bigint", "ts": "bigint"}}},
@@ -105,8 +105,8 @@ def test_a_row_is_left_out_where_it_is_bad_or_may_be_late_or_too_many(tmp_path: 
         return [(stream, row) for stream, _, row in items if (stream, _, row) not in found]
 
     always = [("S", b'{"a": 9, "ts": 1}'), ("T", b"\xff"), ("T", six)]
-    many, late = "more than max_per_timestamp = 2 rows", "late: a punctuation has ended its timestamp"
+    many, late = "max-per-timestamp", "after-punctuation"
     assert left() == always
     assert left(("S", two, late), ("T", one, late)) == [("S", two), *always[:1], ("T", one), *always[1:]]
     assert left(("S", one, many), ("S", six, many)) == [("S", one), ("S", six), *always]
-    assert left(("T", one, many), ("U", one, many), ("U", two, late), ("S", two, "a is missing")) == always
+    assert left(("T", one, many), ("U", one, many), ("U", two, late), ("S", two, "missing-column")) == always

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.jobs import kernel
+from support.jobs import kernel
 
 S, T = {"/data/S/0.json": 7}, {"/data/T/a b/1.json": 5}
 

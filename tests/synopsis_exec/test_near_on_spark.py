@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.jobs import kernel
+from support.jobs import kernel
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-import criteria.bound
-from analyzer.errors import NotExecutableError
-from criteria.verdict import decide
-from synopsis_exec.plan import make_plan, plan_text
-from tests.support.cases import Case, catalog, query_of, read_cases
+from streambound.analyzer.errors import NotExecutableError
+from streambound.criteria import bound as bound_module
+from streambound.criteria.verdict import decide
+from streambound.synopsis_exec.plan import make_plan, plan_text
+from support.cases import Case, catalog, query_of, read_cases
 
 CASES = read_cases("codegen_plan.cases")
 
@@ -63,7 +63,7 @@ def test_a_family_of_streams_that_are_compared_with_a_relation(number: int, most
 @pytest.mark.parametrize(("number", "why"), [(7, "more than 4096"), (11, "more than 1024 tables")])
 def test_without_a_family_too_much_is_refused(number: int, why: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """If its entries had several best matches, which no query is known to have that is bounded."""
-    monkeypatch.setattr(criteria.bound, "fixed_in_family", lambda facts, family: None)
+    monkeypatch.setattr(bound_module, "fixed_in_family", lambda facts, family: None)
     assert why in planned(_many_newer_and_a_relation(number))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.jobs import kernel, read
+from support.jobs import kernel, read
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 SQL = "SELECT S.a, T.b FROM S, T WHERE S.a = T.a AND S.ts > T.ts AND S.a BETWEEN 0 AND 3 AND T.b BETWEEN 0 AND 2"
@@ -147,4 +147,32 @@ def test_what_a_queue_knows_of_its_records(spark: Any, tmp_path: Path) -> None:
     assert summary["quarantined"] == reasons
     assert read(tmp_path / "output") == results
     bad = read(tmp_path / "quarantine")
-    assert {"stream": "S", "reason": "the record has no value", "row": '{"metadata":{"a":"k3","ts":3,"tiny":3}}'} in bad
+    assert {
+        "stream": "S", "reason": "no-value", "detail": "the record has no value", "batch": 0,
+        "row": '{"metadata":{"a":"k3","ts":3,"tiny":3}}',
+    } in bad  # fmt: skip
+
+
+@pytest.mark.parametrize("as_lines", [True, False])
+def test_records_of_a_queue_have_their_offset(spark: Any, tmp_path: Path, as_lines: bool) -> None:
+    """As Kafka's have partition and offset."""
+    register(spark)
+    source = {"format": "queue", "payload": "value", "options": {"topic": "S"}}
+    job = kernel(
+        "SELECT S.a FROM S",
+        {"streams": {"S": {"timestamp": "ts", "columns": {"a": "bigint", "ts": "bigint"}, "source": source}}},
+    )
+    assert job.PLACED["kafka"] == ("partition", "offset")
+    job.PLACED["queue"] = ("offset",)
+    if as_lines:
+        job.Reader.rows, job.Batches.seen = 1, (1, None)
+    files = [f"--{name}={tmp_path / name}" for name in ("checkpoint", "output", "quarantine")]
+    for trigger in ("available", "available", "end"):
+        job.run(spark, job.arguments([*files, "--trigger", trigger]), lambda event: None)
+    bad = read(tmp_path / "quarantine")
+    assert [row["batch"] for row in bad] == [row["offset"] // STEP for row in bad]
+    assert len(bad) == 5 * STEPS * STEP // 40
+    for row in bad:
+        value = record("S", row["offset"])
+        assert row.get("row") == (None if value is None else value.decode("utf-8", "replace"))
+        assert "file" not in row

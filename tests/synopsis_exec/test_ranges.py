@@ -9,18 +9,18 @@ from dataclasses import dataclass, replace
 import pytest
 from hypothesis import assume, given
 
-from synopsis_exec.codegen import job_text
-from synopsis_exec.range_choice import no_ranges_reason, reach
-from tests.support.catalogs import PLAIN
-from tests.support.choices import Choices, drawn
-from tests.support.columnar import Closed, row_by_row
-from tests.support.finite_queries import make_clipped_query, make_finite_query
-from tests.support.kernel import loaded
-from tests.support.kernel_cases import Case, make_case, make_cuts, plan_of
-from tests.support.profiles import examples
-from tests.support.queries import EXECUTABLE, Features
-from tests.support.ranges import in_ranges
-from tests.support.streams import Rows, small_rows
+from streambound.synopsis_exec.codegen import job_text
+from streambound.synopsis_exec.range_choice import no_ranges_reason, reach
+from support.catalogs import PLAIN
+from support.choices import Choices, drawn
+from support.columnar import Closed, row_by_row
+from support.finite_queries import make_clipped_query, make_finite_query
+from support.kernel import loaded
+from support.kernel_cases import Case, make_case, make_cuts, plan_of
+from support.profiles import examples
+from support.queries import EXECUTABLE, Features
+from support.ranges import in_ranges
+from support.streams import Rows, small_rows
 
 SETS = Features(distinct=100, windows=0, finite=0, unions=0, alternatives=0)
 ENDS = Features(windows=0, finite=60, timestamps=0, alternatives=0)

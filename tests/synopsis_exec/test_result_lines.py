@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from synopsis_exec.test_kernel import kernel_of
 
-from tests.support.profiles import MORE
-from tests.synopsis_exec.test_kernel import kernel_of
+from support.profiles import MORE
 
 DAY = 86_400 * 10**6
 FIRST, LAST = (

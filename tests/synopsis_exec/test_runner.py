@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import signal
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from synopsis_exec.test_codegen import FIGURE2, figure2_job
 
-from analyzer.errors import InputError, RuntimeLimitError, StreamboundError, UsageError
-from synopsis_exec import runner
-from synopsis_exec.java import JavaError
-from tests.synopsis_exec.test_codegen import FIGURE2, figure2_job
+from streambound.analyzer.errors import InputError, RuntimeLimitError, StreamboundError, UsageError
+from streambound.synopsis_exec import runner
+from streambound.synopsis_exec.java import JavaError
+from support.full_disk import full_disk
 
 SUMMARY = (
     '{"summary": "q", "rows": {"S": 2}, "quarantined": {"late": 1}, "results": 3, "peak": 4, "limit": 5, '
@@ -33,9 +37,11 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
 
 def test_reports_and_summary(run: Run, tmp_path: Path) -> None:
     seen: list[dict[str, Any]] = []
-    text = f"""print('noise')\nprint('{{"batch": 0}}', flush=True)\nprint('{{"batch": 1}}')\nprint('{SUMMARY}')"""
-    summary = run(text, on_batch=seen.append)
-    assert seen == [{"batch": 0}, {"batch": 1}] == list(summary.batches)
+    lines = ("noise", '{"doing": "x"}', '{"batch": 0}', '{"batch": 1}', SUMMARY)
+    text = "\n".join(f"print({line!r}, flush=True)" for line in lines)
+    summary = run(text, on_report=seen.append)
+    assert seen == [{"doing": "x"}, {"batch": 0}, {"batch": 1}, json.loads(SUMMARY)]
+    assert list(summary.batches) == seen[1:3]
     assert (summary.rows, summary.quarantined, summary.results) == ({"S": 2}, {"late": 1}, 3)
     assert (summary.peak, summary.limit) == (4, 5)
     assert (summary.output, summary.quarantine) == (tmp_path / "out.jsonl", tmp_path / "bad.jsonl")
@@ -89,6 +95,72 @@ def test_other_failures_name_the_last_meaningful_line_and_the_log(run: Run) -> N
 def test_a_job_without_a_summary_has_failed(run: Run) -> None:
     with pytest.raises(StreamboundError, match="ended with status 0"):
         run("print('fine')")
+
+
+@pytest.fixture
+def temporary(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Where temporary directories are made."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
+MAKES_FILES = "import tempfile, sys; open(tempfile.mkdtemp() + '/state', 'w').write('x')\n"
+
+
+def test_a_run_leaves_nothing_temporary(run: Run, temporary: Path) -> None:
+    """What the job itself makes is there, too."""
+    run(f"{MAKES_FILES}print('{SUMMARY}')")
+    assert not [*temporary.iterdir()]
+    with pytest.raises(UsageError):
+        run(f"""{MAKES_FILES}print('{{"error": "usage", "message": "because"}}'); sys.exit(2)""")
+    assert not [*temporary.iterdir()]
+
+
+def test_a_failure_that_nobody_foresaw_leaves_the_job_and_its_log(run: Run, temporary: Path) -> None:
+    with pytest.raises(StreamboundError) as caught:
+        run(f"{MAKES_FILES}sys.exit(9)")
+    (folder,) = temporary.iterdir()
+    assert {file.name for file in folder.iterdir()} == {"job.py", "spark.log"}
+    assert caught.value.remedy == f"its full log is {folder / 'spark.log'}"
+
+
+ENDS_SLOWLY = """
+import subprocess, sys
+slow = '''
+import signal, sys, time
+def end(*_):
+    time.sleep(1)
+    open(sys.argv[1], "w").write("ended")
+    sys.exit()
+signal.signal(signal.SIGTERM, end)
+print('{{"batch": 0}}', flush=True)
+time.sleep(60)
+'''
+subprocess.run([sys.executable, "-c", slow, {file!r}])
+"""
+"""As Spark's Java does: it ends some time after it is asked to, and not because the job has ended."""
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_run_that_is_ended_leaves_nothing_running_and_nothing_temporary(
+    run: Run, temporary: Path, how: signal.Signals
+) -> None:
+    ended = temporary.parent / "ended"
+    with pytest.raises((KeyboardInterrupt, SystemExit)):
+        run(ENDS_SLOWLY.format(file=str(ended)), on_report=lambda report: signal.raise_signal(how))
+    assert ended.read_text() == "ended"
+    assert not [*temporary.iterdir()]
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def test_no_room_for_temporary_files_names_their_directory(run: Run, temporary: Path) -> None:
+    with full_disk(), pytest.raises(InputError, match="cannot write: File too large") as caught:
+        run(f"print('{SUMMARY}')")
+    assert caught.value.file.startswith(str(temporary))
+    assert "TMPDIR" in caught.value.remedy
+    assert not [*temporary.iterdir()]
 
 
 @pytest.mark.parametrize(

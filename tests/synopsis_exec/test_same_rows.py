@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from analyzer.catalog import catalog_from_mapping
-from synopsis_exec.codegen import job_text
-from synopsis_exec.plan import make_plan
-from synopsis_exec.recorded import read_row, recorded_rows
-from synopsis_exec.simulate import load_kernel
-from tests.support.product import decided
+from streambound.analyzer.catalog import catalog_from_mapping
+from streambound.synopsis_exec.codegen import job_text
+from streambound.synopsis_exec.plan import make_plan
+from streambound.synopsis_exec.recorded import read_row, recorded_rows
+from streambound.synopsis_exec.simulate import load_kernel
+from support.product import decided
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
@@ -105,7 +105,7 @@ def test_spark_and_replay_agree_on_every_row(spark: Any, tmp_path: Path) -> None
     expected = [(text, read_row(plan.streams[0], text)) for text in lines() if text.strip(b" ")]
     quarantined = [(text.decode("utf-8", "replace"), row) for text, row in expected if isinstance(row, str)]
     for (text, reason), found in zip(quarantined, bad, strict=False):
-        assert (found["reason"], found["row"][:300]) == (reason, text[:300])
+        assert (f"{found['reason']}: {found['detail']}", found["row"][:300]) == (reason, text[:300])
     assert len(bad) == len(quarantined)
     rows = [(text, row) for text, row in expected if not isinstance(row, str)]
     for (text, row), taken in zip(rows, good, strict=False):
@@ -141,6 +141,6 @@ def test_line_endings_and_byte_order_marks(spark: Any, tmp_path: Path, ending: b
     assert good == replayed.rows
     assert [row["s"] for row in good] == ["text", "3"]
     assert (
-        {row["reason"] for row in bad} == set(replayed.quarantined) == {"not a JSON object", "s is outside its domain"}
+        {row["detail"] for row in bad} == set(replayed.quarantined) == {"not a JSON object", "s is outside its domain"}
     )
     assert json.loads(bad[0]["row"])["s"] == "a\u2028b\u0085c"

@@ -7,8 +7,8 @@ from random import Random
 
 import pytest
 
-from synopsis_exec.shrink import shrink
-from tests.support.profiles import MORE
+from streambound.synopsis_exec.shrink import shrink
+from support.profiles import MORE
 
 
 @pytest.mark.parametrize("seed", range(100 * MORE))

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from synopsis_exec.test_executors_on_spark import CATALOG, COUNTS, WINDOWS, arrived, ran
 
-from tests.support.jobs import kernel
-from tests.synopsis_exec.test_executors_on_spark import CATALOG, COUNTS, WINDOWS, arrived, ran
+from support.jobs import kernel
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from analyzer.catalog import catalog_from_mapping
-from analyzer.version import __version__
-from synopsis_exec import codegen
-from synopsis_exec.codegen import job_text
-from synopsis_exec.plan import make_plan
-from synopsis_exec.stale import causes, difference
-from tests.support.product import decided
+from streambound.analyzer.catalog import catalog_from_mapping
+from streambound.analyzer.version import __version__
+from streambound.synopsis_exec import codegen
+from streambound.synopsis_exec.codegen import job_text
+from streambound.synopsis_exec.plan import make_plan
+from streambound.synopsis_exec.stale import causes, difference
+from support.product import decided
 
 DECLARED: dict[str, Any] = {"streams": {"S": {"timestamp": "ts", "columns": {"a": "bigint", "ts": "bigint"}}}}
 SQL = "SELECT S.a FROM S WHERE S.a > 0"

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from analyzer.catalog import Column, catalog_from_mapping
-from analyzer.errors import InputError, RuntimeLimitError
-from analyzer.types import parse_type
-from synopsis_exec.codegen import job_text
-from synopsis_exec.json_values import Number, encode
-from synopsis_exec.plan import make_plan
-from synopsis_exec.plan_ir import Plan
-from synopsis_exec.recorded import recorded_rows
-from synopsis_exec.steps import steps_text
-from tests.support.product import decided
+from streambound.analyzer.catalog import catalog_from_mapping
+from streambound.analyzer.errors import InputError, RuntimeLimitError, UsageError
+from streambound.synopsis_exec.codegen import job_text
+from streambound.synopsis_exec.plan import make_plan
+from streambound.synopsis_exec.plan_ir import Plan
+from streambound.synopsis_exec.recorded import read_rows, recorded_rows
+from streambound.synopsis_exec.steps import steps_text
+from support.product import decided
 
 CATALOG: dict[str, Any] = {
     "streams": {
@@ -40,12 +39,6 @@ SMALL_SQL = "SELECT S.a FROM S, R"
 
 def plan_of(sql: str, catalog: dict[str, Any]) -> Plan:
     return make_plan(decided(sql, catalog), catalog_from_mapping(catalog))
-
-
-def column(kind: str) -> Column:
-    parsed = parse_type(kind)
-    assert parsed is not None
-    return Column("c", parsed)
 
 
 def test_steps(tmp_path: Path) -> None:
@@ -73,34 +66,6 @@ def test_a_table_with_timestamps_is_shown_whole(tmp_path: Path) -> None:
     text = steps_text(job_text(plan), plan, tmp_path)
     assert text.startswith("{T}: the number of tuples of T per T.at, for 1 s after T's; at most ")
     assert "  {T} = {(1704067200000000)×1}\n  returns ('x')×1" in text
-
-
-@pytest.mark.parametrize(
-    ("value", "kind", "encoded"),
-    [
-        (None, "date", None),
-        (True, "boolean", 1),
-        (Number("3"), "int", 3),
-        (Number("2.5"), "double", 2.5),
-        (Number("3"), "string", "3"),  # Spark reads any value as text
-        ("1970-01-03", "date", 2),
-        ("1970-01-01T00:00:01", "timestamp", 1_000_000),
-        (Number("-1.25"), "decimal(9,2)", -125),
-        (Number("1.245"), "decimal(6,2)", 125),
-        ([1], "array<int>", 1),
-    ],
-)
-def test_values_are_encoded(value: object, kind: str, encoded: object) -> None:
-    assert encode(value, column(kind).type) == encoded
-
-
-@pytest.mark.parametrize(
-    ("value", "kind"),
-    [("3", "int"), (True, "int"), (Number("1"), "boolean"), (Number("1.5"), "bigint"), ("x", "date"), ([], "double")],
-)  # fmt: skip
-def test_wrong_types_are_refused(value: object, kind: str) -> None:
-    with pytest.raises(ValueError):
-        encode(value, column(kind).type)
 
 
 @pytest.mark.parametrize(
@@ -140,3 +105,19 @@ def test_more_rows_than_a_relation_declares(tmp_path: Path) -> None:
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no input for S: neither S\.jsonl"):
         recorded_rows(plan_of(SMALL_SQL, SMALL).streams[0], tmp_path)
+
+
+def test_what_is_needed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "S.jsonl").write_text("{}")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(UsageError, match="recorded rows needs pyarrow, which is not installed") as caught:
+        recorded_rows(plan_of(SMALL_SQL, SMALL).streams[0], tmp_path)
+    assert caught.value.remedy == "pip install 'streambound[spark]'"
+
+
+def test_rows_are_told_in_the_order_of_their_lines() -> None:
+    item = plan_of(SMALL_SQL, SMALL).streams[0]
+    lines = [b'{"a": 1, "unused": true, "ts": 2}', b"", b"{}", b'{"a": null, "unused": null, "ts": 0}']
+    rows = [{"a": 1, "ts": 2}, None, "missing-column: a is missing", {"a": None, "ts": 0}]
+    assert read_rows(item, lines) == rows
+    assert [list(row) for row in read_rows(item, lines) if isinstance(row, dict)] == [["a", "ts"]] * 2

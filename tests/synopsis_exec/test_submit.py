@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from synopsis_exec.test_codegen import FIGURE2, figure2_job
 
-from tests.support.jobs import batches, read
-from tests.support.quick_java import QUICKLY
-from tests.synopsis_exec.test_codegen import FIGURE2, figure2_job
+from support.jobs import batches, read
+from support.quick_java import QUICKLY
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 

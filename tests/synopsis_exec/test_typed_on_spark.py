@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.jobs import kernel, run
+from support.jobs import kernel, run
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 

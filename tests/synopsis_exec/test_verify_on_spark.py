@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from synopsis_exec.test_feeds import plan_of
 
-import cli
-from synopsis_exec import codegen, verify
-from tests.synopsis_exec.test_feeds import plan_of
+from streambound import cli
+from streambound.synopsis_exec import codegen, verify
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from synopsis_exec.test_executors_on_spark import CATALOG, COUNTS, WINDOWS, arrived, ran
 
-from tests.support.jobs import TYPED, TYPED_SQL, kernel, write
-from tests.synopsis_exec.test_executors_on_spark import CATALOG, COUNTS, WINDOWS, arrived, ran
+from support.jobs import TYPED, TYPED_SQL, kernel, write
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 PARTED: dict[str, Any] = {

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.settings import configure
+from support.settings import configure
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.support.command_line import call
-from tests.support.settings import UNBOUNDED, WARNED, configure, override, report, shown, twice, write
+from support.command_line import call
+from support.settings import UNBOUNDED, WARNED, configure, override, report, shown, twice, write
 
 
 def test_the_catalog_allows_and_denies_codes_per_directory(project: Path) -> None:

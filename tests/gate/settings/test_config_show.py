@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command_line import call
-from tests.support.settings import configure, shown
+from support.command_line import call
+from support.settings import configure, shown
 
 
 def test_config_show_says_where_each_value_comes_from(project: Path) -> None:

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from analyzer.catalog import parse_catalog
-from analyzer.settings import KEYS
-from commands.check import check
-from commands.configured import OPTIONS
-from tests.support.command_line import call
-from tests.support.settings import UNBOUNDED, WARNED, configure, shown, write
+from streambound.analyzer.catalog import parse_catalog
+from streambound.analyzer.settings import KEYS
+from streambound.commands.check import check
+from streambound.commands.configured import OPTIONS
+from support.command_line import call
+from support.settings import UNBOUNDED, WARNED, configure, shown, write
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command_line import call
-from tests.support.settings import UNBOUNDED, WARNED, configure, override, report, shown, twice, verdicts, write
+from support.command_line import call
+from support.settings import UNBOUNDED, WARNED, configure, override, report, shown, twice, verdicts, write
 
 
 def test_overrides_are_for_the_files_that_fit(project: Path) -> None:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from analyzer.catalog import parse_catalog
-from analyzer.errors import CatalogError
-from analyzer.rules import RULES
-from tests.support.command_line import call
-from tests.support.settings import configure
+from streambound.analyzer.catalog import parse_catalog
+from streambound.analyzer.errors import CatalogError
+from streambound.analyzer.rules import RULES
+from support.command_line import call
+from support.settings import configure
 
 
 @pytest.mark.parametrize(

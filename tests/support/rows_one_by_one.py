@@ -1,6 +1,6 @@
-"""JSON values as Spark reads them into a column, encoded: what a replay without Spark takes for the same row.
+"""Lines of JSON as rows, one after the other and value by value: what the decoder of whole columns is compared with.
 
-Spark 4.x, `JacksonParser`, `SparkDateTimeUtils.stringToDate` and `stringToTimestamp`, with ANSI mode and UTC.
+Spark 4.x, `JacksonParser`, with ANSI mode and UTC.
 """
 
 from __future__ import annotations
@@ -8,27 +8,26 @@ from __future__ import annotations
 import json
 import re
 import struct
-from collections.abc import Callable
-from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
+from collections.abc import Callable, Iterator
 from decimal import ROUND_HALF_UP, Context, Decimal
+from math import isnan
 from typing import Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from analyzer.types import DataType, Family
-from synopsis_exec.reasons import FIRST_DAY, FIRST_MOMENT, LAST_DAY, LAST_MOMENT
+from streambound.analyzer.calendar_text import is_zoned, parse_date, parse_timestamp
+from streambound.analyzer.catalog import Column
+from streambound.analyzer.types import DataType, Family
+from streambound.synopsis_exec import reasons
+from streambound.synopsis_exec.arrival_text import mark_columns
+from streambound.synopsis_exec.plan_ir import Input
+
+Row = dict[str, Any]
 
 _BITS = {"tinyint": 32, "byte": 32, "smallint": 16, "short": 16, "int": 32, "integer": 32}
 """A TINYINT is parsed as 32 bits, so that its range is checked rather than cut; other names mean 64."""
 _NUMERAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _INTEGER = re.compile(r"-?\d+")
-_DAY = re.compile(r"([+-]?\d{4,7})(?:-(\d{1,2})(?:-(\d{1,2})(?:[ T].*)?)?)?", re.S)
-_MOMENT = re.compile(
-    r"([+-]?\d{4,6})(?:-(\d{1,2})(?:-(\d{1,2})(?:[ T](\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d*))?)?\s*(\S+)?)?)?)?"
-)
-_OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d{2})(?::?(\d{2}))?)?")
 _SPECIAL = {"NaN", "Infinity", "-Infinity", "+Infinity", "+INF", "-INF"}
 _LARGEST_EXPONENT, _MOST_PLACES = 100_000, 400
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Number(str):
@@ -68,7 +67,7 @@ def _boolean(value: Any, kind: DataType) -> int | None:
 def _float(value: Any, kind: DataType) -> float | None:
     if not isinstance(value, str) or not (isinstance(value, Number) or value in _SPECIAL):
         return None
-    number = float(value.replace("INF", "Infinity"))
+    number = 0.0 if value == "-0" else float(value.replace("INF", "Infinity"))
     return number if kind.name == "double" else _single(number)
 
 
@@ -92,12 +91,7 @@ def _decimal(value: Any, kind: DataType) -> int | None:
         return None if number.adjusted() > 0 and number else 0
     shifted = number.scaleb(kind.scale or 0, Context(prec=2000))
     unscaled = int(shifted.to_integral_value(ROUND_HALF_UP))
-    return unscaled if abs(unscaled) < 10 ** _precision(kind) else None
-
-
-def _precision(kind: DataType) -> int:
-    match = re.search(r"\((\d+)", kind.name)
-    return int(match.group(1)) if match else 10
+    return unscaled if abs(unscaled) < 10**kind.precision else None
 
 
 def _text(value: Any, kind: DataType) -> str:
@@ -134,11 +128,7 @@ def _numeral(text: str) -> str:
 
 
 def _date(value: Any, kind: DataType) -> int | None:
-    found = _DAY.fullmatch(value.strip()) if _is_text(value) else None
-    if found is None:
-        return None
-    year, month, day = (int(part or 1) for part in found.groups())
-    return _calendar(year, (FIRST_DAY, LAST_DAY), lambda y: (date(y, month, day) - _EPOCH.date()).days)
+    return _read(parse_date, value) if _is_text(value) else None
 
 
 def _timestamp(value: Any, kind: DataType) -> int | None:
@@ -147,21 +137,14 @@ def _timestamp(value: Any, kind: DataType) -> int | None:
     if isinstance(value, Number):
         seconds = _integer(value, kind)
         return None if local or seconds is None else _wrapped(seconds * 1_000_000)
-    found = _MOMENT.fullmatch(value.strip()) if _is_text(value) else None
-    if found is None or (local and found.group(8)):
-        return None
-    year, month, day = (int(part or 1) for part in found.groups()[:3])
-    hour, minute, second = (int(part or 0) for part in found.groups()[3:6])
-    micros = int(((found.group(7) or "") + "000000")[:6])
-    zone = _zone(found.group(8))
-    if zone is None:
-        return None
+    return None if not _is_text(value) or (local and is_zoned(value)) else _read(parse_timestamp, value)
 
-    def microseconds(y: int) -> int:
-        moment = datetime(y, month, day, hour, minute, second, micros, zone) - _EPOCH
-        return (moment.days * 86_400 + moment.seconds) * 1_000_000 + moment.microseconds
 
-    return _calendar(year, (FIRST_MOMENT, LAST_MOMENT), microseconds)
+def _read(parse: Callable[[str], int], text: str) -> int | None:
+    try:
+        return parse(text)
+    except ValueError:
+        return None
 
 
 def _wrapped(number: int) -> int:
@@ -171,32 +154,6 @@ def _wrapped(number: int) -> int:
 
 def _is_text(value: Any) -> bool:
     return isinstance(value, str) and not isinstance(value, Number)
-
-
-def _zone(text: str | None) -> tzinfo | None:
-    """A time zone; UTC where none is written."""
-    if text in (None, "Z", "UTC", "GMT", "UT"):
-        return UTC
-    assert text is not None
-    if found := _OFFSET.fullmatch(text):
-        hours, minutes, seconds = (int(part or 0) for part in found.groups()[1:])
-        distance = timedelta(hours=hours, minutes=minutes, seconds=seconds)
-        return timezone(-distance if found.group(1) == "-" else distance) if distance <= timedelta(hours=18) else None
-    try:
-        return ZoneInfo(text)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        return None
-
-
-def _calendar(year: int, ends: tuple[int, int], encoded: Callable[[int], int]) -> int | None:
-    """The encoded value; beyond the ends for a year that Python's calendar does not have."""
-    try:
-        if 1 <= year <= 9999:
-            return encoded(year)
-        encoded(2000 + year % 400)  # the same month and day, in a year of the same length
-    except ValueError:
-        return None
-    return ends[0] - 1 if year < 1 else ends[1] + 1
 
 
 def _present(value: Any, kind: DataType) -> int:
@@ -213,3 +170,94 @@ _ENCODERS: dict[Family, Callable[[Any, DataType], Any]] = {
     Family.STRING: _text,
     Family.OTHER: _present,
 }
+
+
+# --- rows -------------------------------------------------------------------------------------------------------------
+
+
+def read_row(item: Input, line: bytes) -> Row | str | None:
+    """A line as a row of the columns that are needed, encoded; or the reason why a run quarantines it.
+
+    None for a punctuation, which needs fewer columns than a row.
+    """
+    try:
+        found = parse_object(line.decode("utf-8"))
+    except UnicodeDecodeError:
+        return reasons.NOT_UTF8
+    if found is None:
+        return reasons.NOT_JSON
+    row: Row = {}
+    is_mark = _is_mark(item, found)
+    columns = [column for column in item.declared if not is_mark or column.name in mark_columns(item)]
+    for column in columns:
+        if column.name not in found:
+            return reasons.missing(column)
+        try:
+            row[column.name] = encode(found[column.name], column.type)
+        except ValueError:
+            return reasons.not_of_type(column)
+    told_by = item.arrival.mark.column if is_mark and item.arrival.mark else None
+    checked = [column for column in columns if column.name != told_by]
+    broken = next((reason for column in checked for reason in _broken(item, column, row[column.name])), None)
+    if broken is None and is_mark:
+        return None
+    return broken or {column.name: row[column.name] for column in item.columns}
+
+
+def _is_mark(item: Input, found: dict[str, Any]) -> bool:
+    """Whether an object is a punctuation."""
+    mark = item.arrival.mark
+    if mark is None:
+        return False
+    kind = next(column.type for column in item.declared if column.name == mark.column)
+    try:
+        value = encode(found.get(mark.column), kind)
+    except ValueError:
+        return False
+    return like(value, mark.like) if mark.like is not None else value is not None and value == mark.value
+
+
+def like(value: str | None, pattern: str) -> bool:
+    """LIKE of Spark SQL: `%` is any text, `_` any character, and a backslash takes the next character as it is."""
+    parts = re.findall(r"\\(.)|(.)", pattern, re.S)
+    texts = (re.escape(plain) if plain else {"%": ".*", "_": "."}.get(sign, re.escape(sign)) for plain, sign in parts)
+    return value is not None and re.fullmatch("".join(texts), value, re.S) is not None
+
+
+def _broken(item: Input, column: Column, value: Any) -> Iterator[str]:
+    """Why a value breaks its column's contract."""
+    family = column.type.family
+    if value is None:
+        if column.name == item.timestamp:
+            yield reasons.without_time(column)
+        if _of_no_partition(item, column, value):
+            yield reasons.no_partition(column)
+        return
+    if column.name == item.timestamp and family is Family.INTEGER and value < 0:
+        yield reasons.too_early(column)
+    if column.type.name in reasons.TINY and not -128 <= value <= 127:
+        yield reasons.out_of_range(column)
+    if family is Family.DATE and not reasons.FIRST_DAY <= value <= reasons.LAST_DAY:
+        yield reasons.outside_years(column)
+    if family is Family.TIMESTAMP and not reasons.FIRST_MOMENT <= value <= reasons.LAST_MOMENT:
+        yield reasons.outside_years(column)
+    if family is Family.FLOAT and isnan(value):
+        yield reasons.not_a_number(column)
+    if _outside(column, value):
+        yield reasons.outside_domain(column)
+    if _of_no_partition(item, column, value):
+        yield reasons.no_partition(column)
+
+
+def _of_no_partition(item: Input, column: Column, value: Any) -> bool:
+    partitions = item.arrival.partitions
+    return partitions is not None and partitions.column == column.name and value not in partitions.values
+
+
+def _outside(column: Column, value: Any) -> bool:
+    domain = column.domain
+    if domain is None:
+        return False
+    if domain.values:
+        return value not in domain.values
+    return (domain.low is not None and value < domain.low) or (domain.high is not None and value > domain.high)

@@ -1,0 +1,233 @@
+"""The Python API: what `import streambound` offers, for gates, notebooks and tests. The command line says the same.
+
+Failures that the user can do something about are `StreamboundError`s, with the place and a remedy; what is wrong with a
+query is no failure but a finding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
+
+from streambound.analyzer.catalog import Catalog, catalog_from_mapping, parse_catalog
+from streambound.analyzer.catalog import load_catalog as catalog_of_file
+from streambound.analyzer.errors import UsageError
+from streambound.analyzer.spans import SourceText
+
+if TYPE_CHECKING:
+    from streambound.analyzer.diagnostics import Diagnostic, Fix
+    from streambound.criteria.check import Checked
+    from streambound.reports.outcome import Outcome
+
+SQL = "<sql>"
+"""The file of statements that are given as text."""
+TEXT = "<catalog>"
+"""The file of a catalog that is given as text or as a dictionary."""
+_DETAILS = frozenset({"certificate", "lto_queries"})
+_CRITERIA = ("exact", "paper")
+
+
+def load_catalog(source: str | Path | Mapping[str, Any]) -> Catalog:
+    """A catalog from a file, a text or a dictionary; raises CatalogError, which names file, line and column.
+
+    A string is a catalog's text if it holds a newline or ``=``, else a path. A dictionary is what TOML would give.
+    """
+    if isinstance(source, Mapping):
+        return catalog_from_mapping(source, TEXT)
+    if isinstance(source, str) and ("\n" in source or "=" in source):
+        return parse_catalog(source, TEXT)
+    return catalog_of_file(Path(source))
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """M, the most synopsis entries between two timestamps: a formula, and a number where the catalog gives one.
+
+    Both are None where a bound exists and takes too many tables to be written down.
+    """
+
+    formula: str | None
+    entries: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What was found of one statement."""
+
+    outcome: Outcome
+
+    @property
+    def name(self) -> str:
+        """As a comment before the statement names it, else the file and its place there."""
+        return self.outcome.name
+
+    @property
+    def verdict(self) -> str:
+        """``bounded``, ``unbounded``, ``unknown``, ``unsupported`` or ``error``, as in the JSON report."""
+        return self.outcome.verdict.value
+
+    @property
+    def tier(self) -> str | None:
+        """What the memory depends on, as in the JSON report; None where that is not known."""
+        return self.outcome.tier.value if self.outcome.tier else None
+
+    @property
+    def bound(self) -> Bound | None:
+        """M; None for a statement that is not bounded."""
+        found = self.outcome.bound
+        return None if found is None else Bound(found.formula, found.entries)
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """The findings, each with its code, severity, message, place, help and fixes."""
+        return self.outcome.diagnostics
+
+    @property
+    def repairs(self) -> tuple[Fix, ...]:
+        """Changes that make the statement bounded, the best first; none where it is, or where none was found."""
+        return next((found.fixes for found in self.diagnostics if found.fixes), ())
+
+    @property
+    def passes(self) -> bool:
+        """Whether a gate lets it pass: it is bounded without an error, or somebody has accepted each error."""
+        return self.outcome.passes
+
+    @property
+    def certificate(self) -> Mapping[str, Any] | None:
+        """Why M holds, for `streambound recheck`; None where there is no bound."""
+        return self.outcome.certificate
+
+
+class Report(Sequence[Result]):
+    """The results in the order of the statements."""
+
+    def __init__(self, outcomes: tuple[Outcome, ...]) -> None:
+        self._outcomes = outcomes
+        self._results = tuple(map(Result, outcomes))
+
+    @overload
+    def __getitem__(self, index: int) -> Result: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Result]: ...
+    def __getitem__(self, index: int | slice) -> Result | Sequence[Result]:
+        """A result, or some of them, by place."""
+        return self._results[index]
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    def __iter__(self) -> Iterator[Result]:
+        return iter(self._results)
+
+    def __repr__(self) -> str:
+        from streambound.reports.totals import total_text
+
+        return f"<streambound.Report: {total_text(self._outcomes)}>"
+
+    def __str__(self) -> str:
+        return self.render("text")
+
+    @property
+    def passes(self) -> bool:
+        """Whether a gate lets all statements pass."""
+        return all(result.passes for result in self)
+
+    def render(self, form: str) -> str:
+        """The report as `streambound check --format` prints it; raises UsageError for a format that there is not."""
+        from streambound.reports.formats import FORMAT_NAMES, format_named
+
+        if form not in FORMAT_NAMES:
+            raise UsageError(f"there is no format {form!r}", remedy=f"the formats are {', '.join(FORMAT_NAMES)}")
+        return format_named(form).render(self._outcomes)
+
+    def to_json(self) -> str:
+        """The JSON report, the same as that of `streambound check --format json`."""
+        return self.render("json")
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the HTML report, in a frame of its own."""
+        page = escape(self.render("html"), quote=True)
+        return f'<iframe title="streambound" style="width:100%;height:36em;border:0" srcdoc="{page}"></iframe>'
+
+
+@dataclass(frozen=True, slots=True)
+class _OneText:
+    """Statements that are given as text, and their catalog."""
+
+    source: SourceText
+    found: Catalog
+
+    def read(self, file: Path) -> SourceText:
+        return self.source
+
+    def catalog(self, file: Path | None = None) -> Catalog:
+        return self.found
+
+
+def check(
+    sql: str, catalog: Catalog | str | Path | Mapping[str, Any], *, criteria: str = "exact", repairs: bool = True
+) -> Report:
+    """The verdict of every statement of a text, as `streambound check` gives it.
+
+    ``catalog`` is one, or what `load_catalog` takes. ``criteria`` "paper" judges by the paper's theorems alone; without
+    ``repairs`` none are looked for, which is faster. Nothing is read but the catalog, and Spark is not started.
+    """
+    from streambound.gate.check_files import Settings, check_sources
+    from streambound.gate.policy import Policy
+    from streambound.gate.reported import reported
+    from streambound.gate.suppressions import today
+
+    if criteria not in _CRITERIA:
+        raise UsageError(f"there are no criteria {criteria!r}", remedy=f"choose one of {', '.join(_CRITERIA)}")
+    known, source = _catalog(catalog), SourceText(SQL, sql)
+    settings = Settings(criteria, None if repairs else 0, _DETAILS)
+    found = check_sources([source], _OneText(source, known), settings)
+    return Report(reported(found, Policy(known), today()))
+
+
+def explain(
+    query: str,
+    catalog: Catalog | str | Path | Mapping[str, Any] | None = None,
+    *,
+    stages: Sequence[str] = ("derivation", "verdict"),
+    name: str | None = None,
+) -> str:
+    """How a verdict came about, or the page of a code such as "SB201", as `streambound explain` prints it.
+
+    ``stages`` are those of `--emit` that need no Spark; ``name`` chooses one of several statements. Raises UsageError
+    for a stage or a name that there is not.
+    """
+    from streambound.reports.explanation import STAGE_NAMES, stage_text
+
+    if catalog is None:
+        return _page(query)
+    unknown = next((stage for stage in stages if stage not in STAGE_NAMES), None)
+    if unknown is not None:
+        raise UsageError(f"there is no stage {unknown!r}", remedy=f"the stages are {', '.join(STAGE_NAMES)}")
+    checked = _statement(query, _catalog(catalog), name)
+    return "\n\n".join(stage_text(stage, checked, False) for stage in stages)
+
+
+def _page(code: str) -> str:
+    from streambound.analyzer.rules import RULES_BY_CODE
+    from streambound.reports.code_page import code_page
+
+    rule = RULES_BY_CODE.get(code.upper())
+    if rule is None:
+        remedy = f"the codes are {', '.join(RULES_BY_CODE)}; to explain a query give its catalog, too"
+        raise UsageError(f"there is no diagnostic code {code}", remedy=remedy)
+    return code_page(rule)
+
+
+def _statement(sql: str, catalog: Catalog, name: str | None) -> Checked:
+    from streambound.analyzer.statements import some_statements
+    from streambound.criteria.check import check_statement, one_of
+
+    return check_statement(one_of(some_statements(SourceText(SQL, sql), None), SQL, name), catalog)
+
+
+def _catalog(catalog: Catalog | str | Path | Mapping[str, Any]) -> Catalog:
+    return catalog if isinstance(catalog, Catalog) else load_catalog(catalog)

@@ -1,0 +1,412 @@
+"""One branch of a query as data for the runtime's synopsis: scans, tables, and how partial matches grow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from streambound.analyzer.boundedness import Limit
+from streambound.analyzer.catalog import Kind
+from streambound.analyzer.query import Attribute, Comparison, NullTest, Op, Output
+from streambound.analyzer.types import Family as TypeFamily
+from streambound.criteria.cuts import representatives
+from streambound.criteria.extremum import Extremum
+from streambound.criteria.tables import Stored, Table
+from streambound.criteria.ways import Part
+from streambound.synopsis_exec.plan_ir import BranchPlan, Plan, PlanSource, PlanTransition
+from streambound.synopsis_exec.variables import Variables
+from streambound_runtime import formula, plan
+
+OPERATORS = {Op.LT: "<", Op.LE: "<=", Op.EQ: "==", Op.GE: ">=", Op.GT: ">", Op.NE: "!="}
+Values = Mapping[Attribute, plan.Term]
+"""What gives the value of an attribute, among the variables that have one so far."""
+Bound = type[formula.Least] | type[formula.Greatest]
+
+
+@dataclass
+class Participant:
+    """What takes part in a transition, the values that it gives, and the tests of its own variables."""
+
+    join: plan.Join
+    values: dict[Attribute, plan.Term]
+    tests: tuple[plan.Test, ...] = ()
+
+
+@dataclass
+class _Open:
+    """The values that the participants so far give, and the checks still to make."""
+
+    checks: list[Comparison]
+    values: dict[Attribute, plan.Term] = field(default_factory=dict)
+
+    def connection(self, participant: Participant) -> tuple[bool, bool]:
+        """Whether an equality, or any check, connects a participant with what is there."""
+        met = [
+            check
+            for check in self.checks
+            if any(a in participant.values for a in check.attributes)
+            and any(a in self.values for a in check.attributes)
+        ]
+        return any(check.op is Op.EQ for check in met), bool(met)
+
+    def joined(self, chosen: Participant) -> plan.Join:
+        """One more participant: its columns that equalities fix, and the checks that can then be made."""
+        equal: dict[str, plan.Term] = {}
+        for check in list(self.checks):
+            found = _equality(check, chosen.values, self.values)
+            if found is not None and found[0] not in equal:
+                equal[found[0]] = found[1]
+                self.checks.remove(check)
+        self.values |= chosen.values
+        ready = [check for check in self.checks if all(a in self.values for a in check.attributes)]
+        self.checks = [check for check in self.checks if check not in ready]
+        tests = dict.fromkeys((*chosen.tests, *(comparison(check, self.values) for check in ready)))
+        return replace(chosen.join, equal=tuple(equal.items()), tests=tuple(tests))
+
+
+def joins(
+    participants: list[Participant], checks: tuple[Comparison, ...]
+) -> tuple[tuple[plan.Join, ...], dict[Attribute, plan.Term]]:
+    """Participants in an order in which each is connected to those before, and what gives each attribute's value."""
+    waiting, state, found = list(participants), _Open(list(checks)), []
+    while waiting:
+        chosen = max(waiting, key=state.connection)
+        waiting.remove(chosen)
+        found.append(state.joined(chosen))
+    return tuple(found), state.values
+
+
+def _equality(check: Comparison, mine: Values, there: Values) -> tuple[str, plan.Term] | None:
+    """For ``column + x = other + y`` the column of a participant, and the term that it equals."""
+    left, right, offset = check.left, check.right, number(check.offset)
+    if check.op is not Op.EQ or right is None:
+        return None
+    if right in mine and left in there:
+        left, right, offset = right, left, -offset
+    if left not in mine or right not in there:
+        return None
+    own, other = mine[left], there[right]
+    return str(own.variable), term(other, offset - exact(own.offset))
+
+
+def comparison(check: Comparison, values: Values) -> plan.Test:
+    """A check of two attributes."""
+    assert check.right is not None, "checks between sources have two sides"
+    left, right = values[check.left], values[check.right]
+    offset = exact(right.offset) - exact(left.offset) + number(check.offset)
+    return plan.Test(str(left.variable), OPERATORS[check.op], str(right.variable), plain(offset) or None)
+
+
+def term(found: plan.Term, offset: int | Fraction = 0) -> plan.Term:
+    """``found + offset``."""
+    return plan.Term(found.variable, plain(exact(found.offset) + offset))
+
+
+def exact(offset: object) -> int | Fraction:
+    """An offset as an exact number."""
+    assert isinstance(offset, int | float | Fraction)
+    return offset if isinstance(offset, int) else Fraction(offset)
+
+
+def plain(offset: object) -> int | float:
+    """A number as the runtime has it: an integer where it is one."""
+    assert isinstance(offset, int | float | Fraction)
+    return int(offset) if Fraction(offset).denominator == 1 and not isinstance(offset, float) else float(offset)
+
+
+def number(offset: int | Fraction | str) -> int | Fraction:
+    """The offset between two attributes; strings have none."""
+    return 0 if isinstance(offset, str) else offset
+
+
+def constant(value: object) -> plan.Constant:
+    """A value that an attribute is compared with."""
+    return plain(value) if isinstance(value, Fraction) else value  # type: ignore[return-value]
+
+
+class BranchLowering:
+    """The plan of one branch as data."""
+
+    def __init__(self, query: Plan, branch: BranchPlan) -> None:
+        self.query, self.branch, self.facts = query, branch, branch.facts
+        self.streams = [source for source in branch.sources if source.kind is not Kind.RELATION]
+        self.places = {source.alias: place for place, source in enumerate(self.streams)}
+        self.variables = Variables()
+
+    def lowered(self) -> plan.Branch:
+        """The branch."""
+        from streambound.synopsis_exec.family_plan import FamilyLowering
+
+        scans = tuple(self.scan(source) for source in self.streams)
+        relations = tuple(self._relations(group) for group in self.branch.groups)
+        tables = tuple(self._table(table) for table in self.branch.tables)
+        transitions = tuple(self._transition(transition) for transition in self.branch.transitions)
+        families = tuple(FamilyLowering(self, table).lowered() for table in self.branch.families)
+        return plan.Branch(scans, relations, tables, transitions, families, self._texts())
+
+    def _texts(self) -> tuple[str, ...]:
+        """The variables that hold texts."""
+        kinds = {a: self.branch.branch.column(a).type.family for a in self.variables.attributes}
+        return tuple(sorted(self.variables.of(a) for a, kind in kinds.items() if kind is TypeFamily.STRING))
+
+    # --- rows ----------------------------------------------------------------------------------------------------
+
+    def scan(self, source: PlanSource) -> plan.Scan:
+        """The rows of a source that the branch can use."""
+        attributes = dict.fromkeys(Attribute(source.alias, column) for column in source.columns)
+        attributes |= dict.fromkeys(a for test in source.filters for a in test.attributes)
+        attributes |= dict.fromkeys(extreme.attribute for extreme in source.extremes)
+        attributes |= dict.fromkeys(member.attribute for member in source.members)
+        return plan.Scan(
+            source.table,
+            tuple((self.variables.of(a), a.column) for a in attributes),
+            tuple(self.variables.of(Attribute(source.alias, column)) for column in source.columns),
+            tuple(self._filters(source)),
+            tuple(plan.Test("now", OPERATORS[check.op], None, constant(check.offset)) for check in source.times),
+        )
+
+    def _filters(self, source: PlanSource) -> list[plan.Test]:
+        tests = []
+        for check in source.filters:
+            if isinstance(check, NullTest):
+                word = "is null" if check.is_null else "is not null"
+                tests.append(plan.Test(self.variables.of(check.attribute), word))
+            elif check.right is None:
+                tests.append(
+                    plan.Test(self.variables.of(check.left), OPERATORS[check.op], None, constant(check.offset))
+                )
+            else:
+                left, right = self.variables.of(check.left), self.variables.of(check.right)
+                tests.append(plan.Test(left, OPERATORS[check.op], right, plain(number(check.offset)) or None))
+        for member in source.members:
+            values = tuple(map(constant, member.values))
+            tests.append(plan.Test(self.variables.of(member.attribute), "in", None, values))
+        for extreme in source.extremes:
+            table = self.branch.source(extreme.relation.source).table
+            limit = formula.Extreme(table, extreme.relation.column, not extreme.lower)
+            op = ">=" if extreme.lower else "<="
+            tests.append(
+                plan.Test(self.variables.of(extreme.attribute), op, None, formula.added(limit, extreme.offset))
+            )
+        return tests
+
+    def _relations(self, group: tuple[str, ...]) -> plan.Relations:
+        """Relations that are joined with each other, once."""
+        checks = tuple(j for j in self.branch.joins if {a.source for a in j.attributes} <= set(group))
+        scans = tuple(self.scan(self.branch.source(alias)) for alias in group)
+        rows = [Participant(plan.Join(scan=place), self._values(alias)) for place, alias in enumerate(group)]
+        found, _ = joins(rows, checks)
+        return plan.Relations(scans, tuple(self.variables.of(a) for a in self.group_columns(group)), found)
+
+    def group_columns(self, group: tuple[str, ...]) -> list[Attribute]:
+        """What is kept of a group of relations: the columns used outside of it."""
+        outside = {
+            attribute
+            for join in self.branch.joins
+            if not {a.source for a in join.attributes} <= set(group)
+            for attribute in join.attributes
+        }
+        outside |= {o.value for o in self.branch.outputs if isinstance(o.value, Attribute)}
+        return [
+            attribute
+            for alias in group
+            for column in self.branch.source(alias).columns
+            if (attribute := Attribute(alias, column)) in outside
+        ]
+
+    def _values(self, alias: str) -> dict[Attribute, plan.Term]:
+        """The values that a source's row gives."""
+        attributes = (Attribute(alias, column) for column in self.branch.source(alias).columns)
+        return {attribute: plan.Term(self.variables.of(attribute)) for attribute in attributes}
+
+    # --- what takes part in a transition -----------------------------------------------------------------------------
+
+    def arriving(self, alias: str) -> Participant:
+        """The rows of a stream that arrive."""
+        return Participant(plan.Join(scan=self.places[alias]), self._values(alias))
+
+    def related(self, group: tuple[str, ...]) -> Participant:
+        """The rows of relations that are joined with each other."""
+        values = {a: plan.Term(self.variables.of(a)) for a in self.group_columns(group)}
+        return Participant(plan.Join(relations=self.branch.groups.index(group)), values)
+
+    def remembered(self, table: Table) -> dict[Attribute, plan.Term]:
+        """The values that an entry of a table gives: of its columns, of what equals them, of its extrema."""
+        values: dict[Attribute, plan.Term] = {}
+        for stored in table.key:
+            found = plan.Term(self.variables.of(stored.attribute))
+            values[stored.attribute] = found
+            values |= {other: term(found, offset) for other, offset in stored.equal}
+        for extremum in table.extrema:
+            values[best_value(extremum)] = plan.Term(self.variables.of(best_value(extremum)))
+        return values
+
+    def _part(self, transition: PlanTransition, part: Part) -> Participant:
+        """A table that takes part, with the ages that its entries may have."""
+        table = self.branch.table(part.streams)
+        checks = (check for check in transition.ages if check.stream in part.streams)
+        ages = tuple((self.places[check.stream], check.least, check.greatest) for check in checks)
+        join = plan.Join(table=self.branch.tables.index(table), ages=ages, now=part.now, new=part.new)
+        return Participant(join, self.remembered(table))
+
+    # --- tables ------------------------------------------------------------------------------------------------------
+
+    def _table(self, table: Table) -> plan.Table:
+        columns = ["streams"] if table.members else []
+        columns += [self.variables.of(stored.attribute) for stored in table.key]
+        ages = tuple((self.places[age.stream], age.expires, age.saturates) for age in table.ages)
+        return plan.Table(
+            self.query.table_name(self.branch.number, table),
+            (*columns, *(self.variables.of(best_value(extremum)) for extremum in table.extrema)),
+            ages,
+            table.deadline,
+            len(table.streams) == 1,
+            tuple(extremum.greatest for extremum in table.extrema),
+        )
+
+    def kept(self, stored: Stored, values: Values) -> plan.Term:
+        """A value as the table keeps it: outside the limits the future cannot tell values apart."""
+        found = values[stored.attribute]
+        if stored.cuts:
+            return replace(found, places=tuple(representatives(self.facts, stored.attribute, stored.cuts)))
+        if any(map(self.of_stream, stored.limiting)):
+            lows = tuple(self._limits(limit, values, lower=True) for limit in stored.low)
+            highs = tuple(self._limits(limit, values, lower=False) for limit in stored.high)
+            return replace(found, lows=lows, highs=highs)
+        return replace(
+            found,
+            low=self._limit(stored.low, formula.Least, formula.Greatest, greatest=False),
+            high=self._limit(stored.high, formula.Greatest, formula.Least, greatest=True),
+        )
+
+    def _limit(self, limits: tuple[Limit, ...], outer: Bound, inner: Bound, greatest: bool) -> formula.Formula | None:
+        """The least (greatest) of some limits, each the greatest (least) of its parts."""
+        if not limits:
+            return None
+        return formula.combined(outer, [formula.combined(inner, self._parts(limit, greatest)) for limit in limits])
+
+    def _parts(self, limit: Limit, greatest: bool) -> list[formula.Formula]:
+        found: list[formula.Formula] = [] if limit.constant is None else [int(limit.constant)]
+        return [*found, *(self._extreme(a, greatest, int(offset)) for a, offset in limit.relations)]
+
+    def _extreme(self, attribute: Attribute, greatest: bool, offset: int) -> formula.Formula:
+        table = self.branch.source(attribute.source).table
+        return formula.added(formula.Extreme(table, attribute.column, greatest), offset)
+
+    def _limits(self, limit: Limit, values: Values, lower: bool) -> tuple[plan.Term, ...]:
+        """The parts of a limit that depends on the partial match."""
+        parts = [] if limit.constant is None else [plan.Term(None, plain(limit.constant))]
+        for attribute, offset in limit.relations:
+            if self.of_stream(attribute):
+                parts.append(term(values[attribute], offset))
+            else:
+                parts.append(plan.Term(None, self._extreme(attribute, not lower, int(offset))))
+        return tuple(parts)
+
+    def of_stream(self, attribute: Attribute) -> bool:
+        """Whether an attribute is a stream's, not a relation's."""
+        return self.branch.source(attribute.source).kind is not Kind.RELATION
+
+    # --- transitions -------------------------------------------------------------------------------------------------
+
+    def _transition(self, transition: PlanTransition) -> plan.Transition:
+        waiting = [self.arriving(alias) for alias in transition.arriving]
+        waiting += [self._part(transition, part) for part in sorted(transition.parts, key=lambda part: not part.new)]
+        waiting += [self.related(group) for group in transition.groups]
+        found, values = joins(waiting, self._checks(transition))
+        if transition.output:
+            return plan.Transition(target=None, joins=found, values=self.results(values))
+        table = self.branch.table(transition.target)
+        before = [self.branch.table(part.streams) for part in transition.parts]
+        keys = [self.kept(stored, values) for stored in table.key]
+        keys += [self._best(extremum, before[0] if len(before) == 1 else None, values) for extremum in table.extrema]
+        kept = tuple(self.places[age.stream] for age in table.ages if age.stream in transition.before)
+        return plan.Transition(target=self.branch.tables.index(table), joins=found, values=tuple(keys), kept=kept)
+
+    def results(self, values: Values) -> tuple[plan.Term, ...]:
+        """The select list of a match of all streams."""
+        return tuple(self._output(output, values) for output in self.branch.outputs)
+
+    @staticmethod
+    def _output(output: Output, values: Values) -> plan.Term:
+        if isinstance(output.value, Attribute):
+            return values[output.value]
+        return plan.Term(None, constant(output.value.value))
+
+    def _checks(self, transition: PlanTransition) -> tuple[Comparison, ...]:
+        """The joins to check, those with attributes of which the table holds an extremum as comparisons with it."""
+        checks = transition.checks
+        for table in (self.branch.table(part.streams) for part in transition.parts):
+            if table.extrema:
+                checks = tuple(dict.fromkeys(self._by_extremum(table, check) for check in checks))
+        return checks
+
+    def _by_extremum(self, table: Table, check: Comparison) -> Comparison:
+        """A join of a table, which may hold an extremum only, with what arrives."""
+        own, other = (check.left, check.right) if check.left.source in table.streams else (check.right, check.left)
+        if own is None or other is None or own.source not in table.streams:
+            return check
+        return self.by_extremum(table, check, own, other)
+
+    def by_extremum(self, table: Table, check: Comparison, own: Attribute, other: Attribute) -> Comparison:
+        """``x < b`` where the table has the greatest ``b``  ->  ``x < greatest_b``."""
+        if own in table.exact:
+            return check
+        for extremum in table.extrema:
+            limit = extremum.limit(other)
+            if limit is not None and extremum.greatest == (own == check.right) and self._is_part(extremum, own):
+                return _limit_check(other, best_value(extremum), extremum.greatest, *limit, check.op)
+        return check
+
+    def _is_part(self, extremum: Extremum, own: Attribute) -> bool:
+        return any(attribute in self.facts.alike(own) for attribute, _ in extremum.of)
+
+    def _best(self, extremum: Extremum, before: Table | None, values: Values) -> plan.Term:
+        """The value of an extremum for a partial match: by the values at hand, and by what was remembered of others."""
+        found = [self._best_part(extremum, part, before, values) for part in extremum.of]
+        return best_of(tuple(dict.fromkeys(found)), extremum.greatest)
+
+    def _best_part(
+        self, extremum: Extremum, part: tuple[Attribute, Fraction], before: Table | None, values: Values
+    ) -> plan.Term:
+        attribute, offset = part
+        known = (a for a in self.facts.alike(attribute) if before is None or self._at_hand(a, before))
+        found = next((a for a in known if a in values), None)
+        if found is not None:
+            return term(values[found], self.facts.difference(attribute, found) + offset)
+        limited, target, strict = extremum.limits[0]
+        for old in before.extrema if before else ():
+            limit = old.limit(limited)
+            if limit is not None and limit[1] == strict and old.greatest == extremum.greatest:
+                return term(plan.Term(self.variables.of(best_value(old))), limit[0] - target)
+        raise AssertionError(f"nothing is remembered of {attribute}")
+
+    @staticmethod
+    def _at_hand(attribute: Attribute, before: Table) -> bool:
+        """Whether the value of an attribute is known as it is: its tuple arrives, or the table holds it."""
+        return attribute.source not in (*before.streams, *before.relations) or attribute in before.exact
+
+
+def best_value(extremum: Extremum) -> Attribute:
+    """What stands for the value of an extremum among the attributes."""
+    return Attribute("", extremum.name)
+
+
+def best_of(parts: tuple[plan.Term, ...], greatest: bool) -> plan.Term:
+    """The least of some terms, for what is to be as great as possible; else the greatest."""
+    first, rest = parts[0], parts[1:]
+    if not rest:
+        return first
+    return replace(first, highs=(rest,)) if greatest else replace(first, lows=(rest,))
+
+
+def _limit_check(
+    other: Attribute, extreme: Attribute, greatest: bool, offset: Fraction, strict: bool, op: Op
+) -> Comparison:
+    """``x <= extreme + offset`` (``>=``), strict where that says the same: ``x <= b - 1  ->  x < b``."""
+    step = -1 if greatest else 1
+    if op is Op.LT and not strict and offset.denominator == 1:
+        strict, offset = True, offset - step
+    weak, sharp = (Op.LE, Op.LT) if greatest else (Op.GE, Op.GT)
+    return Comparison(other, sharp if strict else weak, extreme, offset)

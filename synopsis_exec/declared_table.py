@@ -1,0 +1,55 @@
+"""A stream or relation of a plan as the runtime reads it: `streambound_runtime.spec`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from streambound.analyzer import catalog
+from streambound.analyzer.query import Atom, NullTest
+from streambound.analyzer.values import Value
+from streambound.synopsis_exec.branch_plan import OPERATORS, constant
+from streambound.synopsis_exec.plan_ir import Input
+from streambound_runtime import spec
+from streambound_runtime.plan import Test
+
+
+def declared_table(item: Input, options: Sequence[tuple[Atom, ...]] = ((),)) -> spec.Stream | spec.Relation:
+    """``options`` say which rows are useful (`synopsis_exec.useful`)."""
+    columns = tuple(spec.Column(column.name, column.type.name, _domain(column.domain)) for column in item.declared)
+    needs = tuple(column.name for column in item.columns if column.name != item.timestamp)
+    found, stops = item.source, item.on_violation is catalog.OnViolation.STOP
+    source = spec.Source(found.format, found.path, found.options, found.payload, found.metadata) if found else None
+    if item.timestamp is None:
+        return spec.Relation(item.name, columns, needs, source, item.rows, stops)
+    useful = tuple(tuple(map(_test, atoms)) for atoms in options)
+    most = item.max_per_timestamp
+    return spec.Stream(item.name, columns, item.timestamp, needs, useful, source, _arrival(item), most, stops)
+
+
+def _arrival(item: Input) -> spec.Arrival:
+    mark, partitions = item.arrival.mark, item.arrival.partitions
+    return spec.Arrival(
+        item.arrival.lateness,
+        item.arrival.idle_after,
+        spec.Mark(mark.column, _value(mark.value), mark.like, mark.since) if mark else None,
+        spec.Partitions(partitions.column, _values(partitions.values)) if partitions else None,
+    )
+
+
+def _domain(domain: catalog.Domain | None) -> spec.Domain | None:
+    return spec.Domain(_value(domain.low), _value(domain.high), _values(domain.values)) if domain else None
+
+
+def _test(atom: Atom) -> Test:
+    if isinstance(atom, NullTest):
+        return Test(atom.attribute.column, "is null" if atom.is_null else "is not null")
+    right = atom.right.column if atom.right is not None else None
+    return Test(atom.left.column, OPERATORS[atom.op], right, constant(atom.offset))
+
+
+def _values(values: Iterable[Value]) -> tuple[spec.Value, ...]:
+    return tuple(value for value in map(_value, values) if value is not None)
+
+
+def _value(value: Value | None) -> spec.Value | None:
+    return None if value is None else constant(value)

@@ -1,0 +1,253 @@
+"""Decides whether a row is good, and encodes it: in one place, for every source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from streambound_runtime.decoding.contracts import broken, marked, places, useful
+from streambound_runtime.decoding.json_objects import BLANK, NO_VALUE, NOT_JSON, NOT_UTF8, read_objects
+from streambound_runtime.decoding.kinds import kind_of
+from streambound_runtime.decoding.raw import PLACES, in_objects, of_files, own
+from streambound_runtime.decoding.reasons import detail
+from streambound_runtime.decoding.row_text import line_texts, row_texts
+from streambound_runtime.decoding.typed_columns import TypedColumn, columns_read
+from streambound_runtime.spec import Column, Relation, Stream
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_OF_LINES = {NO_VALUE: "no-value", NOT_UTF8: "not-utf8", NOT_JSON: "not-json"}
+
+
+class Ended(NamedTuple):
+    """What a punctuation says: that in a partition no more rows come from ``since`` on (None: at all) to ``until``."""
+
+    part: int
+    since: int | None
+    until: int
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """What was in some raw rows.
+
+    ``good`` are the good rows that the plan can use: of a stream the columns ``part`` (int32, the place of the row's
+    partition) and ``ts`` (int64), then, as of a relation, those that it needs, in that order; a column may be called
+    ``ts``, too. Values are encoded as `Kind.encoded` says, texts perhaps with a dictionary. ``rejected`` are others:
+    ``reason`` (a code of `REASONS`), ``detail`` (its words), ``row`` (its text), where it is, and, of late rows,
+    whose reason is ``late`` and whose detail is NULL, ``part`` and ``ts``. ``good_at`` and ``rejected_at`` are their
+    places among the raw rows.
+
+    ``rows`` were read, blank lines not counted. ``largest`` is the greatest timestamp of any good row by partition,
+    ``ended`` are the punctuations.
+    """
+
+    good: pa.Table
+    good_at: Any
+    rejected: pa.Table
+    rejected_at: Any
+    rows: int
+    largest: dict[int, int]
+    ended: frozenset[Ended]
+
+
+class _Read:
+    """The columns of some raw rows, encoded, and what is wrong with each row, if anything: its first fault."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.columns: dict[str, Any] = {}
+        self.unread: list[tuple[str, Column, Any]] = []
+        """Reasons why values are not there, and of which rows."""
+        self.no_texts: dict[str, Any] = {}
+        self.there = np.ones(size, dtype=bool)
+        self.why = np.zeros(size, dtype=np.int16)
+        self.faults: list[tuple[str, str]] = [("", "")]
+
+    def add(self, reason: str, column: Column | None, rows: Any) -> None:
+        """Note a fault of some rows, unless they have one."""
+        if rows.any():
+            self.why[rows & (self.why == 0)] = len(self.faults)
+            self.faults.append((reason, detail(reason, column)))
+
+
+class Decoder:
+    """Decodes raw rows (`decoding.raw`) of a stream or relation; with ``lines`` they are lines of files instead."""
+
+    def __init__(self, table: Stream | Relation, lines: bool = False) -> None:
+        self.table = table
+        self.stream = table if isinstance(table, Stream) else None
+        self.lines = lines or of_files(table)
+        self.objects = lines or in_objects(table)
+        beside = dict(table.source.metadata) if table.source is not None and self.objects and not lines else {}
+        self.inside = tuple(c for c in table.columns if self.objects and c.name not in beside)
+        self.typed = tuple(c for c in table.columns if c.name in beside) if self.objects else columns_read(table)
+        arrival = self.stream.arrival if self.stream is not None else None
+        self.mark, self.partitions = (arrival.mark, arrival.partitions) if arrival is not None else (None, None)
+
+    def decode(self, raw: pa.Table | pa.RecordBatch, late_before: int | None = None) -> Decoded:
+        """The good rows and the others; good ones with timestamps below ``late_before`` are late.
+
+        Raises ValueError where a column is of a type that has to be cast by Spark.
+        """
+        read = self._read(raw)
+        is_mark = self._checked(read)
+        fine = read.there & (read.why == 0)
+        part, ts = self._part(read), None
+        keep, late, largest = fine & ~is_mark, np.zeros(raw.num_rows, dtype=bool), dict[int, int]()
+        if self.stream is not None:
+            ts = read.columns[self.stream.timestamp].fill_null(0).to_numpy()
+            largest = _largest(part, ts, keep)
+            late = keep & (ts < late_before) if late_before is not None else late
+            keep = keep & ~late
+            if self.stream.useful != ((),):
+                keep = keep & useful(self.stream.useful, read.columns, raw.num_rows)
+        good_at = np.flatnonzero(keep)
+        rejected_at = np.flatnonzero(read.there & ((read.why > 0) | late))
+        return Decoded(
+            self._good(read, part, ts, good_at),
+            good_at,
+            self._rejected(raw, read, rejected_at, part, ts),
+            rejected_at,
+            int(np.count_nonzero(read.there)),
+            largest,
+            self._ended(read, part, ts, np.flatnonzero(fine & is_mark)),
+        )
+
+    def texts(self, raw: pa.Table | pa.RecordBatch, at: Any) -> list[str | None]:
+        """The texts of the raw rows at some places."""
+        rows = raw.take(_array(at))
+        text = own(self.table, "text")
+        if self.objects:
+            found = line_texts(_one(rows.column(own(self.table, "value"))))
+        else:
+            names = [name for name in rows.schema.names if name not in self._own()]
+            found = list(row_texts({name: _one(rows.column(name)) for name in names}, rows.num_rows))
+        if text in rows.schema.names:
+            said = rows.column(text).to_pylist()
+            found = [theirs if theirs is not None else mine for theirs, mine in zip(said, found, strict=True)]
+        return found
+
+    def _own(self) -> dict[str, str]:
+        return {own(self.table, name): name for name in (*PLACES, "fault", "text")}
+
+    # --- reading ------------------------------------------------------------------------------------------------------
+
+    def _read(self, raw: pa.Table | pa.RecordBatch) -> _Read:
+        """The columns, and which rows do not have all of them, with values of their types."""
+        read = _Read(raw.num_rows)
+        if self.objects:
+            kinds = {column.name: kind_of(column.type) for column in self.inside}
+            state, objects = read_objects(_one(raw.column(own(self.table, "value"))), kinds, not self.lines)
+            read.there = state != BLANK
+            for number, reason in _OF_LINES.items():
+                read.add(reason, None, state == number)
+            for column in self.inside:
+                read.columns[column.name] = objects[column.name].encoded()
+                absent, wrong = objects[column.name].masks()
+                read.unread += [("missing-column", column, absent), ("wrong-type", column, wrong)]
+        for column in self.typed:
+            found = TypedColumn(_one(raw.column(column.name)), column)
+            read.columns[column.name], read.no_texts[column.name] = found.values, found.not_text
+        fault = own(self.table, "fault")
+        if fault in raw.schema.names:
+            said = _one(raw.column(fault))
+            read.add("not-columns", None, places(said, ("",)) >= 0)
+            read.unread += [("wrong-type", column, places(said, (column.name,)) >= 0) for column in self.typed]
+        return read
+
+    def _checked(self, read: _Read) -> Any:
+        """Note the faults of rows, in the order in which they are told; returns which are punctuations.
+
+        A punctuation needs only the columns that say what it ends, and what tells it from a row is none of a row's.
+        """
+        is_mark, needed = np.zeros(read.size, dtype=bool), set[str]()
+        if self.mark is not None and self.stream is not None:
+            is_mark = marked(self.mark, read.columns[self.mark.column])
+            parted = self.partitions.column if self.partitions is not None else None
+            needed = {name for name in (self.mark.column, self.mark.since, self.stream.timestamp, parted) if name}
+        is_row = ~is_mark
+        for reason, column, rows in read.unread:
+            read.add(reason, column, rows if column.name in needed else rows & is_row)
+        for column in self.table.columns:
+            if column.name in read.columns:
+                mine = column.name in needed and not (self.mark is not None and column.name == self.mark.column)
+                for reason, rows in self._broken(read, column):
+                    read.add(reason, column, rows if mine else rows & is_row)
+        return is_mark
+
+    def _broken(self, read: _Read, column: Column) -> Iterator[tuple[str, Any]]:
+        if column.name in read.no_texts:
+            yield "text-not-utf8", read.no_texts[column.name]
+        yield from broken(self.table, column, read.columns[column.name])
+
+    # --- what is told -------------------------------------------------------------------------------------------------
+
+    def _part(self, read: _Read) -> Any:
+        if self.partitions is None:
+            return np.zeros(read.size, dtype=np.int32)
+        return places(read.columns[self.partitions.column], self.partitions.values)
+
+    def _good(self, read: _Read, part: Any, ts: Any, at: Any) -> pa.Table:
+        import pyarrow as pa
+
+        everything = len(at) == read.size
+        names, columns = list(self.table.needs), [read.columns[name] for name in self.table.needs]
+        if not everything:
+            columns = [values.take(_array(at)) for values in columns]
+        if ts is not None:
+            names, columns = ["part", "ts", *names], [pa.array(part[at]), pa.array(ts[at]), *columns]
+        if not names:  # of a relation only matters how many rows it has
+            return pa.table({"": pa.nulls(len(at))}).select([])
+        return pa.Table.from_arrays(columns, names)
+
+    def _rejected(self, raw: pa.Table | pa.RecordBatch, read: _Read, at: Any, part: Any, ts: Any) -> pa.Table:
+        import pyarrow as pa
+
+        why = read.why[at].tolist()
+        late = [not number for number in why]
+        columns = {
+            "reason": pa.array(["late" if not number else read.faults[number][0] for number in why], pa.string()),
+            "detail": pa.array([None if not number else read.faults[number][1] for number in why], pa.string()),
+            "row": pa.array(self.texts(raw, at) if why else [], pa.string()),
+        }
+        for theirs, name in self._own().items():
+            if name in PLACES and theirs in raw.schema.names:
+                columns[name] = _one(raw.column(theirs)).take(_array(at))
+        if ts is not None:
+            columns["part"] = pa.array(np.where(late, part[at], 0), pa.int32(), mask=~np.array(late, dtype=bool))
+            columns["ts"] = pa.array(np.where(late, ts[at], 0), pa.int64(), mask=~np.array(late, dtype=bool))
+        return pa.table(columns)
+
+    def _ended(self, read: _Read, part: Any, ts: Any, at: Any) -> frozenset[Ended]:
+        """Integer time starts at 0, so that what ends from there on ends from the beginning."""
+        if self.mark is None or self.stream is None:
+            return frozenset()
+        since = [None] * len(at)
+        if self.mark.since is not None:
+            since = read.columns[self.mark.since].take(_array(at)).to_pylist()
+            if kind_of(next(c.type for c in self.table.columns if c.name == self.stream.timestamp)).family == "integer":
+                since = [low if low is not None and low > 0 else None for low in since]
+        return frozenset(map(Ended, part[at].tolist(), since, ts[at].tolist()))
+
+
+def _largest(part: Any, ts: Any, keep: Any) -> dict[int, int]:
+    """The greatest timestamp of some rows by partition."""
+    found = ((int(place), ts[keep & (part == place)]) for place in np.unique(part[keep]))
+    return {place: int(times.max()) for place, times in found}
+
+
+def _one(values: pa.Array | pa.ChunkedArray) -> pa.Array:
+    import pyarrow as pa
+
+    return values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+
+
+def _array(at: Any) -> pa.Array:
+    import pyarrow as pa
+
+    return pa.array(at, pa.int64())

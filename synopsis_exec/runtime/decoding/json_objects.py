@@ -1,0 +1,212 @@
+"""Lines of JSON as columns: each is parsed by Python's own parser, as strictly as Spark parses JSON.
+
+Other than for Spark, of a name that is there twice the last value counts; `-INF`, control characters between values,
+and more than `_DEEPEST` levels of nesting, for which any stack of Python's has room, are no JSON; numbers of more than
+a thousand digits, and longer names than of 50,000 characters, are.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from decimal import Decimal
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from streambound_runtime.decoding.json_values import Number, encode, parsed_bits
+from streambound_runtime.decoding.kinds import Kind
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FINE, BLANK, NO_VALUE, NOT_UTF8, NOT_JSON = range(5)
+"""What a line is: an object, no row at all, or a row that cannot be read."""
+_AT_ONCE = 4096
+"""Lines of which all objects are in memory."""
+_DEEPEST, _LONG = 500, 1000
+"""Levels of nesting, and characters of lines that may have more."""
+_TEXT = re.compile(r'"(?:[^"\\]|\\.)*"', re.S)
+_MANY_DIGITS = re.compile(r"\d{4301}")
+"""Whole numbers that Python reads only where a process has raised its limit, which must not decide about rows."""
+_LEVELS = {"[": 1, "{": 1, "]": -1, "}": -1}
+_ABSENT = object()
+
+
+def read_objects(lines: pa.Array, kinds: dict[str, Kind], records: bool) -> tuple[Any, dict[str, JsonColumn]]:
+    """What each line is, and its values of some columns.
+
+    ``lines`` are texts or bytes; those of blanks alone are no rows, but for ``records`` of a queue.
+    """
+    parser = _Parser(kinds, records)
+    texts = _texts(lines)
+    state = np.zeros(len(texts), dtype=np.int8)
+    columns = {name: JsonColumn(kind) for name, kind in kinds.items()}
+    for start in range(0, len(texts), _AT_ONCE):
+        part = texts[start : start + _AT_ONCE]
+        objects = parser.quickly(part)
+        if objects is None:
+            told = [parser.one(text) for text in part]
+            state[start : start + len(part)] = [FINE if isinstance(found, dict) else found for found in told]
+            objects = [found if isinstance(found, dict) else {} for found in told]
+        for name, column in columns.items():
+            column.add([found.get(name, _ABSENT) for found in objects])
+    return state, columns
+
+
+def _texts(lines: pa.Array) -> list[Any]:
+    """Lines as Python's texts; as bytes where one is no UTF-8."""
+    import pyarrow as pa
+
+    try:
+        texts: list[Any] = lines.cast(pa.large_string()).to_numpy(zero_copy_only=False).tolist()
+    except (UnicodeDecodeError, pa.ArrowException):
+        texts = lines.cast(pa.large_binary()).to_numpy(zero_copy_only=False).tolist()
+    return texts
+
+
+class _Parser:
+    """Parses lines; numbers are kept as they are written where a text or a decimal may be made of them."""
+
+    def __init__(self, kinds: dict[str, Kind], records: bool) -> None:
+        self.blank = {True: NOT_JSON, False: BLANK}[records]
+        self.none = {True: NO_VALUE, False: BLANK}[records]
+        exact = any(kind.family in ("string", "decimal") for kind in kinds.values())
+        self.decoder = json.JSONDecoder(parse_float=Number if exact else float)
+
+    def quickly(self, texts: list[Any]) -> list[dict[str, Any]] | None:
+        """The objects of lines; None where one of them is anything else, or needs care."""
+        parse = self.decoder.raw_decode
+        try:
+            found = [parse(text) for text in texts]
+            if max(map(len, texts)) >= _LONG or [end for _, end in found] != list(map(len, texts)):
+                return None
+        except (ValueError, RecursionError, TypeError):
+            return None
+        objects = [value for value, _ in found]
+        return objects if set(map(type, objects)) <= {dict} else None
+
+    def one(self, text: str | bytes | None) -> dict[str, Any] | int:
+        """The object of a line, or what it is instead."""
+        if text is None:
+            return self.none
+        try:
+            line = text.decode("utf-8") if isinstance(text, bytes) else text
+            if len(line) >= _LONG and (_depth(line) > _DEEPEST or _MANY_DIGITS.search(_TEXT.sub("", line))):
+                return NOT_JSON
+            found = self.decoder.decode(line)
+        except UnicodeDecodeError:
+            return NOT_UTF8
+        except (ValueError, RecursionError):
+            return NOT_JSON if line.strip(" ") else self.blank
+        return found if isinstance(found, dict) else NOT_JSON
+
+
+def _depth(text: str) -> int:
+    """How deep objects and arrays are nested."""
+    if text.count("{") + text.count("[") <= _DEEPEST:
+        return 0
+    return max(accumulate(_LEVELS.get(sign, 0) for sign in _TEXT.sub("", text)))
+
+
+class JsonColumn:
+    """A column's values in lines: encoded, and which are absent, or not of its type."""
+
+    def __init__(self, kind: Kind) -> None:
+        self.kind = kind
+        self.parts: list[Any] = []
+        self.absent: list[Any] = []
+        self.wrong: list[Any] = []
+
+    def add(self, values: list[Any]) -> None:
+        """Take in some lines' values."""
+        types = set(map(type, values))
+        nothing = np.zeros(len(values), dtype=bool)
+        self.absent.append(nothing)
+        if object in types:
+            self.absent[-1] = np.array([value is _ABSENT for value in values], dtype=bool)
+            values = [None if value is _ABSENT else value for value in values]
+        found, wrong = encoded_values(values, types - {object, type(None)}, self.kind)
+        self.parts.append(found)
+        self.wrong.append(nothing if wrong is None else wrong)
+
+    def encoded(self) -> pa.Array:
+        """All values; NULL also where there is none."""
+        import pyarrow as pa
+
+        return pa.concat_arrays([pa.array([], self.kind.encoded), *self.parts])
+
+    def masks(self) -> tuple[Any, Any]:
+        """Which are absent, and which are not of the type."""
+        empty = np.zeros(0, dtype=bool)
+        return np.concatenate([empty, *self.absent]), np.concatenate([empty, *self.wrong])
+
+
+# --- values ----------------------------------------------------------------------------------------------------------
+
+
+_DATES = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+_MOMENTS = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?$"
+
+
+def encoded_values(values: Sequence[Any], types: set[type], kind: Kind) -> tuple[pa.Array, Any]:
+    """JSON values encoded, and which are not of the type, None for none of them; ``types`` are Python's types of these.
+
+    Values of the types that a column usually has are encoded all at once, others one by one.
+    """
+    import pyarrow as pa
+
+    try:
+        match kind.family:
+            case "integer" if types <= {int}:
+                return pa.array(values, getattr(pa, f"int{parsed_bits(kind)}")()).cast(pa.int64()), None
+            case "float" if types <= {int, float, Number} and kind.bits == 64:
+                return pa.array([None if value is None else float(value) for value in values], pa.float64()), None
+            case "boolean" if types <= {bool}:
+                return pa.array(values, pa.bool_()).cast(pa.int64()), None
+            case "string" if types <= {str}:
+                return pa.array(values, pa.string()), None
+            case "date" | "timestamp" if types <= {str}:
+                return _encoded_times(values, kind)
+    except (pa.ArrowInvalid, OverflowError, UnicodeEncodeError):
+        pass
+    return _one_by_one(values, kind)
+
+
+def _one_by_one(values: Sequence[Any], kind: Kind) -> tuple[pa.Array, Any]:
+    found = [None if value is None else encode(value, kind) for value in values]
+    wrong = [value is not None and there is None for value, there in zip(values, found, strict=True)]
+    return encoded_array(found, kind), np.array(wrong, dtype=bool)
+
+
+def encoded_array(values: Sequence[Any], kind: Kind) -> pa.Array:
+    """Encoded values as Arrow has them."""
+    import pyarrow as pa
+
+    if kind.large:
+        values = [None if value is None else Decimal(value) for value in values]
+    return pa.array(values, kind.encoded)
+
+
+def _encoded_times(values: Sequence[Any], kind: Kind) -> tuple[pa.Array, Any]:
+    """Dates and moments: those that are written as usual, at once; raises ArrowInvalid where one of these is none."""
+    import pyarrow as pa
+    from pyarrow import compute as pc
+
+    texts = pa.array(values, pa.string())
+    if kind.family == "date":
+        usual, exact, bits = _DATES, pa.date32(), pa.int32()
+    else:
+        usual, exact, bits = _MOMENTS, pa.timestamp("us"), pa.int64()
+        if not kind.local:
+            texts = pc.if_else(pc.ends_with(texts, "Z"), pc.utf8_slice_codeunits(texts, 0, -1), texts)
+    sure = pc.match_substring_regex(texts, usual).fill_null(True)
+    found = pc.if_else(sure, texts, None).cast(exact).cast(bits).cast(pa.int64())
+    places = np.flatnonzero(~sure.to_numpy(zero_copy_only=False))
+    if not len(places):
+        return found, None
+    wrong = np.zeros(len(values), dtype=bool)
+    others, wrong[places] = _one_by_one([values[place] for place in places.tolist()], kind)
+    return pc.replace_with_mask(found, pc.invert(sure), others), wrong

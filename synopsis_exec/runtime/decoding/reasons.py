@@ -1,0 +1,40 @@
+"""Why rows are quarantined, each reason with its code for programs and its words for people."""
+
+from __future__ import annotations
+
+from streambound_runtime.spec import Column
+
+REASONS = (
+    ("no-value", "the record has no value"),
+    ("not-utf8", "not UTF-8"),
+    ("not-json", "not a JSON object"),
+    ("not-columns", "not a row of the declared columns"),
+    ("missing-column", "{column} is missing"),
+    ("wrong-type", "{column} is not {kind}"),
+    ("out-of-range", "{column} is out of the range of {kind}"),
+    ("text-not-utf8", "{column} is not UTF-8"),
+    ("no-timestamp", "{column}, the timestamp, is NULL"),
+    ("negative-timestamp", "{column} is before 0, where time starts"),
+    ("outside-years", "{column} is outside the years 1 to 9999"),
+    ("not-a-number", "{column} is NaN"),
+    ("outside-domain", "{column} is outside its domain"),
+    ("unknown-partition", "{column} is none of the declared partitions"),
+    ("late", "late: its timestamp is closed already"),
+    ("beyond-lateness", "late: by more than the lateness"),
+    ("after-punctuation", "late: a punctuation has ended its timestamp"),
+    ("after-idle", "late: its stream was idle for longer than idle_after"),
+    ("max-per-timestamp", "more than max_per_timestamp = {most} rows"),
+)
+"""All of them: the code, and the words with what a row's are about. What is late is told by who knows the promises."""
+_WORDS = dict(REASONS)
+
+
+def detail(reason: str, column: Column | None = None, most: int = 0) -> str:
+    """The words of a reason.
+
+    >>> detail("wrong-type", Column("n", "int")), detail("max-per-timestamp", most=3)
+    ('n is not an int', 'more than max_per_timestamp = 3 rows')
+    """
+    name, kind = (column.name, column.type) if column is not None else ("", "")
+    kind = f"{'an' if kind[:1] in [*'aeiou'] else 'a'} {kind}" if reason == "wrong-type" else kind
+    return _WORDS[reason].format(column=name, kind=kind, most=most)

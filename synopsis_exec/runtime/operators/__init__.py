@@ -1,0 +1,1 @@
+"""Operators of a job: what each remembers, and what rows that come in change in it."""

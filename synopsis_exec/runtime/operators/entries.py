@@ -1,0 +1,130 @@
+"""The entries of a table as columns, as pairs of a key and a number, and as Arrow, as which state travels."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Any
+
+import numpy as np
+
+from streambound_runtime.operators.exact import LARGEST, integers
+from streambound_runtime.operators.frame import Frame
+
+COUNT = "#"
+"""The column of the numbers."""
+Pairs = Iterable[tuple[tuple[Any, ...], int]]
+
+
+def frame_of_pairs(pairs: Pairs, names: tuple[str, ...], texts: Collection[str]) -> Frame:
+    """Keys of these columns with their numbers as columns."""
+    found = list(pairs)
+    columns, nulls = {}, {}
+    for place, name in enumerate(names):
+        columns[name], null = column_of([key[place] for key, _ in found], name in texts)
+        if null is not None:
+            nulls[name] = null
+    return Frame(np.zeros(len(found), dtype=np.int64), integers([n for _, n in found]), columns, nulls)
+
+
+def column_of(values: list[Any], text: bool = False) -> tuple[Any, Any]:
+    """Values as an array, and where they are NULL; None where none is."""
+    null = np.array([value is None for value in values], dtype=bool)
+    if text:
+        found = np.array(["" if value is None else value for value in values], dtype=object)
+    elif any(isinstance(value, float) for value in values):
+        found = np.array([0.0 if value is None else float(value) for value in values])
+    else:
+        found = integers([0 if value is None else int(value) for value in values])
+    return found, null if null.any() else None
+
+
+def pairs_of_frame(frame: Frame, names: tuple[str, ...]) -> list[tuple[tuple[Any, ...], int]]:
+    """The rows of a frame as pairs of a key and a number."""
+    columns = []
+    for name in names:
+        values = frame.columns[name].tolist()
+        if name in frame.nulls:
+            values = [None if missing else value for value, missing in zip(values, frame.nulls[name], strict=True)]
+        columns.append(values)
+    keys = list(zip(*columns, strict=True)) if columns else [()] * frame.size
+    counts = [1] * frame.size if frame.n is None else frame.n.tolist()
+    return list(zip(keys, counts, strict=True))
+
+
+# --- Arrow -----------------------------------------------------------------------------------------------------------
+
+
+def arrow_of_frame(frame: Frame, names: tuple[str, ...]) -> Any:
+    """A frame as an Arrow table; integers beyond 64 bits are decimals of 76 digits."""
+    import pyarrow as pa
+
+    arrays = [_array(frame.columns[name], frame.nulls.get(name)) for name in names]
+    n = np.ones(frame.size, dtype=np.int64) if frame.n is None else frame.n
+    return pa.table([*arrays, _array(n, None)], names=[*names, COUNT])
+
+
+def _array(values: Any, null: Any) -> Any:
+    import pyarrow as pa
+
+    if values.dtype != object:
+        return pa.array(values, mask=null)
+    found = values.tolist()
+    if null is not None:
+        found = [None if gone else value for value, gone in zip(found, null, strict=True)]
+    if any(isinstance(value, str) for value in found) or all(value is None for value in found):
+        return pa.array(found, type=pa.string())
+    large = any(value is not None and abs(value) > LARGEST for value in found)
+    return pa.array(found, type=pa.decimal256(76) if large else pa.int64())
+
+
+def frame_of_arrow(table: Any, names: tuple[str, ...], texts: Collection[str]) -> Frame:
+    """The frame that `arrow_of_frame` made a table of."""
+    columns, nulls = {}, {}
+    for name in names:
+        column = table.column(name).combine_chunks()
+        if column.null_count:
+            nulls[name] = column.is_null().to_numpy(zero_copy_only=False)
+        if name in texts:
+            columns[name] = np.array([value or "" for value in column.to_pylist()], dtype=object)
+        else:
+            columns[name] = _numbers(column)
+    n = _numbers(table.column(COUNT).combine_chunks())
+    return Frame(np.zeros(table.num_rows, dtype=np.int64), n, columns, nulls)
+
+
+def _numbers(column: Any) -> Any:
+    import pyarrow as pa
+
+    if pa.types.is_decimal(column.type) or pa.types.is_string(column.type):
+        return integers([0 if value is None else int(value) for value in column.to_pylist()])
+    return (column.fill_null(0) if column.null_count else column).to_numpy(zero_copy_only=False)
+
+
+def pairs_of_arrow(table: Any) -> list[tuple[tuple[Any, ...], int]]:
+    """The keys of an Arrow table with their numbers."""
+    columns = [_plain(table.column(name)) for name in table.column_names]
+    *keys, counts = columns
+    rows = list(zip(*keys, strict=True)) if keys else [()] * table.num_rows
+    return list(zip(rows, counts, strict=True))
+
+
+def _plain(column: Any) -> list[Any]:
+    import pyarrow as pa
+
+    values: list[Any] = column.to_pylist()
+    if pa.types.is_decimal(column.type):
+        return [None if value is None else int(value) for value in values]
+    return values
+
+
+def arrow_of_pairs(pairs: Pairs, names: tuple[str, ...]) -> Any:
+    """Keys of these columns with their numbers as an Arrow table."""
+    import pyarrow as pa
+
+    found = list(pairs)
+    columns = [_array(np.array([key[place] for key, _ in found], dtype=object), None) for place in range(len(names))]
+    floats = [any(isinstance(key[place], float) for key, _ in found) for place in range(len(names))]
+    for place, is_float in enumerate(floats):
+        if is_float:
+            columns[place] = pa.array([key[place] for key, _ in found], type=pa.float64())
+    return pa.table([*columns, _array(np.array([n for _, n in found], dtype=object), None)], names=[*names, COUNT])

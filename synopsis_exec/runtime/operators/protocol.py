@@ -1,0 +1,36 @@
+"""What every operator of a job is: something that is given deltas of closed timestamps and returns their results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from streambound_runtime.delta import Delta
+
+State = dict[str, Any]
+"""Arrow tables by name."""
+
+
+class Operator(Protocol):
+    """An operator of the circuit that a job runs."""
+
+    limit: int | None
+    """The most entries between two timestamps; None where no number is known."""
+    peak: int
+    """The most entries there were after any timestamp of the last step."""
+
+    def step(self, deltas: Mapping[str, Delta]) -> Delta:
+        """Close the timestamps of some deltas, by the name of what they are of; returns what becomes true at them."""
+        ...
+
+    def entries(self) -> int:
+        """How many entries there are now."""
+        ...
+
+    def dump(self) -> State:
+        """What has to be remembered."""
+        ...
+
+    def load(self, state: State) -> None:
+        """Take over what `dump` returned."""
+        ...

@@ -1,0 +1,170 @@
+"""The synopsis of a select-project-join query: the operator that closes many timestamps at once, in whole columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from streambound_runtime.delta import Delta, Times
+from streambound_runtime.operators.dictionary import Dictionary, usable
+from streambound_runtime.operators.entries import arrow_of_frame, frame_of_arrow, frame_of_pairs
+from streambound_runtime.operators.exact import greatest, narrowed, totals
+from streambound_runtime.operators.frame import Frame, coded, groups, stacked, summed
+from streambound_runtime.operators.interpreter import RowSynopsis
+from streambound_runtime.operators.log import Changes
+from streambound_runtime.operators.matches import Matches
+from streambound_runtime.operators.protocol import State
+from streambound_runtime.plan import Synopsis, Table, age
+
+RESULTS = "results"
+"""Where a set keeps the results that it has returned."""
+
+
+class SynopsisJoin:
+    """Closes many timestamps at once. Weights must be positive: rows that are taken back are another operator's.
+
+    ``history`` are the timestamps of the last step at which the number of entries changes, and its first, and how
+    many entries there are from then on.
+    """
+
+    def __init__(self, plan: Synopsis, relations: Mapping[str, list[dict[str, Any]]]) -> None:
+        by_rows = RowSynopsis(plan, relations)
+        self.plan, self.limit = by_rows.plan, by_rows.limit
+        self.output = tuple(map(str, range(len(plan.columns))))
+        self.texts = tuple(map(str, plan.texts))
+        self.related = [
+            [
+                frame_of_pairs(rows.entries.items(), group.columns, branch.texts)
+                for group, rows in zip(branch.relations, found.related, strict=True)
+            ]
+            for branch, found in zip(self.plan.branches, by_rows.branches, strict=True)
+        ]
+        self.tables = [
+            [frame_of_pairs([], names_of(table), branch.texts) for table in branch.tables]
+            for branch in self.plan.branches
+        ]
+        self.written = frame_of_pairs([], self.output, self.texts)
+        self.history: tuple[Any, Any] = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+
+    @property
+    def peak(self) -> int:
+        """The most entries there were after any timestamp of the last step."""
+        return int(self.history[1].max()) if len(self.history[1]) else self.entries()
+
+    # --- state ------------------------------------------------------------------------------------------------------
+
+    def load(self, state: State) -> None:
+        """Take over what `dump` returned."""
+        self.tables = [
+            [frame_of_arrow(state[table.name], names_of(table), branch.texts) for table in branch.tables]
+            for branch in self.plan.branches
+        ]
+        if self.plan.distinct:
+            self.written = frame_of_arrow(state[RESULTS], self.output, self.texts)
+
+    def dump(self) -> State:
+        """The tables as Arrow, by name."""
+        found = {
+            table.name: arrow_of_frame(entries, names_of(table))
+            for branch, tables in zip(self.plan.branches, self.tables, strict=True)
+            for table, entries in zip(branch.tables, tables, strict=True)
+        }
+        return found | ({RESULTS: arrow_of_frame(self.written, self.output)} if self.plan.distinct else {})
+
+    def entries(self) -> int:
+        """How many entries the tables have now; never more than ``limit``."""
+        return self.written.size + sum(entries.size for tables in self.tables for entries in tables)
+
+    # --- steps ------------------------------------------------------------------------------------------------------
+
+    def step(self, deltas: Mapping[str, Delta]) -> Delta:
+        """Close the timestamps of all rows; returns what becomes true at them.
+
+        Raises OverflowError for more duplicates of a result than the output has room for.
+        """
+        check_positive(deltas)
+        times = Times(deltas.values())
+        if times.ends is None:
+            self.history = self.history[0][:0], self.history[1][:0]
+            return self.delta_of(None)
+        texts = self.dictionary(deltas)
+        entries, changes, found = 0, [(np.array(times.ends[:1]), np.zeros(1, dtype=np.int64))], []
+        for number, branch in enumerate(self.plan.branches):
+            related = [texts.encoded(frame, branch.texts) for frame in self.related[number]]
+            tables = [texts.encoded(frame, branch.texts) for frame in self.tables[number]]
+            if not all(frame.size for frame in related):
+                entries += sum(frame.size for frame in tables)
+                continue  # a relation is empty, so there are no results
+            arrived = [usable(scan, deltas, texts) for scan in branch.scans]
+            matches = Matches(texts.branch(branch), arrived, related, tables, self.plan.distinct)
+            found += matches.results
+            for place in range(len(branch.tables)):
+                before, more, left = matches.log(place).entries(times)
+                entries += before
+                changes += more
+                self.tables[number][place] = texts.decoded(left, branch.texts)
+        entries += self.written.size
+        results, more = self.new_results(found, texts)
+        self.note(entries, changes + more)
+        return results
+
+    def note(self, entries: int, changes: Changes) -> None:
+        """Add the changes up to each timestamp to the entries before the step."""
+        time, by = (np.concatenate(parts) for parts in zip(*changes, strict=True))
+        first, number = groups(*coded([(time, None)], len(time)))
+        self.history = time[first], entries + np.cumsum(totals(by, number, len(first)))
+
+    def dictionary(self, deltas: Mapping[str, Delta]) -> Dictionary:
+        """All texts of some rows, of the relations, of the query and of what is remembered."""
+        texts = Dictionary()
+        texts.add_batch(deltas)
+        for branch, related, tables in zip(self.plan.branches, self.related, self.tables, strict=True):
+            for frame in (*related, *tables):
+                texts.add_columns(frame, branch.texts)
+            texts.add_constants(branch)
+        texts.add_columns(self.written, self.texts)
+        return texts
+
+    def new_results(self, found: list[Frame], texts: Dictionary) -> tuple[Delta, Changes]:
+        """Results of all branches as one; of a set, those not returned before, which count as entries."""
+        frames = [frame for frame in found if frame.size]
+        if not frames:
+            return self.delta_of(None), []
+        distinct = self.plan.distinct
+        results = summed(stacked(frames), self.output, distinct) if len(frames) > 1 else frames[0]
+        if not distinct:
+            return self.delta_of(texts.decoded(results, self.texts)), []
+        before = texts.encoded(self.written, self.texts)
+        together = stacked([before, results]) if before.size else results
+        first = np.sort(groups(*coded(together.by(*self.output), together.size))[0])
+        self.written = texts.decoded(together.take(first), self.texts)
+        new = together.take(first[first >= before.size])._replace(n=None)
+        return self.delta_of(texts.decoded(new, self.texts)), [(new.time, np.ones(new.size, dtype=np.int64))]
+
+    def delta_of(self, frame: Frame | None) -> Delta:
+        """Results as they leave the operator; raises OverflowError for too great multiplicities."""
+        if frame is None:
+            none = np.zeros(0, dtype=np.int64)
+            return Delta(none, none, dict.fromkeys(self.plan.columns, none))
+        n = np.ones(frame.size, dtype=np.int64) if frame.n is None else frame.n
+        if greatest(n) > self.plan.most and (over := n > self.plan.most).any():
+            now = frame.time[np.flatnonzero(over)[0]]
+            raise OverflowError(f"a result at timestamp {now} has more than {self.plan.most} duplicates")
+        named = list(zip(self.plan.columns, self.output, strict=True))
+        columns = {name: frame.columns[place] for name, place in named}
+        nulls = {name: frame.nulls[place] for name, place in named if place in frame.nulls}
+        return Delta(frame.time, narrowed(n), columns, nulls)
+
+
+def check_positive(deltas: Mapping[str, Delta]) -> None:
+    """Raise ValueError for rows that are taken back: a table of partial matches has no room for them."""
+    for name, delta in deltas.items():
+        if delta.weight is not None and (delta.weight <= 0).any():
+            raise ValueError(f"rows of {name} are taken back, which a synopsis join cannot do")
+
+
+def names_of(table: Table) -> tuple[str, ...]:
+    """The columns of a table's entries."""
+    return (*table.columns, *(age(stream) for stream, *_ in table.ages))

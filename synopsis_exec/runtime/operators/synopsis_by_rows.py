@@ -1,0 +1,50 @@
+"""The synopsis of a query whose tables only the interpreter keeps: one timestamp after the other, row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from streambound_runtime.delta import Delta, delta_of
+from streambound_runtime.operators.entries import arrow_of_pairs, pairs_of_arrow
+from streambound_runtime.operators.interpreter import RowSynopsis
+from streambound_runtime.operators.protocol import State
+from streambound_runtime.operators.synopsis import RESULTS, check_positive, names_of
+from streambound_runtime.plan import Synopsis
+
+
+class SynopsisByRows:
+    """Closes the timestamps of a step one after the other. Weights must be positive."""
+
+    def __init__(self, plan: Synopsis, relations: Mapping[str, list[dict[str, Any]]]) -> None:
+        self.rows = RowSynopsis(plan, relations)
+        self.limit = self.rows.limit
+        self.entries = self.rows.entries
+        self.peak = 0
+
+    def step(self, deltas: Mapping[str, Delta]) -> Delta:
+        """Close the timestamps of all rows; returns what becomes true at them."""
+        check_positive(deltas)
+        by_time: dict[int, dict[str, list[dict[str, Any]]]] = {}
+        for name, delta in deltas.items():
+            names = tuple(delta.columns)
+            counts = delta.weights().tolist()
+            for now, row, n in zip(delta.time.tolist(), delta.rows(), counts, strict=True):
+                by_time.setdefault(now, {}).setdefault(name, []).extend([dict(zip(names, row, strict=True))] * n)
+        found: list[tuple[int, int, tuple[Any, ...]]] = []
+        sizes = []
+        for now in sorted(by_time):
+            found += [(now, n, key) for key, n in self.rows.close(now, by_time.pop(now))]
+            sizes.append(self.entries())
+        self.peak = max(sizes, default=self.entries())
+        return delta_of(found, self.rows.plan.columns)
+
+    def dump(self) -> State:
+        """The tables as Arrow, by name."""
+        columns = {table.name: names_of(table) for branch in self.rows.plan.branches for table in branch.tables}
+        columns[RESULTS] = self.rows.plan.columns
+        return {name: arrow_of_pairs(table.items(), columns[name]) for name, table in self.rows.tables().items()}
+
+    def load(self, state: State) -> None:
+        """Take over what `dump` returned."""
+        self.rows.load({name: dict(pairs_of_arrow(table)) for name, table in state.items()})

@@ -1,0 +1,244 @@
+"""The physical plan of a query's synopsis, as data: what is read, what is remembered, how matches grow (theory, §4).
+
+A branch's streams arrive as *scans*; its relations are joined with each other once. A *table* holds the partial
+matches of a set of streams: distinct keys with their number. A *transition* says how rows that arrive at one timestamp
+extend the entries of tables to entries of a larger one, or to results. Variables are names of a branch: a scan gives
+them values, terms and tests read them; ``now`` is the timestamp that is closed, ``age n`` the kept timestamp of stream
+number n.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from streambound_runtime.formula import Formula
+
+Constant = int | float | str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """``left op right + offset``; ``left op offset`` where there is no right; or a test of NULL or of membership."""
+
+    left: str
+    op: str
+    right: str | None = None
+    offset: Constant | Formula | tuple[Constant, ...] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A value: a variable plus an offset, not below ``low`` and not above ``high``; a constant where no variable is.
+
+    With ``places``, the greatest of those that is not above the value. Limits that depend on other variables are
+    alternatives, each of several terms: the least of the greatest ones of ``lows``, the greatest of the least ones of
+    ``highs``.
+    """
+
+    variable: str | None
+    offset: Constant | Formula = 0
+    low: Formula | None = None
+    high: Formula | None = None
+    places: tuple[Constant, ...] = ()
+    lows: tuple[tuple[Term, ...], ...] = ()
+    highs: tuple[tuple[Term, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """Rows of a stream or relation that a branch can use.
+
+    ``columns`` are pairs of a variable and the table's column; of those, ``kept`` are joined or selected, the others
+    are only tested. ``times`` are conditions on the timestamp.
+    """
+
+    table: str
+    columns: tuple[tuple[str, str], ...]
+    kept: tuple[str, ...]
+    tests: tuple[Test, ...] = ()
+    times: tuple[Test, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What is remembered of a set of streams, by its ``name``: keys of these ``columns``, with their number.
+
+    ``ages`` are the kept timestamps: the number of the stream, the age at which an entry is dropped, and the age from
+    which timestamps are not told apart. Nothing can complete an entry from the ``deadline`` on. Of entries that agree
+    in all else, a set keeps those that have the best values of the last columns: ``best`` says of each whether that is
+    the greatest one. ``single`` says that it is a table of one stream.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    ages: tuple[tuple[int, int | None, int | None], ...] = ()
+    deadline: int | None = None
+    single: bool = False
+    best: tuple[bool, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Bits:
+    """A test of which streams an entry of a family has: ``held & mask == equals``, or not so.
+
+    ``fresh`` asks which of them came at the timestamp that is being closed.
+    """
+
+    mask: int
+    equals: int
+    negated: bool = False
+    fresh: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Join:
+    """One more participant: rows of a scan, joined relations (their numbers), or the entries of a table.
+
+    ``equal`` are its variables that must equal another term; ``tests`` are made once it has joined. ``ages`` bound the
+    ages of entries: the stream, the least, the greatest. ``now`` counts entries of the same timestamp, too, ``new``
+    only these. ``bits`` ask which streams an entry of a family has; ``without`` are columns that it does not have then.
+    """
+
+    scan: int | None = None
+    relations: int | None = None
+    table: int | None = None
+    equal: tuple[tuple[str, Term], ...] = ()
+    tests: tuple[Test, ...] = ()
+    ages: tuple[tuple[int, int | None, int | None], ...] = ()
+    now: bool = False
+    new: bool = False
+    bits: tuple[Bits, ...] = ()
+    without: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Relations:
+    """Relations that are joined with each other, once, before the first row of a stream: their scans, and how."""
+
+    scans: tuple[Scan, ...]
+    columns: tuple[str, ...]
+    joins: tuple[Join, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transition:
+    """How tuples that arrive together extend the entries of tables to matches of ``target``, or to results.
+
+    ``values`` are those of the target's columns, or of the select list. ``kept`` are the streams whose remembered
+    timestamps the target keeps; it keeps the new one of the others.
+    """
+
+    target: int | None
+    joins: tuple[Join, ...]
+    values: tuple[Term, ...]
+    kept: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A value that an entry of a family holds: of the ``terms`` and of the ``before`` that it held, the best.
+
+    Without ``greatest`` there is one term, or what was held, or nothing. It is NULL once the entry has all streams of
+    ``until``.
+    """
+
+    terms: tuple[Term, ...] = ()
+    before: str | None = None
+    greatest: bool | None = None
+    until: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """How rows of a family's member extend its entries (theory, "Families"): to entries, or to results.
+
+    ``optional`` tests are made where the entry has any of the streams of a mask. With ``bits``, entries that pass them
+    become a match of all members, with the ``result`` as its values, the others entries with ``values``. Without
+    ``values`` all are such matches, without a ``result`` none.
+    """
+
+    joins: tuple[Join, ...]
+    optional: tuple[tuple[int, Test], ...] = ()
+    values: tuple[Held, ...] | None = None
+    bits: Bits | None = None
+    result: tuple[Term, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """Streams of a family that join an entry together: their bits, their scans, and how entries grow by them."""
+
+    bits: int
+    scans: tuple[int, ...]
+    growths: tuple[Growth, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lapse:
+    """When an entry of a family is of no use, since it misses a stream of ``awaited``.
+
+    It is, when the timestamp of stream ``age`` is ``expires`` behind, or, with the streams ``having``, from the
+    ``deadline`` on.
+    """
+
+    awaited: int
+    age: int | None = None
+    expires: int | None = None
+    having: int = 0
+    deadline: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """How the table number ``table`` grows, which holds the matches of all sets of some streams.
+
+    The first column of its entries says which streams they have, as bits. ``whole`` is the table of the matches of all
+    of them; without one they are results.
+    """
+
+    table: int
+    members: tuple[Member, ...]
+    whole: int | None = None
+    lapses: tuple[Lapse, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """One select-project-join branch; its transitions are in order, targets smallest first.
+
+    ``texts`` are the variables that hold texts.
+    """
+
+    scans: tuple[Scan, ...]
+    relations: tuple[Relations, ...]
+    tables: tuple[Table, ...]
+    transitions: tuple[Transition, ...]
+    families: tuple[Family, ...] = ()
+    texts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Synopsis:
+    """The operator that keeps a select-project-join query's synopsis.
+
+    ``kernel`` is "columns", many timestamps at once, or "rows", one after the other; ``because`` says why the second.
+    ``bound`` is M: the most entries between two timestamps.
+    """
+
+    columns: tuple[str, ...]
+    branches: tuple[Branch, ...]
+    bound: Formula
+    distinct: bool = False
+    texts: tuple[int, ...] = ()
+    most: int = 2**63 - 1
+    kernel: str = "columns"
+    because: str = ""
+
+
+def age(stream: int) -> str:
+    """The variable of a stream's kept timestamp.
+
+    >>> age(0)
+    'age 0'
+    """
+    return f"age {stream}"

@@ -1,0 +1,142 @@
+"""Repairs that join a relation: the same ones however names are written, and results that only a partner keeps."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+import pytest
+
+from streambound.analyzer.catalog import Column, parse_catalog
+from streambound.analyzer.diagnostics import Fix
+from streambound.analyzer.spans import SourceText
+from streambound.analyzer.types import parse_type
+from streambound.criteria.check import check_source, with_repairs
+from streambound.criteria.repairs.keys import ID, KEY, referenced
+from streambound.criteria.vocabulary import Verdict
+from support.choices import Choices
+from support.oracle import Oracle
+from support.patching import CATALOG, catalog_text, patched
+from support.profiles import MORE
+from support.streams import small_rows
+
+FILE = "q.sql"
+TABLES = {
+    "streams": {
+        "S": {"timestamp": "ts", "columns": {"a_id": "bigint", "b": "bigint", "ts": "bigint"}},
+        "T": {"timestamp": "at", "columns": {"c_id": "bigint", "d": "bigint", "at": "bigint"}},
+    },
+    "relations": {
+        "A": {"columns": {"a_id": "bigint", "b": "bigint"}},
+        "C": {"columns": {"id": "bigint", "c_id": "bigint", "d": "bigint"}},
+    },
+}
+OWNER = {"a_id": "S", "b": "S", "ts": "S", "c_id": "T", "d": "T", "at": "T"}
+CONDITIONS = (
+    ("a_id", "= ", "c_id"), ("b", "< ", "d"), ("b", "> ", "3"), ("d", "BETWEEN ", "0 AND 9"), ("ts", "< ", "at"),
+    ("at", "<= ", "ts"), ("b", "= ", "d"), ("d", "= ", "1"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """How a query is written: which names have an alias, which streams stand in a subquery, and how FROM joins them."""
+
+    choices: Choices | None = None
+
+    def name(self, column: str) -> str:
+        bare = self.choices is not None and self.choices.chance(70)
+        return column if bare or column not in OWNER else f"{OWNER[column]}.{column}"
+
+    def stream(self, name: str) -> str:
+        if self.choices is None or self.choices.chance(50):
+            return name
+        columns = ", ".join(column for column, owner in OWNER.items() if owner == name)
+        return f"(SELECT {self.choices.pick(('*', columns, f'{name}.*'))} FROM {name}) AS {name}"
+
+    def query(self, distinct: bool, either: bool, outputs: list[str], conditions: list[tuple[str, str, str]]) -> str:
+        one_of = self.choices.pick((", ", " CROSS JOIN ")) if self.choices else ", "
+        where = (" OR " if either else " AND ").join(
+            f"{self.name(left)} {op}{self.name(right)}" for left, op, right in conditions
+        )
+        listed = ", ".join(map(self.name, outputs))
+        select = f"SELECT {'DISTINCT ' if distinct else ''}{listed}"
+        return f"{select} FROM {self.stream('S')}{one_of}{self.stream('T')} WHERE {where}"
+
+
+def _repairs(sql: str) -> tuple[Fix, ...]:
+    (item,) = check_source(SourceText(FILE, sql), parse_catalog(catalog_text(TABLES), CATALOG))
+    repairs = with_repairs(item).repairs
+    return repairs.fixes if repairs else ()
+
+
+def _bounded(sql: str) -> bool:
+    (item,) = check_source(SourceText(FILE, sql), parse_catalog(catalog_text(TABLES), CATALOG))
+    return item.verdict is Verdict.BOUNDED
+
+
+def test_names_without_an_alias_and_subqueries_lose_no_repair() -> None:
+    """And in DuckDB the patches return the same; a join with a relation's key keeps what it does not repeat."""
+    counts: Counter[str] = Counter()
+    for seed in range(150 * MORE):
+        choices = Choices.seeded(seed)
+        columns = [column for column in ("a_id", "b", "c_id", "d") if choices.chance(40)] or ["a_id"]
+        conditions = [condition for condition in CONDITIONS if choices.chance(25)] or [CONDITIONS[4]]
+        shape = choices.chance(40), choices.chance(20), columns, conditions
+        plain, written = Spelling().query(*shape), Spelling(choices).query(*shape)
+        first, second = _repairs(plain), _repairs(written)
+        assert [(fix.title, fix.note) for fix in first] == [(fix.title, fix.note) for fix in second], written
+        rows = small_rows(choices, TABLES, 6)
+        before = Oracle(TABLES, rows).counts(plain)
+        for one, other in zip(first, second, strict=True):
+            sql = patched({FILE: written, CATALOG: ""}, other)[FILE] if "relation" in other.changes else ""
+            if not sql or {"domain", "column"} & set(other.changes):
+                continue
+            assert _bounded(sql), sql
+            now = Oracle(TABLES, rows).counts(sql)
+            assert now == Oracle(TABLES, rows).counts(one.sql), (one.sql, sql)
+            assert set(now) <= set(before)
+            distinct = sql.startswith("SELECT DISTINCT")
+            assert ("repeated" in other.note) == (not distinct and "join" in other.title)
+            counts["joins"] += 1
+            counts["qualified"] += any("." in edit.replacement and " " not in edit.replacement for edit in other.edits)
+            counts["kept some"] += bool(now)
+            counts["repeated some"] += not now <= before
+    assert min(counts[name] for name in ("joins", "qualified", "kept some", "repeated some")) > 5, counts
+
+
+REFERENCES = [
+    ("card_id", "cards", "card_id owner", {"card_id": KEY}),
+    ("card_id", "cards", "owner card_id", {"card_id": KEY}),
+    ("card_id", "accounts", "id card_id", {"card_id": ID}),
+    ("card_id", "cards", "id owner", {"id": KEY}),
+    ("cardId", "Card", "ID owner", {"ID": KEY}),
+    ("CARD_ID", "cards", "cardId", {"cardId": KEY}),
+    ("category_code", "categories", "code", {"code": KEY}),
+    ("vip_card_id", "vip_cards", "id", {"id": KEY}),
+    ("customer", "vip", "customer name", {"customer": KEY}),
+    ("card_id", "merchants", "merchant_id country", {}),
+    ("card_id", "merchants", "id country", {}),
+    ("country", "merchants", "merchant_id country", {}),
+    ("amount", "limits", "country amount", {}),
+    ("id", "merchants", "id", {}),
+    ("name", "vip", "name", {}),
+    ("code", "categories", "code", {}),
+    ("card", "cards", "id", {}),
+    ("category_id", "categories", "code", {}),
+    ("bid", "bids", "id", {}),
+]
+
+
+@pytest.mark.parametrize(("name", "relation", "columns", "expected"), REFERENCES)
+def test_only_names_that_mean_the_same_are_joined(
+    name: str, relation: str, columns: str, expected: dict[str, int]
+) -> None:
+    text = parse_type("string")
+    declared = tuple(Column(column, text) for column in columns.split())
+    assert dict(referenced(name, text, relation, declared)) == expected
+
+
+def test_types_must_fit_and_no_measure_is_a_key() -> None:
+    assert referenced("a_id", parse_type("bigint"), "A", (Column("a_id", parse_type("string")),)) == []
+    assert referenced("a", parse_type("double"), "A", (Column("a", parse_type("double")),)) == []

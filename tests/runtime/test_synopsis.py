@@ -1,0 +1,147 @@
+"""Both kernels return what SQL says at every timestamp, keep the same entries within M, and agree on any batches."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+
+from streambound.criteria import synopsis as synopsis_module
+from streambound.synopsis_exec.synopsis_plan import synopsis_plan
+from streambound_runtime import formula, plan
+from streambound_runtime.delta import Delta
+from streambound_runtime.operators.synopsis import SynopsisJoin
+from streambound_runtime.operators.synopsis_by_rows import SynopsisByRows
+from streambound_runtime.text import printed, read
+from support.choices import Choices, drawn
+from support.extremal_queries import make_extremal_query
+from support.finite_queries import make_clipped_query, make_finite_query
+from support.kernel_cases import Case, make_case, plan_of
+from support.keyed_queries import make_keyed_statement
+from support.operators import kernels_of, steps
+from support.oracle import Oracle
+from support.profiles import examples
+from support.queries import EXECUTABLE, Features
+from support.relation_queries import make_relation_statement
+from support.streams import adversarial_rows, small_rows
+
+CLASSES = [value for module in (plan, formula) for value in vars(module).values() if isinstance(value, type)]
+Make = Callable[[Choices], Any]
+
+
+def with_rows(make: Make) -> Callable[[Choices], Case]:
+    def case(choices: Choices) -> Case:
+        query = make(choices)
+        rows = (adversarial_rows if choices.chance(40) else small_rows)(choices, query.catalog)
+        return Case(query.sql, query.catalog, rows, (2, 5))
+
+    return case
+
+
+KINDS: dict[str, Callable[[Choices], Case]] = {
+    "bags": lambda choices: make_case(choices, EXECUTABLE, (0, 4)),
+    "windows and ends": lambda choices: make_case(choices, Features(windows=70, finite=30, timestamps=0), (0, 4)),
+    "sets": lambda choices: make_case(choices, Features(distinct=100, windows=30), (0, 4)),
+    "hostile": lambda choices: make_case(choices, replace(EXECUTABLE, streams=3), (0, 4), True),
+    "finite": with_rows(make_finite_query),
+    "clipped": with_rows(make_clipped_query),
+    "extrema": with_rows(make_extremal_query),
+}
+FAMILIES: dict[str, Make] = {
+    "keys": lambda choices: make_keyed_statement(choices, choices.chance(50)),
+    "relations": lambda choices: make_relation_statement(choices, choices.chance(50)),
+}
+
+
+def check(case: Case) -> Counter[str] | None:
+    """Compare everything for one query; None for one that no job runs."""
+    query = plan_of(case)
+    if query is None:
+        return None
+    data = synopsis_plan(query)
+    assert read(printed(data), CLASSES) == data
+    relations, encoded = case.encoded()
+    found = {kernel: list(steps(query, kernel, relations, encoded, case.cuts)) for kernel in kernels_of(query)}
+    by_rows = found["rows"]
+    assert all(other == by_rows for other in found.values()), case.sql
+    results: dict[int, Counter[tuple[Any, ...]]] = {}
+    for now, n, values in (result for step in by_rows for result in step.results):
+        results.setdefault(now, Counter())[values] += n
+    expected = Oracle(case.catalog, case.rows).prefix_expected(case.sql)
+    assert results == {now: new for now, new in expected.items() if new}, case.sql
+    limit = SynopsisByRows(data, relations).limit
+    assert limit is None or all(step.peak <= limit for step in by_rows), case.sql
+    kinds = {"columns": "columns" in found, "printed something": bool(results), "limited": limit is not None}
+    return Counter(["run", *(name for name, holds in kinds.items() if holds)])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_fixed_sample_equals_sql(kind: str) -> None:
+    counts: Counter[str] = Counter()
+    for seed in range(24):
+        counts += check(KINDS[kind](Choices.seeded(5000 + seed))) or Counter()
+    assert counts["run"] > 10 and counts["printed something"] > 4, counts
+    assert kind == "extrema" or counts["columns"] > 8, counts
+
+
+@pytest.mark.parametrize("kind", FAMILIES)
+def test_a_fixed_sample_of_families_equals_sql(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A family wherever there is a table at all."""
+    monkeypatch.setattr(synopsis_module, "MOST_WHOLE", 0)
+    monkeypatch.setattr(synopsis_module, "MOST_TABLES", 0)
+    counts: Counter[str] = Counter()
+    for seed in range(24):
+        counts += check(with_rows(FAMILIES[kind])(Choices.seeded(6000 + seed))) or Counter()
+    assert counts["run"] > 10 and counts["printed something"] > 2, counts
+
+
+@examples(60)
+@given(drawn(lambda choices: choices.pick(list(KINDS.values()))(choices)))
+def test_any_query_equals_sql(case: Case) -> None:
+    assume(check(case) is not None)
+
+
+SCAN = plan.Scan("S", (("s_a", "a"),), ("s_a",))
+ONE = plan.Synopsis(
+    ("a",),
+    (
+        plan.Branch(
+            (SCAN,), (), (), (plan.Transition(target=None, joins=(plan.Join(scan=0),), values=(plan.Term("s_a"),)),)
+        ),
+    ),
+    0,
+)
+
+
+@pytest.mark.parametrize("kernel", [SynopsisJoin, SynopsisByRows])
+def test_rows_that_are_taken_back_are_refused(kernel: type[SynopsisJoin] | type[SynopsisByRows]) -> None:
+    rows = Delta(np.array([1, 2]), np.array([1, -1]), {"a": np.array([7, 7])})
+    with pytest.raises(ValueError, match="rows of S are taken back"):
+        kernel(ONE, {}).step({"S": rows})
+
+
+@pytest.mark.parametrize("kernel", [SynopsisJoin, SynopsisByRows])
+def test_too_many_duplicates_are_an_error(kernel: type[SynopsisJoin] | type[SynopsisByRows]) -> None:
+    rows = Delta(np.array([1, 1, 2]), np.array([1, 2, 3]), {"a": np.array([7, 7, 7])})
+    few = replace(ONE, most=3)
+    assert kernel(few, {}).step({"S": rows}).weights().tolist() == [3, 3]
+    with pytest.raises(OverflowError, match="a result at timestamp 1 has more than 2 duplicates"):
+        kernel(replace(ONE, most=2), {}).step({"S": rows})
+
+
+def test_integers_beyond_64_bits_and_nulls_survive_the_state() -> None:
+    table = plan.Table("{S}", ("s_a",))
+    keep = plan.Transition(target=0, joins=(plan.Join(scan=0),), values=(plan.Term("s_a", 2**70),))
+    data = plan.Synopsis((), (plan.Branch((SCAN,), (), (table,), (keep,)),), 3)
+    rows = Delta(np.array([1, 1]), np.array([5, 2**70], dtype=object), {"a": np.array([-4, 9])})
+    first = SynopsisJoin(data, {})
+    first.step({"S": rows})
+    for other in (SynopsisJoin(data, {}), SynopsisByRows(data, {})):
+        other.load(first.dump())
+        assert other.entries() == 2
+        assert other.dump()["{S}"].to_pydict() == first.dump()["{S}"].to_pydict()

@@ -1,0 +1,85 @@
+"""Runs a query's synopsis, by either kernel, over encoded rows in batches; its state goes through Arrow in between."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from streambound.synopsis_exec.plan_ir import Plan
+from streambound.synopsis_exec.synopsis_plan import synopsis_plan
+from streambound_runtime.delta import Delta
+from streambound_runtime.operators.entries import column_of, pairs_of_arrow
+from streambound_runtime.operators.protocol import Operator
+from streambound_runtime.operators.synopsis import SynopsisJoin
+from streambound_runtime.operators.synopsis_by_rows import SynopsisByRows
+from support.columnar import batches
+
+Row = dict[str, Any]
+Result = tuple[int, int, tuple[Any, ...]]
+KERNELS: dict[str, type[SynopsisJoin] | type[SynopsisByRows]] = {"columns": SynopsisJoin, "rows": SynopsisByRows}
+
+
+@dataclass(frozen=True)
+class Step:
+    """What closing some timestamps gave: results in order, the tables after them, their size, the most meanwhile."""
+
+    results: list[Result]
+    tables: dict[str, dict[tuple[Any, ...], int]]
+    entries: int
+    peak: int
+
+
+def kernels_of(plan: Plan) -> list[str]:
+    """The kernels that run a query."""
+    return ["rows", "columns"] if synopsis_plan(plan).kernel == "columns" else ["rows"]
+
+
+def steps(
+    plan: Plan, kernel: str, relations: Mapping[str, list[Row]], streams: Mapping[str, list[Row]], cuts: Sequence[int]
+) -> Iterator[Step]:
+    """The steps of a new operator each, which takes over the state of the one before."""
+    by_time: dict[int, dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
+    for stream in plan.streams:
+        for row in streams.get(stream.name, ()):
+            by_time[row[str(stream.timestamp)]][stream.name].append(row)
+    data, state = synopsis_plan(plan), None
+    for batch in batches(sorted(by_time), cuts):
+        operator: Operator = KERNELS[kernel](data, relations)
+        if state is not None:
+            operator.load(state)
+        deltas = {
+            stream.name: delta_of_rows(
+                [row for now in batch for row in by_time[now][stream.name]],
+                str(stream.timestamp),
+                tuple(column.name for column in stream.columns),
+            )
+            for stream in plan.streams
+        }
+        results = operator.step(deltas)
+        state = operator.dump()
+        rows = list(zip(results.time.tolist(), results.weights().tolist(), results.rows(), strict=True))
+        tables = {name: dict(pairs_of_arrow(table)) for name, table in state.items()}
+        assert sum(map(len, tables.values())) == operator.entries()
+        yield Step(rows, tables, operator.entries(), operator.peak)
+
+
+def delta_of_rows(rows: list[Row], time: str, names: tuple[str, ...]) -> Delta:
+    """Rows of one stream as a delta, texts as places in a dictionary in no particular order."""
+    columns, nulls, dictionary = {}, {}, {}
+    for name in names:
+        values = [row[name] for row in rows]
+        if any(isinstance(value, str) for value in values):
+            dictionary[name] = sorted({value for value in values if value is not None}, reverse=True)
+            places = {word: place for place, word in enumerate(dictionary[name])}
+            columns[name] = np.array([places.get(value, 0) for value in values], dtype=np.int64)
+            if None in values:
+                nulls[name] = np.array([value is None for value in values])
+            continue
+        columns[name], null = column_of(values)
+        if null is not None:
+            nulls[name] = null
+    return Delta(np.array([row[time] for row in rows], dtype=np.int64), None, columns, nulls, dictionary)

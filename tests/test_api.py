@@ -1,0 +1,126 @@
+"""The Python API says what the command line says, and its page is executed."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+import streambound
+from streambound import Report, StreamboundError
+from streambound.reports.formats import FORMAT_NAMES
+from support.command_line import BOUNDED, CATALOG, FIGURE2, ROOT, UNBOUNDED, call
+
+PAGE = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+STATEMENTS = f"-- name: good\n{BOUNDED};\n{UNBOUNDED};\nSELECT nope FROM S;\nSELECT count(*) FROM S"
+
+
+def test_the_page_is_executed() -> None:
+    names: dict[str, object] = {}
+    blocks = re.findall(r"```python\n(.*?)```", PAGE, re.S)
+    assert len(blocks) > 4
+    for block in blocks:
+        exec(compile(block, "docs/api.md", "exec"), names)
+    tests = [value for name, value in names.items() if name.startswith("test_")]
+    assert tests
+    for test in tests:
+        test()  # type: ignore[operator]
+
+
+def test_the_page_names_everything_that_is_offered() -> None:
+    classes = {"Bound", "Catalog", "__version__"}
+    assert {name for name in streambound.__all__ if name not in PAGE} <= classes
+    assert set(dir(streambound)) == set(streambound.__all__)
+    for name in streambound.__all__:
+        assert getattr(streambound, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = streambound.nothing
+
+
+def test_importing_imports_nothing_else() -> None:
+    program = (
+        "import sys, streambound\n"
+        "ours = {name for name in sys.modules if name.startswith('streambound.')}\n"
+        "assert not ours, ours\n"
+        "catalog = {'streams': {'S': {'timestamp': 't', 'columns': {'t': 'bigint'}}}}\n"
+        "streambound.check('SELECT 1 AS x FROM S', catalog)\n"
+        "heavy = {'pyspark', 'py4j', 'sympy', 'networkx', 'numpy', 'pandas', 'pyarrow', 'rich', 'click', 'duckdb'}\n"
+        "assert not heavy & {name.split('.')[0] for name in sys.modules}\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_json_is_that_of_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("streams.toml").write_text(CATALOG, encoding="utf-8")
+    Path("q.sql").write_text(STATEMENTS, encoding="utf-8")
+    theirs = call("check", "q.sql", "--format", "json", "--repairs", "--no-cache").stdout
+    ours = streambound.check(STATEMENTS, "streams.toml").to_json()
+    assert json.loads(ours.replace('"<sql>"', '"q.sql"').replace("<sql>", "q")) == json.loads(theirs)
+
+
+@pytest.mark.parametrize("form", FORMAT_NAMES)
+def test_every_format_is_rendered(form: str) -> None:
+    assert streambound.check(UNBOUNDED, CATALOG).render(form)
+
+
+def test_what_there_is_not_is_said() -> None:
+    report = streambound.check(BOUNDED, CATALOG)
+    for wrong in (
+        lambda: report.render("yaml"),
+        lambda: streambound.check(BOUNDED, CATALOG, criteria="mine"),
+        lambda: streambound.explain("SB999"),
+        lambda: streambound.explain(BOUNDED, CATALOG, stages=["nope"]),
+        lambda: streambound.explain(STATEMENTS, CATALOG),
+        lambda: streambound.explain(STATEMENTS, CATALOG, name="nope"),
+        lambda: streambound.load_catalog("no such file"),
+        lambda: streambound.load_catalog("streams = 1"),
+    ):
+        with pytest.raises(StreamboundError) as caught:
+            wrong()
+        assert caught.value.message
+
+
+def test_a_report_is_a_sequence() -> None:
+    report = streambound.check(STATEMENTS, CATALOG)
+    assert isinstance(report, Report)
+    assert [result.verdict for result in report] == ["bounded", "unbounded", "error", "unsupported"]
+    assert [result.passes for result in report[:2]] == [True, False]
+    assert (report[0].name, report[0].repairs) == ("good", ())
+    assert report[1].repairs and report[1].bound is None and report[0].certificate is not None
+    assert repr(report).startswith("<streambound.Report: 4 queries checked")
+    assert not streambound.check(UNBOUNDED, CATALOG, repairs=False)[0].repairs
+
+
+def test_an_accepted_finding_passes() -> None:
+    accepted = f'-- streambound: allow SB201 until=2099-12-31 reason="known"\n{UNBOUNDED}'
+    assert streambound.check(accepted, CATALOG).passes
+    by_catalog = CATALOG + '\n[[check.allow]]\nfiles = ["*"]\n'
+    with pytest.raises(StreamboundError):
+        streambound.load_catalog(by_catalog)
+
+
+def test_the_papers_criteria() -> None:
+    sql = "SELECT Z.a FROM S X, S Y, T Z WHERE X.ts > Y.ts AND Y.ts > Z.ts AND Z.a BETWEEN 1 AND 3"
+    assert streambound.check(sql, CATALOG)[0].verdict != streambound.check(sql, CATALOG, criteria="paper")[0].verdict
+
+
+def test_a_notebook_shows_the_page_in_a_frame() -> None:
+    shown = streambound.check(UNBOUNDED, CATALOG)._repr_html_()
+    page = re.search(r'srcdoc="([^"]*)"', shown)
+    assert page is not None and unescape(page[1]).startswith("<!doctype html>")
+
+
+def test_catalogs_from_a_file_a_text_and_a_dictionary_are_alike() -> None:
+    sql = (FIGURE2 / "figure2.sql").read_text(encoding="utf-8")
+    file = FIGURE2 / "streams.toml"
+    text = file.read_text(encoding="utf-8")
+    kinds = (file, str(file), text, tomllib.loads(text), streambound.load_catalog(file))
+    assert {streambound.check(sql, kind)[0].bound.entries for kind in kinds} == {5}  # type: ignore[union-attr]
