@@ -1,6 +1,6 @@
 """How long `streambound check` takes at worst: files of up to 100 kB that were made to take long, each by itself.
 
-Prints the seconds of processor time of the slowest; arguments choose families by parts of their names.
+Prints the seconds of processor time of the slowest, and their memory; arguments choose families by parts of their names.
 """
 
 from __future__ import annotations
@@ -26,16 +26,17 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for name in FAMILIES:
             for length in LENGTHS if not wanted or any(part in name for part in wanted) else ():
-                seconds, status = checked(Path(folder), name, length)
-                found.append((seconds, name, length))
-                print(f"{seconds:6.1f} s  status {status}  {length:7,} characters  {name}", file=sys.stderr, flush=True)
-    print(f"| the slowest of {len(found):,} hostile files | seconds |\n| --- | --- |")
-    for seconds, name, length in sorted(found, reverse=True)[:SHOWN]:
-        print(f"| {name}, {length:,} characters | {seconds:.1f} |")
+                seconds, mebibytes, status = checked(Path(folder), name, length)
+                found.append((seconds, mebibytes, name, length))
+                took = f"{seconds:6.1f} s {mebibytes:6,.0f} MiB"
+                print(f"{took}  status {status}  {length:7,} characters  {name}", file=sys.stderr, flush=True)
+    print(f"| the slowest of {len(found):,} hostile files | seconds | MiB |\n| --- | --- | --- |")
+    for seconds, mebibytes, name, length in sorted(found, reverse=True)[:SHOWN]:
+        print(f"| {name}, {length:,} characters | {seconds:.1f} | {mebibytes:,.0f} |")
 
 
-def checked(folder: Path, name: str, length: int) -> tuple[float, int]:
-    """The processor time of one check, and its exit status."""
+def checked(folder: Path, name: str, length: int) -> tuple[float, float, int]:
+    """The processor time of one check, the most memory that it had at a time, and its exit status."""
     (folder / "streams.toml").write_text(CATALOG, encoding="utf-8")
     query = folder / "q.sql"
     query.write_text(FAMILIES[name](length, random.Random(1)), encoding="utf-8", errors="surrogatepass")
@@ -44,7 +45,7 @@ def checked(folder: Path, name: str, length: int) -> tuple[float, int]:
     process = subprocess.Popen(limited, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
-    return used.ru_utime + used.ru_stime, process.returncode
+    return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, process.returncode
 
 
 if __name__ == "__main__":

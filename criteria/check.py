@@ -31,7 +31,7 @@ from streambound.preprocess.count_lto import count_lto
 if TYPE_CHECKING:
     from streambound.criteria.repairs.repair import Repairs
 
-STATEMENT = 1_500_000
+STATEMENT = 2_000_000
 """Steps of work that a statement is given."""
 _CACHES = (closed, contradictory)
 """What is forgotten before each statement, so that those before it do not change how much work it takes."""

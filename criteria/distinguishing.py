@@ -6,24 +6,24 @@ Checked by a brute-force evaluation (`criteria.results`); `recheck.prove` does i
 from __future__ import annotations
 
 from streambound.analyzer.query import Query
-from streambound.criteria.effort import UNLIMITED, Effort
+from streambound.analyzer.work import spend
 from streambound.criteria.results import TooMany, results
 from streambound.criteria.witness import Witness
 
 
-def distinguishes(query: Query, witness: Witness, effort: Effort = UNLIMITED) -> bool:
+def distinguishes(query: Query, witness: Witness) -> bool:
     """Whether every subset of the elements can be told from the probes' outputs, on the whole split query.
 
     Either element ``k``'s result is new on probe ``k`` iff ``k`` is in the subset (or iff it is not). Or, for a bag,
     the number of these results grows with ``k`` and otherwise depends only on elements before ``k`` (or after it), so
     that the subset is found element by element. Or it is linear, so many for each element before ``k``, for ``k``, and
-    for each after it. Raises GivenUp.
+    for each after it. Raises TooMuchWork.
     """
     try:
-        found = [_result_tags(query, witness, k, effort) for k in range(witness.size)]
+        found = [_result_tags(query, witness, k) for k in range(witness.size)]
     except TooMany:
         return False
-    effort.spend(sum(len(new) + len(old) for new, old in found) << witness.size)
+    spend((sum(len(new) + len(old) for new, old in found) << witness.size) / 4)
     if _exact(query.distinct, found, present=True) or _exact(query.distinct, found, present=False):
         return True
     if query.distinct:
@@ -35,10 +35,10 @@ Tags = tuple[list[int], list[int]]
 """The elements (as bits) of each way to get element k's result on probe k: with the probe, and in the prefix."""
 
 
-def _result_tags(query: Query, witness: Witness, k: int, effort: Effort) -> Tags:
+def _result_tags(query: Query, witness: Witness, k: int) -> Tags:
     probe = 1 << witness.size
     rows = [*witness.prefix(range(witness.size)), *witness.probes[k]]
-    same = [r.tags for r in results(query, rows, effort) if r.values == witness.expected[k]]
+    same = [r.tags for r in results(query, rows) if r.values == witness.expected[k]]
     return [tags & ~probe for tags in same if tags & probe], [tags for tags in same if not tags & probe]
 
 

@@ -12,7 +12,7 @@ from operator import eq, ge, gt, le, lt, ne
 from streambound.analyzer.closure import in_order
 from streambound.analyzer.query import Attribute, Branch, Comparison, Condition, Constant, NullTest, OneOf, Op, Query
 from streambound.analyzer.values import Value
-from streambound.criteria.effort import UNLIMITED, Effort
+from streambound.analyzer.work import spend
 
 _OPERATORS = {Op.LT: lt, Op.LE: le, Op.EQ: eq, Op.GE: ge, Op.GT: gt, Op.NE: ne}
 
@@ -41,15 +41,15 @@ class Result:
     tags: int
 
 
-def results(query: Query, rows: Sequence[Row], effort: Effort = UNLIMITED) -> Iterator[Result]:
-    """All results of a split query, one per combination of rows; raises TooMany and GivenUp."""
+def results(query: Query, rows: Sequence[Row]) -> Iterator[Result]:
+    """All results of a split query, one per combination of rows; raises TooMany and TooMuchWork."""
     steps = [MOST_STEPS]
     for branch in query.branches:
-        effort.spend(len(rows) * len(branch.sources))
-        yield from _of_branch(branch, rows, steps, effort)
+        spend(len(rows) * len(branch.sources) / 4)
+        yield from _of_branch(branch, rows, steps)
 
 
-def _of_branch(branch: Branch, rows: Sequence[Row], steps: list[int], effort: Effort) -> Iterator[Result]:
+def _of_branch(branch: Branch, rows: Sequence[Row], steps: list[int]) -> Iterator[Result]:
     choices = []
     seen: set[str] = set()
     for source in branch.sources:
@@ -59,7 +59,7 @@ def _of_branch(branch: Branch, rows: Sequence[Row], steps: list[int], effort: Ef
         fitting = [row for row in rows if row.table == source.table]
         fitting = [row for row in fitting if all(holds(atom, {source.alias: row}) for atom in local)]
         choices.append((source.alias, fitting, [atom for atom in tests if atom not in local]))
-    for match in _matches(choices, {}, steps, effort):
+    for match in _matches(choices, {}, steps):
         tags = 0
         for row in match.values():
             tags |= row.tag
@@ -71,7 +71,7 @@ def _aliases(atom: Condition) -> set[str]:
 
 
 def _matches(
-    choices: list[tuple[str, list[Row], list[Condition]]], match: dict[str, Row], steps: list[int], effort: Effort
+    choices: list[tuple[str, list[Row], list[Condition]]], match: dict[str, Row], steps: list[int]
 ) -> Iterator[dict[str, Row]]:
     if len(match) == len(choices):
         yield dict(match)
@@ -81,10 +81,10 @@ def _matches(
         steps[0] -= 1
         if steps[0] < 0:
             raise TooMany
-        effort.spend(1)
+        spend(1)
         match[alias] = row
         if all(holds(atom, match) for atom in tests):
-            yield from _matches(choices, match, steps, effort)
+            yield from _matches(choices, match, steps)
         del match[alias]
 
 

@@ -15,7 +15,7 @@ from math import lcm
 from streambound.analyzer.closure import Sort, close, in_order, stated, value_lists
 from streambound.analyzer.query import Attribute, Branch, Comparison, Op
 from streambound.analyzer.values import Value
-from streambound.criteria.effort import UNLIMITED, Effort
+from streambound.analyzer.work import spend
 
 Assignment = dict[Attribute, Fraction | None]
 """A value for each attribute that a condition or the select list mentions; None is NULL. Strings are ranks."""
@@ -118,7 +118,6 @@ class _Aim:
     greatest: bool
     far: Fraction
     epsilon: Fraction | None
-    effort: Effort
 
 
 def solve(
@@ -129,14 +128,13 @@ def solve(
     far: Fraction | int = 0,
     epsilon: Fraction | None = None,
     sorts: Sequence[Sort] = VALUES,
-    effort: Effort = UNLIMITED,
 ) -> Assignment | None:
     """A solution of the conditions and of ``extra``, with ``<>`` and lists of values; None when none was found.
 
     Attributes without an upper bound get at most ``far`` (``greatest``), those without a lower one at least ``-far``.
-    Where whole numbers do not do, strict comparisons keep values ``epsilon`` apart. Raises GivenUp.
+    Where whole numbers do not do, strict comparisons keep values ``epsilon`` apart. Raises TooMuchWork.
     """
-    aim, budget = _Aim(greatest, Fraction(far), epsilon, effort), [MOST_ATTEMPTS]
+    aim, budget = _Aim(greatest, Fraction(far), epsilon), [MOST_ATTEMPTS]
     found: Assignment = {}
     for sort in sorts:
         own = [d for d in extra if conditions.sorts[d.x or d.y] is sort]  # type: ignore[index]
@@ -203,7 +201,7 @@ def _point(nodes: Sequence[Attribute], edges: Sequence[Difference], aim: _Aim, e
     places[None] = 0
     weighted = [(edge.x, edge.y, int(edge.c * parts) - step * edge.strict) for edge in edges]
     for _ in range(len(places) + 1):
-        aim.effort.spend(len(places) + len(edges))
+        spend((len(places) + len(edges)) / 4)
         changed = False
         for x, y, weight in weighted:
             if greatest and places[x] > places[y] + weight:

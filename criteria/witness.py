@@ -16,8 +16,8 @@ from fractions import Fraction
 
 from streambound.analyzer.query import Attribute
 from streambound.analyzer.values import Value
+from streambound.analyzer.work import spend
 from streambound.criteria.contract import fits_contract, plain_value
-from streambound.criteria.effort import UNLIMITED, Effort
 from streambound.criteria.results import Row, output
 from streambound.criteria.solution import Assignment
 from streambound.criteria.witness_plan import Plan
@@ -45,30 +45,30 @@ class Witness:
         return (*self.always, *(row for i in subset for row in self.elements[i]))
 
 
-def build(plan: Plan, size: int, effort: Effort = UNLIMITED) -> Witness | None:
+def build(plan: Plan, size: int) -> Witness | None:
     """The witness of a plan; None where its conditions, the types or the catalog's contracts do not allow it.
 
-    Its values are far from the constants, where there is room for that in their types. Raises GivenUp.
+    Its values are far from the constants, where there is room for that in their types. Raises TooMuchWork.
     """
     for near in (False, True):
-        values = WitnessValues(plan, size, near, effort)
+        values = WitnessValues(plan, size, near)
         points = values.points()
         if points is None:
             return None
-        times = WitnessTimes(plan, size, _moving(values, None), effort)
+        times = WitnessTimes(plan, size, _moving(values, None))
         witness = _witness(values, points, times)
         if witness is None:
             return None
         everything = witness.prefix(range(size))
-        effort.spend(sum(len(part) for part in (everything, *witness.probes)))
+        spend(sum(len(part) for part in (everything, *witness.probes)) / 4)
         if all(fits_contract(plan.branch, (*everything, *probe)) for probe in witness.probes):
             return witness
     return None
 
 
-def fits_at_any_size(plan: Plan, effort: Effort = UNLIMITED) -> bool:
+def fits_at_any_size(plan: Plan) -> bool:
     """Whether no more rows of a stream share a timestamp the more elements there are: how many may is a constant."""
-    pair, three = build(plan, 2, effort), build(plan, 3, effort)
+    pair, three = build(plan, 2), build(plan, 3)
     return pair is not None and three is not None and _most_at_once(three) <= _most_at_once(pair)
 
 

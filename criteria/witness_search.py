@@ -16,12 +16,12 @@ from itertools import chain, combinations, islice, permutations, product
 from streambound.analyzer.boundedness import Facts, Join
 from streambound.analyzer.closure import Sort
 from streambound.analyzer.query import Attribute, Branch, Comparison, Op, Query, conjunction
+from streambound.analyzer.work import TooMuchWork, at_most, spend
 from streambound.criteria.distinguishing import distinguishes
-from streambound.criteria.effort import UNLIMITED, Effort, GivenUp
 from streambound.criteria.order_search import Reference
 from streambound.criteria.reach import reach
 from streambound.criteria.set import harmful_references
-from streambound.criteria.solution import Difference
+from streambound.criteria.solution import Difference, conditions_of
 from streambound.criteria.witness import Witness, build, fits_at_any_size
 from streambound.criteria.witness_plan import Kept, Plan
 
@@ -34,8 +34,8 @@ MOST_FIRST = 144
 MOST_ELEMENTS = 6
 """Elements beyond which no check of all subsets is made."""
 
-MOST_STEPS = 3_000_000
-"""Steps of all plans together: constraints relaxed, rows made, matches tried and subsets compared."""
+MOST_STEPS = 1_000_000
+"""Steps of work of all plans together: constraints relaxed, rows made, matches tried and subsets compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,20 +52,21 @@ def find_witness(query: Query, violated: tuple[Branch, ...], longer: int = 1) ->
     ``violated`` are the query's branches that violate its criterion, in the order in which they should be tried. A
     search that is so many times ``longer`` tries as many more plans, and takes as many more steps.
     """
-    effort = Effort(MOST_STEPS * longer)
-    every = (plan for branch in violated for plan in plans(query, branch, effort))
+    conditions_of.cache_clear()  # what was found of other statements must not change how much work this one takes
+    every = (plan for branch in violated for plan in plans(query, branch))
     try:
-        for plan in islice(every, MOST_PLANS * longer):
-            size = enough(query, plan, effort)
-            witness = build(plan, size, effort) if size is not None else None
-            if witness is not None and distinguishes(query, witness, effort) and _fits(query, plan, effort):
-                return Search(witness)
-        return Search(None, given_up=next(every, None) is not None)
-    except GivenUp:
+        with at_most(MOST_STEPS * longer):
+            for plan in islice(every, MOST_PLANS * longer):
+                size = enough(query, plan)
+                witness = build(plan, size) if size is not None else None
+                if witness is not None and distinguishes(query, witness) and _fits(query, plan):
+                    return Search(witness)
+            return Search(None, given_up=next(every, None) is not None)
+    except TooMuchWork:
         return Search(None, given_up=True)
 
 
-def enough(query: Query, plan: Plan, effort: Effort = UNLIMITED) -> int | None:
+def enough(query: Query, plan: Plan) -> int | None:
     """The number of elements that stands for every number; None where it would be too many, or nothing can be built.
 
     Whether a match satisfies the conditions depends only on the order of the elements that its tuples come from, so
@@ -76,7 +77,7 @@ def enough(query: Query, plan: Plan, effort: Effort = UNLIMITED) -> int | None:
     if _has_proof(query, plan):
         return 2
     differ = {plan.branch.source(kept.attribute.source).table for kept in plan.kept}
-    if _most_uses(query, differ) >= MOST_ELEMENTS or (pair := build(plan, 2, effort)) is None:
+    if _most_uses(query, differ) >= MOST_ELEMENTS or (pair := build(plan, 2)) is None:
         return None
     differ |= {row.table for rows in pair.elements for row in rows}
     differ |= {table for table, n in Counter(row.table for row in pair.always).items() if n > 1}
@@ -90,10 +91,10 @@ def _has_proof(query: Query, plan: Plan) -> bool:
     return once and not plan.frontier and not plan.whole
 
 
-def _fits(query: Query, plan: Plan, effort: Effort) -> bool:
+def _fits(query: Query, plan: Plan) -> bool:
     """Whether the tuples of a timestamp do not grow with the elements; a proof could send them one after the other."""
     limited = any(source.max_per_timestamp is not None for source in plan.branch.streams)
-    return (_has_proof(query, plan) and not limited) or fits_at_any_size(plan, effort)
+    return (_has_proof(query, plan) and not limited) or fits_at_any_size(plan)
 
 
 def _most_uses(query: Query, tables: set[str]) -> int:
@@ -101,9 +102,9 @@ def _most_uses(query: Query, tables: set[str]) -> int:
     return max(sum(source.table in tables for source in branch.sources) for branch in query.branches)
 
 
-def plans(query: Query, branch: Branch, effort: Effort = UNLIMITED) -> Iterator[Plan]:
+def plans(query: Query, branch: Branch) -> Iterator[Plan]:
     """The plans that a branch's violations suggest, the simplest first."""
-    drafts = _drafts(query, branch, effort)
+    drafts = _drafts(query, branch)
     first = []
     for draft in islice(drafts, MOST_FIRST):
         first.append(draft)
@@ -114,12 +115,12 @@ def plans(query: Query, branch: Branch, effort: Effort = UNLIMITED) -> Iterator[
         yield from _variants(draft)
 
 
-def _drafts(query: Query, branch: Branch, effort: Effort) -> Iterator[Plan]:
+def _drafts(query: Query, branch: Branch) -> Iterator[Plan]:
     """The ideas for plans."""
     facts = Facts.of(branch)
-    drafts = _set_drafts(facts) if query.distinct else chain(_bag_drafts(facts), _unequal(query, branch, effort))
+    drafts = _set_drafts(facts) if query.distinct else chain(_bag_drafts(facts), _unequal(query, branch))
     for draft in drafts:
-        effort.spend(len(facts.closure.nodes))
+        spend(len(facts.closure.nodes))
         yield replace(draft, reach=reach(query))
 
 
@@ -165,7 +166,7 @@ def _joined(facts: Facts, stream: str, equalities_only: bool) -> Iterator[Plan]:
             yield Plan(facts.branch, (kept,), _after(facts, (other.source,)))
 
 
-def _unequal(query: Query, branch: Branch, effort: Effort) -> Iterator[Plan]:
+def _unequal(query: Query, branch: Branch) -> Iterator[Plan]:
     """Probe ``k`` equals element ``k``, so that every element counts but ``k``.
 
     For a ``<>`` that was split, and for ``<`` between two tuples of one stream, which counts a probe on both sides.
@@ -175,7 +176,7 @@ def _unequal(query: Query, branch: Branch, effort: Effort) -> Iterator[Plan]:
             equal = replace(atom, op=Op.EQ)
             where = conjunction(tuple(equal if other == atom else other for other in branch.atoms))
             facts = Facts.of(replace(branch, where=where))
-            effort.spend(len(facts.closure.nodes) ** 2)
+            spend(len(facts.closure.nodes) ** 2)
             if facts.closure.satisfiable:
                 yield from _excluded(facts, equal)
 

@@ -10,7 +10,6 @@ from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.calendar_text import MICROSECONDS, parse_timestamp
 from streambound.analyzer.closure import Sort
 from streambound.analyzer.types import Family
-from streambound.criteria.effort import Effort
 from streambound.criteria.reach import stated_differences
 from streambound.criteria.solution import Difference, conditions_of, solve
 from streambound.criteria.witness_plan import Plan
@@ -26,8 +25,8 @@ class WitnessTimes:
     more of a timestamp than the order.
     """
 
-    def __init__(self, plan: Plan, size: int, elements: frozenset[str], effort: Effort) -> None:
-        self.plan, self.size, self.effort = plan, size, effort
+    def __init__(self, plan: Plan, size: int, elements: frozenset[str]) -> None:
+        self.plan, self.size = plan, size
         self.facts = Facts.of(plan.branch)
         self.conditions = conditions_of(plan.branch, plan.reach.texts)
         self.moved = self._moved(elements)
@@ -43,7 +42,7 @@ class WitnessTimes:
         """A timestamp per stream such that probes come after every element; elements are moved by `moment`."""
         for apart, first in product((1, -1, 0), (_FIRST_MOMENT, None)):
             extra = [*self._phases(), *self._beyond(first), *self._apart(apart)]
-            solved = solve(self.conditions, extra, sorts=(Sort.TIME,), effort=self.effort)
+            solved = solve(self.conditions, extra, sorts=(Sort.TIME,))
             if solved is not None:
                 return {attribute.source: int(value) for attribute, value in solved.items() if value is not None}
         return None

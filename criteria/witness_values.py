@@ -9,7 +9,6 @@ from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.closure import Closure, Sort
 from streambound.analyzer.query import Attribute
 from streambound.analyzer.values import Value
-from streambound.criteria.effort import Effort
 from streambound.criteria.reach import stated_differences
 from streambound.criteria.solution import VALUES, Assignment, Difference, conditions_of, fixed, restricted, solve
 from streambound.criteria.witness_plan import Kept, Plan
@@ -26,8 +25,8 @@ class WitnessValues:
     from different ones differ by more than any offset of the query, as they do from those that follow from constants.
     """
 
-    def __init__(self, plan: Plan, size: int, near: bool, effort: Effort) -> None:
-        self.plan, self.size, self.effort = plan, size, effort
+    def __init__(self, plan: Plan, size: int, near: bool) -> None:
+        self.plan, self.size = plan, size
         self.facts = Facts.of(plan.branch)
         self.conditions = conditions_of(plan.branch, plan.reach.texts)
         stated = [d for d in stated_differences(self.conditions, VALUES) if d.x is not None and d.y is not None]
@@ -72,7 +71,7 @@ class WitnessValues:
 
     def _solve(self, extra: Sequence[Difference], greatest: bool = False, far: Fraction | int = 0) -> Assignment | None:
         epsilon = self._missed / (1 << (len(self.conditions.sorts) + 2).bit_length())
-        return solve(self.conditions, extra, greatest=greatest, far=far, epsilon=epsilon, effort=self.effort)
+        return solve(self.conditions, extra, greatest=greatest, far=far, epsilon=epsilon)
 
     def _constant(self, points: list[Assignment], static: frozenset[str]) -> bool:
         """Whether relations' and finite streams' values lie among the constants, nearer to 0 than any element's.

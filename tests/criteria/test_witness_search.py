@@ -6,8 +6,9 @@ from itertools import pairwise
 
 import pytest
 
+from streambound.analyzer.work import at_most
 from streambound.criteria import witness_search
-from streambound.criteria.effort import Effort, GivenUp
+from streambound.criteria.check import STATEMENT
 from streambound.criteria.verdict import search_longer
 from streambound.criteria.vocabulary import Verdict
 from support.catalogs import streams
@@ -37,18 +38,10 @@ WIDE = {
 
 
 @pytest.mark.parametrize("name", WIDE)
-def test_no_query_takes_more_steps_than_are_allowed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    spent: list[int] = []
-
-    class Recorded(Effort):
-        def spend(self, steps: int) -> None:
-            spent.append(steps)
-            super().spend(steps)
-
-    monkeypatch.setattr(witness_search, "Effort", Recorded)
-    decision = decided(WIDE[name], NINE)
+def test_no_query_takes_more_steps_than_are_allowed(name: str) -> None:
+    with at_most(STATEMENT):
+        decision = decided(WIDE[name], NINE)
     assert decision.verdict in (Verdict.UNKNOWN, Verdict.BOUNDED)
-    assert sum(spent) <= witness_search.MOST_STEPS + max(spent, default=0)
 
 
 PARETO = (
@@ -79,12 +72,3 @@ def test_plans_that_are_left_out_are_said_to_be(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(witness_search, "MOST_PLANS", 1)
     cut = decided(union, NINE).diagnostics[0]
     assert cut.code == "SB205" and "given up" in cut.message
-
-
-def test_steps_are_counted_together() -> None:
-    effort = Effort(10)
-    effort.spend(4)
-    effort.spend(6)
-    with pytest.raises(GivenUp):
-        effort.spend(1)
-    Effort().spend(10**12)  # as many as it takes
