@@ -1,6 +1,6 @@
 """How long `streambound check` takes at worst: files of up to 100 kB that were made to take long, each by itself.
 
-Prints the seconds of processor time of the slowest, and their memory; arguments choose families by parts of their names.
+Prints the seconds of processor time and the memory of the slowest; arguments choose families by parts of their names.
 """
 
 from __future__ import annotations

@@ -45,20 +45,22 @@ def results(query: Query, rows: Sequence[Row]) -> Iterator[Result]:
     """All results of a split query, one per combination of rows; raises TooMany and TooMuchWork."""
     steps = [MOST_STEPS]
     for branch in query.branches:
-        spend(len(rows) * len(branch.sources) / 4)
+        spend(len(rows) * len(branch.sources) / 4 + len(branch.atoms))
         yield from _of_branch(branch, rows, steps)
 
 
 def _of_branch(branch: Branch, rows: Sequence[Row], steps: list[int]) -> Iterator[Result]:
     choices = []
+    waiting = [(_aliases(atom), atom) for atom in branch.atoms]
     seen: set[str] = set()
     for source in branch.sources:
         seen.add(source.alias)
-        tests = [atom for atom in branch.atoms if source.alias in _aliases(atom) and _aliases(atom) <= seen]
-        local = [atom for atom in tests if _aliases(atom) == {source.alias}]
+        local = [atom for aliases, atom in waiting if aliases == {source.alias}]
+        joins = [atom for aliases, atom in waiting if aliases != {source.alias} and aliases <= seen]
+        waiting = [(aliases, atom) for aliases, atom in waiting if not aliases <= seen]
         fitting = [row for row in rows if row.table == source.table]
         fitting = [row for row in fitting if all(holds(atom, {source.alias: row}) for atom in local)]
-        choices.append((source.alias, fitting, [atom for atom in tests if atom not in local]))
+        choices.append((source.alias, fitting, joins))
     for match in _matches(choices, {}, steps):
         tags = 0
         for row in match.values():

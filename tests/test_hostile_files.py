@@ -1,0 +1,89 @@
+"""Any file of up to 100 kB is decided or refused with words, soon: whatever is long, deep, wide, broken or repeated.
+
+How long that takes is measured by benchmarks/hostile.py. Here a check that does not end is ended.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from streambound.analyzer import work
+from streambound.benchmarks.hostile_inputs import CATALOG, FAMILIES
+from streambound.criteria.check import STATEMENT
+
+HANGS = 100
+"""Seconds after which a check is taken to go on for ever; ten times what the slowest of these should take."""
+DECIDED = {"bounded", "unbounded"}
+
+
+def checked(folder: Path, text: str) -> dict[str, object]:
+    """The report of a check, in a process of its own."""
+    (folder / "streams.toml").write_text(CATALOG, encoding="utf-8")
+    (folder / "q.sql").write_text(text, encoding="utf-8", errors="surrogatepass")
+    command = [sys.executable, "-m", "streambound", "check", "--no-cache", "-j", "1", "--format", "json", "q.sql"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, timeout=HANGS, check=False)
+    assert done.returncode in (0, 1, 3), done.stderr.decode()
+    assert b"Traceback" not in done.stderr
+    return dict(json.loads(done.stdout))
+
+
+@given(family=st.sampled_from(sorted(FAMILIES)), length=st.integers(1, 100_000), seed=st.integers(0, 2**32))
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], database=None)
+def test_any_file_is_decided_or_refused_with_words(tmp_path: Path, family: str, length: int, seed: int) -> None:
+    text = FAMILIES[family](length, random.Random(seed))
+    assert len(text) <= length or length < 1_000, "no family is longer than asked for"
+    report = checked(tmp_path, text)
+    queries = report["queries"]
+    assert isinstance(queries, list)
+    for query in queries:
+        errors = [found for found in query["diagnostics"] if found["severity"] == "error"]
+        assert query["verdict"] in DECIDED or errors, query
+        assert all(found["code"] != "SB901" and found["message"] for found in query["diagnostics"]), query
+
+
+DOUBLING = {
+    "in a union": ("SELECT a FROM c{0} UNION ALL SELECT a FROM c{0}", 14, "SB209"),
+    "in joins": ("SELECT x.a FROM c{0} AS x JOIN c{0} AS y ON x.a = y.a", 14, "SB212"),
+    "in unions that are joined": (
+        "SELECT x.a FROM (SELECT a FROM c{0} UNION ALL SELECT a FROM c{0}) AS x JOIN c{0} AS y ON x.a = y.a", 5, "SB209"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("how", DOUBLING)
+def test_what_ctes_stand_for_is_counted_before_they_are_put_in_their_places(tmp_path: Path, how: str) -> None:
+    body, depth, code = DOUBLING[how]
+    ctes = ", ".join(f"c{n + 1} AS ({body.format(n)})" for n in range(depth))
+    report = checked(tmp_path, f"WITH c0 AS (SELECT S.a FROM S), {ctes} SELECT a FROM c{depth}")
+    (query,) = report["queries"]  # type: ignore[misc]
+    assert query["verdict"] == "unknown"
+    assert [found["code"] for found in query["diagnostics"]] == [code]
+
+
+def test_a_file_after_which_no_work_is_left_says_so(tmp_path: Path) -> None:
+    one = FAMILIES["clique of <"](2_000, random.Random(0))
+    report = checked(tmp_path, ";\n".join([one] * 12 + ["SELECT S.a FROM S"]))
+    *_, last = report["queries"]  # type: ignore[misc]
+    assert last["verdict"] == "unknown"
+    assert "statements before this one" in last["diagnostics"][0]["message"]
+
+
+def test_steps_are_counted_together_and_only_where_they_are_allowed() -> None:
+    work.spend(10**12)
+    with work.at_most(STATEMENT):
+        with pytest.raises(work.TooMuchWork), work.at_most(10):
+            work.spend(4)
+            work.spend(6)
+            work.spend(1)
+        work.spend(STATEMENT - 11)
+        with pytest.raises(work.TooMuchWork):
+            work.spend(1)
+    work.spend(10**12)
