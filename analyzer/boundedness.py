@@ -19,8 +19,10 @@ from streambound.analyzer.query import Attribute, Branch, Comparison, Op, Source
 from streambound.analyzer.spans import Span
 from streambound.analyzer.types import Family
 from streambound.analyzer.values import Value
+from streambound.analyzer.work import spend
 
 _DENSE = (Sort.DENSE, Sort.STRING)
+_STEPS_A_LAG = 2
 
 
 class Join(NamedTuple):
@@ -87,6 +89,7 @@ class Facts:
     def lag(self, newer: str, older: str) -> int | None:
         """The largest possible ``newer.ts − older.ts``; None when there is no bound."""
         if (newer, older) not in self._lags:
+            spend(_STEPS_A_LAG)
             pair = self.closure.pair(self.time(newer), self.time(older))
             self._lags[newer, older] = None if pair is None else pair[0].bound(pair[1], pair[2])
         return self._lags[newer, older]

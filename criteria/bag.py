@@ -10,8 +10,12 @@ from collections.abc import Iterator
 
 from streambound.analyzer.boundedness import Facts, Join
 from streambound.analyzer.query import Attribute, Output
+from streambound.analyzer.work import spend
 from streambound.criteria.violation import Violation
 from streambound.criteria.wording import bound_help, listed
+
+_STEPS_A_VIOLATION = 100
+"""With its words, and what reports of every kind make of it."""
 
 
 def bag_violations(facts: Facts) -> tuple[Violation, ...]:
@@ -53,6 +57,7 @@ def _joins(facts: Facts, stream: str) -> Iterator[Violation]:
 
 def harmful_join(facts: Facts, own: Attribute, other: Attribute, join: Join, condition: str) -> Violation:
     """A join that needs unboundedly many values of ``own``."""
+    spend(_STEPS_A_VIOLATION)
     if join.equality:
         message = (
             f"{own} = {other} joins on an unbounded attribute, and a tuple of {other.source} may come later: "

@@ -11,6 +11,7 @@ from collections.abc import Collection
 from fractions import Fraction
 
 from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.connected import components, related
 from streambound.analyzer.query import Attribute, Kind
 from streambound.criteria.extremum import Extremum
 from streambound.criteria.tables import Table
@@ -67,20 +68,9 @@ def linked(facts: Facts, table: Table, sources: Collection[str], fixed: Collecti
     joined = _joined(facts, exact)
     timed = [s for s in sources if s not in parts and not any(s in link for link in joined if link <= {*sources})]
     older, newer = _interchangeable(facts, sources, timed)
-    rest, found = [source for source in sources if source not in older | newer], []
-    while rest:
-        reached, frontier = {rest[0]}, {rest[0]}
-        while frontier:
-            frontier = {
-                y
-                for x in frontier
-                for y in rest
-                if y not in reached and (frozenset((x, y)) in joined or _timed(facts, x, y))
-            }
-            reached |= frontier
-        rest = [source for source in rest if source not in reached]
-        found.append(frozenset(reached))
-    return found
+    rest = [source for source in sources if source not in older | newer]
+    near = related(rest, lambda x, y: frozenset((x, y)) in joined or _timed(facts, x, y))
+    return [frozenset(part) for part in components(rest, near)]
 
 
 def _joined(facts: Facts, exact: Collection[Attribute]) -> set[frozenset[str]]:

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.connected import components
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -58,21 +59,8 @@ class DependencyGraph:
     @cached_property
     def components(self) -> tuple[frozenset[str], ...]:
         """The connected components, in vertex order."""
-        found: list[frozenset[str]] = []
-        for vertex in self.vertices:
-            if not any(vertex in component for component in found):
-                found.append(self._reach(vertex))
-        return tuple(found)
-
-    def _reach(self, start: str) -> frozenset[str]:
-        reached, frontier = {start}, [start]
-        while frontier:
-            here = frontier.pop()
-            for other in (*self.children[here], *self.parents[here]):
-                if other not in reached:
-                    reached.add(other)
-                    frontier.append(other)
-        return frozenset(reached)
+        parts = components(self.vertices, lambda vertex: (*self.children[vertex], *self.parents[vertex]))
+        return tuple(map(frozenset, parts))
 
     def component(self, vertex: str) -> frozenset[str]:
         """The component of a vertex."""

@@ -15,6 +15,7 @@ from itertools import combinations
 from itertools import product as pairs_of
 from typing import TYPE_CHECKING
 
+from streambound.analyzer import connected
 from streambound.analyzer.query import Kind
 from streambound.criteria.components import linked, part_of
 from streambound.criteria.count import stored_count
@@ -39,20 +40,9 @@ def components(synopsis: Synopsis) -> tuple[tuple[str, ...], ...]:
     """The streams by what relates them: an order, a window, a relation, a finite stream's end, extrema."""
     if synopsis.facts.finite_streams or synopsis.references:
         return (synopsis.streams,)
-    rest, found = list(synopsis.streams), []
-    while rest:
-        part = frontier = {rest[0]}
-        while frontier:
-            frontier = {x for x in rest if x not in part and any(_related(synopsis, x, y) for y in frontier)}
-            part = part | frontier
-        found.append(tuple(stream for stream in rest if stream in part))
-        rest = [stream for stream in rest if stream not in part]
-    return tuple(found)
-
-
-def _related(synopsis: Synopsis, x: str, y: str) -> bool:
     windows = synopsis.times.windows
-    return x in windows[y] or y in windows[x] or synopsis.near(x, y)
+    near = lambda x, y: x in windows[y] or y in windows[x] or synopsis.near(x, y)  # noqa: E731
+    return connected.components(synopsis.streams, connected.related(synopsis.streams, near))
 
 
 def _family(synopsis: Synopsis, streams: tuple[str, ...]) -> Table:

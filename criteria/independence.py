@@ -13,7 +13,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf
 
+from streambound.analyzer.connected import components
+from streambound.analyzer.work import spend
+
 Streams = frozenset[str]
+
+Near = dict[str, Streams]
+"""For every stream the others that it is not independent of."""
+
+_STEPS_AT_ONCE = 8
+"""Streams that are looked up in the time of a step."""
 
 
 @dataclass(frozen=True)
@@ -37,35 +46,38 @@ class Independence:
         return self._found[1]
 
     @property
-    def near(self) -> frozenset[Streams]:
-        """The pairs of streams that are not independent."""
+    def near(self) -> Near:
+        """For every stream those that it is not independent of."""
         return self._found[0]
 
     @cached_property
-    def _found(self) -> tuple[frozenset[Streams], set[Streams] | None]:
+    def _found(self) -> tuple[Near, set[Streams] | None]:
         """Nearness grows until no window is narrower than what tables hold, and with it the sets that need a table."""
-        near = frozenset(
-            frozenset((x, y))
+        near = {
+            x: frozenset(
+                y
+                for y in self.streams
+                if x != y and (x in self.needs[y] or y in self.needs[x] or self.linked(x, y) or self.linked(y, x))
+            )
             for x in self.streams
-            for y in self.streams
-            if x != y and (x in self.needs[y] or self.linked(x, y))
-        )
+        }
         while True:
             sets = self._connected(near)
-            narrow = frozenset(self._narrow(near, sets or ()))
+            narrow = list(self._narrow(near, sets or ()))
             if sets is None or not narrow:
                 return near, sets
-            near |= narrow
+            for x, y in narrow:
+                near |= {x: near[x] | {y}, y: near[y] | {x}}
 
-    def _connected(self, near: frozenset[Streams]) -> set[Streams] | None:
+    def _connected(self, near: Near) -> set[Streams] | None:
         found = {self.needs[stream] for stream in self.streams}
         frontier = list(found)
         while frontier:
             larger = {
                 members | self.needs[stream]
-                for members in frontier
+                for members, around in ((members, _around(near, members)) for members in frontier)
                 for stream in self.streams
-                if stream not in members and _touches(near, members, self.needs[stream])
+                if stream not in members and not around.isdisjoint(self.needs[stream])
             } - found
             found |= larger
             if len(found) > self.most + 1:
@@ -73,48 +85,52 @@ class Independence:
             frontier = list(larger)
         return found
 
-    def _narrow(self, near: frozenset[Streams], sets: Iterable[Streams]) -> Iterator[Streams]:
+    def _narrow(self, near: Near, sets: Iterable[Streams]) -> Iterator[tuple[str, str]]:
         """The pairs of which a table may hold a tuple of one when the other is too new for it."""
         held: dict[str, float] = {}
         for members in (members for members in sets if len(members) < len(self.streams)):
-            for stream in members:
-                held[stream] = max(held.get(stream, 0), _least_age(self._expires(near, members, stream)))
+            for stream, age in self._ages(near, members).items():
+                held[stream] = max(held.get(stream, 0), inf if age is None else age)
         for older in self.streams:
             for newer, window in self.windows[older].items():
-                if frozenset((older, newer)) not in near and held.get(older, inf) > window:
-                    yield frozenset((older, newer))
+                if newer not in near[older] and held.get(older, inf) > window:
+                    yield older, newer
 
     def expires(self, members: Streams, stream: str) -> int | None:
         """The age from which on a table of some streams need not hold a tuple of one of them; None for never."""
-        return self._expires(self.near, members, stream)
+        if members not in self._expiring:
+            self._expiring[members] = self._ages(self.near, members)
+        return self._expiring[members][stream]
 
-    def _expires(self, near: frozenset[Streams], members: Streams, stream: str) -> int | None:
-        """Streams near the set are missing whenever it is a part; of the others, one at least."""
+    @cached_property
+    def _expiring(self) -> dict[Streams, dict[str, int | None]]:
+        return {}
+
+    def _ages(self, near: Near, members: Streams) -> dict[str, int | None]:
+        """For each of some streams the age from which on no match needs its tuple; None for never.
+
+        Streams near the set are missing whenever it is a part; of the others, one at least.
+        """
+        around = _around(near, members)
         outside = [other for other in self.streams if other not in members]
-        missing = [other for other in outside if _touches(near, members, frozenset((other,)))]
-        windows = self.windows[stream]
-        if missing:
-            return min((windows[other] for other in missing if other in windows), default=None)
-        return max(windows[other] for other in outside) if all(other in windows for other in outside) else None
+        missing = [other for other in outside if other in around]
+        spend(len(members) * len(missing or outside) / _STEPS_AT_ONCE)
+        ages: dict[str, int | None] = {}
+        for stream in members:
+            windows = self.windows[stream]
+            if missing:
+                ages[stream] = min((windows[other] for other in missing if other in windows), default=None)
+            else:
+                limited = all(other in windows for other in outside)
+                ages[stream] = max(windows[other] for other in outside) if limited else None
+        return ages
 
     def parts(self, members: Iterable[str]) -> tuple[tuple[str, ...], ...]:
         """The parts of some streams, in the order of FROM."""
-        rest = sorted(members, key=self.streams.index)
-        found = []
-        while rest:
-            part, frontier = {rest[0]}, {rest[0]}
-            while frontier:
-                frontier = {x for x in rest if x not in part and any(frozenset((x, y)) in self.near for y in frontier)}
-                part |= frontier
-            found.append(tuple(stream for stream in rest if stream in part))
-            rest = [stream for stream in rest if stream not in part]
-        return tuple(found)
+        return components(sorted(members, key=self.streams.index), self.near.__getitem__)
 
 
-def _least_age(age: int | None) -> float:
-    return inf if age is None else age
-
-
-def _touches(near: frozenset[Streams], members: Streams, others: Streams) -> bool:
-    """Whether two sets share a stream or have near ones."""
-    return not members.isdisjoint(others) or any(frozenset((x, y)) in near for x in members for y in others)
+def _around(near: Near, members: Streams) -> Streams:
+    """Some streams and those that are near one of them."""
+    spend(1 + sum(len(near[stream]) for stream in members) / _STEPS_AT_ONCE)
+    return members.union(*(near[stream] for stream in members))

@@ -14,6 +14,7 @@ from functools import cached_property
 from itertools import combinations
 
 from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.connected import components
 from streambound.analyzer.query import Attribute
 from streambound.criteria.bag import harmful_join
 from streambound.criteria.order_search import Reference, survive_together
@@ -89,25 +90,14 @@ class _Realisable:
         return second.own.source in self._components[outside].get(first.own.source, ())
 
     @cached_property
-    def _components(self) -> dict[frozenset[str], dict[str, set[str]]]:
+    def _components(self) -> dict[frozenset[str], dict[str, frozenset[str]]]:
         return {}
 
-    def _without(self, outside: frozenset[str]) -> dict[str, set[str]]:
+    def _without(self, outside: frozenset[str]) -> dict[str, frozenset[str]]:
         """The component of every stream in the largest realisable set without some streams."""
         inside = set(self.facts.infinite).difference(outside, *(self._newer[partner] for partner in outside))
-        found: dict[str, set[str]] = {}
-        for start in inside:
-            if start not in found:
-                reached = self._reached(start, inside)
-                found.update(dict.fromkeys(reached, reached))
-        return found
-
-    def _reached(self, start: str, inside: set[str]) -> set[str]:
-        reached, frontier = {start}, {start}
-        while frontier:
-            frontier = set().union(*(self._linked[stream] for stream in frontier)) & inside - reached
-            reached |= frontier
-        return reached
+        parts = components(inside, self._linked.__getitem__)
+        return {stream: part for part in map(frozenset, parts) for stream in part}
 
     @cached_property
     def _newer(self) -> dict[str, set[str]]:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
+from streambound.analyzer.connected import components
 from streambound.criteria.size import Size, product, total
 
 MOST_PARTS = 2000
@@ -79,13 +80,4 @@ class _Sum:
 
     def _parts(self, members: Members) -> list[Members]:
         """The members by what relates them, directly or through others."""
-        parts: list[Members] = []
-        rest = members
-        while rest:
-            part = frontier = frozenset([min(rest)])
-            while frontier:
-                frontier = frozenset[int]().union(*(self._related(one) for one in frontier)) & rest - part
-                part |= frontier
-            parts.append(part)
-            rest -= part
-        return parts
+        return [frozenset(part) for part in components(sorted(members), self._related)]

@@ -9,12 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 
 from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.work import spend
 
 MOST_WAYS = 4096
 """Ways beyond which none are listed, and no job is written: its text would be too long to read or run."""
+
+_STEPS_AT_ONCE = 8
+"""Consequences that are looked at in the time of a step."""
 
 Parts = Callable[[tuple[str, ...]], tuple[tuple[str, ...], ...]]
 """The sets of streams whose tables together hold the matches of some streams."""
@@ -102,17 +107,33 @@ class Ways:
     ) -> dict[str, bool] | None:
         """A choice with one more stream and what follows; None for a contradiction."""
         more, new = {**chosen, stream: arrives}, [stream]
+        inside = {*streams}
         while new:
             one = new.pop()
-            for other in streams:
-                for choice in (True, False):
-                    if other != one and not self._fit(one, more[one], other, choice):
-                        if more.get(other, not choice) == choice:
-                            return None
-                        if other not in more:
-                            more[other] = not choice
-                            new.append(other)
+            follows = self._follows(one, more[one])
+            spend(1 + len(follows) / _STEPS_AT_ONCE)
+            for other, choice in follows:
+                if other in inside and other not in more:
+                    more[other] = choice
+                    new.append(other)
+                elif more.get(other, choice) != choice:
+                    return None
         return more
+
+    def _follows(self, stream: str, arrives: bool) -> list[tuple[str, bool]]:
+        """What a choice for a stream says of others: whether they arrive, too."""
+        if (stream, arrives) not in self._followed:
+            self._followed[stream, arrives] = [
+                (source.alias, not choice)
+                for source in self.facts.branch.streams
+                for choice in (True, False)
+                if source.alias != stream and not self._fit(stream, arrives, source.alias, choice)
+            ]
+        return self._followed[stream, arrives]
+
+    @cached_property
+    def _followed(self) -> dict[tuple[str, bool], list[tuple[str, bool]]]:
+        return {}
 
     def _fit(self, x: str, x_arrives: bool, y: str, y_arrives: bool) -> bool:
         """Whether two streams may arrive or be remembered so."""

@@ -16,6 +16,7 @@ from itertools import islice, pairwise, product
 from math import comb, inf, prod
 
 from streambound.analyzer.closure import Closure, Sort, close
+from streambound.analyzer.connected import components
 from streambound.analyzer.query import Attribute, Branch, Comparison, Op
 from streambound.preprocess.derive_lto import Chain, Order, chains, inserted
 
@@ -51,14 +52,12 @@ def count_lto(branch: Branch, limit: int = ENUMERATED) -> int | None:
 def _components(branch: Branch, closure: Closure, wanted: tuple[Chain, ...]) -> list[tuple[Chain, ...]]:
     """Chains that some condition relates, otherwise than through constants, together."""
     home = {attribute: number for number, chain in enumerate(wanted) for attribute in chain.attributes}
-    groups = [{number} for number in range(len(wanted))]
+    near: list[set[int]] = [set() for _ in wanted]
     for x, y in _related_pairs(branch, closure, tuple(home)):
-        first, second = groups[home[x]], groups[home[y]]
-        if first is not second:
-            first |= second
-            for number in second:
-                groups[number] = first
-    return [tuple(wanted[i] for i in sorted(group)) for number, group in enumerate(groups) if min(group) == number]
+        near[home[x]].add(home[y])
+        near[home[y]].add(home[x])
+    parts = components(range(len(wanted)), near.__getitem__)
+    return [tuple(wanted[number] for number in part) for part in parts]
 
 
 def _related_pairs(
