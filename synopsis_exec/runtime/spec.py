@@ -153,3 +153,8 @@ class Job:
     saved: Saved
     sink: Sink | None = None
     quarantine: Sink | None = None
+
+    @property
+    def tables(self) -> tuple[Stream | Relation, ...]:
+        """All streams and relations."""
+        return (*self.streams, *self.relations)

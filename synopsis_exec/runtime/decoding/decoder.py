@@ -132,6 +132,13 @@ class Decoder:
             found = [theirs if theirs is not None else mine for theirs, mine in zip(said, found, strict=True)]
         return found
 
+    def places(self, raw: pa.Table | pa.RecordBatch, at: Any) -> list[dict[str, Any]]:
+        """Where the raw rows at some places are: their file, line, partition and offset, as far as columns say it."""
+        known = {theirs: name for theirs, name in self._own().items() if name in PLACES and theirs in raw.schema.names}
+        rows = raw.select([*known]).take(_array(at))
+        columns = [rows.column(name).to_pylist() for name in known]
+        return [dict(zip(known.values(), row, strict=True)) for row in zip(*columns, strict=True)] or [{} for _ in at]
+
     def _own(self) -> dict[str, str]:
         return {own(self.table, name): name for name in (*PLACES, "fault", "text")}
 

@@ -79,13 +79,13 @@ class Frontier:
         return joined(ended)
 
     def late(self, key: Input, ts: int) -> str:
-        """Which promise of its input a late row breaks."""
+        """Which promise of its input a late row breaks: a code of `decoding.reasons`."""
         arrival, heard = self.streams[key[0]].arrival, self.heard[key]
         if heard.largest is not None and arrival.lateness is not None and ts < heard.largest - arrival.lateness:
-            return "late: by more than the lateness" if arrival.lateness else "late: its timestamp is closed already"
+            return "beyond-lateness" if arrival.lateness else "late"
         if any((low is None or low <= ts) and ts < end for low, end in heard.ended):
-            return "late: a punctuation has ended its timestamp"
-        return "late: its stream was idle for longer than idle_after"
+            return "after-punctuation"
+        return "after-idle"
 
     def waits_for(self, written: Callable[[int], str] = str) -> dict[str, str]:
         """The inputs that have not advanced in the last batch, and hold back what all others have ended.

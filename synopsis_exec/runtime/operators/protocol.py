@@ -16,8 +16,14 @@ class Operator(Protocol):
 
     limit: int | None
     """The most entries between two timestamps; None where no number is known."""
-    peak: int
-    """The most entries there were after any timestamp of the last step."""
+    history: tuple[Any, Any]
+    """The timestamps of the last step at which the number of entries changes, and its first, and how many there are
+    from then on."""
+
+    @property
+    def peak(self) -> int:
+        """The most entries there were after any timestamp of the last step."""
+        ...
 
     def step(self, deltas: Mapping[str, Delta]) -> Delta:
         """Close the timestamps of some deltas, by the name of what they are of; returns what becomes true at them."""

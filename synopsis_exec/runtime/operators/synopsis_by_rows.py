@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from streambound_runtime.delta import Delta, delta_of
 from streambound_runtime.operators.entries import arrow_of_pairs, pairs_of_arrow
 from streambound_runtime.operators.interpreter import RowSynopsis
@@ -20,7 +22,12 @@ class SynopsisByRows:
         self.rows = RowSynopsis(plan, relations)
         self.limit = self.rows.limit
         self.entries = self.rows.entries
-        self.peak = 0
+        self.history: tuple[Any, Any] = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+
+    @property
+    def peak(self) -> int:
+        """The most entries there were after any timestamp of the last step."""
+        return int(self.history[1].max()) if len(self.history[1]) else self.entries()
 
     def step(self, deltas: Mapping[str, Delta]) -> Delta:
         """Close the timestamps of all rows; returns what becomes true at them."""
@@ -32,11 +39,11 @@ class SynopsisByRows:
             for now, row, n in zip(delta.time.tolist(), delta.rows(), counts, strict=True):
                 by_time.setdefault(now, {}).setdefault(name, []).extend([dict(zip(names, row, strict=True))] * n)
         found: list[tuple[int, int, tuple[Any, ...]]] = []
-        sizes = []
-        for now in sorted(by_time):
+        times, sizes = sorted(by_time), []
+        for now in times:
             found += [(now, n, key) for key, n in self.rows.close(now, by_time.pop(now))]
             sizes.append(self.entries())
-        self.peak = max(sizes, default=self.entries())
+        self.history = np.array(times, dtype=np.int64), np.array(sizes, dtype=np.int64)
         return delta_of(found, self.rows.plan.columns)
 
     def dump(self) -> State:

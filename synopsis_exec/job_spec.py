@@ -1,0 +1,42 @@
+"""A query's job as the runtime runs it: `streambound_runtime.spec.Job`."""
+
+from __future__ import annotations
+
+from streambound.analyzer.endpoints import Target
+from streambound.analyzer.version import __version__
+from streambound.synopsis_exec.certificate_text import layout_sha256
+from streambound.synopsis_exec.declared_table import declared_table
+from streambound.synopsis_exec.plan_ir import Plan
+from streambound.synopsis_exec.synopsis_plan import synopsis_plan
+from streambound.synopsis_exec.useful import useful
+from streambound_runtime import spec
+
+
+def job_spec(plan: Plan) -> spec.Job:
+    """The job of a bounded query."""
+    streams = tuple(declared_table(item, useful(item, plan)) for item in plan.streams)
+    relations = tuple(map(declared_table, plan.relations))
+    return spec.Job(
+        plan.name,
+        __version__,
+        tuple(stream for stream in streams if isinstance(stream, spec.Stream)),
+        tuple(relation for relation in relations if isinstance(relation, spec.Relation)),
+        tuple(spec.Column(column.name, column.type.name) for column in plan.columns),
+        plan.time_type.name,
+        synopsis_plan(plan),
+        spec.Saved(plan.query_sha256, plan.contract_sha256, layout_sha256(plan)),
+        _sink(plan),
+        _target(plan.sink.quarantine) if plan.sink is not None and plan.sink.quarantine is not None else None,
+    )
+
+
+def _sink(plan: Plan) -> spec.Sink | None:
+    if plan.sink is None:
+        return None
+    if plan.sink.call:
+        return spec.Sink(call=plan.sink.call)
+    return None if plan.sink.target is None else _target(plan.sink.target)
+
+
+def _target(target: Target) -> spec.Sink:
+    return spec.Sink(target.format, target.path, target.options)

@@ -1,0 +1,134 @@
+"""The job's part of the checkpoint directory; Spark's is the directory `spark` in it.
+
+`job.json` says what it belongs to. `state/0` and `state/1` are the states after the last two batches, each in the
+place of the one two before. Nothing uses the newer one before Spark has committed its batch: it gives that again
+otherwise.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from streambound_runtime.checkpoint.owner import FORMAT, difference, of_job
+from streambound_runtime.checkpoint.state import State, packed, unpacked
+from streambound_runtime.checkpoint.store import LocalStore, Store
+from streambound_runtime.errors import JobError
+from streambound_runtime.settings import Settings
+from streambound_runtime.spec import Job
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_BEGIN_ANEW = "give this job a new directory: it then reads its sources from their start"
+_OWNER, _STATE, _SPARK = "job.json", "state", "spark"
+
+
+class Checkpoint:
+    """What a restart needs."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    def claim(self, job: Job, settings: Settings, relations: Mapping[str, list[dict[str, Any]]]) -> bool:
+        """Take the directory for a job; whether it was new. Raises JobError when it belongs to another job."""
+        mine = of_job(job, settings, relations)
+        data = self.store.read(_OWNER)
+        theirs = _parsed(data or b"")
+        if theirs is None:
+            if there := [name for name in self.store.names() if not name.startswith((".", "_")) and name != _OWNER]:
+                raise self._without_owner(there, job)
+            self.store.write(_OWNER, json.dumps(mine).encode())
+            return True
+        if found := difference(theirs, mine):
+            raise self._foreign(*found)
+        return False
+
+    def _without_owner(self, there: list[str], job: Job) -> JobError:
+        """The error for a directory that is not empty and does not say which job's it is."""
+        if "fingerprint" in there:
+            found = difference({}, {"format": FORMAT, "version": job.runtime})
+            assert found is not None
+            return self._foreign(*found)
+        if {_SPARK, _STATE} & {*there}:
+            return self.damaged(_OWNER)
+        what = f"{self.store.path} is no checkpoint of a job: it holds {', '.join(there[:3])}"
+        return JobError("state", f"{what}; give --checkpoint a directory that is new or empty", 2)
+
+    def _foreign(self, found: str, way_out: str) -> JobError:
+        """The error for a directory of another job."""
+        what = f"the checkpoint {self.store.path} cannot be continued: {found}; {way_out}, or {_BEGIN_ANEW}"
+        return JobError("state", what, 2)
+
+    def damaged(self, name: str) -> JobError:
+        """The error for a file that is missing or was changed."""
+        message = f"the checkpoint is damaged: {self.store.where(name)} is missing or was changed; restore it, or "
+        return JobError("state", message + _BEGIN_ANEW, 3)
+
+    # --- states -------------------------------------------------------------------------------------------------------
+
+    def newest(self) -> tuple[int, State] | None:
+        """The newest state that is whole, and its batch."""
+        found = [state for place in (0, 1) if (state := self._state(place)) is not None]
+        return max(((int(state[0]["batch"]), state) for state in found), key=lambda one: one[0], default=None)
+
+    def before(self, batch: int) -> State | None:
+        """The state before a batch that Spark gives; None for the first.
+
+        Raises JobError where Spark's part is not of the same age, or the state is not whole.
+        """
+        newest = self.newest()
+        if newest is not None and newest[0] > batch:
+            raise self.damaged(f"{_SPARK}/commits")
+        if batch == 0:
+            return None
+        place = (batch - 1) % 2
+        state = self._state(place)
+        if state is None or state[0]["batch"] != batch - 1:
+            raise self.damaged(f"{_STATE}/{place}")
+        return state
+
+    def _state(self, place: int) -> State | None:
+        return unpacked(self.store.read(f"{_STATE}/{place}"))
+
+    def save(self, batch: int, said: Mapping[str, Any], tables: Mapping[str, pa.Table]) -> None:
+        """Write the state after a batch; the one before it stays, for a replay."""
+        self.store.write(f"{_STATE}/{batch % 2}", packed({"batch": batch, **said}, tables))
+
+    # --- what Spark keeps ---------------------------------------------------------------------------------------------
+
+    @property
+    def of_spark(self) -> str:
+        """Spark's part."""
+        return self.store.where(_SPARK)
+
+    def unreadable(self) -> str | None:
+        """The first file of Spark's part that is not whole, as far as this machine sees; None where there is none."""
+        if not isinstance(self.store, LocalStore):
+            return None
+        folders = [f"{_SPARK}/offsets", f"{_SPARK}/commits"]
+        folders += [f"{_SPARK}/sources/{source}" for source in self.store.names(f"{_SPARK}/sources")]
+        logs = [f"{folder}/{name}" for folder in folders for name in self.store.names(folder) if name[0].isdecimal()]
+        return next((name for name in (f"{_SPARK}/metadata", *logs) if not _whole(self.store.read(name))), None)
+
+
+def _whole(data: bytes | None) -> bool:
+    """Whether a file of Spark's is as it writes them: a version, then a JSON value a line."""
+    try:
+        for line in (data or b"").decode().split("\n"):
+            if line not in ("", "-") and not re.fullmatch(r"v\d+", line):
+                json.loads(line)
+    except ValueError:
+        return False
+    return bool(data)
+
+
+def _parsed(data: bytes) -> dict[str, Any] | None:
+    """A JSON object; None for anything else."""
+    try:
+        found = json.loads(data)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None

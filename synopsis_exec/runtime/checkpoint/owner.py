@@ -1,0 +1,151 @@
+"""Which job a checkpoint belongs to, and what tells it from another one, in words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from hashlib import sha256
+from typing import Any
+
+from streambound_runtime.endpoints import identity, in_short
+from streambound_runtime.settings import Settings
+from streambound_runtime.spec import Job, Relation, Stream
+from streambound_runtime.text import printed
+
+FORMAT = 4
+"""The layout of what is saved; a checkpoint with another one is refused."""
+_BEFORE = "0.1"
+"""The release that reads earlier ones."""
+
+
+def of_job(job: Job, settings: Settings, relations: Mapping[str, list[dict[str, Any]]]) -> dict[str, Any]:
+    """What `job.json` says of a job: what must be the same, by hashes, and the same in words for messages."""
+    tables = job.tables
+    rows = [[name, row] for name, found in relations.items() for row in found]
+    said = {
+        "format": FORMAT,
+        "query": job.saved.query,
+        "catalog": job.saved.catalog,
+        "tables": job.saved.tables,
+        "sources": _digest([identity(table, settings) for table in tables]),
+        "relations": _digest(rows),
+        "version": job.runtime,
+        "name": job.name,
+        "declared": {table.name: _declared(table) for table in tables},
+        "places": {table.name: in_short(table, settings) for table in tables},
+        "rows": {name: [len(found), _digest(found)] for name, found in relations.items()},
+    }
+    return dict(json.loads(json.dumps(said)))
+
+
+def difference(theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> tuple[str, str] | None:
+    """In what a checkpoint's job is another one, in words, and a way out; None where it is the same."""
+    part = next((name for name in _DIFFERENCES if theirs.get(name) != mine[name]), None)
+    return None if part is None else _DIFFERENCES[part](theirs, mine)
+
+
+def _declared(table: Stream | Relation) -> dict[str, Any]:
+    """What the catalog declares of a stream or relation, by its keys there."""
+    columns = {column.name: column.type for column in table.columns}
+    domains = {column.name: printed(column.domain) for column in table.columns if column.domain is not None}
+    if isinstance(table, Relation):
+        return {"columns": columns, "domain": domains, "rows": table.rows}
+    arrival = table.arrival
+    return {
+        "columns": columns,
+        "domain": domains,
+        "timestamp": table.timestamp,
+        "max_per_timestamp": table.per_timestamp,
+        "lateness": arrival.lateness,
+        "idle_after": arrival.idle_after,
+        "punctuation": printed(arrival.mark),
+        "partitions": printed(arrival.partitions),
+    }
+
+
+def _other_format(theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> tuple[str, str]:
+    """Saved by another version."""
+    found = f"it was saved by {_by(theirs)} in layout {theirs.get('format', 1)}"
+    way_out = f"run it with streambound {_BEFORE}" if theirs.get("format", 1) < FORMAT else "run it with that version"
+    return f"{found}, and this job (streambound {mine['version']}) has layout {mine['format']}", way_out
+
+
+def _other_query(theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> tuple[str, str]:
+    """Of another query, or of the same before it was changed."""
+    there, here = theirs.get("name", "another query"), mine["name"]
+    was = "it was changed since" if there == here else f"it is of the query {there}"
+    found = f"{was} (sha256 {_short(theirs, 'query')}), and this job is of {here} (sha256 {_short(mine, 'query')})"
+    return found, "run the job that it belongs to"
+
+
+def _other_catalog(theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> tuple[str, str]:
+    """The catalog declares something otherwise: the first key that differs says what."""
+    for name, now in mine["declared"].items():
+        before = theirs.get("declared", {}).get(name, now)
+        key = next((key for key in now if before.get(key, now[key]) != now[key]), None)
+        if key is not None:
+            was, is_now = _differing(before[key], now[key])
+            return f"the catalog declared {key} of {name} as {was}, and now as {is_now}", "declare it as before"
+    hashes = f"sha256 {_short(theirs, 'catalog')} before, {_short(mine, 'catalog')} now"
+    return f"the catalog declares its streams and relations otherwise ({hashes})", "take the catalog as it was"
+
+
+def _differing(before: Any, now: Any) -> tuple[Any, Any]:
+    """Two values; of two objects what differs between them."""
+    if not isinstance(before, dict) or not isinstance(now, dict):
+        return before, now
+    keys = {key for key in before | now if before.get(key) != now.get(key)}
+    return {key: before[key] for key in before if key in keys}, {key: now[key] for key in now if key in keys}
+
+
+def _other_tables(theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> tuple[str, str]:
+    """Another version keeps other tables for the same query and catalog."""
+    hashes = f"sha256 {_short(theirs, 'tables')} there, {_short(mine, 'tables')} here"
+    found = f"{_by(theirs)} kept other tables for this query than streambound {mine['version']} does ({hashes})"
+    return found, "run it with that version"
+
+
+def _other_sources(theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> tuple[str, str]:
+    """Rows came from somewhere else."""
+    for name, now in mine["places"].items():
+        before = theirs.get("places", {}).get(name, now)
+        if before != now:
+            return f"{name} was read from {before}, and is now read from {now}", "read it from there"
+    return "its streams and relations were read from somewhere else", "read them from there"
+
+
+def _other_relations(theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> tuple[str, str]:
+    """A relation has changed, on which what is remembered depends."""
+    for name, (rows, hashed) in mine["rows"].items():
+        before = theirs.get("rows", {}).get(name, [rows, hashed])
+        if before != [rows, hashed]:
+            others = "others" if before[0] == rows else str(rows)
+            return f"the relation {name} had {before[0]} good rows, and now has {others}", "put those rows back"
+    return "its relations had other rows", "put those rows back"
+
+
+_DIFFERENCES: dict[str, Callable[[Mapping[str, Any], Mapping[str, Any]], tuple[str, str]]] = {
+    "format": _other_format,
+    "query": _other_query,
+    "catalog": _other_catalog,
+    "tables": _other_tables,
+    "sources": _other_sources,
+    "relations": _other_relations,
+}
+"""Where a part is another, those after it may be, too, and it is to blame."""
+
+
+def _by(theirs: Mapping[str, Any]) -> str:
+    """Who has saved a checkpoint."""
+    return f"streambound {theirs['version']}" if "version" in theirs else "an earlier version of streambound"
+
+
+def _short(said: Mapping[str, Any], part: str) -> str:
+    """The beginning of a hash, as the header of a job has it."""
+    return str(said.get(part, ""))[:12] or "unknown"
+
+
+def _digest(value: Any) -> str:
+    """A hash of what JSON can hold, whatever the order of its rows."""
+    rows = sorted(json.dumps(row, sort_keys=True) for row in value)
+    return sha256("\n".join(rows).encode()).hexdigest()

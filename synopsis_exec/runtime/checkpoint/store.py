@@ -1,0 +1,209 @@
+"""A job's own directory: on a file system that this machine opens, or written and read as data sets by Spark."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO, TYPE_CHECKING, Any, Protocol, TextIO
+
+from streambound_runtime.endpoints import in_one_line, opened_here
+from streambound_runtime.errors import unwritable
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_PIECE = 1 << 26
+"""Characters of a file of lines that Spark writes at a time."""
+
+
+class Store(Protocol):
+    """Files below a directory, by name; one that is written is there completely or not at all."""
+
+    path: str
+
+    def where(self, name: str) -> str:
+        """A file or directory, as Spark takes it."""
+        ...
+
+    def names(self, folder: str = "") -> list[str]:
+        """What a directory holds; nothing where it is not there."""
+        ...
+
+    def read(self, name: str) -> bytes | None:
+        """A file; None where there is none."""
+        ...
+
+    def write(self, name: str, data: bytes) -> None:
+        """Write a file, in place of one that is there."""
+        ...
+
+    def lines(self, name: str) -> AbstractContextManager[TextIO]:
+        """A file of lines to write, in place of one that is there; Spark reads it as text."""
+        ...
+
+    def copy_lines(self, name: str, target: TextIO) -> bool:
+        """Append a file of lines to another; whether there is one."""
+        ...
+
+
+def store_of(spark: SparkSession, path: str) -> Store:
+    """The directory or URI that a job was given."""
+    return SparkStore(spark, path) if opened_here(path) is None else LocalStore(path)
+
+
+class LocalStore:
+    """A directory that this machine opens."""
+
+    def __init__(self, path: str) -> None:
+        self.folder = opened_here(path) or Path(path)
+        self.path = path.rstrip("/") if path.startswith("file:") else str(self.folder)
+
+    def where(self, name: str) -> str:
+        """A file or directory, as Spark takes it."""
+        return f"{self.path}/{name}"
+
+    def names(self, folder: str = "") -> list[str]:
+        """What a directory holds; nothing where it is not there."""
+        found = self.folder / folder
+        return sorted(entry.name for entry in found.iterdir()) if found.is_dir() else []
+
+    def read(self, name: str) -> bytes | None:
+        """A file; None where there is none."""
+        file = self.folder / name
+        return file.read_bytes() if file.is_file() else None
+
+    def write(self, name: str, data: bytes) -> None:
+        """Write a file, in place of one that is there."""
+        with written_atomically(self.folder / name, "wb") as file:
+            file.write(data)
+
+    @contextmanager
+    def lines(self, name: str) -> Iterator[TextIO]:
+        """A file of lines to write, in place of one that is there; Spark reads it as text."""
+        with written_atomically(self.folder / name, "w") as file:
+            yield file
+
+    def copy_lines(self, name: str, target: TextIO) -> bool:
+        """Append a file of lines to another; whether there is one."""
+        file = self.folder / name
+        if not file.is_file():
+            return False
+        with file.open(encoding="utf-8") as opened:
+            shutil.copyfileobj(opened, target)
+        return True
+
+
+class SparkStore:
+    """A directory of a file system that only Spark reaches: each file is a data set of its own.
+
+    A data set that a crash left half written is replaced: it is of a batch that Spark has not committed.
+    """
+
+    def __init__(self, spark: SparkSession, path: str) -> None:
+        self.spark, self.path = spark, path.rstrip("/")
+
+    def where(self, name: str) -> str:
+        """A file or directory, as Spark takes it."""
+        return f"{self.path}/{name}"
+
+    def names(self, folder: str = "") -> list[str]:
+        """What a directory holds; nothing where it is not there."""
+        top = self.where(folder).rstrip("/")
+        try:
+            every = self.spark.read.format("binaryFile").option("recursiveFileLookup", True).load(top)
+            paths = every.select("path").toArrow().column("path").to_pylist()
+        except Exception as error:
+            if _is_missing(error):
+                return []
+            raise
+        return sorted({path.partition(f"{_after_scheme(top)}/")[2].split("/")[0] for path in paths})
+
+    def read(self, name: str) -> bytes | None:
+        """A file; None where there is none."""
+        try:
+            rows = self.spark.read.schema("data BINARY").parquet(self.where(name)).toArrow().column("data")
+        except Exception as error:
+            if _is_missing(error):
+                return None
+            raise
+        return rows[0].as_py() if len(rows) == 1 else None
+
+    def write(self, name: str, data: bytes) -> None:
+        """Write a file, in place of one that is there; raises JobError when that fails."""
+        with _failing(self.where(name)):
+            row = self.spark.createDataFrame([(data,)], "data BINARY").coalesce(1)
+            row.write.mode("overwrite").parquet(self.where(name))
+
+    @contextmanager
+    def lines(self, name: str) -> Iterator[TextIO]:
+        """A file of lines to write, in place of one that is there; Spark reads it as text, piece by piece."""
+        import pyarrow as pa
+
+        with TemporaryDirectory(prefix="streambound-") as folder:
+            here = Path(folder) / "lines"
+            with here.open("w", encoding="utf-8") as file:
+                yield file
+            with _failing(self.where(name)), here.open(encoding="utf-8") as file:
+                mode, number = "overwrite", 0
+                while (piece := file.readlines(_PIECE)) or not number:
+                    table = pa.table({"value": pa.array([line.rstrip("\n") for line in piece], pa.string())})
+                    rows = self.spark.createDataFrame(table).coalesce(1)
+                    rows.write.mode(mode).text(self.where(name) if not number else f"{self.where(name)}/{number:06d}")
+                    mode, number = "error", number + 1
+
+    def copy_lines(self, name: str, target: TextIO) -> bool:
+        """Append a file of lines to another; whether there is one."""
+        there = self.names(name)
+        if not there:
+            return False
+        pieces = [self.where(name), *(f"{self.where(name)}/{piece}" for piece in there if piece.isdecimal())]
+        for piece in pieces:
+            for line in self.spark.read.text(piece).toArrow().column("value").to_pylist():
+                target.write(line + "\n")
+        return True
+
+
+@contextmanager
+def written_atomically(path: Path, mode: str) -> Iterator[Any]:
+    """A file to write that is there completely or not at all, also after a power cut; raises JobError."""
+    temporary = path.with_name(f".{path.name}.tmp")
+    file: IO[Any]
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with temporary.open(mode, encoding=None if "b" in mode else "utf-8") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            temporary.unlink()
+        raise unwritable(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def _is_missing(error: Exception) -> bool:
+    """Whether Spark says that there is no such path, or nothing in it."""
+    said = str(error)
+    return "PATH_NOT_FOUND" in said or "UNABLE_TO_INFER_SCHEMA" in said
+
+
+@contextmanager
+def _failing(where: str) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        raise unwritable(f"cannot write {where}: {in_one_line(error)}") from error
+
+
+def _after_scheme(uri: str) -> str:
+    """A URI without what Spark may write otherwise: its scheme and its host.
+
+    >>> _after_scheme("hdfs://h:9000/a/b")
+    '/a/b'
+    """
+    rest = uri.partition(":")[2]
+    return rest if not rest.startswith("//") else "/" + rest[2:].partition("/")[2]

@@ -1,0 +1,98 @@
+"""A job's command: what `python job.py` and `spark-submit … job.py` run."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from streambound_runtime import __version__
+from streambound_runtime.driver import Driver, Report
+from streambound_runtime.endpoints import in_one_line, with_servers
+from streambound_runtime.errors import JobError, usage
+from streambound_runtime.reading.files import check_files
+from streambound_runtime.reading.sources import arriving, failing
+from streambound_runtime.session import check_cluster, session
+from streambound_runtime.settings import Settings, settings_of
+from streambound_runtime.spec import Job
+from streambound_runtime.usage import checked
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def main(job: Job, argv: Sequence[str] | None = None) -> int:
+    """Run a job; returns its exit status."""
+    settings = settings_of(job, argv)
+    report = reporter(settings.report)
+    temporary = None if settings.checkpoint else tempfile.mkdtemp(prefix="streambound-")
+    settings = replace(settings, checkpoint=settings.checkpoint or temporary or "")
+    try:
+        check_runtime(job)
+        settings = checked(job, settings)
+        report({"doing": "starting Spark"})
+        spark = session(job)
+        report({"doing": "reading the input"})
+        run(spark, job, settings, report)
+    except (JobError, OverflowError) as error:
+        kind = error.kind if isinstance(error, JobError) else "overflow"
+        if settings.report == "json":
+            report({"error": kind, "message": str(error)})
+        print(f"error: {error}", file=sys.stderr)
+        return error.status if isinstance(error, JobError) else 1
+    finally:
+        if temporary:
+            shutil.rmtree(temporary, ignore_errors=True)
+    return 0
+
+
+def check_runtime(job: Job) -> None:
+    """Raise JobError where a job was written for another version of this package."""
+    if job.runtime != __version__:
+        what = f"the job {job.name} was written for streambound_runtime {job.runtime}, and this is {__version__}"
+        raise usage(f"{what}: run it with the zip that it was compiled with, or compile it again")
+
+
+def run(spark: SparkSession, job: Job, settings: Settings, report: Callable[[Report], None]) -> Report:
+    """Run a job over all the input there is; returns the summary, which is also the last report.
+
+    Raises JobError, or OverflowError for more duplicates than `_mult` can hold.
+    """
+    check_cluster(spark, settings)
+    for stream in job.streams:
+        with failing(stream, job, settings):
+            check_files(spark, stream, settings)
+    driver = Driver(spark, job, settings, report)
+    try:
+        query = (
+            arriving(spark, job, settings)
+            .writeStream.foreachBatch(driver.on_batch)
+            .option("checkpointLocation", driver.checkpoint.of_spark)
+            .trigger(**({"availableNow": True} if settings.ends else {"processingTime": settings.trigger}))
+            .start()
+        )
+        query.awaitTermination()
+    except JobError:
+        raise
+    except Exception as error:
+        cause = driver.failure or error
+        if cause is error and (name := driver.checkpoint.unreadable()) is not None:
+            raise driver.checkpoint.damaged(name) from error
+        if type(cause).__module__.partition(".")[0] in ("pyspark", "py4j"):
+            why = with_servers(in_one_line(cause), cause, job, settings)
+            raise JobError("spark", f"Spark stopped the job: {why}", 3) from cause
+        raise cause from None
+    summary = driver.finish()
+    report(summary)
+    return summary
+
+
+def reporter(form: str) -> Callable[[Report], None]:
+    """Reports as sentences on stderr, or as JSON lines on stdout."""
+    if form == "json":
+        return lambda event: print(json.dumps(event), flush=True)
+    return lambda event: print(", ".join(f"{key}: {value}" for key, value in event.items()), file=sys.stderr)

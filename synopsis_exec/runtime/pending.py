@@ -1,0 +1,139 @@
+"""Rows whose timestamps are still open, and how they become deltas once these are closed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from streambound_runtime.decoding.kinds import Kind, kind_of
+from streambound_runtime.delta import Delta
+from streambound_runtime.operators.exact import integers
+from streambound_runtime.spec import Stream
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Tables = dict[str, "pa.Table"]
+
+
+class Pending:
+    """The rows of each stream that no closed timestamp has taken: the timestamp, then the columns that are needed."""
+
+    def __init__(self, streams: Sequence[Stream], tables: Mapping[str, pa.Table] | None = None) -> None:
+        self.kinds = {stream.name: _kinds(stream) for stream in streams}
+        self.tables: Tables = {stream.name: _empty(stream) for stream in streams} | dict(tables or {})
+
+    def add(self, stream: str, good: Sequence[pa.Table]) -> None:
+        """Add rows as a decoder gives them, without their partitions."""
+        import pyarrow as pa
+
+        before = self.tables[stream]
+        parts = [before, *(_as_pending(table, before.schema) for table in good)]
+        self.tables[stream] = pa.concat_tables([part for part in parts if part.num_rows] or parts[:1])
+
+    def timestamps(self) -> int:
+        """How many timestamps have rows."""
+        return len(_distinct([_times(table) for table in self.tables.values()]))
+
+    def closed(self, until: int | None, most: int) -> Iterator[dict[str, Delta]]:
+        """Take out the rows before a timestamp, or all, in order of time, about ``most`` at a time.
+
+        None of a timestamp's rows are apart from the others.
+        """
+        import pyarrow as pa
+
+        closing: Tables = {}
+        for name, table in self.tables.items():
+            if until is None:
+                closing[name], self.tables[name] = table, table.slice(0, 0)
+            else:
+                early = _times(table) < until
+                everything = bool(early.all())
+                closing[name] = table if everything else table.filter(pa.array(early))
+                self.tables[name] = table.slice(0, 0) if everything else table.filter(pa.array(~early))
+        ends = _ends([_times(table) for table in closing.values()], most)
+        if not ends:
+            return
+        ordered = {name: _in_order(table) for name, table in closing.items()}
+        del closing
+        starts = dict.fromkeys(ordered, 0)
+        for end in ends:
+            deltas = {}
+            for name, table in ordered.items():
+                stop = int(np.searchsorted(_times(table), end, side="right"))
+                part = table.slice(starts[name], stop - starts[name])
+                deltas[name], starts[name] = delta_of_table(part, self.kinds[name]), stop
+            yield deltas
+
+
+def delta_of_table(table: pa.Table, kinds: Mapping[str, Kind]) -> Delta:
+    """Rows in order of time as a delta; texts are places in a dictionary."""
+    columns, nulls, dictionary = {}, {}, {}
+    for (name, kind), column in zip(kinds.items(), table.columns[1:], strict=True):
+        values = column.combine_chunks()
+        if values.null_count:
+            nulls[name] = values.is_null().to_numpy(zero_copy_only=False)
+        if kind.family == "string":
+            found = values.dictionary_encode()
+            dictionary[name] = found.dictionary.to_pylist()
+            columns[name] = found.indices.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
+        else:
+            columns[name] = _numbers(values, kind)
+    return Delta(_times(table), None, columns, nulls, dictionary)
+
+
+def _numbers(values: pa.Array, kind: Kind) -> Any:
+    """Encoded values as an array, with anything where they are NULL."""
+    if not kind.large:
+        return (values.fill_null(0) if values.null_count else values).to_numpy(zero_copy_only=False)
+    found = values.dictionary_encode()
+    distinct = integers([int(value) for value in found.dictionary.to_pylist()] or [0])
+    return distinct[found.indices.fill_null(0).to_numpy(zero_copy_only=False)]
+
+
+def _kinds(stream: Stream) -> dict[str, Kind]:
+    types = {column.name: column.type for column in stream.columns}
+    return {name: kind_of(types[name]) for name in stream.needs}
+
+
+def _empty(stream: Stream) -> pa.Table:
+    import pyarrow as pa
+
+    fields = [pa.field("", pa.int64()), *(pa.field(name, kind.encoded) for name, kind in _kinds(stream).items())]
+    return pa.schema(fields).empty_table()
+
+
+def _as_pending(good: pa.Table, schema: pa.Schema) -> pa.Table:
+    """A decoder's good rows with the types of others."""
+    import pyarrow as pa
+
+    columns = [column.cast(field.type) for column, field in zip(good.columns[1:], schema, strict=True)]
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def _times(table: pa.Table) -> Any:
+    return table.column(0).to_numpy()
+
+
+def _in_order(table: pa.Table) -> pa.Table:
+    import pyarrow as pa
+
+    times = _times(table)
+    if (times[1:] >= times[:-1]).all():
+        return table
+    return table.take(pa.array(np.argsort(times, kind="stable")))
+
+
+def _ends(times: list[Any], most: int) -> list[int]:
+    """The last timestamps of slices of about so many rows."""
+    every = np.concatenate(times)
+    if len(every) <= most:
+        return [int(every.max())] if len(every) else []
+    every.sort()
+    return sorted({int(every[min(stop, len(every)) - 1]) for stop in range(most, len(every) + most, most)})
+
+
+def _distinct(times: list[Any]) -> Any:
+    return np.unique(np.concatenate(times))

@@ -1,0 +1,149 @@
+"""What is in files, as raw rows (`decoding.raw`): read by Arrow, or by Spark where Arrow would read something else."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from codecs import BOM_UTF8
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from streambound_runtime.decoding.kinds import kind_of
+from streambound_runtime.decoding.raw import own, quoted, selected
+from streambound_runtime.decoding.typed_columns import columns_read, readable
+from streambound_runtime.endpoints import located, opened_here, options_of
+from streambound_runtime.reading.sources import CHOOSING, check_columns, escaped
+from streambound_runtime.settings import Settings
+from streambound_runtime.spec import Column, Relation, Stream
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+AT_ONCE = 1 << 20
+"""Rows of a file that are read at a time."""
+_PLAIN = ("", ".json", ".jsonl", ".log", ".ndjson", ".txt")
+"""Ends of the names of files that are not compressed."""
+_WITH_COLUMNS = ("avro", "orc", "parquet")
+"""Formats whose files say which columns they have; of those that they do not have Spark would read NULLs."""
+_PARTITION = re.compile(r"/[^/=]+=[^/]*(?=/)")
+"""A directory that says a column's value."""
+
+
+class Raw(NamedTuple):
+    """Raw rows, and the file that they all are of, if that is not said by a column."""
+
+    rows: pa.Table
+    file: str = ""
+
+
+class Files:
+    """Reads the files of one source."""
+
+    def __init__(self, spark: SparkSession, table: Stream | Relation, settings: Settings) -> None:
+        self.spark, self.table = spark, table
+        source = None if settings.input else table.source
+        self.kind = "text" if source is None or source.format == "json" else source.format
+        self.base = "" if source is None else located(source.path, settings)
+        given = {} if source is None else options_of(source, settings)
+        self.options = {key: text for key, text in given.items() if key.lower() not in CHOOSING}
+        self.lines = self.kind == "text" and (source is None or (source.payload == "value" and not source.metadata))
+        parquet = self.kind == "parquet" and source is not None and not source.payload
+        self.ours = not self.options and (self.lines or parquet)
+
+    def raws(self, paths: Sequence[str]) -> Iterator[Raw]:
+        """What is in files, one after the other, then what Spark has to read."""
+        left = []
+        for path in paths:
+            file = opened_here(path) if self.ours and not self._in_partition(path) else None
+            found = None if file is None else self._lines(file) if self.lines else self._columns(file)
+            if found is None:
+                left.append(path)
+            else:
+                yield from (Raw(rows, shown(path)) for rows in found)
+        if left:
+            yield Raw(self._by_spark(left))
+
+    def _in_partition(self, path: str) -> bool:
+        """Whether a directory below the source's says a column's value."""
+        base = self.base.split("*")[0]
+        return bool(_PARTITION.search(path[max(path.find(base), 0) + len(base) - 1 :] if base else ""))
+
+    def _lines(self, file: Path) -> Iterator[pa.Table] | None:
+        """The lines of a file with their numbers; None for one that is compressed otherwise than by gzip."""
+        import pyarrow as pa
+
+        if file.suffix not in (*_PLAIN, ".gz"):
+            return None
+        text = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
+        lines = text.removeprefix(BOM_UTF8).splitlines()
+        numbers = pa.array(range(1, len(lines) + 1), pa.int64())
+        names = [own(self.table, "value"), own(self.table, "line")]
+        rows = pa.Table.from_arrays([pa.array(lines, pa.binary()), numbers], names)
+        return (rows.slice(start, AT_ONCE) for start in range(0, rows.num_rows, AT_ONCE))
+
+    def _columns(self, file: Path) -> Iterator[pa.Table] | None:
+        """The columns of a file of Parquet; None where Spark has to read it."""
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        try:
+            opened = parquet.ParquetFile(file)
+        except pa.ArrowInvalid:  # of which Spark says what it is
+            return None
+        if readable(opened.schema_arrow, self.table) is not None:
+            return None
+        names = [column.name for column in columns_read(self.table)]
+        return (pa.Table.from_batches([batch]) for batch in opened.iter_batches(AT_ONCE, columns=names))
+
+    def _by_spark(self, paths: Sequence[str]) -> pa.Table:
+        """What is in files, with the name of each row's file."""
+        there = list(map(escaped, paths))
+        reader = self.spark.read.format(self.kind).options(**self.options)
+        if self.base and any(map(self._in_partition, paths)):
+            reader = reader.option("basePath", escaped(self.base) if Path(self.base).exists() else self.base)
+        if self.kind in _WITH_COLUMNS:
+            check_columns(self.table, reader.load(there).columns)
+        if self.kind != "text":
+            reader = reader.schema(self._schema())
+        if self.kind == "csv" and self.options.get("header") == "true":
+            reader = reader.option("enforceSchema", self.options.get("enforceSchema", "false"))
+        rows = reader.load(there)
+        if self.lines:
+            told = [f"value AS {quoted(own(self.table, 'value'))}"]
+        else:
+            told = selected(self.table, dict(rows.dtypes))
+        return rows.selectExpr(*told, f"input_file_name() AS {quoted(own(self.table, 'file'))}").toArrow()
+
+    def _schema(self) -> str:
+        """The declared columns, and that of CSV which says that a line is no row."""
+        if self.kind != "csv":
+            return ", ".join(f"{quoted(column.name)} {_type(column)}" for column in columns_read(self.table))
+        kinds = {c.name: "STRING" if kind_of(c.type).family == "other" else _type(c) for c in self.table.columns}
+        return ", ".join([*(f"{quoted(name)} {kind}" for name, kind in kinds.items()), "_corrupt_record STRING"])
+
+
+def check_files(spark: SparkSession, table: Stream | Relation, settings: Settings) -> None:
+    """Raise JobError for files without a declared column, as far as some are there already."""
+    source = table.source
+    if settings.input or source is None or source.format not in _WITH_COLUMNS or source.payload:
+        return
+    path = located(source.path, settings)
+    reader = spark.read.format(source.format).options(**options_of(source, settings))
+    try:
+        names = reader.load(escaped(path) if path and Path(path).exists() else path or None).columns
+    except Exception:  # no file is there yet, or none that can be read: the run itself says so
+        return
+    check_columns(table, names)
+
+
+def shown(path: str) -> str:
+    """A file of this machine by its path, any other by its URI."""
+    file = opened_here(path)
+    return path if file is None else str(file)
+
+
+def _type(column: Column) -> str:
+    """A type as Spark writes it; texts of limited length are strings."""
+    return "STRING" if kind_of(column.type).family == "string" else column.type.upper()

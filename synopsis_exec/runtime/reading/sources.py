@@ -1,0 +1,180 @@
+"""What Spark tells of sources: the paths of their files, or, of those that are no files, their rows."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import reduce
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from streambound_runtime.decoding.raw import own, quoted, selected
+from streambound_runtime.endpoints import FILES, in_one_line, located, options_of, with_remedy, with_servers
+from streambound_runtime.errors import JobError, unreadable
+from streambound_runtime.reading.inputs import input_files
+from streambound_runtime.settings import Settings
+from streambound_runtime.spec import Job, Relation, Stream
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+CHOOSING = (
+    "maxfilespertrigger",
+    "maxbytespertrigger",
+    "maxfileage",
+    "latestfirst",
+    "filenameonly",
+    "pathglobfilter",
+    "recursivefilelookup",
+    "modifiedbefore",
+    "modifiedafter",
+    "cleansource",
+    "sourcearchivedir",
+    "path",
+)
+"""Options that say which files are read, not how, in small letters."""
+_LIMITS = {"maxfilespertrigger", "maxbytespertrigger"}
+_BYTES = {"parquet": 32 << 20, "orc": 32 << 20}
+"""Of a million rows, about."""
+_BYTES_OF_TEXT = 128 << 20
+_PLACES = {"kafka": ("partition", "offset")}
+"""Format of a queue -> the columns that say where a record is."""
+_PATHS = "path STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY"
+_OF_PATTERNS = "\\{}[]*?"
+"""Characters that Spark takes for parts of a pattern in a path."""
+
+
+def by_path(table: Stream | Relation, settings: Settings) -> bool:
+    """Whether a source is read file by file."""
+    return bool(settings.input) or (table.source is not None and table.source.format in FILES)
+
+
+def arriving(spark: SparkSession, job: Job, settings: Settings) -> DataFrame:
+    """All streams as one: `source` (the stream's number), and `path`, of a file, or `raw_n`, a row of stream n.
+
+    What is in a file is not read: Spark only lists files, and remembers which have been read.
+    """
+    parts = []
+    for number, stream in enumerate(job.streams):
+        with failing(stream, job, settings):
+            if by_path(stream, settings):
+                part = _paths(spark, stream, settings, streaming=True).selectExpr(f"{number} AS source", "path")
+            else:
+                rows = _rows(spark.readStream, stream, settings)
+                names = ", ".join(map(quoted, rows.columns))
+                part = rows.selectExpr(f"{number} AS source", f"struct({names}) AS raw_{number}")
+            parts.append(part)
+    return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), parts)
+
+
+def paths_now(spark: SparkSession, table: Stream | Relation, settings: Settings) -> list[str]:
+    """The files that a source has, by name."""
+    if settings.input:
+        return [f"file:{file.absolute()}" for file in input_files(table.name, Path(settings.input))]
+    told = _paths(spark, table, settings, streaming=False).select("path").toArrow()
+    return sorted(told.column("path").to_pylist())
+
+
+def rows_now(spark: SparkSession, table: Stream | Relation, settings: Settings) -> Any:
+    """The raw rows that a source which is no files has."""
+    return _rows(spark.read, table, settings).toArrow()
+
+
+def _paths(spark: SparkSession, table: Stream | Relation, settings: Settings, streaming: bool) -> DataFrame:
+    """A source's files, as `path` and `modificationTime`."""
+    path, given = _place(table, settings)
+    if streaming:
+        if not {key.lower() for key in given} & _LIMITS:
+            given = given | _limit(spark, table, settings, path, given)
+        return spark.readStream.format("binaryFile").schema(_PATHS).options(**given).load(path or None)
+    return spark.read.format("binaryFile").options(**given).load(path or None)
+
+
+def _place(table: Stream | Relation, settings: Settings) -> tuple[str, dict[str, str]]:
+    """Where a source's files are, and the options that choose among them."""
+    if settings.input:
+        files = input_files(table.name, Path(settings.input))
+        several = len(files) > 1 or files[0].parent.name == table.name
+        names = "*.jsonl" if several else escaped(files[0].name)
+        return escaped(str(files[0].parent.absolute())), {"pathGlobFilter": names}
+    assert table.source is not None
+    given = {key: text for key, text in options_of(table.source, settings).items() if key.lower() in CHOOSING}
+    path = located(table.source.path, settings)
+    file = Path(path)
+    if path and file.is_file():  # Spark streams directories only
+        return escaped(str(file.absolute().parent)), given | {"pathGlobFilter": escaped(file.name)}
+    return (escaped(str(file.absolute())) if path and file.exists() else path), given
+
+
+def escaped(path: str) -> str:
+    r"""A path that is no pattern, as Spark takes it.
+
+    >>> escaped("/a[1]/b")
+    '/a\\[1\\]/b'
+    """
+    return "".join(f"\\{sign}" if sign in _OF_PATTERNS else sign for sign in path)
+
+
+def _limit(
+    spark: SparkSession, table: Stream | Relation, settings: Settings, path: str, given: dict[str, str]
+) -> dict[str, str]:
+    """How much of a source is in a micro-batch: nothing is said of files whose order Spark would not keep."""
+    if not _in_order(spark, table, settings, path, given):
+        return {}
+    if settings.files_per_batch is not None:
+        return {"maxFilesPerTrigger": str(settings.files_per_batch)}
+    kind = "" if settings.input or table.source is None else table.source.format
+    return {"maxBytesPerTrigger": str(_BYTES.get(kind, _BYTES_OF_TEXT))}
+
+
+def _in_order(
+    spark: SparkSession, table: Stream | Relation, settings: Settings, path: str, given: dict[str, str]
+) -> bool:
+    """Whether Spark, which goes by modification times, reads files one after the other as they were written."""
+    if settings.input:
+        files = input_files(table.name, Path(settings.input))
+        times = [file.stat().st_mtime_ns // 1_000_000 for file in files]
+        what, fine = "do not follow the names of the files", all(one < other for one, other in pairwise(times))
+    else:
+        listed = spark.read.format("binaryFile").options(**given).load(path or None)
+        found = sorted(time.as_py() for time in listed.select("modificationTime").toArrow().column(0))
+        what, fine = "of some files are the same", all(one < other for one, other in pairwise(found))
+    if not fine:
+        print(f"note: {table.name}: modification times {what}, so they are read as one batch", file=sys.stderr)
+    return fine
+
+
+def _rows(reader: Any, table: Stream | Relation, settings: Settings) -> DataFrame:
+    """The raw rows of a source that is no files, with where each is, as far as the source says it."""
+    assert table.source is not None
+    path = located(table.source.path, settings)
+    rows = reader.format(table.source.format).options(**options_of(table.source, settings)).load(path or None)
+    if not table.source.payload:
+        check_columns(table, list(rows.columns))
+    places = [name for name in _PLACES.get(table.source.format, ()) if name in rows.columns]
+    told = [f"{quoted(name)} AS {quoted(own(table, name))}" for name in places]
+    return rows.selectExpr(*selected(table, dict(rows.dtypes)), *told)  # type: ignore[no-any-return]
+
+
+def check_columns(table: Stream | Relation, found: Sequence[str]) -> None:
+    """Raise JobError for a declared column that a source does not have."""
+    there = {name.lower() for name in found}
+    absent = next((column.name for column in table.columns if column.name.lower() not in there), None)
+    if absent is not None:
+        why = f"its source has no column {absent}, only {', '.join(found) or 'none'}"
+        raise unreadable(f"{table.name} cannot be read: {why}")
+
+
+@contextmanager
+def failing(table: Stream | Relation, job: Job, settings: Settings) -> Iterator[None]:
+    """What Spark, or the system, says of a source as JobError."""
+    try:
+        yield
+    except JobError:
+        raise
+    except Exception as error:
+        kind = table.source.format if table.source is not None else ""
+        why = with_servers(with_remedy(in_one_line(error), kind), error, job, settings)
+        raise unreadable(f"{table.name} cannot be read: {why}") from error

@@ -1,0 +1,139 @@
+"""Results as lines of JSON, made column by column."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, TextIO
+
+import numpy as np
+
+from streambound_runtime.decoding.kinds import FIRST_MOMENT, LAST_MOMENT, Kind, kind_of
+from streambound_runtime.delta import Delta
+from streambound_runtime.spec import Job
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_PIECE = 1 << 16
+"""How many results are made into lines at a time."""
+_COPIES = 1000
+"""Duplicates of a result that are written at a time."""
+_SECOND = 1_000_000
+"""In microseconds."""
+_COUNT = kind_of("bigint")
+
+
+def write_results(file: TextIO, job: Job, results: Delta, multiplicity: str) -> int:
+    """Write results: a line each with its multiplicity, or as many lines as there are duplicates. Returns how many."""
+    return sum(_write_piece(file, job, piece, multiplicity) for piece in _pieces(results))
+
+
+def _pieces(results: Delta) -> Iterator[Delta]:
+    """The results, so many at a time."""
+    for start in range(0, results.size, _PIECE):
+        part = slice(start, start + _PIECE)
+        columns = {name: values[part] for name, values in results.columns.items()}
+        nulls = {name: null[part] for name, null in results.nulls.items()}
+        yield Delta(results.time[part], results.weights()[part], columns, nulls)
+
+
+def _write_piece(file: TextIO, job: Job, results: Delta, multiplicity: str) -> int:
+    """Write some results; returns how many lines."""
+    counts = results.weights()
+    if multiplicity == "count":
+        lines = result_lines(job, results)
+        _, ends, text = lines.buffers()  # the lines lie one after the other
+        file.write(text[: int(np.frombuffer(ends, np.int32)[len(lines)])].to_pybytes().decode())
+        return len(lines)
+    once = result_lines(job, replace(results, weight=None))
+    for line, n in zip(once.to_pylist(), counts.tolist(), strict=True):
+        for written in range(0, n, _COPIES):
+            file.write(line * min(_COPIES, n - written))
+    return int(sum(counts.tolist()))
+
+
+def result_lines(job: Job, results: Delta) -> pa.Array:
+    """Results as lines of JSON: the select list, `_ts` and `_mult`."""
+    import pyarrow.compute as pc
+
+    cells = [(c.name, kind_of(c.type), results.columns[c.name], results.nulls.get(c.name)) for c in job.columns]
+    cells += [("_ts", kind_of(job.time_type), results.time, None), ("_mult", _COUNT, results.weights(), None)]
+    parts: list[Any] = []
+    for name, kind, values, null in cells:
+        parts += [f"{',' if parts else '{'}{json.dumps(name, ensure_ascii=False)}:", json_texts(values, null, kind)]
+    return pc.binary_join_element_wise(*parts, "}\n", "")
+
+
+def json_value(value: Any, kind: Kind) -> str:
+    """An encoded value as JSON: dates, timestamps, decimals and booleans as people write them."""
+    if value is None:
+        return "null"
+    match kind.family:
+        case "boolean":
+            return "true" if value else "false"
+        case "date":
+            return f'"{date(1970, 1, 1) + timedelta(days=value)}"'
+        case "timestamp":
+            moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=value)
+            return '"' + moment.replace(tzinfo=None).isoformat() + ("" if kind.local else "Z") + '"'
+        case "decimal":
+            sign, digits = int(value < 0), tuple(map(int, str(abs(value))))
+            return format(Decimal((sign, digits, -kind.scale)), "f")
+        case "float" if value in (float("inf"), float("-inf")):
+            return '"Infinity"' if value > 0 else '"-Infinity"'
+    return json.dumps(value, ensure_ascii=False)
+
+
+def json_texts(values: Any, null: Any, kind: Kind) -> pa.Array:
+    """Encoded values as JSON: what `json_value` gives for each."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if values.dtype == object and kind.family != "string":  # integers beyond 64 bits, and what the interpreter returns
+        missing = np.zeros(len(values), dtype=bool) if null is None else null
+        cells = zip(values.tolist(), missing.tolist(), strict=True)
+        return pa.array(["null" if gone else json_value(value, kind) for value, gone in cells], pa.string())
+    if values.dtype == np.int64 and kind.family == "integer":
+        texts = pa.array(values).cast(pa.string())
+    elif values.dtype == np.int64 and kind.family == "timestamp" and _within_years(values):
+        texts = pc.binary_join_element_wise('"', _moments(values), '"' if kind.local else 'Z"', "")
+    else:
+        texts = _by_distinct(values, kind)
+    return texts if null is None else pc.if_else(pa.array(null), "null", texts)
+
+
+def _by_distinct(values: Any, kind: Kind) -> pa.Array:
+    """Encoded values as JSON, each distinct one made once."""
+    import pyarrow as pa
+
+    bits = values.dtype == np.float64  # 0.0 and -0.0 are written differently
+    kept = (
+        pa.array(values, pa.string()) if values.dtype == object else pa.array(values.view(np.int64) if bits else values)
+    )
+    encoded = kept.dictionary_encode()
+    found = encoded.dictionary.to_numpy(zero_copy_only=False)
+    distinct = found.view(np.float64).tolist() if bits else found.tolist()
+    texts = pa.array(["null" if value is None else json_value(value, kind) for value in distinct], pa.string())
+    return texts.take(encoded.indices).fill_null("null")
+
+
+def _within_years(values: Any) -> bool:
+    """Whether microseconds since 1970 are all in the years 1 to 9999."""
+    return len(values) > 0 and int(values.min()) >= FIRST_MOMENT and int(values.max()) <= LAST_MOMENT
+
+
+def _moments(values: Any) -> pa.Array:
+    """Microseconds since 1970 as ISO 8601 has them: with a fraction of six digits, or without one where it is zero."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    whole = values % _SECOND == 0
+    texts = pa.array(values).cast(pa.timestamp("us")).cast(pa.string())
+    if whole.any():
+        seconds = pa.array(values // _SECOND).cast(pa.timestamp("s")).cast(pa.string())
+        texts = seconds if whole.all() else pc.if_else(pa.array(whole), seconds, texts)
+    return pc.replace_substring(texts, " ", "T")

@@ -1,0 +1,66 @@
+"""The Spark session of a job."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from streambound_runtime.endpoints import is_uri
+from streambound_runtime.errors import usage
+from streambound_runtime.settings import Settings
+from streambound_runtime.spec import Job
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_CHECKPOINTS = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+"""The other one starts a process for every file on a local disk."""
+
+
+def session(job: Job) -> SparkSession:
+    """A Spark session in UTC; on this machine alone, one for small and frequent micro-batches.
+
+    `spark-submit` brings its own settings, which are left as they are.
+    """
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder
+    if "PYSPARK_GATEWAY_PORT" not in os.environ:
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        builder = (
+            builder.appName(f"streambound: {job.name}")
+            .config("spark.sql.shuffle.partitions", 2)
+            .config("spark.sql.streaming.checkpointFileManagerClass", _CHECKPOINTS)
+            .config("spark.ui.enabled", False)
+            .config("spark.ui.showConsoleProgress", False)
+        )
+    spark = builder.getOrCreate()
+    prepared(spark)
+    spark.sparkContext.setLogLevel("ERROR")
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)  # it would log what `main` reports
+    return spark
+
+
+def prepared(spark: SparkSession) -> None:
+    """Set what results depend on."""
+    spark.conf.set("spark.sql.session.timeZone", "UTC")
+    spark.conf.set("spark.sql.ansi.enabled", True)
+
+
+def is_local(spark: SparkSession) -> bool:
+    """Whether Spark runs on this machine alone."""
+    return master(spark).startswith("local") and not master(spark).startswith("local-cluster")
+
+
+def master(spark: SparkSession) -> str:
+    """Where Spark runs."""
+    return str(spark.conf.get("spark.master", "local"))
+
+
+def check_cluster(spark: SparkSession, settings: Settings) -> None:
+    """Raise JobError for a checkpoint that the machines of a cluster do not share."""
+    if not is_local(spark) and not is_uri(settings.checkpoint):
+        where = f"on a cluster ({master(spark)}) every machine must reach the checkpoint"
+        raise usage(f"{where}: give --checkpoint a URI, such as hdfs://…, s3a://… or, for a mounted disk, file:/…")

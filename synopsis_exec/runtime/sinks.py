@@ -1,0 +1,151 @@
+"""Each batch's results and bad rows, handed to where the catalog wants them."""
+
+from __future__ import annotations
+
+import importlib
+import shutil
+import sys
+import traceback
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from streambound_runtime.decoding.kinds import kind_of
+from streambound_runtime.decoding.raw import quoted
+from streambound_runtime.endpoints import in_one_line, in_words, located, opened_here, options_of, with_remedy
+from streambound_runtime.errors import unwritable, usage
+from streambound_runtime.settings import Settings
+from streambound_runtime.spec import Job, Sink
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    Call = Callable[[DataFrame, int], Any]
+
+BAD_ROW = (
+    "stream STRING, relation STRING, reason STRING, detail STRING, file STRING, line BIGINT, `partition` INT, "
+    "`offset` BIGINT, batch BIGINT, row STRING"
+)
+
+
+class Sinks:
+    """Writes what a batch left as lines of JSON to the catalog's sinks, by Spark, before the batch's state is saved.
+
+    A batch that is replayed replaces what it wrote before: files are in a directory of their batch, and a function is
+    told the batch's number. Kafka has no way to replace a record; there a replay sends the same records again, with
+    the same headers.
+    """
+
+    def __init__(self, spark: SparkSession, job: Job, settings: Settings) -> None:
+        self.spark, self.job, self.settings = spark, job, settings
+        self.call = function(job.sink.call, settings) if job.sink is not None and job.sink.call else None
+        self.columns = result_columns(job)
+
+    def check_new(self) -> None:
+        """Raise JobError when the files of a job that begins would come among those of another one."""
+        for sink in (self.job.sink, self.job.quarantine):
+            path = located(sink.path, self.settings) if sink is not None else ""
+            if path and self._holds_batches(path):
+                raise usage(f"{path} holds the batches of another run; remove them, or name another path")
+
+    def _holds_batches(self, path: str) -> bool:
+        folder = opened_here(path)
+        if folder is not None:
+            return folder.is_dir() and any(entry.name.startswith("batch=") for entry in folder.iterdir())
+        files = self.spark.read.format("binaryFile").option("recursiveFileLookup", True)
+        try:
+            return not files.load(f"{path}/batch=*").select("path").limit(1).isEmpty()
+        except Exception:  # nothing is there
+            return False
+
+    def results(self, part: str, batch: int, number: int) -> None:
+        """Hand over the results of a batch: a file of so many lines of JSON."""
+        sink = self.job.sink
+        if self.call is not None:
+            self._called(self.call, self._rows(part, self.columns), batch)
+        elif sink is not None:
+            self._write(sink, part, self.columns, batch, number)
+
+    def bad_rows(self, part: str, batch: int, number: int) -> None:
+        """Hand over the quarantined rows of a batch."""
+        if self.job.quarantine is not None:
+            self._write(self.job.quarantine, part, BAD_ROW, batch, number)
+
+    def _rows(self, part: str, schema: str) -> DataFrame:
+        """A part as rows."""
+        return self.spark.read.schema(schema).option("mode", "FAILFAST").option("recursiveFileLookup", True).json(part)
+
+    def _called(self, call: Call, rows: DataFrame, batch: int) -> None:
+        """Call the catalog's function; raises JobError when it fails."""
+        try:
+            call(rows, batch)
+        except Exception as error:
+            traceback.print_exc()
+            name = self.job.sink.call if self.job.sink is not None else ""
+            raise unwritable(f"the sink {name} failed in batch {batch}: {in_one_line(error)}") from error
+
+    def _write(self, sink: Sink, part: str, schema: str, batch: int, number: int) -> None:
+        """Write a part to a sink; raises JobError when that fails."""
+        path = located(sink.path, self.settings)
+        place = f"{path}/batch={batch:09d}"
+        try:
+            if not number:
+                self._remove(place if path else "")
+                return
+            rows = self._rows(part, schema)
+            if sink.format == "kafka":
+                rows = kafka_records(rows, batch, nulls=schema != BAD_ROW)
+            writer = rows.write.format(sink.format).options(**options_of(sink, self.settings))
+            if sink.format == "kafka":
+                writer.save()
+            elif sink.format == "noop":
+                writer.mode("overwrite").save()
+            else:
+                writer.mode("overwrite").save(place)
+        except Exception as error:
+            why = with_remedy(in_one_line(error), sink.format)
+            raise unwritable(f"cannot write batch {batch} to {in_words(sink, self.settings)}: {why}") from error
+
+    def _remove(self, place: str) -> None:
+        """Remove what an earlier try of a batch without results wrote; elsewhere than here, empty it."""
+        folder = opened_here(place) if place else None
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+        elif place and self._holds_batches(place.rpartition("/")[0]):
+            self.spark.createDataFrame([], "value STRING").write.mode("overwrite").text(place)
+
+
+def result_columns(job: Job) -> str:
+    """The columns of results, as Spark declares them; a NULL that nothing gives a type is a string."""
+    columns = [f"{quoted(column.name)} {_written(column.type)}" for column in job.columns]
+    count = "BIGINT" if job.plan.most < 2**63 else "DECIMAL(38,0)"
+    return ", ".join([*columns, f"`_ts` {_written(job.time_type)}", f"_mult {count}"])
+
+
+def _written(kind: str) -> str:
+    return "STRING" if kind == "void" or kind_of(kind).family == "string" else kind.upper()
+
+
+def kafka_records(rows: DataFrame, batch: int, nulls: bool = True) -> DataFrame:
+    """Rows as JSON in Kafka's `value`, with or without NULLs; the headers `batch` and `row` are those of a replay."""
+    from pyspark.sql import functions as F
+
+    headers = [("batch", F.lit(str(batch))), ("row", F.monotonically_increasing_id().cast("string"))]
+    return rows.select(
+        F.to_json(F.struct("*"), {"ignoreNullFields": str(not nulls).lower()}).alias("value"),
+        F.array(
+            *(F.struct(F.lit(name).alias("key"), text.cast("binary").alias("value")) for name, text in headers)
+        ).alias("headers"),
+    )
+
+
+def function(name: str, settings: Settings) -> Call:
+    """The function that `module:function` names; raises JobError when it cannot be imported."""
+    if settings.base and settings.base not in sys.path:
+        sys.path.insert(0, settings.base)  # where the catalog is
+    module, _, attribute = name.partition(":")
+    try:
+        found: Call = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        path = "give spark-submit its module with --py-files, or start where it is"
+        raise usage(f"the sink {name} cannot be imported: {error}; {path}") from error
+    return found
