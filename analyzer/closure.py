@@ -387,7 +387,7 @@ def implied(closure: Closure, atom: Comparison) -> bool:
     """Whether a comparison of attributes that occur in the conditions (and so are not NULL) already holds."""
     if not closure.compared.issuperset(atom.attributes) or any(a not in closure.nodes for a in atom.attributes):
         return False
-    spend(_STEPS)
+    spend(_STEPS / 4)
     matrix, x = closure.node(atom.left)
     y = closure.nodes[atom.right][1] if atom.right is not None else 0
     if isinstance(atom.offset, str) and atom.right is None and atom.offset not in closure.strings:

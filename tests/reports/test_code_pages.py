@@ -7,16 +7,16 @@ import subprocess
 from contextlib import chdir
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from streambound import cli
-from streambound.analyzer.catalog import Catalog, load_catalog
+from streambound.analyzer.catalog import load_catalog
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.rules import RULES, Rule
 from streambound.analyzer.spans import SourceText
-from streambound.analyzer.statements import Statement
 from streambound.analyzer.workspace import Workspace
 from streambound.criteria import check as check_module
 from streambound.criteria.check import Checked, check_source
@@ -94,9 +94,9 @@ def check_with_a_defect(sql: str, directory: Path) -> Outcome:
     """As `check_run`, with the defect that the page imagines."""
     judge = check_module.check_statement
 
-    def judge_no_between(statement: Statement, catalog: Catalog) -> Checked:
+    def judge_no_between(*given: Any) -> Checked:
         assert "BETWEEN" not in sql
-        return judge(statement, catalog)
+        return judge(*given)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(check_module, "check_statement", judge_no_between)
