@@ -14,6 +14,7 @@ from streambound.analyzer.query import Attribute, Branch, Comparison, Condition,
 from streambound.analyzer.values import Value
 from streambound.analyzer.work import spend
 
+_STEPS_A_BRANCH = 15
 _OPERATORS = {Op.LT: lt, Op.LE: le, Op.EQ: eq, Op.GE: ge, Op.GT: gt, Op.NE: ne}
 
 MOST_STEPS = 200_000
@@ -45,7 +46,7 @@ def results(query: Query, rows: Sequence[Row]) -> Iterator[Result]:
     """All results of a split query, one per combination of rows; raises TooMany and TooMuchWork."""
     steps = [MOST_STEPS]
     for branch in query.branches:
-        spend(len(rows) * len(branch.sources) / 4 + len(branch.atoms))
+        spend(_STEPS_A_BRANCH + len(rows) * len(branch.sources) / 4 + len(branch.atoms))
         yield from _of_branch(branch, rows, steps)
 
 
@@ -83,7 +84,7 @@ def _matches(
         steps[0] -= 1
         if steps[0] < 0:
             raise TooMany
-        spend(1)
+        spend(2)
         match[alias] = row
         if all(holds(atom, match) for atom in tests):
             yield from _matches(choices, match, steps)

@@ -18,6 +18,7 @@ from math import inf
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.closure import Sort
 from streambound.analyzer.query import Attribute, Kind
+from streambound.analyzer.work import spend
 from streambound.criteria.clipping import Open, clip, clipped_to
 from streambound.criteria.cuts import Cut, cuts
 from streambound.criteria.extremum import extrema
@@ -31,6 +32,7 @@ from streambound.criteria.ways import Transition, ways, ways_between
 MOST_WHOLE = 12
 """Realisable sets of streams up to which each has a table of its own, whatever streams are independent: so many tables
 may be folded by executors (`synopsis_exec.range_choice`)."""
+_STEPS_A_TABLE = 100
 MOST_TABLES = 1024
 """Tables beyond which no plan is made."""
 
@@ -195,6 +197,7 @@ class Synopsis:
     # --- keys --------------------------------------------------------------------------------------------------
 
     def _table(self, streams: tuple[str, ...]) -> Table:
+        spend(_STEPS_A_TABLE)
         relations = self.relations_of(streams)
         inside = frozenset((*streams, *relations))
         ages = tuple(age for stream in streams if (age := self._age(stream, inside)) is not None)

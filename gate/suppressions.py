@@ -136,21 +136,19 @@ def _judged(
     directive = scope.directive
     members = [items[i] for i in scope.members]
     there = {found.code for item in members for found in item.diagnostics}
-    unused = [
-        allowed
-        for i, allowed in enumerate(directive.allowed)
-        if allowed.code in {earlier.code for earlier in directive.allowed[:i]}
-        or (allowed.code not in (there if _expired(directive, today) else scope.used)
-            and all(_looked_for(allowed.code, item, criteria) for item in members))
-    ]  # fmt: skip
+    needed = there if _expired(directive, today) else scope.used
+    codes = {allowed.code for allowed in directive.allowed} - needed
+    idle = {code for code in codes if all(_looked_for(code, item, criteria) for item in members)}
+    first = {allowed.code: allowed for allowed in reversed(directive.allowed)}
+    unused = [allowed for allowed in directive.allowed if allowed.code in idle or first[allowed.code] is not allowed]
     fixes = (_removal(directive, unused, source),) if unused else ()
     if _expired(directive, today):
         message = f"this suppression ended on {directive.until}"
         help = "decide again: repair the query, or extend until= with a reason that still holds"
         return Diagnostic("SB412", message, source.file, directive.until_span or directive.comment, help, fixes=fixes)
     if unused:
-        codes = ", ".join(allowed.code for allowed in unused)
-        message = f"{codes} {'is' if len(unused) == 1 else 'are'} allowed here, and nothing needs it"
+        listed = ", ".join(allowed.code for allowed in unused)
+        message = f"{listed} {'is' if len(unused) == 1 else 'are'} allowed here, and nothing needs it"
         return Diagnostic("SB413", message, source.file, unused[0].span, "remove it; check --fix does so", fixes=fixes)
     return None
 
@@ -166,7 +164,8 @@ def _looked_for(code: str, item: Outcome, criteria: str) -> bool:
 
 def _removal(directive: Directive, unused: Sequence[Allowed], source: SourceText) -> Fix:
     """The comment without the codes that nothing needs; no comment where none is left."""
-    kept = [allowed.code for allowed in directive.allowed if allowed not in unused]
+    gone = set(unused)
+    kept = [allowed.code for allowed in directive.allowed if allowed not in gone]
     if kept:
         span = source.span(directive.allowed[0].span.start, directive.allowed[-1].span.end)
         edit = Edit(source.file, span, ", ".join(kept))
