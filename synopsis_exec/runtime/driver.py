@@ -69,8 +69,7 @@ class Driver:
         stop_at(job, self.bad_relation_rows)
         if self.checkpoint.claim(job, settings, self.relations):
             self.sinks.check_new()
-        newest = self.checkpoint.newest()
-        self.restart(None if newest is None else newest[0], newest[1] if newest is not None else None)
+        self.restart(*(self.checkpoint.committed() or (None, None)))
 
     def restart(self, batch: int | None, state: tuple[dict[str, Any], dict[str, pa.Table]] | None) -> None:
         """Take over the state after a batch; a fresh state for None."""
@@ -120,9 +119,9 @@ class Driver:
 
     def fold(self, arrived: Arrived, batch: int) -> None:
         """Take in the batch's rows, close what is complete, write results, bad rows and state."""
-        before = self.checkpoint.before(batch) if self.batch is None or self.batch != batch - 1 else None
-        if self.batch != (batch - 1 if batch else None):
-            self.restart(batch - 1 if batch else None, before)
+        previous = batch - 1 if batch else None
+        if self.batch != previous:
+            self.restart(previous, self.checkpoint.before(batch))
         rows, results, closed = self.rows.total(), self.results, self.closed
         bad = self.taken(arrived)
         self.rejected.update(row["detail"] for row in bad)

@@ -35,7 +35,7 @@ def main(job: Job, argv: Sequence[str] | None = None) -> int:
         check_runtime(job)
         settings = checked(job, settings)
         report({"doing": "starting Spark"})
-        spark = session(job)
+        spark = session(job.name)
         report({"doing": "reading the input"})
         run(spark, job, settings, report)
     except (JobError, OverflowError) as error:

@@ -90,8 +90,8 @@ def stop_at(job: Job, bad: Iterable[Row]) -> None:
     stops = {table.name for table in job.tables if table.stops}
     found = [row for row in bad if name_of(row) in stops]
     if found:
-        row, text = found[0], str(found[0]["row"])
-        shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+        row, text = found[0], found[0]["row"]
+        shown = "" if text is None else f": {text if len(text) <= _SHOWN else f'{text[:_SHOWN]}…'}"
         others = f", and {len(found) - 1} more in this batch" if found[1:] else ""
-        what = f"{name_of(row)} breaks its contract{where_read(row)}: {row['detail']}: {shown}{others}"
+        what = f"{name_of(row)} breaks its contract{where_read(row)}: {row['detail']}{shown}{others}"
         raise JobError("contract", what, 1)

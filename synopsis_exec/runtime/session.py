@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from streambound_runtime.endpoints import is_uri
 from streambound_runtime.errors import usage
 from streambound_runtime.settings import Settings
-from streambound_runtime.spec import Job
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -19,7 +18,7 @@ _CHECKPOINTS = "org.apache.spark.sql.execution.streaming.checkpointing.FileSyste
 """The other one starts a process for every file on a local disk."""
 
 
-def session(job: Job) -> SparkSession:
+def session(name: str) -> SparkSession:
     """A Spark session in UTC; on this machine alone, one for small and frequent micro-batches.
 
     `spark-submit` brings its own settings, which are left as they are.
@@ -30,7 +29,7 @@ def session(job: Job) -> SparkSession:
     if "PYSPARK_GATEWAY_PORT" not in os.environ:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         builder = (
-            builder.appName(f"streambound: {job.name}")
+            builder.appName(f"streambound: {name}")
             .config("spark.sql.shuffle.partitions", 2)
             .config("spark.sql.streaming.checkpointFileManagerClass", _CHECKPOINTS)
             .config("spark.ui.enabled", False)

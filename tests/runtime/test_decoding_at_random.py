@@ -11,9 +11,6 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from synopsis_exec.test_lines import CATALOG, SQL, row, spoilt
-from synopsis_exec.test_same_rows import GOOD, LINES, TOKENS
-from synopsis_exec.test_same_rows import catalog as same_rows
 
 from streambound.analyzer.catalog import catalog_from_mapping
 from streambound.synopsis_exec.declared_table import declared_table
@@ -23,7 +20,10 @@ from streambound.synopsis_exec.useful import is_useful, useful
 from streambound_runtime.decoding.decoder import Decoder
 from streambound_runtime.decoding.typed_columns import readable
 from streambound_runtime.spec import Arrival, Column, Domain, Mark, Partitions, Source, Stream
+from support.broken_lines import CATALOG, SQL, row, spoilt
 from support.decoded import one_by_one, told_of_columns, told_of_lines
+from support.every_type import GOOD, LINES, TOKENS
+from support.every_type import catalog as every_type
 from support.product import decided
 from support.profiles import MORE
 from support.rows_one_by_one import read_row
@@ -68,7 +68,7 @@ def test_spoilt_lines(number: int) -> None:
 
 def test_every_value_as_every_type() -> None:
     """A few odd values among others, since a column is encoded at once where nothing is odd."""
-    (item,), dice = inputs("SELECT S.n FROM S", same_rows()), random.Random(3)
+    (item,), dice = inputs("SELECT S.n FROM S", every_type()), random.Random(3)
     cells = {name: token for name, (_, token) in GOOD.items()}
     lines = [{**cells, name: token} for name in GOOD for token in TOKENS] + [cells] * 3000
     dice.shuffle(lines)

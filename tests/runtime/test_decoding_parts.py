@@ -8,10 +8,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from streambound.analyzer import catalog
-from streambound.analyzer.types import DataType, Family, parse_type
-from streambound.synopsis_exec import reasons as old
-from streambound.synopsis_exec.job import reasons as of_the_job
+from streambound.analyzer.types import Family, parse_type
 from streambound_runtime import plan
 from streambound_runtime.decoding.contracts import between, places, useful
 from streambound_runtime.decoding.json_values import encode
@@ -19,6 +16,7 @@ from streambound_runtime.decoding.kinds import FIRST_DAY, FIRST_MOMENT, LAST_DAY
 from streambound_runtime.decoding.reasons import REASONS, detail
 from streambound_runtime.decoding.row_text import row_texts
 from streambound_runtime.spec import Column
+from support import told_reasons as told
 
 where = plan.Test
 
@@ -35,24 +33,25 @@ def test_names_of_types_are_those_of_the_analyzer() -> None:
             assert kind.scale == (known.scale or 0)
     assert kind_of("decimal(38)").large and not kind_of("decimal(18,4)").large
     assert (FIRST_DAY, LAST_DAY, FIRST_MOMENT, LAST_MOMENT) == (
-        old.FIRST_DAY, old.LAST_DAY, old.FIRST_MOMENT, old.LAST_MOMENT
+        told.FIRST_DAY, told.LAST_DAY, told.FIRST_MOMENT, told.LAST_MOMENT
     )  # fmt: skip
 
 
-def test_reasons_are_those_of_the_job() -> None:
-    assert REASONS == of_the_job.REASONS
-    column, declared = Column("a", "int"), catalog.Column("a", known_type("int"))
-    told = [old.missing, old.not_of_type, old.out_of_range, old.not_utf8, old.without_time, old.too_early]
-    told += [old.outside_years, old.not_a_number, old.outside_domain, old.no_partition]
-    codes = [code for code, words in REASONS if "{column}" in words]
-    assert [f"{code}: {detail(code, column)}" for code in codes] == [say(declared) for say in told]
-    assert old.too_many_at_once(3) == f"max-per-timestamp: {detail('max-per-timestamp', most=3)}"
-
-
-def known_type(name: str) -> DataType:
-    found = parse_type(name)
-    assert found is not None
-    return found
+def test_words_of_reasons() -> None:
+    of_columns = [told.missing, told.not_of_type, told.out_of_range, told.not_utf8, told.without_time, told.too_early]
+    of_columns += [told.outside_years, told.not_a_number, told.outside_domain, told.no_partition]
+    for kind in ("int", "decimal(9,2)", "array<int>"):
+        codes = [code for code, words in REASONS if "{column}" in words]
+        found = [f"{code}: {detail(code, Column('a', kind))}" for code in codes]
+        assert found == [say("a", kind) for say in of_columns]
+    others = [f"{code}: {detail(code, most=3)}" for code, words in REASONS if "{column}" not in words]
+    assert others == [
+        told.NO_VALUE, told.NOT_UTF8, told.NOT_JSON, told.NOT_COLUMNS, "late: late: its timestamp is closed already",
+        "beyond-lateness: late: by more than the lateness",
+        "after-punctuation: late: a punctuation has ended its timestamp",
+        "after-idle: late: its stream was idle for longer than idle_after",
+        "max-per-timestamp: more than max_per_timestamp = 3 rows",
+    ]  # fmt: skip
 
 
 def test_ranges_and_lists_beyond_the_type() -> None:

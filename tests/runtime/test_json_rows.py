@@ -59,7 +59,8 @@ def read_as(kind: str, *tokens: str) -> list[Any]:
                        '"0001-01-01T00:00:00+01:00"': "a is outside the years 1 to 9999", "null": None}),
         ("timestamp_ntz", {'"1970-01-01T00:00:01"': 10**6, '"1970-01-01T00:00:01Z"': ..., "7": ...}),
         ("string", {'"x"': "x", '"\\ud800"': "?", '"\\ud83d\\ude00"': "😀", "1.50": "1.5", "1e2": "100.0",
-                    "1e999": "1e999", "7": "7", "NaN": "NaN", "true": "true", "1e9": "1.0E9",
+                    "1e999": "1e999", "7": "7", "NaN": '"NaN"', "-Infinity": '"-Infinity"',
+                    "[NaN]": '["NaN"]', "true": "true", "1e9": "1.0E9",
                     '[1, {"b" : 2.50}]': '[1,{"b":2.5}]',
                     "null": None}),
         ("array<int>", {"[1]": 1, '"x"': 1, "null": None}),
@@ -101,6 +102,16 @@ def test_lines() -> None:
     bad = [(place, line) for place, line in enumerate(many) if isinstance(LINES[line], str)]
     assert found.rejected["line"].to_pylist() == [place for place, _ in bad] == found.rejected_at.tolist()
     assert found.rejected["row"].to_pylist() == [line.decode("utf-8", "replace") for _, line in bad]
+
+
+@pytest.mark.parametrize(
+    "line", ["null", "5", "{}null", '{"a":1}null', "{} null {}", "[null]", "", "{", "}", "{}{}", "\x00"]
+)
+def test_what_no_parser_survives(line: str) -> None:
+    """Good lines beside it stay good: lines are parsed many at once."""
+    good, told = b'{"a": 1, "ts": 2}', {"ts": 2, "a": 1}
+    bad = "not a JSON object" if line else None
+    assert told_of_lines(of_type("int"), [good, line.encode(), good, line.encode()]) == [told, bad, told, bad]
 
 
 def test_lines_are_the_same_whatever_pythons_limit_on_digits_is() -> None:

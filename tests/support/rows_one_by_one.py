@@ -16,9 +16,8 @@ from typing import Any
 from streambound.analyzer.calendar_text import is_zoned, parse_date, parse_timestamp
 from streambound.analyzer.catalog import Column
 from streambound.analyzer.types import DataType, Family
-from streambound.synopsis_exec import reasons
-from streambound.synopsis_exec.arrival_text import mark_columns
 from streambound.synopsis_exec.plan_ir import Input
+from support import told_reasons as reasons
 
 Row = dict[str, Any]
 
@@ -116,6 +115,8 @@ def _numeral(text: str) -> str:
     """A number as Java prints it: 1.50 is 1.5, and 1e2 is 100.0."""
     if _INTEGER.fullmatch(text):
         return str(int(text))
+    if text in _SPECIAL:
+        return f'"{text}"'
     number = Decimal(repr(float(text)))
     if not number.is_finite():
         return text
@@ -188,14 +189,15 @@ def read_row(item: Input, line: bytes) -> Row | str | None:
         return reasons.NOT_JSON
     row: Row = {}
     is_mark = _is_mark(item, found)
-    columns = [column for column in item.declared if not is_mark or column.name in mark_columns(item)]
+    columns = [column for column in item.declared if not is_mark or column.name in _of_marks(item)]
     for column in columns:
+        told_of = column.name, column.type.name
         if column.name not in found:
-            return reasons.missing(column)
+            return reasons.missing(*told_of)
         try:
             row[column.name] = encode(found[column.name], column.type)
         except ValueError:
-            return reasons.not_of_type(column)
+            return reasons.not_of_type(*told_of)
     told_by = item.arrival.mark.column if is_mark and item.arrival.mark else None
     checked = [column for column in columns if column.name != told_by]
     broken = next((reason for column in checked for reason in _broken(item, column, row[column.name])), None)
@@ -217,6 +219,13 @@ def _is_mark(item: Input, found: dict[str, Any]) -> bool:
     return like(value, mark.like) if mark.like is not None else value is not None and value == mark.value
 
 
+def _of_marks(item: Input) -> set[str | None]:
+    """The columns that a punctuation needs."""
+    mark, partitions = item.arrival.mark, item.arrival.partitions
+    assert mark is not None
+    return {mark.column, mark.since, item.timestamp, partitions.column if partitions else None}
+
+
 def like(value: str | None, pattern: str) -> bool:
     """LIKE of Spark SQL: `%` is any text, `_` any character, and a backslash takes the next character as it is."""
     parts = re.findall(r"\\(.)|(.)", pattern, re.S)
@@ -226,27 +235,27 @@ def like(value: str | None, pattern: str) -> bool:
 
 def _broken(item: Input, column: Column, value: Any) -> Iterator[str]:
     """Why a value breaks its column's contract."""
-    family = column.type.family
+    family, told_of = column.type.family, (column.name, column.type.name)
     if value is None:
         if column.name == item.timestamp:
-            yield reasons.without_time(column)
+            yield reasons.without_time(*told_of)
         if _of_no_partition(item, column, value):
-            yield reasons.no_partition(column)
+            yield reasons.no_partition(*told_of)
         return
     if column.name == item.timestamp and family is Family.INTEGER and value < 0:
-        yield reasons.too_early(column)
-    if column.type.name in reasons.TINY and not -128 <= value <= 127:
-        yield reasons.out_of_range(column)
+        yield reasons.too_early(*told_of)
+    if column.type.name in ("tinyint", "byte") and not -128 <= value <= 127:
+        yield reasons.out_of_range(*told_of)
     if family is Family.DATE and not reasons.FIRST_DAY <= value <= reasons.LAST_DAY:
-        yield reasons.outside_years(column)
+        yield reasons.outside_years(*told_of)
     if family is Family.TIMESTAMP and not reasons.FIRST_MOMENT <= value <= reasons.LAST_MOMENT:
-        yield reasons.outside_years(column)
+        yield reasons.outside_years(*told_of)
     if family is Family.FLOAT and isnan(value):
-        yield reasons.not_a_number(column)
+        yield reasons.not_a_number(*told_of)
     if _outside(column, value):
-        yield reasons.outside_domain(column)
+        yield reasons.outside_domain(*told_of)
     if _of_no_partition(item, column, value):
-        yield reasons.no_partition(column)
+        yield reasons.no_partition(*told_of)
 
 
 def _of_no_partition(item: Input, column: Column, value: Any) -> bool:

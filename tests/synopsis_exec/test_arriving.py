@@ -1,6 +1,6 @@
 """Random orders of arrival: with any contract nothing comes late, and rows come out of order as far as it allows.
 
-What is late is asked of the naive model in `test_closing`, which shares no code with the package.
+What is late is asked of the naive model in `support.arrivals`, which shares no code with the package.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from random import Random
 from typing import Any
 
 import pytest
-from synopsis_exec.test_closing import MARK, QUERIES, Event, Mark, Model, contract, parts
-from synopsis_exec.test_closing import arriving as recorded
 from synopsis_exec.test_feeds import plan_of
 
 from streambound.synopsis_exec.arriving import arriving
 from streambound.synopsis_exec.micro_batches import cut, in_order
+from support.arrivals import MARK, QUERIES, Event, Mark, Model, contract, parts
+from support.arrivals import arriving as recorded
 from support.choices import Choices
 from support.profiles import MORE
 

@@ -69,19 +69,21 @@ class Checkpoint:
 
     # --- states -------------------------------------------------------------------------------------------------------
 
-    def newest(self) -> tuple[int, State] | None:
-        """The newest state that is whole, and its batch."""
-        found = [state for place in (0, 1) if (state := self._state(place)) is not None]
-        return max(((int(state[0]["batch"]), state) for state in found), key=lambda one: one[0], default=None)
-
-    def before(self, batch: int) -> State | None:
-        """The state before a batch that Spark gives; None for the first.
+    def committed(self) -> tuple[int, State] | None:
+        """The last batch that Spark has committed, and the state after it; None where there is none.
 
         Raises JobError where Spark's part is not of the same age, or the state is not whole.
         """
-        newest = self.newest()
-        if newest is not None and newest[0] > batch:
+        names = self.store.names(f"{_SPARK}/commits")
+        last = max((int(name) for name in names if name.isdecimal()), default=-1)
+        newest = max((int(state[0]["batch"]) for place in (0, 1) if (state := self._state(place))), default=-1)
+        if newest > last + 1:
             raise self.damaged(f"{_SPARK}/commits")
+        state = self.before(last + 1)
+        return None if state is None else (last, state)
+
+    def before(self, batch: int) -> State | None:
+        """The state before a batch that Spark gives; None for the first. Raises JobError where it is not whole."""
         if batch == 0:
             return None
         place = (batch - 1) % 2

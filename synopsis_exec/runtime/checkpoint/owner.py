@@ -91,11 +91,11 @@ def _other_catalog(theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> tuple[
 
 
 def _differing(before: Any, now: Any) -> tuple[Any, Any]:
-    """Two values; of two objects what differs between them."""
+    """Two values; of two objects what differs between them, with None for what is not there."""
     if not isinstance(before, dict) or not isinstance(now, dict):
         return before, now
-    keys = {key for key in before | now if before.get(key) != now.get(key)}
-    return {key: before[key] for key in before if key in keys}, {key: now[key] for key in now if key in keys}
+    keys = [key for key in before | now if before.get(key) != now.get(key)]
+    return {key: before.get(key) for key in keys}, {key: now.get(key) for key in keys}
 
 
 def _other_tables(theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> tuple[str, str]:

@@ -179,10 +179,12 @@ def written_atomically(path: Path, mode: str) -> Iterator[Any]:
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
-    except OSError as error:
+    except BaseException as error:
         with suppress(OSError):
             temporary.unlink()
-        raise unwritable(f"cannot write {path}: {error.strerror or error}") from error
+        if isinstance(error, OSError):
+            raise unwritable(f"cannot write {path}: {error.strerror or error}") from error
+        raise
 
 
 def _is_missing(error: Exception) -> bool:

@@ -1,8 +1,8 @@
-"""Lines of JSON as columns: each is parsed by Python's own parser, as strictly as Spark parses JSON.
+r"""Lines of JSON as columns: each is parsed by Python's own parser, as strictly as Spark parses JSON.
 
 Other than for Spark, of a name that is there twice the last value counts; `-INF`, control characters between values,
-and more than `_DEEPEST` levels of nesting, for which any stack of Python's has room, are no JSON; numbers of more than
-a thousand digits, and longer names than of 50,000 characters, are.
+`\u` without four digits, and more than `_DEEPEST` levels of nesting, for which any stack of Python's has room, are no
+JSON; numbers of more than a thousand digits, and longer names than of 50,000 characters, are.
 """
 
 from __future__ import annotations

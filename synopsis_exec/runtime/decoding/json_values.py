@@ -1,6 +1,7 @@
 """JSON values as Spark reads them into a column, encoded.
 
 Spark 4.x, `JacksonParser`, `SparkDateTimeUtils.stringToDate` and `stringToTimestamp`, with ANSI mode and UTC.
+But a time without a date, which Spark takes for one of today, is none.
 """
 
 from __future__ import annotations
@@ -119,7 +120,7 @@ def _compact(value: Any) -> str:
         case Number():
             return numeral(value)
         case float():
-            return "NaN" if isnan(value) else "Infinity" if value > 0 else "-Infinity"
+            return '"NaN"' if isnan(value) else '"Infinity"' if value > 0 else '"-Infinity"'
         case dict():
             return "{" + ",".join(f"{json.dumps(k, ensure_ascii=False)}:{_compact(v)}" for k, v in value.items()) + "}"
         case list():

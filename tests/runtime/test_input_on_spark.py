@@ -1,0 +1,248 @@
+"""What jobs read on Spark: formats, rows that are quarantined, sources and files that are refused."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from streambound_runtime.errors import JobError
+from streambound_runtime.main import main
+from support.jobs import batches, read, write
+from support.runtime_jobs import FIGURE2, figure2, job_of, run, run_with
+
+INT96, REBASE = "spark.sql.parquet.outputTimestampType", "spark.sql.parquet.int96RebaseModeInWrite"
+pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+
+
+def test_bad_rows_are_quarantined_with_their_reason(spark: Any, tmp_path: Path) -> None:
+    bad = {
+        "not json": "not a JSON object",
+        '{"A": 1, "I": 9} {"A": 2, "I": 9}': "not a JSON object",
+        '{"A": 1, "I": 9': "not a JSON object",
+        "[1]": "not a JSON object",
+        '{"I": 9}': "A is missing",
+        '{"A": "x", "I": 9}': "A is not a bigint",
+        '{"A": 99999999999999999999, "I": 9}': "A is not a bigint",
+        '{"A": 1}': "I is missing",
+        '{"A": 1, "I": null}': "I, the timestamp, is NULL",
+        '{"A": 1, "I": -1}': "I is before 0, where time starts",
+    }
+    write(tmp_path / "in" / "S.jsonl", *bad, {"A": 42, "I": 5}, "", {"A": None, "I": 5}, {"A": 3, "I": 5, "more": []})
+    write(tmp_path / "in" / "T.jsonl", {"B": 2, "J": 2})
+    write(tmp_path / "in" / "U.jsonl", {"C": 0, "K": 1})
+    summary = run(spark, figure2().job, tmp_path)
+    assert {(row["row"], row["detail"]) for row in read(tmp_path / "quarantine")} == set(bad.items())
+    assert all(row["stream"] == "S" for row in read(tmp_path / "quarantine"))
+    assert sum(summary["quarantined"].values()) == len(bad)
+    assert summary["quarantined"]["not a JSON object"] == 4
+    assert summary["rows"]["S"] == len(bad) + 3
+    assert [(row["A"], row["_mult"]) for row in read(tmp_path / "output")] == [(3, 1), (42, 1)]
+
+
+def test_rows_that_are_not_text_are_quarantined(spark: Any, tmp_path: Path) -> None:
+    good, long = b'{"A": 42, "I": 5}', b'{"A": 42, "I": 5, "more": "' + b"y" * 5_000_000 + b'"}'
+    bad = {
+        b'{"A": 1, "I": 9, "m": "a\xff"}': "not UTF-8",
+        b'{"A": 1, "I": 9, "m": "\0"}': "not a JSON object",
+        b"\0\1\2": "not a JSON object",
+    }
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "S.jsonl").write_bytes(b"\xef\xbb\xbf" + b"\r\n".join([good, *bad, long]))
+    write(tmp_path / "in" / "T.jsonl", {"B": 2, "J": 2})
+    write(tmp_path / "in" / "U.jsonl", {"C": 0, "K": 1})
+    summary = run(spark, figure2().job, tmp_path)
+    texts = {text.decode("utf-8", "replace"): reason for text, reason in bad.items()}
+    assert {row["row"]: row["detail"] for row in read(tmp_path / "quarantine")} == texts
+    assert summary["quarantined"] == {"not UTF-8": 1, "not a JSON object": 2}
+    assert [(row["A"], row["_mult"]) for row in read(tmp_path / "output")] == [(42, 2)]
+
+
+def test_files_whose_times_do_not_follow_their_names_are_one_batch(
+    spark: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    batches(tmp_path / "in")
+    for file in (tmp_path / "in").glob("*/*.jsonl"):
+        os.utime(file, (1_600_000_000, 1_600_000_000))
+    events: list[dict[str, Any]] = []
+    run(spark, figure2().job, tmp_path, report=events.append)
+    assert len(events) == 2
+    assert "read as one batch" in capsys.readouterr().err
+    assert (42, 1, 5, 2) in [tuple(row.values()) for row in read(tmp_path / "output")]
+
+
+def test_other_sources_of_the_catalog(spark: Any, tmp_path: Path) -> None:
+    declared = {
+        "streams": {
+            "S": {
+                "timestamp": "ts",
+                "columns": {"unused": "string", "a": "bigint", "ts": "bigint"},
+                "domain": {"a": [0, 9]},
+                "source": {"format": "csv", "path": "S", "options": {"header": True}},
+            }
+        },
+        "relations": {
+            "R": {"columns": {"a": "bigint", "b": "date"}, "source": {"format": "parquet", "path": "R.parquet"}}
+        },
+    }
+    (tmp_path / "S").mkdir()
+    (tmp_path / "S" / "1.csv").write_text("unused,a,ts\nx,1,0\ny,2,0\nz,zz,1\nw,10,1\nv,1,\n")
+    frame = spark.sql("SELECT * FROM VALUES (1L, DATE '2024-01-02'), (1L, NULL) AS t(a, b)")
+    frame.coalesce(1).write.parquet(str(tmp_path / "R.parquet"))
+    job = job_of("SELECT S.a, R.b FROM S, R WHERE S.a = R.a", declared)
+    options = ["--base", str(tmp_path), "--output", str(tmp_path / "out"), "--checkpoint", str(tmp_path / "check")]
+    summary = run_with(spark, job, options, lambda event: None)
+    assert read(tmp_path / "out") == [
+        {"a": 1, "b": None, "_ts": 0, "_mult": 1},
+        {"a": 1, "b": "2024-01-02", "_ts": 0, "_mult": 1},
+    ]
+    assert summary["quarantined"] == {
+        "a is outside its domain": 1,
+        "not a row of the declared columns": 1,
+        "ts, the timestamp, is NULL": 1,
+    }
+
+
+def test_the_whole_contract_is_checked_in_other_formats_too(spark: Any, tmp_path: Path) -> None:
+    """Columns that the query does not use count; a binary text in Parquet is no reason to stop."""
+    columns = {"unused": "string", "more": "array<int>", "a": "bigint", "ts": "bigint"}
+    stream = {"timestamp": "ts", "columns": columns, "domain": {"unused": ["x", "y"]}}
+    source = {"format": "parquet", "path": "S"}
+    declared = {"streams": {"S": {**stream, "source": source}}}
+    rows = "('x', array(1), 1L, 0L), ('z', NULL, 2L, 1L), (CAST(X'ff' AS STRING), NULL, 3L, 2L), (NULL, NULL, 4L, 3L)"
+    spark.sql(f"SELECT * FROM VALUES {rows} AS t(unused, more, a, ts)").write.parquet(str(tmp_path / "S"))
+    job = job_of("SELECT S.a FROM S", declared)
+    where = {name: str(tmp_path / name) for name in ("output", "quarantine", "checkpoint")}
+    options = ["--base", str(tmp_path), *(part for name, value in where.items() for part in (f"--{name}", value))]
+    summary = run_with(spark, job, options, lambda event: None)
+    assert summary["quarantined"] == {"unused is not UTF-8": 1, "unused is outside its domain": 1}
+    assert [row["a"] for row in read(tmp_path / "output")] == [1, 4]
+    assert json.loads(read(tmp_path / "quarantine")[1]["row"])["unused"] == "\ufffd"
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ({"format": "csv", "path": "R.csv"}, "there is no {base}/R.csv, its source in the catalog"),
+        ({"format": "json", "path": "none/*.json"}, "there is no {base}/none/*.json, its source in the catalog"),
+        ({"format": "parquet", "path": "file:/nowhere"}, "Path does not exist: file:/nowhere."),
+        ({"format": "nosuch", "path": ""}, "Failed to find the data source: nosuch."),
+        ({"format": "csv", "path": ""}, "its source in the catalog has no path"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["streams", "relations"])
+def test_a_source_that_cannot_be_read_is_one_message(
+    spark: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str], source: dict[str, Any], message: str, kind: str
+) -> None:
+    here = {"format": "csv", "path": "S"}
+    (tmp_path / "S").mkdir()
+    declared = {
+        "streams": {"S": {"timestamp": "ts", "columns": {"ts": "bigint"}, "source": here}},
+        "relations": {"R": {"columns": {"a": "bigint"}, "source": here}},
+    }
+    declared[kind]["S" if kind == "streams" else "R"]["source"] = source
+    job = job_of("SELECT 1 AS one FROM S, R", declared)
+    status = main(job, ["--base", str(tmp_path), "--output", str(tmp_path / "out")])
+    name = "S" if kind == "streams" else "R"
+    errors = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error: ")]
+    assert status == 3
+    assert len(errors) == 1
+    assert errors[0].startswith(f"error: {name} cannot be read: {message.format(base=tmp_path)}")
+    assert "SQLSTATE" not in errors[0]
+
+
+STRANGE = ["[1]", "a{b,c}", "what?", "*", "a b", "a%20b", "a#b", "ü"]
+
+
+@pytest.mark.parametrize("name", STRANGE)
+def test_directories_with_any_name(spark: Any, tmp_path: Path, name: str) -> None:
+    """Spark takes some of them for patterns, and reads every row twice there, or none, if they are not escaped."""
+    for other in STRANGE:
+        batches(tmp_path / other / "in")
+    run(spark, figure2().job, tmp_path / name)
+    assert read(tmp_path / name / "output") == read(FIGURE2 / "expected.jsonl")
+    (bad,) = read(tmp_path / name / "quarantine")
+    assert bad["file"] == str(tmp_path / name / "in" / "S" / "part-2.jsonl")
+
+
+def placed(folder: Path) -> list[str]:
+    """A run whose sources and files are in a directory."""
+    files = [f"--{name}={folder / name}" for name in ("output", "quarantine", "checkpoint")]
+    return ["--base", str(folder), *files]
+
+
+@pytest.mark.parametrize("form", ["parquet", "json", "csv"])
+@pytest.mark.parametrize("name", ["S [1]", "S#%20ü"])
+def test_files_of_a_source_with_any_name(spark: Any, tmp_path: Path, name: str, form: str) -> None:
+    spark.sql("SELECT id AS a, id AS ts FROM range(5)").coalesce(1).write.format(form).save(str(tmp_path / "made"))
+    (tmp_path / name).mkdir()
+    (made,) = (file for file in (tmp_path / "made").iterdir() if file.name.startswith("part-"))
+    made.rename(tmp_path / name / f"p {name}{made.suffix}")
+    source = {"format": form, "path": name}
+    stream = {"timestamp": "ts", "columns": {"a": "bigint", "ts": "bigint"}, "domain": {"a": [0, 3]}, "source": source}
+    options = ["--base", str(tmp_path), *(f"--{what}={tmp_path / what}" for what in ("output", "quarantine"))]
+    summary = run_with(
+        spark,
+        job_of("SELECT S.a FROM S", {"streams": {"S": stream}}),
+        [*options, "--checkpoint", str(tmp_path / "state")],
+    )
+    assert summary["quarantined"] == {"a is outside its domain": 1}
+    assert [row["a"] for row in read(tmp_path / "output")] == [0, 1, 2, 3]
+    (bad,) = read(tmp_path / "quarantine")
+    assert bad["file"] == str(tmp_path / name / f"p {name}{made.suffix}")
+
+
+def test_directories_that_say_a_columns_value(spark: Any, tmp_path: Path) -> None:
+    frame = spark.sql("SELECT id AS a, id % 2 AS shard, id AS ts FROM range(6)")
+    frame.write.partitionBy("shard").parquet(str(tmp_path / "S"))
+    columns = {"a": "bigint", "shard": "int", "ts": "bigint"}
+    stream = {"timestamp": "ts", "columns": columns, "source": {"format": "parquet", "path": "S"}}
+    job = job_of("SELECT S.a, S.shard FROM S", {"streams": {"S": stream}})
+    run_with(spark, job, placed(tmp_path))
+    assert [(row["a"], row["shard"]) for row in read(tmp_path / "output")] == [(n, n % 2) for n in range(6)]
+
+
+def test_parquet_that_arrow_would_read_otherwise(spark: Any, tmp_path: Path) -> None:
+    """Times of 96 bits, of an older calendar, and columns of other types or another case: as Spark reads them."""
+    values = "(1, TIMESTAMP'2024-01-01 10:00:00.123456', 1L), (2, TIMESTAMP'0999-01-01 00:00:00', 2L)"
+    kept = {name: spark.conf.get(name) for name in (INT96, REBASE)}
+    try:
+        spark.conf.set(INT96, "INT96")
+        spark.conf.set(REBASE, "LEGACY")
+        spark.sql(f"SELECT * FROM VALUES {values} AS t(A, at, ts)").coalesce(1).write.parquet(str(tmp_path / "S"))
+    finally:
+        for name, value in kept.items():
+            spark.conf.set(name, value)
+    columns = {"a": "int", "at": "timestamp", "ts": "bigint"}
+    stream = {"timestamp": "ts", "columns": columns, "source": {"format": "parquet", "path": "S"}}
+    job = job_of("SELECT S.a, S.at FROM S", {"streams": {"S": stream}})
+    run_with(spark, job, placed(tmp_path))
+    assert [(row["a"], row["at"]) for row in read(tmp_path / "output")] == [
+        (1, "2024-01-01T10:00:00.123456Z"),
+        (2, "0999-01-01T00:00:00Z"),
+    ]
+
+
+def test_batches_are_sized_by_bytes_unless_a_number_of_files_is_given(spark: Any, tmp_path: Path) -> None:
+    for number in range(5):
+        write(tmp_path / "in" / "S" / f"{number}.jsonl", {"a": number, "ts": number}, modified=1_600_000_000 + number)
+    job = job_of(
+        "SELECT S.a FROM S", {"streams": {"S": {"timestamp": "ts", "columns": {"a": "bigint", "ts": "bigint"}}}}
+    )
+    for options, number in (([], 1), (["--files-per-batch", "2"], 3)):
+        events: list[dict[str, Any]] = []
+        files = [f"--output={tmp_path / 'out'}", f"--checkpoint={tmp_path / str(number)}"]
+        run_with(spark, job, ["--input", str(tmp_path / "in"), *files, *options], events.append)
+        assert len(events) == number + 1
+        assert [row["a"] for row in read(tmp_path / "out")] == [*range(5)]
+
+
+def test_a_file_that_spark_would_ignore_is_refused(spark: Any, tmp_path: Path) -> None:
+    for name in ("S", "T/_1", "U"):
+        write(tmp_path / "in" / f"{name}.jsonl")
+    job = figure2().job
+    with pytest.raises(JobError, match=r"Spark ignores .*_1\.jsonl"):
+        run(spark, job, tmp_path)
