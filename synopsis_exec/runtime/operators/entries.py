@@ -122,9 +122,13 @@ def arrow_of_pairs(pairs: Pairs, names: tuple[str, ...]) -> Any:
     import pyarrow as pa
 
     found = list(pairs)
-    columns = [_array(np.array([key[place] for key, _ in found], dtype=object), None) for place in range(len(names))]
-    floats = [any(isinstance(key[place], float) for key, _ in found) for place in range(len(names))]
-    for place, is_float in enumerate(floats):
-        if is_float:
-            columns[place] = pa.array([key[place] for key, _ in found], type=pa.float64())
-    return pa.table([*columns, _array(np.array([n for _, n in found], dtype=object), None)], names=[*names, COUNT])
+    arrays = [_array_of_values([key[place] for key, _ in found]) for place in range(len(names))]
+    return pa.table([*arrays, _array_of_values([n for _, n in found])], names=[*names, COUNT])
+
+
+def _array_of_values(values: list[Any]) -> Any:
+    import pyarrow as pa
+
+    if any(isinstance(value, float) for value in values):
+        return pa.array(values, type=pa.float64())
+    return _array(np.array(values, dtype=object), None)
