@@ -152,12 +152,13 @@ def joined(spark: Any, workload: Workload, folder: Path, provider: str) -> Any:
 def main() -> None:
     from dataclasses import replace
 
-    from streambound_runtime.session import session
+    from streambound.synopsis_exec.codegen import job_text
+    from streambound.synopsis_exec.simulate import load_kernel
 
     kind, folder, what, installed, seconds = sys.argv[1:]
     assert kind in FORMATS
     workload = replace(W1, format=kind)
-    spark = session(f"{workload.name} by Spark alone")
+    spark = load_kernel(job_text(workload.plan(folder.lstrip("/")))).session()
     for part, limit in (("warm", STARTING / 2), ("data", float(seconds))):
         given = (workload, Path(folder) / part, what, limit, part == "data")
         if int(installed):

@@ -11,7 +11,8 @@ import pytest
 
 from streambound_runtime.driver import Driver
 from streambound_runtime.errors import JobError
-from support.jobs import FIGURE2, batches, figure2, read, run
+from support.jobs import batches, read
+from support.runtime_jobs import FIGURE2, figure2, run
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 

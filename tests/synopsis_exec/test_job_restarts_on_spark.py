@@ -1,0 +1,105 @@
+"""Generated jobs over several micro-batches on Spark: what each closes, restarts, and checkpoints that do not fit."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from synopsis_exec.test_codegen import FIGURE2, figure2_job
+
+from streambound.synopsis_exec.simulate import load_kernel
+from support.jobs import batches, read, run
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+
+
+def test_batches_close_what_every_stream_has_passed(spark: Any, tmp_path: Path) -> None:
+    batches(tmp_path / "in")
+    events: list[dict[str, Any]] = []
+    summary = run(spark, load_kernel(figure2_job()), tmp_path, report=events.append)
+    assert read(tmp_path / "output") == read(FIGURE2 / "expected.jsonl")
+    assert [event["closed"] for event in events[:-1]] == [0, 2, 3]  # timestamps 0 and 1 of S and 0 of T join nothing
+    assert [event["rows"] for event in events[:-1]] == [4, 4, 4]
+    assert events[-1] == summary
+    assert read(tmp_path / "quarantine") == [
+        {
+            "stream": "S",
+            "reason": "late",
+            "detail": "late: its timestamp is closed already",
+            "file": str(tmp_path / "in" / "S" / "part-2.jsonl"),
+            "line": 2,
+            "batch": 2,
+            "row": '{"A": 42, "I": 1}',
+        }
+    ]
+
+
+@pytest.mark.parametrize("moment", ["before the state is saved", "after the state is saved"])
+def test_a_restart_repeats_nothing_and_loses_nothing(spark: Any, tmp_path: Path, moment: str) -> None:
+    batches(tmp_path / "in")
+    expected = read(FIGURE2 / "expected.jsonl")
+    job = load_kernel(figure2_job())
+    save = job.Job.save
+
+    def fail_in_second_batch(self: Any, batch: int) -> None:
+        if moment.startswith("after"):
+            save(self, batch)
+        if batch == 1:
+            raise RuntimeError("killed")
+        if moment.startswith("before"):
+            save(self, batch)
+
+    job.Job.save = fail_in_second_batch
+    with pytest.raises(RuntimeError, match="killed"):
+        run(spark, job, tmp_path)
+    job.Job.save = save
+    events: list[dict[str, Any]] = []
+    summary = run(spark, job, tmp_path, report=events.append)
+    assert [event["batch"] for event in events[:-1]] == [1, 2]
+    assert read(tmp_path / "output") == expected
+    assert summary["rows"] == {"S": 4, "T": 5, "U": 3}
+    assert len(read(tmp_path / "quarantine")) == 1
+    again = run(spark, job, tmp_path)
+    assert again == summary
+    assert read(tmp_path / "output") == expected
+
+
+def test_a_checkpoint_of_another_job_is_refused(spark: Any, tmp_path: Path) -> None:
+    batches(tmp_path / "in")
+    job = load_kernel(figure2_job())
+    run(spark, job, tmp_path)
+    with pytest.raises(job.JobError, match=r"S was read from .*/in, and is now read from .*/data") as caught:
+        run(spark, job, tmp_path, "--input", str(FIGURE2 / "data"))
+    assert (caught.value.kind, caught.value.status) == ("state", 2)
+    assert run(spark, job, tmp_path)["results"] > 0
+
+
+def test_a_damaged_checkpoint_is_a_clear_error(spark: Any, tmp_path: Path) -> None:
+    """Nothing runs on a state that is cut, changed or missing, or of another age than Spark's part."""
+    batches(tmp_path / "in")
+    job = load_kernel(figure2_job())
+    run(spark, job, tmp_path)
+    state = tmp_path / "checkpoint" / "state" / "2.json"
+    damages: list[tuple[str, Callable[[Path], object]]] = [
+        ("state/2.json", lambda file: file.write_text("{")),
+        ("state/2.json", lambda file: file.write_bytes(state.read_bytes()[:-1])),
+        ("state/2.json", lambda file: file.write_text(state.read_text().replace('"peak": 4', '"peak": 5'))),
+        ("state/2.json", lambda file: file.unlink()),
+        ("job.json", lambda file: file.write_text(file.read_text()[:-5])),
+        ("spark/commits", shutil.rmtree),
+        ("spark/offsets/2", lambda file: file.write_text(file.read_text()[:-5])),
+        ("spark/commits/2", lambda file: file.write_text("")),
+        ("spark/sources/1/0", lambda file: file.write_bytes(b"\xff")),
+        ("spark/metadata", lambda file: file.write_text("{")),
+    ]
+    for number, (file, damage) in enumerate(damages):
+        checkpoint = shutil.copytree(tmp_path / "checkpoint", tmp_path / f"copy {number}")
+        damage(checkpoint / file)
+        with pytest.raises(job.JobError, match=f"the checkpoint is damaged: .*{file} is missing or was") as caught:
+            run(spark, job, tmp_path, "--checkpoint", str(checkpoint), "--output", str(tmp_path / "never"))
+        assert (caught.value.kind, caught.value.status) == ("state", 3)
+    assert not (tmp_path / "never").exists()
+    assert '"peak": 4' in state.read_text()
