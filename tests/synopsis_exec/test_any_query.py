@@ -14,13 +14,14 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from hypothesis import assume, given
-from synopsis_exec.test_closing import Event, Fed
+from synopsis_exec.test_closing import Fed
 
 from streambound.analyzer.catalog import catalog_from_mapping
 from streambound.analyzer.errors import NotExecutableError
 from streambound.criteria.vocabulary import Verdict
 from streambound.synopsis_exec.codegen import job_text
 from streambound.synopsis_exec.plan import make_plan
+from support.arrivals import Event
 from support.choices import Choices, drawn
 from support.encoding import encode, encode_rows
 from support.kernel import loaded
