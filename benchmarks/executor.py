@@ -12,7 +12,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -23,8 +23,14 @@ import numpy as np
 from streambound.benchmarks.measuring import in_turn, memory, rate, resident_mib
 from streambound.benchmarks.native import AGGREGATE, PROVIDERS, aggregated, as_installed, by_spark, drain, stream
 from streambound.benchmarks.workloads import FORMATS, W1, WORKLOADS, Workload
-from streambound.synopsis_exec.codegen import job_text
-from streambound.synopsis_exec.simulate import load_kernel
+from streambound.synopsis_exec.job_spec import job_spec
+from streambound_runtime.delta import Delta
+from streambound_runtime.main import run
+from streambound_runtime.operators.synopsis import SynopsisJoin
+from streambound_runtime.results import write_results
+from streambound_runtime.session import session
+from streambound_runtime.settings import settings_of
+from streambound_runtime.spec import Job
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "benchmarks" / "README.md"
@@ -37,17 +43,20 @@ Rows = list[tuple[str, str]]
 # --- the kernel alone ------------------------------------------------------------------------------------------------
 
 
-def columns_of(job: Any, batch: dict[str, dict[str, Any]]) -> dict[str, Any]:
+Batch = dict[str, Delta]
+
+
+def deltas_of(batch: dict[str, dict[str, Any]]) -> Batch:
     """A batch as the kernel takes it."""
     values = {name: {c: v for c, v in columns.items() if c != "ts"} for name, columns in batch.items()}
-    return {name: job.Rows(batch[name]["ts"], columns, {}, {}) for name, columns in values.items()}
+    return {name: Delta(batch[name]["ts"], None, columns) for name, columns in values.items()}
 
 
-def kernel_batches(job: Any, workload: Workload, rows: int, size: int) -> list[Any]:
-    return [columns_of(job, batch) for batch in workload.batches(rows, size)]
+def kernel_batches(workload: Workload, rows: int, size: int) -> list[Batch]:
+    return [deltas_of(batch) for batch in workload.batches(rows, size)]
 
 
-def by_hand(batches: list[Any]) -> int:
+def by_hand(batches: list[Batch]) -> int:
     """W1 as a person would write it with numpy: counts per key, brought up to date before each row of S."""
     table, results = np.zeros(400, dtype=np.int64), 0
     for batch in batches:
@@ -65,20 +74,20 @@ def by_hand(batches: list[Any]) -> int:
     return results
 
 
-def run_kernel(job: Any, batches: list[Any]) -> tuple[int, int, int]:
+def run_kernel(job: Job, batches: Iterable[Batch]) -> tuple[int, int, int]:
     """The numbers of results and of entries at the end, and the most entries."""
-    kernel, results, peak = job.Columnar({}), 0, 0
+    kernel, results, peak = SynopsisJoin(job.plan, {}), 0, 0
     for batch in batches:
-        results += len(kernel.fold(batch).time)
-        peak = max(peak, int(kernel.history[1].max()))
+        results += kernel.step(batch).size
+        peak = max(peak, kernel.peak)
     return results, kernel.entries(), peak
 
 
 def kernels(rows: int, size: int, rounds: int) -> Rows:
     """The kernel against a loop by hand, and on every workload."""
     found: Rows = []
-    job = load_kernel(job_text(W1.plan()))
-    batches = kernel_batches(job, W1, rows, size)
+    job = job_spec(W1.plan())
+    batches = kernel_batches(W1, rows, size)
     assert run_kernel(job, batches)[0] == by_hand(batches), "the two disagree"
     times = in_turn(
         {"ours": lambda: run_kernel(job, batches), "hand": lambda: by_hand(batches)}, rounds, time.process_time
@@ -87,8 +96,8 @@ def kernels(rows: int, size: int, rounds: int) -> Rows:
     found.append(("numpy by hand, W1", rate(rows, times["hand"].processor)))
     found.append(("ratio", f"{times['hand'].processor / times['ours'].processor:.2f}"))
     for workload in WORKLOADS[1:]:
-        job = load_kernel(job_text(workload.plan()))
-        batches = kernel_batches(job, workload, rows // 4, size)
+        job = job_spec(workload.plan())
+        batches = kernel_batches(workload, rows // 4, size)
         seconds = in_turn({"ours": lambda job=job, b=batches: run_kernel(job, b)}, rounds, time.process_time)[
             "ours"
         ].processor
@@ -98,10 +107,10 @@ def kernels(rows: int, size: int, rounds: int) -> Rows:
 
 def lines(rows: int, rounds: int) -> Rows:
     """Results made into lines of JSON: four small integers each, timestamps and multiplicities included."""
-    job, random = load_kernel(job_text(W1.plan())), np.random.default_rng(7)
-    columns = [random.integers(0, 100, rows), random.integers(1, 5, rows)]
-    results = job.Results(np.arange(rows), random.integers(1, 1000, rows), columns, [None, None])
-    action = {"lines": lambda: job.write_results(io.StringIO(), results, "count")}
+    job, random = job_spec(W1.plan()), np.random.default_rng(7)
+    columns = {"K": random.integers(0, 100, rows), "B": random.integers(1, 5, rows)}
+    results = Delta(np.arange(rows), random.integers(1, 1000, rows), columns)
+    action = {"lines": lambda: write_results(io.StringIO(), job, results, "count")}
     seconds = in_turn(action, rounds, time.process_time)["lines"].processor
     return [("results as lines of JSON", rate(rows, seconds).replace("rows", "results"))]
 
@@ -110,16 +119,10 @@ def entries(sizes: list[int], size: int) -> Rows:
     """Entries and memory do not depend on how many rows there were."""
     found: Rows = []
     for workload in WORKLOADS:
-        job = load_kernel(job_text(workload.plan()))
+        job = job_spec(workload.plan())
         for rows in sizes:
-            kernel, peak = job.Columnar({}), 0
-            for batch in workload.batches(rows, size):
-                columns = {
-                    n: job.Rows(c["ts"], {k: v for k, v in c.items() if k != "ts"}, {}, {}) for n, c in batch.items()
-                }
-                kernel.fold(columns)
-                peak = max(peak, int(kernel.history[1].max()))
-            what = f"{peak} entries at most, {kernel.entries()} at the end, {resident_mib():.0f} MiB"
+            _, last, peak = run_kernel(job, map(deltas_of, workload.batches(rows, size)))
+            what = f"{peak} entries at most, {last} at the end, {resident_mib():.0f} MiB"
             found.append((f"{workload.name}, {rows:,} rows", what))
     return found
 
@@ -165,14 +168,13 @@ class Watched:
 
 
 def run_job(
-    job: Any, spark: Any, folder: Path, *more: str, report: Callable[[dict[str, Any]], None] = lambda event: None
+    job: Job, spark: Any, folder: Path, *more: str, report: Callable[[dict[str, Any]], None] = lambda event: None
 ) -> dict[str, Any]:
-    """The generated job, with its sink."""
+    """The job, with its sink; a batch per file, as the others have it."""
     with tempfile.TemporaryDirectory() as scratch:
         output, checkpoint = f"{scratch}/out.jsonl", f"{scratch}/checkpoint"
-        options = job.arguments(["--base", "/", "--output", output, "--checkpoint", checkpoint, *more])
-        summary: dict[str, Any] = job.run(spark, options, report)
-    return summary
+        options = ["--base", "/", "--output", output, "--checkpoint", checkpoint, "--files-per-batch", "1", *more]
+        return run(spark, job, settings_of(job, options), report)
 
 
 def on_spark(workload: Workload, rows: int, size: int, rounds: int, native: float, both: bool) -> Rows:
@@ -185,8 +187,8 @@ def on_spark(workload: Workload, rows: int, size: int, rounds: int, native: floa
         folder = Path(directory)
         workload.write(folder / "data", rows, size)
         workload.write(folder / "warm", 2 * size // 10, size // 10)
-        jobs = {part: load_kernel(job_text(workload.plan(str(folder / part).lstrip("/")))) for part in ("data", "warm")}
-        spark = jobs["data"].session()
+        jobs = {part: job_spec(workload.plan(str(folder / part).lstrip("/"))) for part in ("data", "warm")}
+        spark = session(workload.name)
         actions: dict[str, Callable[[Path, str], object]] = {
             "job": lambda data, part: run_job(jobs[part], spark, data, report=watched),
             "reading only": lambda data, part: read_only(spark, workload, data),
@@ -225,15 +227,6 @@ def beside(clock: float, processor: float) -> tuple[str, str]:
     return "the job's speed beside it", f"{clock:.2f} by the clock, {processor:.2f} of processor time"
 
 
-def two_cores(rows: int, rounds: int) -> Rows:
-    """The job on two cores against one, where the kernel takes most of the time and the executors fold."""
-    from streambound.benchmarks.spread import cores
-
-    (one, first), (two, second) = cores(rows, rounds)
-    times = [(one, f"{first:.2f} s by the clock"), (two, f"{second:.2f} s by the clock")]
-    return [*times, ("two cores are faster than one", f"{first / second:.2f} times")]
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000, 3_000_000])
@@ -257,7 +250,6 @@ def main() -> None:
     parser.add_argument(
         "--format", choices=tuple(FORMATS), nargs="+", default=list(FORMATS), help="of the files on Spark"
     )
-    parser.add_argument("--cores", type=int, metavar="ROWS", help="also so many rows on one core and on two")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     rows = kernels(options.rows[0], options.batch, options.rounds) + lines(options.rows[0], options.rounds)
@@ -269,9 +261,6 @@ def main() -> None:
             both = options.native_settings == "both"
             rows += (more := on_spark(of_kind, count, options.batch, options.rounds, options.native, both))
             show(more)
-    if options.cores:
-        rows += (more := two_cores(options.cores, options.rounds))
-        show(more)
     if options.write:
         write(rows, options)
 

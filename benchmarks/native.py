@@ -152,13 +152,12 @@ def joined(spark: Any, workload: Workload, folder: Path, provider: str) -> Any:
 def main() -> None:
     from dataclasses import replace
 
-    from streambound.synopsis_exec.codegen import job_text
-    from streambound.synopsis_exec.simulate import load_kernel
+    from streambound_runtime.session import session
 
     kind, folder, what, installed, seconds = sys.argv[1:]
     assert kind in FORMATS
     workload = replace(W1, format=kind)
-    spark = load_kernel(job_text(workload.plan(folder.lstrip("/")))).session()
+    spark = session(f"{workload.name} by Spark alone")
     for part, limit in (("warm", STARTING / 2), ("data", float(seconds))):
         given = (workload, Path(folder) / part, what, limit, part == "data")
         if int(installed):

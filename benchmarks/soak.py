@@ -31,7 +31,7 @@ from streambound.benchmarks.soak_expected import Compared, compared
 from streambound.benchmarks.soak_input import Disorder, Written, write_disordered
 from streambound.benchmarks.workloads import W2
 from streambound.criteria.verdict import decide
-from streambound.synopsis_exec.codegen import job_text
+from streambound.synopsis_exec.job_file import compiled
 from streambound.synopsis_exec.plan import make_plan
 from streambound.synopsis_exec.resident import resident
 
@@ -72,13 +72,13 @@ def write_job(folder: Path, lateness: int) -> None:
     (statement,) = split_statements(SourceText(f"{WORKLOAD.name}.sql", WORKLOAD.sql))
     query = lower(statement, declared).query
     assert query is not None
-    (folder / "job.py").write_text(job_text(make_plan(decide(query), declared)), encoding="utf-8")
+    compiled(make_plan(decide(query), declared)).write(folder)
 
 
 def started(folder: Path, given: argparse.Namespace) -> subprocess.Popen[str]:
     """The job as a process group of its own, which Spark's Java is in."""
     options = ["--base", ".", "--checkpoint", "checkpoint", "--quarantine", "bad.jsonl", "--report", "json"]
-    options += [] if given.driver_rows is None else ["--driver-rows", str(given.driver_rows)]
+    options += ["--files-per-batch", "1"]
     submit = f"--driver-memory {given.heap} pyspark-shell"
     environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "PYSPARK_SUBMIT_ARGS": submit}
     with (folder / "job.log").open("a", encoding="utf-8") as log:
@@ -256,7 +256,6 @@ def write(rows: Rows, options: argparse.Namespace) -> None:
     """Put the table in the README."""
     text = README.read_text(encoding="utf-8")
     given = f"--rows {options.rows} --kills {options.kills} --batch {options.batch} --seed {options.seed}"
-    given += "" if options.driver_rows is None else f" --driver-rows {options.driver_rows}"
     how = f"`python benchmarks/soak.py {given}`, Java's heap {options.heap}, on a machine that others used, too."
     table = [how, "", "| what | figure |", "| --- | --- |", *(f"| {what} | {figure} |" for what, figure in rows)]
     before, after = text.split(START)[0], text.split(END)[1]
@@ -272,7 +271,6 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--lateness", type=int, default=1_000, help="in timestamps; there are 5 tuples at each")
     parser.add_argument("--seed", type=int, default=0, help="of the disorder and of the kills' moments")
     parser.add_argument("--heap", default="1g", help="Java's heap")
-    parser.add_argument("--driver-rows", type=int, metavar="N", help="as the job's: larger batches are for executors")
     parser.add_argument("--folder", type=Path, help="a new directory for input, checkpoint and output, which is kept")
     parser.add_argument("--write", action="store_true", help="put the table in benchmarks/README.md")
     options = parser.parse_args(argv)

@@ -3,59 +3,93 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from streambound.commands.options import OutputFile, QueryArgument, common_options
+from streambound.commands.options import Folder, QueryArgument, common_options
 from streambound.commands.saying import doing
-from streambound.commands.statement import job_of, write_file
+from streambound.commands.statement import job_of, writing
+
+if TYPE_CHECKING:
+    from streambound.synopsis_exec.job_file import CompiledJob
+
+
+class JobFolder(Folder):
+    """The directory of a job."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The directory; fails for what once was the file of a job."""
+        path = Path(value)
+        if path.suffix == ".py":
+            what = f"a job is a directory with job.py and its runtime: -o {path.with_suffix('')}"
+            self.fail(f"{path} names a file; {what}", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 @click.command("compile")
 @click.argument("query", type=QueryArgument())
 @click.option("--name", help="Which statement of the file, by its name.")
-@click.option("-o", "--output", type=OutputFile(), metavar="FILE", help="Where to; default: print it.")
+@click.option("-o", "--output", type=JobFolder("a job and its runtime"), metavar="DIR",
+              help="Where to: a directory, made if there is none; default: print job.py.")  # fmt: skip
 @click.option("--check", is_flag=True,
-              help="Write nothing: exit with 1 if FILE is not what would be written, and say why.")  # fmt: skip
+              help="Write nothing; exit with 1 if the job in DIR is not what would be written.")  # fmt: skip
 @common_options
 def compile_(
     query: str, name: str | None, output: Path | None, check: bool, catalog_file: Path | None, color: bool | None,
     debug: bool,
 ) -> None:  # fmt: skip
-    """Write the Spark Structured Streaming job of a bounded QUERY: one file that needs pyspark and nothing of ours.
+    """Write the Spark Structured Streaming job of a bounded QUERY: job.py, and the runtime that it needs as a zip.
 
-    The same query, catalog and version of streambound give the same file, byte for byte; its header has their hashes.
+    job.py holds the SQL, the tables in words, and the plan as one literal; it needs pyspark, numpy and pyarrow, and
+    nothing of ours installed. Of a file of several statements each gets a directory of its own in DIR. The same query,
+    catalog and version of streambound give the same files, byte for byte.
+
+    \b
+    streambound compile q.sql -o job        writes job/job.py and job/streambound_runtime-VERSION.zip
+    python job/job.py --help                runs it on this machine
+    spark-submit --py-files job/*.zip job/job.py    runs it on a cluster
     """
-    from streambound.criteria.check import find_statement
+    from streambound.analyzer.errors import UsageError
+    from streambound.criteria.check import find_statements
 
+    if check and output is None:
+        raise UsageError("--check compares with a directory", remedy="name the job's with -o DIR")
     with doing("compiling the query"):
-        catalog, checked = find_statement(query, name, catalog_file)
-        text = job_of(catalog, checked)
-    if check:
-        _check(output, text, query)
-        return
+        catalog, found = find_statements(query, name, catalog_file, several=output is not None)
+        jobs = [job_of(catalog, checked) for checked in found]
     if output is None:
-        click.echo(text, nl=False)
+        click.echo(jobs[0].text, nl=False)
         return
-    write_file(output, text)
-    click.echo(f"wrote {output}: run it with python {output} --help, or through spark-submit", err=True)
+    for job in jobs:
+        folder = output / job.plan.name if jobs[1:] else output
+        if check:
+            _check(folder, job, query)
+            continue
+        with writing(folder):
+            file = job.write(folder)
+        click.echo(f"wrote {file} and its runtime: run it with python {file} --help, or through spark-submit", err=True)
 
 
-def _check(output: Path | None, text: str, query: str) -> None:
-    """Compare a job file with the job; raises StaleJobError where it differs, InputError where it cannot be read."""
-    from streambound.analyzer.errors import InputError, StaleJobError, UsageError
+def _check(folder: Path, job: CompiledJob, query: str) -> None:
+    """Compare a written job with the job; raises StaleJobError where it differs, InputError where it cannot be read."""
+    from streambound.analyzer.errors import InputError, StaleJobError
+    from streambound.synopsis_exec.job_file import JOB, RUNTIME
     from streambound.synopsis_exec.stale import causes, difference
 
-    if output is None:
-        raise UsageError("--check compares with a file", remedy="name the job with -o FILE")
+    file = folder / JOB
     try:
-        old = output.read_bytes().decode("utf-8")
+        text = file.read_bytes().decode("utf-8")
     except OSError as error:
-        raise InputError(f"cannot read the job: {error.strerror}", file=str(output)) from error
+        raise InputError(f"cannot read the job: {error.strerror}", file=str(file)) from error
     except UnicodeDecodeError as error:
-        raise InputError("the job is not UTF-8 text", file=str(output)) from error
-    if found := causes(old, text):
-        click.echo("\n".join(difference(old, text, str(output))))
-        remedy = f"compile it again: streambound compile {query} -o {output}"
-        raise StaleJobError(f"the job is out of date: {'; '.join(found)}", file=str(output), remedy=remedy)
-    click.echo(f"{output} is up to date", err=True)
+        raise InputError("the job is not UTF-8 text", file=str(file)) from error
+    found = causes(text, job.job)
+    if found:
+        click.echo("\n".join(difference(text, job.job, str(file))))
+    elif not (folder / RUNTIME).is_file():
+        found = [f"its runtime {RUNTIME} is not beside it"]
+    if found:
+        remedy = f"compile it again: streambound compile {query} -o {folder}"
+        raise StaleJobError(f"the job is out of date: {'; '.join(found)}", file=str(file), remedy=remedy)
+    click.echo(f"{file} is up to date", err=True)

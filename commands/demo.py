@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from streambound.commands.options import Folder, colored
 from streambound.commands.running import run_job
 from streambound.commands.saying import doing
-from streambound.commands.statement import job_of, write_file, writing
+from streambound.commands.statement import job_of, writing
+
+if TYPE_CHECKING:
+    from streambound.synopsis_exec.job_file import CompiledJob
 
 
 @click.command("demo")
@@ -58,13 +61,15 @@ def _demo(directory: Path, days: int, color: bool) -> None:
             _demo_run(job_of(catalog, checked), directory, checked.statement.name, scenario.input_dir)
 
 
-def _demo_run(job: str, directory: Path, name: str, input_dir: Path) -> None:
+def _demo_run(job: CompiledJob, directory: Path, name: str, input_dir: Path) -> None:
     """Run one compiled query and show its memory and the last of its results."""
     from streambound.reports.progress import entries_lines
 
-    file, output, quarantine = (directory / f"{name}{end}" for end in ("_job.py", ".jsonl", ".quarantine.jsonl"))
-    write_file(file, job)
-    click.echo(f"\ncompiled to {file.name} ({len(job.splitlines()):,} lines); running it on Spark:")
+    folder, output, quarantine = (directory / f"{name}{end}" for end in ("_job", ".jsonl", ".quarantine.jsonl"))
+    with writing(folder):
+        file = job.write(folder)
+    size = len(job.text.splitlines())
+    click.echo(f"\ncompiled to {folder.name}/{file.name} ({size:,} lines); running it on Spark:")
     reports: list[Any] = []
     with doing("") as shown:
         lines = run_job(job, (input_dir, input_dir, output, quarantine, None), shown, reports.append)

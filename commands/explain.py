@@ -134,11 +134,11 @@ def _executor_stage(stage: str, catalog: Catalog, checked: Checked, input_dir: P
     from streambound.synopsis_exec.plan import make_plan, plan_text
 
     if stage == "job":
-        return job_of(catalog, checked).rstrip("\n")
+        return job_of(catalog, checked).text.rstrip("\n")
     if stage == "plan":
         return plan_text(make_plan(decision_of(checked), catalog))
     if input_dir is None:
         raise UsageError("--emit synopses needs recorded streams", remedy="add --input DIR")
     from streambound.synopsis_exec.steps import steps_text
 
-    return steps_text(job_of(catalog, checked), make_plan(decision_of(checked), catalog), input_dir)
+    return steps_text(job_of(catalog, checked), input_dir)

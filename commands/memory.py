@@ -85,8 +85,8 @@ def memory(
     """
     from streambound.criteria.check import find_statement
     from streambound.reports.memory_report import memory_json, memory_lines
-    from streambound.synopsis_exec.codegen import job_text
     from streambound.synopsis_exec.feeds import adversarial_feed, in_order, random_feed
+    from streambound.synopsis_exec.job_file import compiled
     from streambound.synopsis_exec.memory import Load, measure
     from streambound.synopsis_exec.plan import make_plan
 
@@ -103,7 +103,7 @@ def memory(
     native = min(tuples, 1_000_000) if native_tuples is None else min(tuples, native_tuples)
     load = Load(tuples, min(batches, tuples), heap, native, native_seconds)
     with _progress({"writing": tuples, "job": tuples, "native": native}) as on_rows:
-        found = measure(plan, job_text(plan), decision.query, feed, stream, load, on_rows, told)
+        found = measure(compiled(plan), decision.query, feed, stream, load, on_rows, told)
     click.echo(memory_json(found) if form == "json" else "\n".join(memory_lines(found)))
     if out is not None:
         _write(out, found)

@@ -30,13 +30,10 @@ if TYPE_CHECKING:
               help="Where Spark and the job keep their state; by default a temporary directory.")  # fmt: skip
 @click.option("--multiplicity", type=click.Choice(("count", "rows")), default="count", show_default=True,
               help="Write a result once, with _mult, or as many times as there are duplicates.")  # fmt: skip
-@click.option("--driver-rows", type=click.IntRange(0), metavar="N",
-              help="Fold a micro-batch on the driver where no more useful rows are left of it, else on the executors; "
-                   "by default the job's own limit.")  # fmt: skip
 @common_options
 def run(
     query: str, name: str | None, input_dir: Path | None, output: Path | None, quarantine: Path | None,
-    checkpoint: Path | None, multiplicity: str, driver_rows: int | None, catalog_file: Path | None,
+    checkpoint: Path | None, multiplicity: str, catalog_file: Path | None,
     color: bool | None, debug: bool,
 ) -> None:  # fmt: skip
     """Compile a bounded QUERY, run it on Spark over recorded streams and write its results.
@@ -60,7 +57,7 @@ def run(
             shown.echo(batch_line(report), err=True)
 
         files = (input_dir, Path(catalog.file).parent, output, quarantine, checkpoint)
-        lines = run_job(job, files, shown, note, multiplicity, driver_rows, sink)
+        lines = run_job(job, files, shown, note, multiplicity, sink)
     click.echo("\n".join(lines))
 
 

@@ -10,14 +10,15 @@ from streambound.commands.saying import Doing
 
 if TYPE_CHECKING:
     from streambound.analyzer.endpoints import Sink
+    from streambound.synopsis_exec.job_file import CompiledJob
 
 Files = tuple[Path | None, Path, Path | None, Path | None, Path | None]
 """Input, where relative paths of the catalog start, output, quarantine, checkpoint."""
 
 
 def run_job(
-    job: str, files: Files, shown: Doing, on_batch: Callable[[dict[str, Any]], None],
-    multiplicity: str = "count", driver_rows: int | None = None, sink: Sink | None = None,
+    job: CompiledJob, files: Files, shown: Doing, on_batch: Callable[[dict[str, Any]], None],
+    multiplicity: str = "count", sink: Sink | None = None,
 ) -> list[str]:  # fmt: skip
     """Run a compiled job and show what it does; the lines of its summary."""
     from streambound.reports.progress import doing_line, run_summary_lines
@@ -40,6 +41,5 @@ def run_job(
         note,
         base=base,
         multiplicity=multiplicity,
-        driver_rows=driver_rows,
     )
     return list(run_summary_lines(summary, sink))

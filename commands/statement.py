@@ -12,20 +12,21 @@ import click
 if TYPE_CHECKING:
     from streambound.analyzer.catalog import Catalog
     from streambound.criteria.check import Checked
+    from streambound.synopsis_exec.job_file import CompiledJob
 
 
-def job_of(catalog: Catalog, checked: Checked) -> str:
-    """The text of the job of a bounded statement; raises NotExecutableError for any other.
+def job_of(catalog: Catalog, checked: Checked) -> CompiledJob:
+    """The job of a bounded statement; raises NotExecutableError for any other.
 
     What a comment or the catalog accepts passes a check, and is not run for that: the message says so.
     """
     from streambound.analyzer.errors import StreamboundError
     from streambound.gate.reported import acceptance
-    from streambound.synopsis_exec.codegen import job_text
+    from streambound.synopsis_exec.job_file import compiled
     from streambound.synopsis_exec.plan import make_plan
 
     try:
-        return job_text(make_plan(decision_of(checked), catalog))
+        return compiled(make_plan(decision_of(checked), catalog))
     except StreamboundError as error:
         if accepted := acceptance(checked, catalog):
             error.message += f"; {accepted.where} allows that in a check ({accepted.reason}), not in a run"

@@ -43,7 +43,7 @@ def verify(
     from streambound.recheck.spark_batch import Statement
     from streambound.reports.verify_report import trial_line, verify_json, verify_lines
     from streambound.synopsis_exec.bench import Trial
-    from streambound.synopsis_exec.codegen import job_text
+    from streambound.synopsis_exec.job_file import compiled
     from streambound.synopsis_exec.micro_batches import recorded
     from streambound.synopsis_exec.plan import make_plan
     from streambound.synopsis_exec.verify import verify as compared
@@ -61,7 +61,7 @@ def verify(
         if form == "text":
             click.echo(trial_line(trial, next(numbers)))
 
-    found = compared(plan, job_text(plan), original, rows, seed, runs, note, Doing())
+    found = compared(compiled(plan), original, rows, seed, runs, note, Doing())
     moment = plan.time_family is Family.TIMESTAMP
     click.echo(verify_json(found, moment) if form == "json" else "\n".join(verify_lines(found, moment)))
     if not found.proved:

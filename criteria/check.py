@@ -171,6 +171,14 @@ def find_statement(query: str, name: str | None, catalog_file: Path | None) -> t
 
     Raises InputError for a missing file and UsageError for a name that fits none or several.
     """
+    catalog, (checked,) = find_statements(query, name, catalog_file)
+    return catalog, checked
+
+
+def find_statements(
+    query: str, name: str | None, catalog_file: Path | None, several: bool = False
+) -> tuple[Catalog, list[Checked]]:
+    """As `find_statement`; where ``several`` are welcome, all of a file that has no name chosen."""
     if not query:
         raise UsageError(
             "an empty argument names no query", remedy="name a file, or a query that the catalog registers"
@@ -182,9 +190,10 @@ def find_statement(query: str, name: str | None, catalog_file: Path | None) -> t
     workspace = Workspace(catalog_file)
     files = [path] if is_file else workspace.registered()
     statements = [statement for file in files for statement in some_statements(workspace.read(file))]
-    found = one_of(statements, query, name if is_file else query)
+    all_of_it = several and is_file and name is None and statements
+    found = statements if all_of_it else [one_of(statements, query, name if is_file else query)]
     catalog = workspace.catalog(path if is_file else None)
-    return catalog, check_statement(found, catalog)
+    return catalog, [check_statement(statement, catalog) for statement in found]
 
 
 def one_of(statements: Sequence[Statement], query: str, name: str | None) -> Statement:

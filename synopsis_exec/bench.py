@@ -12,16 +12,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from streambound.recheck.spark_batch import Comparison, Statement, batch_session, compare, differs
 from streambound.synopsis_exec.here import quiet, run_here
+from streambound.synopsis_exec.job_file import CompiledJob
 from streambound.synopsis_exec.kernel_output import kernel_output
 from streambound.synopsis_exec.micro_batches import write_batches
 from streambound.synopsis_exec.plan_ir import Input, Plan
 from streambound.synopsis_exec.recorded import Row, read_rows
-from streambound.synopsis_exec.simulate import load_kernel
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -44,43 +43,47 @@ class Trial:
 
 @dataclass(frozen=True)
 class Bench:
-    """A job as a file and as a module, and the statement that it was made from."""
+    """A job and its file, and the statement that it was made from."""
 
     spark: SparkSession
-    plan: Plan
-    kernel: ModuleType
+    compiled: CompiledJob
     statement: Statement
     folder: Path
     on_step: Callable[[str], None] = lambda step: None
     """Hears what is done next, in words."""
 
+    @property
+    def plan(self) -> Plan:
+        """The job's plan."""
+        return self.compiled.plan
+
     @staticmethod
     @contextmanager
     def open(
-        plan: Plan, job_text: str, statement: Statement, on_step: Callable[[str], None] = lambda step: None
+        compiled: CompiledJob, statement: Statement, on_step: Callable[[str], None] = lambda step: None
     ) -> Iterator[Bench]:
         """Start Spark where it does not run yet; the directory goes at the end."""
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         with tempfile.TemporaryDirectory(prefix="streambound-verify-") as directory:
             folder = Path(directory)
-            (folder / "job.py").write_text(job_text, encoding="utf-8")
+            compiled.write(folder)
             with quiet(folder / "spark.log"):
                 spark = batch_session()
-            yield Bench(spark, plan, load_kernel(job_text), statement, folder, on_step)
+            yield Bench(spark, compiled, statement, folder, on_step)
 
-    def run(self, items: Sequence[Item], options: Sequence[str] = ()) -> Trial:
-        """Run the job on some rows, maybe with more options, and compare its output."""
+    def run(self, items: Sequence[Item]) -> Trial:
+        """Run the job on some rows, and compare its output."""
         with self._place() as place:
             self.on_step(f"running the job over {len(items):,} rows")
-            batches, summary = self._job(place, items, options)
+            batches, summary = self._job(place, items)
             self.on_step("running the SQL over the same rows, and comparing")
             found = compare(self.spark, self.statement, place / "used", place / "out.jsonl")
         return Trial(summary["rows"], batches, summary["quarantined"], found)
 
-    def job_differs(self, items: Sequence[Item], options: Sequence[str] = ()) -> bool:
+    def job_differs(self, items: Sequence[Item]) -> bool:
         """Whether the job's output over some rows differs from batch SQL."""
         with self._place() as place:
-            self._job(place, items, options)
+            self._job(place, items)
             return differs(self.spark, self.statement, place / "used", place / "out.jsonl")
 
     def kernel_differs(self, items: Sequence[Item]) -> bool:
@@ -92,7 +95,7 @@ class Bench:
             used.append(item)
         with self._place() as place:
             self._write_used(place, used)
-            (place / "out.jsonl").write_text(kernel_output(self.plan, self.kernel, good), encoding="utf-8")
+            (place / "out.jsonl").write_text(kernel_output(self.plan, self.compiled.job, good), encoding="utf-8")
             return differs(self.spark, self.statement, place / "used", place / "out.jsonl")
 
     @contextmanager
@@ -100,13 +103,13 @@ class Bench:
         with tempfile.TemporaryDirectory(dir=self.folder) as directory:
             yield Path(directory)
 
-    def _job(self, place: Path, items: Sequence[Item], more: Sequence[str]) -> tuple[int, Mapping[str, Any]]:
+    def _job(self, place: Path, items: Sequence[Item]) -> tuple[int, Mapping[str, Any]]:
         """Run the job; write the rows that it could use; the number of micro-batches, and the job's summary."""
         relations = {item.name: [line for name, _, line in items if name == item.name] for item in self.plan.relations}
         batches = write_batches(place / "in", relations, _pieces([s.name for s in self.plan.streams], items))
         names = {"input": "in", "output": "out.jsonl", "quarantine": "bad.jsonl", "checkpoint": "checkpoint"}
         options = [part for option, name in names.items() for part in (f"--{option}", str(place / name))]
-        summary = run_here(self.folder / "job.py", [*options, *more], self.folder / "spark.log")[-1]
+        summary = run_here(self.folder / "job.py", [*options, "--files-per-batch", "1"], self.folder / "spark.log")[-1]
         self._write_used(place, usable(self.plan.inputs, items, place / "bad.jsonl"))
         return batches, summary
 

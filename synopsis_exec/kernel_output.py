@@ -1,28 +1,28 @@
-"""What a job's kernel prints for recorded rows, without Spark, as the lines of JSON that a run writes."""
+"""What a job's plan prints for recorded rows, without Spark, as the lines of JSON that a run writes."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from types import ModuleType
 from typing import Any
 
 from streambound.analyzer.types import DataType, Family
 from streambound.analyzer.values import to_json
 from streambound.synopsis_exec.plan_ir import Plan
 from streambound.synopsis_exec.simulate import replay
+from streambound_runtime.spec import Job
 
 
-def kernel_output(plan: Plan, kernel: ModuleType, rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
-    """The output over encoded rows by stream and relation; ``kernel`` is what `simulate.load_kernel` gives."""
+def kernel_output(plan: Plan, job: Job, rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
+    """The output over encoded rows by stream and relation; by the interpreter of its plan."""
     relations = {item.name: [dict(row) for row in rows[item.name]] for item in plan.relations}
     streams = {item.name: [dict(row) for row in rows[item.name]] for item in plan.streams}
     kinds = {column.name: column.type for column in plan.columns}
     first = plan.streams[0]
     clock = next(column.type for column in first.declared if column.name == first.timestamp)
     lines = []
-    for step in replay(kernel, relations, streams):
+    for step in replay(job, relations, streams):
         for row, number in step.results:
             cells = {name: _cell(value, kinds[name]) for name, value in row.items()}
             lines.append(json.dumps({**cells, "_ts": _cell(step.timestamp, clock), "_mult": number}) + "\n")

@@ -24,6 +24,7 @@ from streambound.analyzer.symbols import symbol, symbols_in
 from streambound.criteria.certificate import certificate
 from streambound.recheck.formula import evaluate
 from streambound.synopsis_exec.feeds import Feed
+from streambound.synopsis_exec.job_file import CompiledJob
 from streambound.synopsis_exec.native_join import native_join, reads_streams
 from streambound.synopsis_exec.plan_ir import Plan
 from streambound.synopsis_exec.recorded_streams import write_feed
@@ -164,8 +165,7 @@ class Load:
 
 
 def measure(
-    plan: Plan,
-    job_text: str,
+    compiled: CompiledJob,
     query: Query,
     feed: Feed,
     stream: str,
@@ -178,6 +178,7 @@ def measure(
     Raises what a run raises, except that a job which breaks its bound is a measurement, too.
     """
     check_spark()
+    plan = compiled.plan
     with tempfile.TemporaryDirectory(prefix="streambound-memory-") as directory:
         folder = Path(directory)
         counted = _Counted(plan)
@@ -189,7 +190,7 @@ def measure(
         texts = (plan.bound.entries.text, None if in_bytes is None else in_bytes.formula)
         limit, limit_bytes = (_number(plan, text, feed, counted) for text in texts)
         assert limit is not None, "every bound has a formula"
-        samples, summary, stopped = _job(folder, job_text, load, lambda rows: on_rows("job", rows))
+        samples, summary, stopped = _job(folder, compiled, load, lambda rows: on_rows("job", rows))
         native = None
         if load.native_tuples:
             native = _native(folder, query, load, lambda rows: on_rows("native", rows))
@@ -257,12 +258,13 @@ def sizes(plan: Plan, formula: str, relations: Brought, rates: Mapping[str, int]
 
 
 def _job(
-    folder: Path, job_text: str, load: Load, on_rows: Callable[[int], None]
+    folder: Path, compiled: CompiledJob, load: Load, on_rows: Callable[[int], None]
 ) -> tuple[tuple[Sample, ...], Event, str]:
     """The job's samples and summary; and the reason where it stopped because its bound was broken."""
-    (folder / "job.py").write_text(job_text, encoding="utf-8")
+    compiled.write(folder)
     options = {"input": "in", "output": "out.jsonl", "quarantine": "bad.jsonl", "checkpoint": "checkpoint"}
     parts = [part for option, name in options.items() for part in (f"--{option}", str(folder / name))]
+    parts += ["--files-per-batch", "1"]
     request = {"what": "job", "job": str(folder / "job.py"), "options": parts}
     log = folder / "job.log"
     status, events = _watch(folder, request, load.heap, log, None, on_rows)

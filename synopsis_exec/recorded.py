@@ -15,11 +15,10 @@ from typing import Any
 
 from streambound.analyzer.errors import InputError, RuntimeLimitError, UsageError
 from streambound.analyzer.query import Atom
-from streambound.synopsis_exec import reasons
 from streambound.synopsis_exec.declared_table import declared_table
-from streambound.synopsis_exec.job.reasons import code_and_detail
 from streambound.synopsis_exec.plan_ir import Input
 from streambound.synopsis_exec.useful import is_useful
+from streambound_runtime.decoding.reasons import detail
 
 Row = dict[str, Any]
 
@@ -42,11 +41,12 @@ def recorded_rows(item: Input, folder: Path, options: Sequence[tuple[Atom, ...]]
     found = list(zip(lines, read_rows(item, lines), strict=True))
     rows = [(line, row) for line, row in found if isinstance(row, dict)]
     if item.rows is not None and len(rows) > item.rows:
-        raise RuntimeLimitError(reasons.too_many_rows(item.name, len(rows), item.rows))
+        what = f"relation {item.name} has {len(rows)} rows, more than the catalog's rows = {item.rows}"
+        raise RuntimeLimitError(what)
     excess = _excess(item, rows, options)
-    quarantined = Counter(code_and_detail(row)[1] for _, row in found if isinstance(row, str))
+    quarantined = Counter(row.partition(": ")[2] for _, row in found if isinstance(row, str))
     if excess and item.max_per_timestamp is not None:
-        quarantined[code_and_detail(reasons.too_many_at_once(item.max_per_timestamp))[1]] = len(excess)
+        quarantined[detail("max-per-timestamp", most=item.max_per_timestamp)] = len(excess)
     return Recorded([row for number, (_, row) in enumerate(rows) if number not in excess], quarantined)
 
 

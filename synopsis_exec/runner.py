@@ -21,10 +21,12 @@ from typing import Any
 
 from streambound.analyzer.errors import InputError, RuntimeLimitError, StreamboundError, UsageError
 from streambound.synopsis_exec.java import JavaError, require_java
+from streambound.synopsis_exec.job_file import JOB, CompiledJob
 from streambound.synopsis_exec.recorded import input_files
+from streambound_runtime.spec import Job
 
 Report = dict[str, Any]
-JOB, LOG, SCRATCH = "job.py", "spark.log", "tmp"
+LOG, SCRATCH = "spark.log", "tmp"
 """What the temporary directory of a run holds."""
 PATIENCE = 10
 """Seconds for a job and Spark's Java to end when they are asked to."""
@@ -71,7 +73,7 @@ class RunSummary:
 
 
 def run_query(
-    job_text: str,
+    compiled: CompiledJob,
     input_dir: Path | None,
     output: Path | None,
     quarantine: Path | None = None,
@@ -80,20 +82,18 @@ def run_query(
     *,
     base: Path | None = None,
     multiplicity: str = "count",
-    driver_rows: int | None = None,
 ) -> RunSummary:
     """Run a job over all the input there is; ``on_report`` gets what it reports: what it does, and each micro-batch.
 
     Without ``input_dir`` the catalog's sources are read, relative paths from ``base``; without ``output`` the results
     go to the catalog's sink alone. ``multiplicity`` is "count" or
-    "rows": how duplicates are written. Micro-batches with more useful rows than ``driver_rows`` (the job's default for
-    None) are folded on the executors. Raises InputError for unusable input, RuntimeLimitError for more entries than M
+    "rows": how duplicates are written. Raises InputError for unusable input, RuntimeLimitError for more entries than M
     or an overflow, and StreamboundError for what Spark reports. Nothing temporary is left, except the job and its log
     where nobody foresaw why it failed: the error names them.
     """
     check_spark()
     if input_dir is not None:
-        check_input(job_text, input_dir)
+        check_input(compiled.job, input_dir)
     for file in (output, quarantine):
         if file is not None:
             _check_writable(file)
@@ -105,9 +105,8 @@ def run_query(
         "--checkpoint": checkpoint,
     }
     arguments = ["--report", "json", "--multiplicity", multiplicity]
-    arguments += [] if driver_rows is None else ["--driver-rows", str(driver_rows)]
     arguments += [part for name, value in options.items() if value for part in (name, str(value.absolute()))]
-    with _temporary(job_text) as folder:
+    with _temporary(compiled) as folder:
         reports = _reports(folder, arguments, on_report)
     last = reports[-1]
     return RunSummary(
@@ -125,18 +124,15 @@ def run_query(
     )
 
 
-def check_input(job_text: str, folder: Path) -> None:
+def check_input(job: Job, folder: Path) -> None:
     """Whether a directory holds a file for every stream and relation of a job; raises InputError."""
-    from streambound.synopsis_exec.simulate import load_kernel
-
     if not folder.exists():
         raise InputError("there is no such input directory", file=str(folder), remedy="name it with --input DIR")
     if not folder.is_dir():
         message = "the input must be a directory with a file NAME.jsonl for each stream and relation"
         raise InputError(message, file=str(folder))
-    job = load_kernel(job_text)
-    for source in (*job.STREAMS, *job.RELATIONS):
-        for file in input_files(source.name, folder):
+    for table in job.tables:
+        for file in input_files(table.name, folder):
             _readable(file)
 
 
@@ -178,13 +174,13 @@ def check_spark() -> None:
 
 
 @contextmanager
-def _temporary(job_text: str) -> Iterator[Path]:
+def _temporary(compiled: CompiledJob) -> Iterator[Path]:
     """A directory for the job, its log, and all that it and Spark keep meanwhile; of that what an error names stays."""
     folder = Path(tempfile.mkdtemp(prefix="streambound-run-"))
     try:
         try:
             (folder / SCRATCH).mkdir()
-            (folder / JOB).write_text(job_text, encoding="utf-8")
+            compiled.write(folder)
         except OSError as error:
             remedy = "make room there, or let TMPDIR name another directory"
             raise InputError(f"cannot write: {error.strerror}", file=str(folder), remedy=remedy) from error

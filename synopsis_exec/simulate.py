@@ -1,14 +1,13 @@
-"""Run a job's kernel in this process, without Spark: what `explain` shows step by step, and what tests compare."""
+"""Run a job's plan in this process, without Spark: what `explain` shows step by step, and what tests compare."""
 
 from __future__ import annotations
 
-import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from hashlib import sha256
-from types import ModuleType
 from typing import Any
+
+from streambound_runtime.spec import Job
 
 Row = dict[str, Any]
 Key = tuple[Any, ...]
@@ -24,35 +23,19 @@ class Step:
     entries: int
 
 
-def load_kernel(job_text: str) -> ModuleType:
-    """The generated job as a module; importing it needs neither pyspark nor Java.
-
-    Its `Synopsis` is the kernel, see `synopsis_exec.kernel`.
-    """
-    name = f"streambound_job_{sha256(job_text.encode()).hexdigest()[:16]}"
-    module = ModuleType(name)
-    module.__file__ = f"<{name}>"
-    sys.modules[name] = module
-    try:
-        exec(compile(job_text, module.__file__, "exec"), module.__dict__)
-    finally:
-        del sys.modules[name]
-    return module
-
-
-def replay(
-    kernel: ModuleType, relations: Mapping[str, list[Row]], streams: Mapping[str, Iterable[Row]]
-) -> Iterator[Step]:
+def replay(job: Job, relations: Mapping[str, list[Row]], streams: Mapping[str, Iterable[Row]]) -> Iterator[Step]:
     """Close the timestamps of some finite streams in order; rows hold encoded values.
 
     The timestamp column of each stream is the one that the job names.
     """
-    times = {source.name: source.time for source in kernel.STREAMS}
+    from streambound_runtime.operators.interpreter import RowSynopsis
+
     batches: dict[int, dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
-    for name, time in times.items():
-        for row in streams.get(name, ()):
-            batches[row[time]][name].append(row)
-    synopsis = kernel.Synopsis(dict(relations))
+    for stream in job.streams:
+        for row in streams.get(stream.name, ()):
+            batches[row[stream.timestamp]][stream.name].append(row)
+    synopsis = RowSynopsis(job.plan, relations)
+    names = job.plan.columns
     for now in sorted(batches):
-        results = synopsis.close(now, batches[now])
-        yield Step(now, tuple(results), synopsis.tables(), synopsis.entries())
+        results = tuple((dict(zip(names, key, strict=True)), n) for key, n in synopsis.close(now, batches[now]))
+        yield Step(now, results, synopsis.tables(), synopsis.entries())

@@ -8,30 +8,32 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from streambound.analyzer.types import Family
+from streambound.synopsis_exec.job_file import CompiledJob
 from streambound.synopsis_exec.plan_ir import BranchPlan, Plan
 from streambound.synopsis_exec.plan_text import tables_in_words
 from streambound.synopsis_exec.recorded import Row, recorded_rows
-from streambound.synopsis_exec.simulate import Key, Step, load_kernel, replay
+from streambound.synopsis_exec.simulate import Key, Step, replay
 from streambound.synopsis_exec.useful import useful
 
 MOST_ENTRIES = 12
 """Entries shown in one line; the others are counted."""
 
 
-def steps_text(job_text: str, plan: Plan, input_dir: Path) -> str:
-    """Replay recorded rows through a job's kernel and show what arrives, what is returned, what is remembered.
+def steps_text(compiled: CompiledJob, input_dir: Path) -> str:
+    """Replay recorded rows through a job's plan and show what arrives, what is returned, what is remembered.
 
     As in the paper's Figure 2, the synopsis of a set of streams is named after its newest stream: ``s_n`` holds what
     the timestamp added, ``s_p`` what was there before. Rows that a run quarantines are left out and counted at the
     end. Raises InputError for a missing file.
     """
+    plan = compiled.plan
     recorded = {item.name: recorded_rows(item, input_dir, useful(item, plan)) for item in plan.inputs}
     streams = {item.name: recorded[item.name].rows for item in plan.streams}
     relations = {item.name: recorded[item.name].rows for item in plan.relations}
     times = {item.name: item.timestamp or "" for item in plan.streams}
     lines = [f"{' + '.join(_synopsis(plan, name))}: {words}" for name, words in _tables(plan)]
     before: dict[str, dict[Key, int]] = {}
-    for step in replay(load_kernel(job_text), relations, streams):
+    for step in replay(compiled.job, relations, streams):
         arrived = {name: [row for row in rows if row[times[name]] == step.timestamp] for name, rows in streams.items()}
         lines.extend(_step(plan, step, arrived, times, before))
         before = step.tables

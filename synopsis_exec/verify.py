@@ -14,6 +14,7 @@ from streambound.recheck.spark_batch import Cell, Statement
 from streambound.synopsis_exec.arriving import Pieces
 from streambound.synopsis_exec.bench import Bench, Item, Trial
 from streambound.synopsis_exec.feeds import matching_rows
+from streambound.synopsis_exec.job_file import CompiledJob
 from streambound.synopsis_exec.matches import never_joins
 from streambound.synopsis_exec.micro_batches import Rows, cut
 from streambound.synopsis_exec.plan_ir import Plan
@@ -27,8 +28,6 @@ FEW = 8
 """Different tuples of each generated stream, apart from changed ones."""
 COMBINATIONS = 1_000_000
 """About how many combinations of tuples the batch query over generated streams looks at."""
-ON_EXECUTORS = ("--driver-rows", "0")
-"""What every other run is given: no batch is small enough for the driver, where the query allows that."""
 KERNEL_TRIALS, JOB_TRIALS = 120, 25
 """Trials that shrinking may take: each runs the kernel or the whole job, and a batch query."""
 
@@ -75,8 +74,7 @@ class Verification:
 
 
 def verify(
-    plan: Plan,
-    job_text: str,
+    compiled: CompiledJob,
     statement: Statement,
     rows: Rows | None,
     seed: int,
@@ -90,21 +88,21 @@ def verify(
     the batch query.
     """
     check_spark()
+    plan = compiled.plan
     trials: list[Trial] = []
     difference = None
     on_step("starting Spark")
-    with Bench.open(plan, job_text, statement, on_step) as bench:
+    with Bench.open(compiled, statement, on_step) as bench:
         for number in range(runs):
             random = Random(f"{seed} {number}")
             on_step(f"run {number + 1} of {runs}: {'reading' if rows else 'generating'} rows")
             mine = rows or generated(plan, random.randrange(2**32))
             items = _items(mine, cut(random, plan.streams, mine.streams, MOST_BATCHES))
-            options = ON_EXECUTORS if number % 2 else ()
-            trials.append(bench.run(items, options))
+            trials.append(bench.run(items))
             on_trial(trials[-1])
             if not trials[-1].comparison.equal:
                 on_step("looking for fewer rows with the difference")
-                difference = smallest(bench, items, options)
+                difference = smallest(bench, items)
                 break
     return Verification(plan.name, statement.columns, seed, tuple(trials), difference, never_joins(plan))
 
@@ -129,27 +127,27 @@ def _items(rows: Rows, pieces: Pieces) -> list[Item]:
     return relations + sorted(streams, key=lambda item: item[1])
 
 
-def smallest(bench: Bench, items: Sequence[Item], options: Sequence[str]) -> Difference:
+def smallest(bench: Bench, items: Sequence[Item]) -> Difference:
     """A small input whose results differ, confirmed with the whole job.
 
     Shrunk with the kernel alone where that is to blame, which is fast; else with the job.
     """
     if bench.kernel_differs(items):
-        found = _shrunk(bench, items, options, by_job=False)
+        found = _shrunk(bench, items, by_job=False)
         if found is not None:
             return found
-    found = _shrunk(bench, items, options, by_job=True)
+    found = _shrunk(bench, items, by_job=True)
     assert found is not None, "the job gave another result for the same input"
     return found
 
 
-def _shrunk(bench: Bench, items: Sequence[Item], options: Sequence[str], by_job: bool) -> Difference | None:
+def _shrunk(bench: Bench, items: Sequence[Item], by_job: bool) -> Difference | None:
     """None where the job itself is right on what is left."""
     if by_job:
-        left = shrink(items, lambda some: bench.job_differs(some, options), JOB_TRIALS)
+        left = shrink(items, bench.job_differs, JOB_TRIALS)
     else:
         left = shrink(items, bench.kernel_differs, KERNEL_TRIALS)
-    comparison = bench.run(left.items, options).comparison
+    comparison = bench.run(left.items).comparison
     if comparison.equal:
         return None
     rows: dict[str, list[str]] = {item.name: [] for item in bench.plan.inputs}

@@ -59,12 +59,10 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
 def spark() -> Iterator[Any]:
     """The session that a generated job makes for itself: one for all tests, as starting it takes longer than any."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    from synopsis_exec.test_codegen import figure2_job
-
-    from streambound.synopsis_exec.simulate import load_kernel
+    from streambound_runtime.session import session as session_of
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        session = load_kernel(figure2_job()).session()
+        session = session_of("tests")
     yield session
     session.stop()

@@ -29,7 +29,7 @@ from streambound.synopsis_exec.plan_ir import Plan
 from support.certificates import assert_certified
 from support.choices import Choices
 from support.encoding import encode_rows
-from support.kernel import kernel_alone, sizes_of
+from support.kernel import sizes_of, synopsis_of
 from support.keyed_queries import make_keyed_statement
 from support.product import NotAnalysed, lowered, parsed
 from support.profiles import MORE
@@ -92,14 +92,13 @@ def _stays_within(statement: Statement, decision: Decision, number: int) -> bool
     assert found is not None, statement.sql
     try:
         plan = make_plan(decision, catalog)
-        kernel = kernel_alone(plan)
     except NotExecutableError:
         return False
     for relations, streams in _inputs(statement, plan, number):
         known = sizes_of(plan, relations, streams)
         if symbols_in(found.entries.text) <= set(known):  # else a relation or a finite stream brings no value
             limit = eval(found.entries.text, {"__builtins__": {}, "max": max, "min": min}, known)
-            peak = _peak(plan, kernel, relations, streams)
+            peak = _peak(plan, relations, streams)
             assert peak <= limit, (statement.sql, found.entries.text, peak)
     return True
 
@@ -118,8 +117,8 @@ def _inputs(statement: Statement, plan: Plan, number: int) -> Iterator[tuple[Row
         yield from ((flood.relations, flood.streams) for flood in floods(plan, rate=4, timestamps=6))
 
 
-def _peak(plan: Plan, kernel: Any, relations: Rows, streams: Rows) -> int:
-    synopsis = kernel["Synopsis"](relations)
+def _peak(plan: Plan, relations: Rows, streams: Rows) -> int:
+    synopsis = synopsis_of(plan, relations)
     by_time: dict[int, Rows] = {}
     for stream in plan.streams:
         for row in streams[stream.name]:

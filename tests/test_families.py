@@ -6,7 +6,6 @@ So that small random queries meet this at all, `MOST_TABLES` is set to 0 here.
 from __future__ import annotations
 
 import copy
-import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -31,10 +30,12 @@ from streambound.recheck.claims import Member as ClaimedMember
 from streambound.recheck.quantity import Quantity
 from streambound.recheck.subsets import sum_over_sets
 from streambound.recheck.validate import faults
+from streambound.synopsis_exec.synopsis_plan import synopsis_plan
+from streambound_runtime.operators.synopsis_by_rows import SynopsisByRows
 from support.against_sql import printed_as_sql_says
 from support.certificates import rejections
 from support.choices import Choices
-from support.kernel import job_of
+from support.kernel import plan_of, synopsis_of
 from support.keyed_queries import make_keyed_statement
 from support.oracle import Oracle
 from support.product import decided
@@ -215,8 +216,6 @@ def test_random_families_print_what_sql_says_within_their_bound(language: str) -
 @pytest.mark.parametrize("shape", [shape for shape in WIDE if shape != "fence"])
 def test_a_wide_query_prints_what_sql_says(shape: str, distinct: bool) -> None:
     """Few rows each, so that DuckDB can list the matches; the state is saved and loaded after each timestamp."""
-    from streambound.synopsis_exec.simulate import load_kernel
-
     sql, catalog = wide(shape, WIDE[shape][0])
     selected = "1 AS one" if shape == "window, any key" else "Y.k"
     sql = (
@@ -225,19 +224,19 @@ def test_a_wide_query_prints_what_sql_says(shape: str, distinct: bool) -> None:
         else sql
     )
     decision = decided(sql, catalog)
-    module = load_kernel(job_of(decision, catalog))
+    plan = plan_of(decision, catalog)
     relations = {name: [{"k": 1}, {"k": 2}, {"k": 2}] for name in catalog["relations"]}
     results, made = 0, partial(_some_rows, shape)
     for seed in range(3):
         rows = {name: made(100 * seed + i, i) for i, name in enumerate(catalog["streams"])}
         expected = Oracle(catalog, {**rows, **relations}).prefix_expected(sql)
-        kernel = module.Synopsis(relations)
+        kernel = SynopsisByRows(synopsis_plan(plan), relations)
         for now in sorted({row["ts"] for mine in rows.values() for row in mine}):
             arrived = {name: [row for row in mine if row["ts"] == now] for name, mine in rows.items()}
-            printed = Counter({tuple(row.values()): n for row, n in kernel.close(now, arrived)})
+            printed = Counter(dict(kernel.rows.close(now, arrived)))
             assert printed == expected.get(now, Counter())
             assert kernel.limit is None or kernel.entries() <= kernel.limit
-            state, kernel = json.loads(json.dumps(kernel.dump())), module.Synopsis(relations)
+            state, kernel = kernel.dump(), SynopsisByRows(synopsis_plan(plan), relations)
             kernel.load(state)
         results += sum(map(len, expected.values()))
     assert results
@@ -245,8 +244,6 @@ def test_a_wide_query_prints_what_sql_says(shape: str, distinct: bool) -> None:
 
 def test_a_wide_set_keeps_an_extremum_per_key() -> None:
     """Each set of streams, each key: the least of X1 while X2 is missing, the greatest of X2 while X1 is."""
-    from streambound.synopsis_exec.simulate import load_kernel
-
     sql, catalog = wide("star", 12)
     sql = sql.replace("SELECT Y.k", "SELECT DISTINCT Y.k") + " AND X1.a < X2.a"
     for stream in catalog["streams"].values():
@@ -262,23 +259,21 @@ def test_a_wide_set_keeps_an_extremum_per_key() -> None:
             times = [1, 3] if not place else [choices.integer(1, 3), choices.integer(4, 6)]
             rows[name] = [{"k": 1, "a": choices.integer(-5, 5), "ts": now} for now in times]
         kernel, expected = (
-            load_kernel(job_of(decision, catalog)).Synopsis({}),
+            synopsis_of(plan_of(decision, catalog), {}),
             Oracle(catalog, rows).prefix_expected(sql),
         )
         for now in range(1, 8):
             results = kernel.close(now, {name: [r for r in mine if r["ts"] == now] for name, mine in rows.items()})
-            assert Counter({tuple(row.values()): n for row, n in results}) == expected.get(now, Counter())
-            assert kernel.entries() <= kernel.limit
+            assert Counter(dict(results)) == expected.get(now, Counter())
+            assert kernel.limit is not None and kernel.entries() <= kernel.limit
         printed += sum(map(len, expected.values()))
     assert printed
 
 
 def test_a_star_fills_its_table() -> None:
     """One stream after the other, each key once: at the end there is an entry of each set and key."""
-    from streambound.synopsis_exec.simulate import load_kernel
-
     sql, catalog = wide("star", 12)
-    kernel = load_kernel(job_of(decided(sql, catalog), catalog)).Synopsis({})
+    kernel = synopsis_of(plan_of(decided(sql, catalog), catalog), {})
     for now, name in enumerate(catalog["streams"]):
         kernel.close(now, {name: [{"k": key, "ts": now} for key in range(4)]})
     assert kernel.entries() == kernel.limit == WIDE["star"][1]

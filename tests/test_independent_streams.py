@@ -20,12 +20,14 @@ from streambound.criteria.synopsis import Synopsis
 from streambound.criteria.vocabulary import Verdict
 from streambound.criteria.ways import MOST_WAYS, Ways, ways
 from streambound.recheck.validate import faults
+from streambound.synopsis_exec.plan_ir import Plan
+from streambound.synopsis_exec.synopsis_plan import synopsis_plan
 from support.against_sql import printed_as_sql_says
 from support.certificates import rejections
 from support.choices import Choices
-from support.columnar import in_columns
 from support.encoding import encode_rows
-from support.kernel import job_of, loaded, run_kernel
+from support.kernel import plan_of, run_kernel
+from support.operators import kernels_of, steps
 from support.oracle import Oracle
 from support.product import decided
 from support.profiles import MORE
@@ -48,9 +50,9 @@ def _joined(found: Bound) -> bool:
     return any(len(way.parts) > 1 for way in ways)
 
 
-def _has_parts(job: Any) -> bool:
+def _has_parts(plan: Plan) -> bool:
     joined = [
-        sum(join.table is not None for join in t.joins) for b in job.branches(job.Synopsis({})) for t in b.transitions
+        sum(join.table is not None for join in t.joins) for b in synopsis_plan(plan).branches for t in b.transitions
     ]
     return max(joined, default=0) > 1
 
@@ -79,14 +81,14 @@ def test_random_queries_print_what_sql_says_within_their_bound(features: Feature
         if ran is None:
             continue
         seen["results"] += ran.results
-        job = loaded(job_of(decision, statement.catalog))
-        if job.IN_COLUMNS:
+        plan = plan_of(decision, statement.catalog)
+        if "columns" in kernels_of(plan):
             encoded = encode_rows(statement.catalog, rows)
             cuts = [choices.integer(1, 8) for _ in range(3)]
             counts: Counter[Any] = Counter()
             relations = {name: encoded.get(name, []) for name in statement.catalog.get("relations", {})}
-            for closed in in_columns(job, relations, encoded, cuts):
-                for now, values, n in closed.results:
+            for closed in steps(plan, "columns", relations, encoded, cuts):
+                for now, n, values in closed.results:
                     counts[now, values] += n
                 assert ran.limit is None or closed.peak <= ran.limit
             assert counts == Counter({(now, v): n for now, new in ran.expected.items() for v, n in new.items()})
@@ -140,12 +142,12 @@ def test_a_wide_query_has_a_bound_a_certificate_and_a_job(shape: str) -> None:
     expected = Oracle(catalog, rows).prefix_expected(sql)
     assert sum(bool(new) for new in expected.values()) > 1, expected
     assert run_kernel(decision, catalog, rows).printed == expected
-    job = loaded(job_of(decision, catalog))
-    assert _has_parts(job)
+    plan = plan_of(decision, catalog)
+    assert _has_parts(plan)
     for cuts in ([], [2, 3, 5], range(1, 9)):
         counts: Counter[Any] = Counter()
-        for closed in in_columns(job, {}, encode_rows(catalog, rows), cuts):
-            counts.update({(now, values): n for now, values, n in closed.results})
+        for closed in steps(plan, "columns", {}, encode_rows(catalog, rows), cuts):
+            counts.update({(now, values): n for now, n, values in closed.results})
             assert closed.peak <= WIDE[shape]
         assert counts == Counter({(now, v): n for now, new in expected.items() for v, n in new.items()})
 

@@ -16,9 +16,9 @@ from streambound.analyzer.query import And, Comparison, Constant, Formula, Not, 
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statements import split_statements
 from streambound.analyzer.types import Family
-from streambound.synopsis_exec.row_sql import cell, encoded
 from support.constant_texts import CONSTANTS, INTERVALS, OPERATORS, random_constant
 from support.profiles import MORE
+from support.row_sql import cell, encoded
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 

@@ -24,8 +24,8 @@ STAGES = {
     "facts": "U: S and T may lag it",
     "bound": "{T, U}: 4\nM = 5\nbytes of the state <= 164",
     "verdict": "theorem-1: holds",
-    "plan": "{T, U}",
-    "job": "foreachBatch",
+    "plan": "Transition(target=1, joins=(Join(scan=1), Join(table=0)), values=(Term('t_b'),)),",
+    "job": '\nif __name__ == "__main__":\n    sys.exit(main(JOB))\n',
 }
 
 

@@ -38,7 +38,8 @@ BAD_INPUT = [
     ("a checkpoint below a file", ["run", "q.sql", "--checkpoint", "q.sql/x"], 2, "q.sql is a file"),
     ("a file to keep the demo in", ["demo", "--keep", "q.sql"], 2, "q.sql is a file"),
     ("an output in no directory", ["run", "q.sql", "--output", "no/o.jsonl"], 2, "there is no directory no"),
-    ("a job in no directory", ["compile", "q.sql", "-o", "no/job.py"], 2, "there is no directory no"),
+    ("a job below a file", ["compile", "q.sql", "-o", "q.sql/job"], 2, "q.sql is a file: name a directory, which"),
+    ("a job in a file", ["compile", "q.sql", "-o", "job.py"], 2, "job.py names a file; a job is a directory"),
     ("explaining a missing file", ["explain", "nowhere.sql"], 3, "nowhere.sql"),
     ("explaining an unknown code", ["explain", "SB999"], 2, "no diagnostic code SB999"),
     ("drawing the derivation", ["explain", "q.sql", "--format", "svg"], 2, "--emit graph or --emit tables"),
@@ -52,9 +53,10 @@ BAD_INPUT = [
     ("explaining an unknown name", ["explain", "q.sql", "--name", "z"], 2, "no query is called 'z'"),
     ("compiling an unbounded query", ["compile", "unbounded.sql"], 1, "unbounded"),
     ("compiling a query that does not parse", ["compile", "syntax.sql"], 3, "SB001"),
-    ("checking no job", ["compile", "q.sql", "--check"], 2, "--check compares with a file"),
-    ("checking a job that is not there", ["compile", "q.sql", "--check", "-o", "job.py"], 3, "job.py: cannot read"),
-    ("checking a file that is no job", ["compile", "q.sql", "--check", "-o", "q.sql"], 1, "it is no job that"),
+    ("checking no job", ["compile", "q.sql", "--check"], 2, "--check compares with a directory"),
+    ("checking a job that is not there", ["compile", "q.sql", "--check", "-o", "job"], 3, "job/job.py: cannot read"),
+    ("checking a file", ["compile", "q.sql", "--check", "-o", "q.sql"], 2, "q.sql is a file: name a directory, which"),
+    ("checking a file that is no job", ["compile", "q.sql", "--check", "-o", "other"], 1, "it is no job that"),
     ("running without an input directory", ["run", "q.sql", "--input", "nowhere", "--output", "o.jsonl"], 3, "nowhere"),
 ]
 
@@ -70,6 +72,8 @@ def test_bad_input_is_one_clear_message(project: Path, arguments: list[str], sta
     (project / "binary.sql").write_bytes(bytes(range(128, 256)))
     (project / "nul.sql").write_bytes(b"SELECT\0")
     (project / "empty").mkdir()
+    (project / "other").mkdir()
+    (project / "other" / "job.py").write_text(BOUNDED)
     (project / "broken.toml").write_text("[streams")
     (project / "key.toml").write_text('[streams.S]\ntimestamp = "ts"\ncolums = { a = "bigint" }\n')
     result = call(*arguments)

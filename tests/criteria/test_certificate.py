@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from typing import Any
 
 import pytest
@@ -12,10 +13,12 @@ from streambound.criteria.bound import bound
 from streambound.criteria.certificate import certificate
 from streambound.criteria.vocabulary import Tier
 from streambound.recheck.validate import faults
+from streambound.synopsis_exec.synopsis_plan import synopsis_plan
+from streambound_runtime.operators.synopsis_by_rows import SynopsisByRows
 from support.catalogs import PLAIN, Catalog, streams, with_domain, with_relation
 from support.certificates import plain
 from support.choices import Choices
-from support.kernel import _kernel, actual_sizes, formula_value, job_of, run_kernel
+from support.kernel import actual_sizes, formula_value, plan_of, run_kernel, synopsis_of
 from support.product import decided
 from support.profiles import MORE
 from support.queries import Features, make_statement
@@ -143,18 +146,19 @@ EXTREMES: dict[str, list[Any]] = {
 
 
 def _state_bytes(decision: Any, catalog: Catalog, rows: Any) -> int:
-    """The most bytes that a run's tables take in the job's state."""
+    """The most bytes that a run's tables take as JSON, by which the bytes of a certificate are defined."""
     from support.encoding import encode_rows
 
     encoded = encode_rows(catalog, rows)
     relations = {name: encoded.get(name, []) for name in catalog.get("relations", {})}
-    synopsis = _kernel(job_of(decision, catalog)).Synopsis(relations)
+    synopsis = synopsis_of(plan_of(decision, catalog), relations)
     times = {name: body["timestamp"] for name, body in catalog["streams"].items()}
     most = 0
     for now in sorted({row[time] for name, time in times.items() for row in encoded.get(name, [])}):
         batch = {n: [row for row in encoded.get(n, []) if row[time] == now] for n, time in times.items()}
         synopsis.close(now, batch)
-        most = max(most, len(json.dumps(synopsis.dump())) - len("{}"))
+        tables = {name: [*map(list, table.items())] for name, table in synopsis.tables().items()}
+        most = max(most, len(json.dumps(tables)) - len("{}"))
     return most
 
 
@@ -198,6 +202,22 @@ def test_strings_have_no_bound_unless_they_are_listed() -> None:
     limit = _byte_limit(decision, listed, rows)
     assert limit is not None
     assert _state_bytes(decision, listed, rows) <= limit
+
+
+def test_the_saved_state_takes_no_more_bytes_than_the_certificate_says() -> None:
+    """As a job reports it, and `memory` compares it: many narrow columns, and every entry that there can be."""
+    columns = [f"c{number}" for number in range(6)]
+    catalog = streams("S T", **dict.fromkeys(columns, "bigint"))
+    catalog["streams"]["T"] |= {"domain": {column: [0, 2] for column in columns}}
+    selected = ", ".join(f"T.{column}" for column in columns)
+    given = " AND ".join(f"T.{column} IS NOT NULL" for column in columns)
+    decision = decided(f"SELECT {selected} {OLDER} AND {given}", catalog)
+    rows = [dict(zip(columns, values, strict=True), ts=0) for values in product(range(3), repeat=6)]
+    synopsis = SynopsisByRows(synopsis_plan(plan_of(decision, catalog)), {})
+    synopsis.rows.close(0, {"T": rows})
+    limit = _byte_limit(decision, catalog, {})
+    assert limit is not None and synopsis.entries() == 3**6
+    assert sum(table.nbytes for table in synopsis.dump().values()) <= limit
 
 
 @pytest.mark.slow

@@ -11,14 +11,15 @@ from streambound.analyzer.catalog import catalog_from_mapping
 from streambound.criteria.bound import bound
 from streambound.criteria.vocabulary import Verdict
 from streambound.recheck.validate import faults
-from streambound.synopsis_exec.codegen import job_text
 from streambound.synopsis_exec.plan import make_plan
+from streambound.synopsis_exec.synopsis_plan import synopsis_plan
+from streambound_runtime.plan import Term
 from support.catalogs import Catalog, streams, with_domain
 from support.certificates import plain
 from support.choices import Choices, drawn
-from support.columnar import in_columns, row_by_row
 from support.encoding import encode_rows
-from support.kernel import _kernel, formula_value, job_of, run_kernel
+from support.kernel import formula_value, plan_of, run_kernel
+from support.operators import kernels_of, steps
 from support.oracle import Oracle
 from support.product import decided
 from support.profiles import examples
@@ -79,9 +80,9 @@ def _claim(document: dict[str, Any], entries: int) -> None:
 
 
 def test_the_job_says_what_it_keeps() -> None:
-    text = job_text(make_plan(decided(f"{OLDER} AND S.v < T.v", LISTED), catalog_from_mapping(LISTED)))
-    assert 'self.places_s_v = (float("-inf"), 0.5, 1.5, 2.5)' in text
-    assert "placed(s_v, self.places_s_v)" in text
+    plan = make_plan(decided(f"{OLDER} AND S.v < T.v", LISTED), catalog_from_mapping(LISTED))
+    (kept,) = [t for t in synopsis_plan(plan).branches[0].transitions if t.target is not None]
+    assert kept.values == (Term("s_v", places=(float("-inf"), 0.5, 1.5, 2.5)),)
 
 
 def _case(choices: Choices) -> tuple[str, Catalog, dict[str, list[dict[str, Any]]]]:
@@ -120,8 +121,8 @@ def test_the_kernel_prints_what_sql_says_and_stays_within_the_bound(case: Any) -
     assume(decision.verdict is Verdict.BOUNDED and found is not None)
     run = run_kernel(decision, catalog, rows)
     assert run.printed == Oracle(catalog, rows).prefix_expected(sql)
-    job, encoded = _kernel(job_of(decision, catalog)), encode_rows(catalog, rows)
-    if job.IN_COLUMNS:
-        assert in_columns(job, {}, encoded, [2]) == row_by_row(job, {}, encoded, [2])
+    plan, encoded = plan_of(decision, catalog), encode_rows(catalog, rows)
+    by_rows, *others = (list(steps(plan, kernel, {}, encoded, [2])) for kernel in kernels_of(plan))
+    assert all(other == by_rows for other in others)
     limit = formula_value(decision, catalog, rows)
     assert limit is not None and run.peak <= limit

@@ -21,8 +21,8 @@ from streambound_runtime.checkpoint.store import LocalStore, written_atomically
 from streambound_runtime.errors import JobError
 from streambound_runtime.settings import Settings
 from streambound_runtime.spec import Job
+from support.jobs import job_of
 from support.profiles import examples
-from support.runtime_jobs import job_of
 
 TABLES = {"table x": pa.table({"a": [1, None]})}
 ANEW = "or give this job a new directory: it then reads its sources from their start"

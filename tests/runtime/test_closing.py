@@ -19,9 +19,9 @@ from streambound_runtime.spec import Arrival, Job, Mark, Partitions
 from support.arrivals import COLUMNS, QUERIES, Case, Event, Model, lateness, make_case
 from support.choices import Choices, drawn
 from support.fed import Fed
+from support.jobs import job_of
 from support.oracle import Oracle, by_timestamp
 from support.profiles import examples
-from support.runtime_jobs import job_of
 
 
 @cache

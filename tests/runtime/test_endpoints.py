@@ -12,7 +12,7 @@ from streambound_runtime.endpoints import check_endpoints, filled, identity, in_
 from streambound_runtime.errors import JobError
 from streambound_runtime.settings import Settings
 from streambound_runtime.spec import Job, Sink, Source
-from support.runtime_jobs import job_of
+from support.jobs import job_of
 
 SERVERS = "kafka.bootstrap.servers"
 KAFKA = {

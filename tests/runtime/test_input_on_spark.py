@@ -11,8 +11,7 @@ import pytest
 
 from streambound_runtime.errors import JobError
 from streambound_runtime.main import main
-from support.jobs import batches, read, write
-from support.runtime_jobs import FIGURE2, figure2, job_of, run, run_with
+from support.jobs import FIGURE2, batches, figure2, job_of, read, run, run_with, write
 
 INT96, REBASE = "spark.sql.parquet.outputTimestampType", "spark.sql.parquet.int96RebaseModeInWrite"
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]

@@ -29,11 +29,11 @@ from streambound_runtime.main import main
 from streambound_runtime.operators.interpreter import RowSynopsis
 from support.cases import catalog, query_of, read_cases
 from support.choices import drawn
+from support.jobs import FIGURE2, ROOT, compiled_of, figure2
 from support.kernel_cases import Case, make_case, plan_of
 from support.product import decided
 from support.profiles import examples
 from support.queries import Features
-from support.runtime_jobs import FIGURE2, ROOT, compiled_of, figure2
 
 HOSTILE = {
     "streams": {
@@ -116,6 +116,44 @@ def test_names_of_the_user_are_only_ever_data(sql: str) -> None:
     row = {"x'y": 1, 'x"y': "v", "é\\": 3, "self": 4, "now": 1, "rows": 1, "n": 0, "t": 0}
     assert synopsis.close(0, {stream: [row]}) + synopsis.close(1, {stream: [row]})
     assert synopsis.entries() == sum(len(table) for table in synopsis.tables().values())
+
+
+ODD = (
+    '"""',
+    "'''",
+    "*/",
+    "a\nb",
+    "a\rexit()",
+    "a\x0cb",
+    "\x1a",
+    "\\",
+    "\\N{DIGIT ONE}",
+    "{x}",
+    "#",
+    "\u2028",
+    "é",
+    "'\"",
+)
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_texts_of_the_catalog_are_only_ever_data(odd: str) -> None:
+    """In paths, options, domains and values of punctuations, and of the query in names and literals."""
+    named = f"a{odd}b"
+    source = {"format": "json", "path": f"x/{odd}", "options": {"option": odd}}
+    stream = {"timestamp": "t", "columns": {named: "string", "kind": "string", "t": "bigint"}, "source": source}
+    stream |= {"domain": {named: [odd, "other"]}, "punctuation": {"column": "kind", "value": odd}}
+    sink = {"format": "json", "path": f"y/{odd}", "options": {"option": odd}}
+    sink["quarantine"] = {"format": "json", "path": f"z/{odd}"}
+    text = odd.replace("\\", "\\\\").replace("'", "\\'")
+    sql = f"SELECT s.`{named}` AS `{odd}` FROM `{named}` s WHERE s.`{named}` <> '{text}'"
+    job = compiled_of(sql, {"streams": {named: stream}, "sinks": {"q": sink}})
+    found = job_in(job.text)
+    assert found == job.job
+    assert found is not None and [column.name for column in found.columns] == [odd]
+    assert found.streams[0].source is not None and found.streams[0].source.path == f"x/{odd}"
+    assert found.sink is not None and found.sink.options == (("option", odd),)
+    assert ast.dump(ast.parse(job.text.encode("utf-8"))) == ast.dump(ast.parse(job.text))
 
 
 def test_what_is_no_job_is_not_read() -> None:

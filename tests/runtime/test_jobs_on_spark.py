@@ -13,8 +13,7 @@ from streambound.analyzer.errors import NotExecutableError
 from streambound_runtime import driver
 from streambound_runtime.errors import JobError
 from support.encoding import multiset
-from support.jobs import TYPED, TYPED_SQL, batches, read, write
-from support.runtime_jobs import FIGURE2, ROOT, figure2, job_of, run, run_with
+from support.jobs import FIGURE2, ROOT, TYPED, TYPED_SQL, batches, figure2, job_of, read, run, run_with, write
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 

@@ -14,7 +14,7 @@ from streambound_runtime.checkpoint.checkpoint import Checkpoint
 from streambound_runtime.checkpoint.store import LocalStore
 from streambound_runtime.errors import JobError
 from streambound_runtime.settings import Settings
-from support.runtime_jobs import job_of
+from support.jobs import job_of
 
 SQL = "SELECT S.a, R.b FROM S, R WHERE S.a = R.a AND S.a BETWEEN 0 AND 3"
 ROWS = {"R": [{"a": 1, "b": 2}, {"a": 2, "b": 2}]}

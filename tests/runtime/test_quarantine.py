@@ -13,7 +13,7 @@ from streambound_runtime.decoding.decoder import Decoder
 from streambound_runtime.errors import JobError
 from streambound_runtime.quarantine import FIELDS, in_batch, json_lines, name_of, quarantined, row_of, stop_at
 from streambound_runtime.spec import Arrival, Column, Job, Partitions, Relation, Stream
-from support.runtime_jobs import job_of
+from support.jobs import job_of
 
 COLUMNS = (Column("a", "int"), Column("p", "string"), Column("ts", "bigint"))
 STREAM = Stream("S", COLUMNS, "ts", ("a",), arrival=Arrival(partitions=Partitions("p", ("x", "y"))))

@@ -11,8 +11,7 @@ import pytest
 
 from streambound_runtime.driver import Driver
 from streambound_runtime.errors import JobError
-from support.jobs import batches, read
-from support.runtime_jobs import FIGURE2, figure2, run
+from support.jobs import FIGURE2, batches, figure2, read, run
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 

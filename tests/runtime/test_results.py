@@ -18,8 +18,8 @@ from streambound_runtime.delta import Delta
 from streambound_runtime.operators.entries import column_of
 from streambound_runtime.operators.exact import integers
 from streambound_runtime.spec import Column
+from support.jobs import job_of
 from support.profiles import MORE
-from support.runtime_jobs import job_of
 
 DAY = 86_400 * 10**6
 FIRST, LAST = (

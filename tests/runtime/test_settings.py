@@ -13,8 +13,7 @@ from streambound_runtime.errors import JobError
 from streambound_runtime.settings import Settings, settings_of
 from streambound_runtime.spec import Job, Sink
 from streambound_runtime.usage import checked
-from support.jobs import write
-from support.runtime_jobs import job_of
+from support.jobs import job_of, write
 
 SINK = Sink("json", "out")
 

@@ -28,7 +28,6 @@ from support.oracle import Oracle
 from support.profiles import examples
 from support.queries import EXECUTABLE, Features
 from support.relation_queries import make_relation_statement
-from support.runtime_jobs import job_of
 from support.streams import adversarial_rows, small_rows
 
 CLASSES = [value for module in (plan, formula) for value in vars(module).values() if isinstance(value, type)]
@@ -146,15 +145,3 @@ def test_integers_beyond_64_bits_and_nulls_survive_the_state() -> None:
         other.load(first.dump())
         assert other.entries() == 2
         assert other.dump()["{S}"].to_pydict() == first.dump()["{S}"].to_pydict()
-
-
-def test_floats_of_any_size_survive_the_state() -> None:
-    """Of integers those beyond 64 bits are written in another way."""
-    stream = {"timestamp": "ts", "columns": {"a": "double", "ts": "bigint"}}
-    sql = "SELECT S.a FROM S, T WHERE S.ts <= T.ts AND T.ts <= S.ts + 2"
-    data = job_of(sql, {"streams": dict.fromkeys("ST", stream)}).plan
-    first, second = SynopsisByRows(data, {}), SynopsisByRows(data, {})
-    first.rows.close(0, {"S": [{"a": a, "ts": 0} for a in (-1e300, 2.0**63, float("-inf"), float("inf"), 0.5, None)]})
-    second.load(first.dump())
-    assert second.rows.tables() == first.rows.tables()
-    assert second.entries() == 6

@@ -1,15 +1,10 @@
-"""Runs the kernel of a generated job, timestamp by timestamp, and evaluates the bound M on what it received."""
+"""Runs the plan of a job, timestamp by timestamp, and evaluates the bound M on what it received."""
 
 from __future__ import annotations
-import __future__
 
-import re
-import sys
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from types import CodeType, ModuleType
 from typing import Any
 
 from streambound.analyzer.boundedness import Facts
@@ -18,6 +13,8 @@ from streambound.analyzer.symbols import symbol, symbols_in
 from streambound.criteria.bound import bound
 from streambound.criteria.verdict import Decision
 from streambound.synopsis_exec.plan_ir import Plan
+from streambound.synopsis_exec.synopsis_plan import synopsis_plan
+from streambound_runtime.operators.interpreter import RowSynopsis
 from support.encoding import Rows, encode_rows
 
 
@@ -35,46 +32,23 @@ class Run:
         return max(self.entries.values(), default=0)
 
 
-def loaded(text: str) -> Any:
-    """A job as `load_kernel` gives it, but for its name; what is the same in many jobs is compiled once, as that takes
-    longer than to run most of them."""
-    module = ModuleType("streambound_job_in_a_test")
-    module.__file__ = f"<{module.__name__}>"
-    sys.modules[module.__name__] = module
-    try:
-        for part in _BETWEEN_DEFINITIONS.split(text):
-            exec(_compiled(part), module.__dict__)
-    finally:
-        del sys.modules[module.__name__]
-    return module
-
-
-_BETWEEN_DEFINITIONS = re.compile(r"\n\n\n(?=\S)")
-
-
-@lru_cache(maxsize=4096)
-def _compiled(part: str) -> CodeType:
-    return compile(part, "<part of a job>", "exec", flags=__future__.annotations.compiler_flag)
-
-
-@cache
-def _kernel(text: str) -> Any:
-    return loaded(text)
-
-
-def job_of(decision: Decision, catalog: Mapping[str, Any]) -> str:
-    """The generated job; raises NotExecutableError."""
-    from streambound.synopsis_exec.codegen import job_text
+def plan_of(decision: Decision, catalog: Mapping[str, Any]) -> Plan:
+    """The plan of a decided query; raises NotExecutableError."""
     from streambound.synopsis_exec.plan import make_plan
 
-    return job_text(make_plan(decision, catalog_from_mapping(catalog)))
+    return make_plan(decision, catalog_from_mapping(catalog))
+
+
+def synopsis_of(plan: Plan, relations: Rows) -> RowSynopsis:
+    """The interpreter of a plan."""
+    return RowSynopsis(synopsis_plan(plan), relations)
 
 
 def run_kernel(decision: Decision, catalog: Mapping[str, Any], rows: Rows) -> Run:
     """Feed a query's kernel the rows in timestamp order; raises NotExecutableError for what it cannot run."""
     encoded = encode_rows(catalog, rows)
     relations = {name: encoded.get(name, []) for name in catalog.get("relations", {})}
-    synopsis = _kernel(job_of(decision, catalog)).Synopsis(relations)
+    synopsis = synopsis_of(plan_of(decision, catalog), relations)
     names = [output.name for output in decision.query.branches[0].outputs]
     by_time: dict[int, dict[str, list[dict[str, Any]]]] = {}
     for stream, body in catalog.get("streams", {}).items():
@@ -83,10 +57,10 @@ def run_kernel(decision: Decision, catalog: Mapping[str, Any], rows: Rows) -> Ru
     printed, entries = {}, {}
     for now in sorted(by_time):
         counts: Counter[tuple[Any, ...]] = Counter()
-        for row, times in synopsis.close(now, by_time[now]):
-            assert set(row) == set(names)
+        for values, times in synopsis.close(now, by_time[now]):
+            assert len(values) == len(names)
             assert times > 0
-            counts[tuple(row[name] for name in names)] += times
+            counts[values] += times
         printed[now] = counts
         entries[now] = synopsis.entries()
         assert entries[now] == sum(len(table) for table in synopsis.tables().values())
@@ -140,18 +114,6 @@ def _extremes(table: str, columns: Iterable[str], rows: list[dict[str, Any]]) ->
         if values:
             found |= {symbol("min", table, column): min(values), symbol("max", table, column): max(values)}
     return found
-
-
-def kernel_alone(plan: Plan) -> dict[str, Any]:
-    """The names that a job's kernel defines, without the parts that are the same for every job."""
-    from streambound.synopsis_exec.kernel import branch_texts, kernel_text
-
-    names: dict[str, Any] = {"Counter": Counter, "defaultdict": defaultdict, "MOST": 2**63 - 1}
-    exec(
-        compile(kernel_text(plan, branch_texts(plan)), "kernel", "exec", flags=__future__.annotations.compiler_flag),
-        names,
-    )
-    return names
 
 
 def sizes_of(plan: Plan, relations: Rows, streams: Rows) -> dict[str, int]:

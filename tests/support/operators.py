@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ from streambound_runtime.operators.entries import column_of, pairs_of_arrow
 from streambound_runtime.operators.protocol import Operator
 from streambound_runtime.operators.synopsis import SynopsisJoin
 from streambound_runtime.operators.synopsis_by_rows import SynopsisByRows
-from support.columnar import batches
 
 Row = dict[str, Any]
 Result = tuple[int, int, tuple[Any, ...]]
@@ -83,3 +83,10 @@ def delta_of_rows(rows: list[Row], time: str, names: tuple[str, ...]) -> Delta:
         if null is not None:
             nulls[name] = null
     return Delta(np.array([row[time] for row in rows], dtype=np.int64), None, columns, nulls, dictionary)
+
+
+def batches(times: Sequence[int], cuts: Sequence[int]) -> Iterator[list[int]]:
+    """The timestamps cut before some of their places."""
+    ends = [0, *sorted({cut for cut in cuts if 0 < cut < len(times)}), len(times)]
+    for start, stop in pairwise(ends):
+        yield list(times[start:stop])

@@ -18,12 +18,13 @@ from streambound.criteria.bound import bound
 from streambound.criteria.verdict import Decision, decide
 from streambound.criteria.vocabulary import Verdict
 from streambound.synopsis_exec.adversary import Flood, floods
-from streambound.synopsis_exec.codegen import job_text
+from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.plan import make_plan
 from streambound.synopsis_exec.simulate import replay
+from streambound_runtime.spec import Job
 from support.catalogs import PLAIN, with_relation
 from support.choices import Choices
-from support.kernel import loaded, sizes_of
+from support.kernel import sizes_of
 from support.product import decided
 from support.profiles import MORE
 from support.queries import Features, make_statement
@@ -77,10 +78,10 @@ def bounded(decision: Decision) -> bool:
 def tightness(decision: Decision, catalog: Catalog, timestamps: int) -> float:
     """The greatest share of M that is reached; more than M fails."""
     plan = make_plan(decision, catalog)
-    kernel = loaded(job_text(plan))
+    job = job_spec(plan)
     shares = [0.0]
     for flood in floods(plan, timestamps=timestamps):
-        peak = max(_entries(kernel, flood), default=0)
+        peak = max(_entries(job, flood), default=0)
         scope: dict[str, Any] = {"__builtins__": {}, "min": min, "max": max}
         limit = eval(plan.bound.entries.text, scope, sizes_of(plan, flood.relations, flood.streams))
         assert peak <= limit, (plan.sql, peak, plan.bound.entries.text)
@@ -88,10 +89,10 @@ def tightness(decision: Decision, catalog: Catalog, timestamps: int) -> float:
     return max(shares)
 
 
-def _entries(kernel: Any, flood: Flood) -> Iterator[int]:
+def _entries(job: Job, flood: Flood) -> Iterator[int]:
     """The entries after each timestamp, until a result of many streams has more duplicates than a job can print."""
     try:
-        for step in replay(kernel, flood.relations, flood.streams):
+        for step in replay(job, flood.relations, flood.streams):
             yield step.entries
     except OverflowError as error:
         assert "duplicates" in str(error)

@@ -14,17 +14,16 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from hypothesis import assume, given
-from synopsis_exec.test_closing import Fed
 
 from streambound.analyzer.catalog import catalog_from_mapping
 from streambound.analyzer.errors import NotExecutableError
 from streambound.criteria.vocabulary import Verdict
-from streambound.synopsis_exec.codegen import job_text
+from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.plan import make_plan
 from support.arrivals import Event
 from support.choices import Choices, drawn
 from support.encoding import encode, encode_rows
-from support.kernel import loaded
+from support.fed import Fed
 from support.oracle import Oracle
 from support.product import decided
 from support.profiles import examples
@@ -36,13 +35,15 @@ SECOND = 1_000_000
 
 @dataclass(frozen=True)
 class Case:
-    """A statement, its catalog with each stream's lateness, rows, and in which order they arrive, batch by batch."""
+    """A statement, its catalog with each stream's lateness, rows, and in which order they arrive, batch by batch: each
+    row by its stream and its place there.
+    """
 
     sql: str
     catalog: dict[str, Any]
     lateness: dict[str, int]
     rows: Rows
-    batches: tuple[tuple[Event, ...], ...]
+    batches: tuple[tuple[tuple[str, int], ...], ...]
     restart: int
 
 
@@ -50,7 +51,7 @@ def make_case(choices: Choices) -> Case:
     statement = make_statement(choices, Features())
     catalog = statement.catalog
     rows, lateness = small_rows(choices, catalog), {}
-    arriving: dict[str, list[Event]] = {}
+    arriving: dict[str, list[tuple[str, int]]] = {}
     for name, body in catalog["streams"].items():
         moments = body["columns"]["ts"] == "timestamp"
         late = choices.integer(0, 4) if choices.chance(70) else 0
@@ -59,9 +60,9 @@ def make_case(choices: Choices) -> Case:
         encoded = encode_rows(catalog, rows)[name]
         delays = [choices.integer(0, late) * (SECOND if moments else 1) for _ in encoded]
         order = sorted(range(len(encoded)), key=lambda n, d=delays, e=encoded: (e[n]["ts"] + d[n], n))  # type: ignore[misc]
-        arriving[name] = [Event(name, 0, row=encoded[place]) for place in order]
+        arriving[name] = [(name, place) for place in order]
     number = choices.integer(1, 5)
-    batches: list[list[Event]] = [[] for _ in range(number)]
+    batches: list[list[tuple[str, int]]] = [[] for _ in range(number)]
     for events in arriving.values():
         cuts = sorted(choices.integer(0, len(events)) for _ in range(number - 1))
         for batch, start, end in zip(batches, [0, *cuts], [*cuts, len(events)], strict=True):
@@ -70,24 +71,11 @@ def make_case(choices: Choices) -> Case:
     return Case(statement.sql, catalog, lateness, rows, tuple(map(tuple, shuffled)), choices.integer(0, number - 1))
 
 
-class FedQuery(Fed):
-    """A job of any query, fed with events."""
-
-    def __init__(self, job: Any, relations: Rows, folder: Path) -> None:
-        self.job = job
-        job.relation_rows = lambda spark, source, options: ([dict(row) for row in relations[source.name]], [])
-        self.numbers = {source.name: number for number, source in enumerate(job.STREAMS)}
-        self.options = job.arguments(["--checkpoint", str(folder), "--output", str(folder / "out.jsonl")])
-        self.reports = []
-        self.start()
-
-
-def complete(case: Case, names: list[str], seen: list[Event]) -> int | None:
+def complete(case: Case, names: list[str], times: dict[str, list[int]]) -> int | None:
     """The first timestamp that may still get rows, by what lateness means; None where a stream is yet to come."""
-    largest = {name: [e.row["ts"] for e in seen if e.source == name and e.row is not None] for name in names}
-    if not all(largest.values()):
+    if not all(times[name] for name in names):
         return None
-    return min(max(times) - case.lateness[name] for name, times in largest.items())
+    return min(max(times[name]) - case.lateness[name] for name in names)
 
 
 def printed(kinds: list[str], clock: str, files: list[Path]) -> dict[int, Counter[tuple[Any, ...]]]:
@@ -106,35 +94,35 @@ def check(case: Case) -> Counter[str] | None:
         return None
     try:
         plan = make_plan(decision, catalog_from_mapping(case.catalog))
-        job = loaded(job_text(plan))
     except NotExecutableError:
         return None
     seen: Counter[str] = Counter()
     whole = {ts: n for ts, n in Oracle(case.catalog, case.rows).prefix_expected(case.sql).items() if n}
     kinds, clock = [column.type.name for column in plan.columns], plan.time_type.name
-    relations = encode_rows(case.catalog, {name: case.rows[name] for name in case.catalog["relations"]})
+    job = job_spec(plan)
+    names = [stream.name for stream in job.streams]
+    moments = {name: [row["ts"] for row in encode_rows(case.catalog, case.rows)[name]] for name in names}
     with TemporaryDirectory() as name:
-        fed, arrived = FedQuery(job, relations, Path(name)), list[Event]()
+        relations = {relation.name: case.rows[relation.name] for relation in job.relations}
+        fed, arrived = Fed(job, Path(name), relations), {stream: list[int]() for stream in names}
         for number, batch in enumerate(case.batches):
             if number == case.restart:
                 fed.start()
-            mine = tuple(event for event in batch if event.source in fed.numbers)
-            fed.running.on_batch(mine, number)
-            commit = Path(name) / "spark" / "commits" / str(number)  # as Spark does after a batch
-            commit.parent.mkdir(parents=True, exist_ok=True)
-            commit.touch()
-            arrived += mine
-            until = complete(case, list(fed.numbers), arrived)
-            now = printed(kinds, clock, sorted((Path(name) / "results").glob("[0-9]*.jsonl")))
+            mine = [(stream, place) for stream, place in batch if stream in names]
+            lines = {s: [json.dumps(case.rows[s][place]) for other, place in mine if other == s] for s in names}
+            fed.feed(lines, number)
+            for stream, place in mine:
+                arrived[stream].append(moments[stream][place])
+            until = complete(case, names, arrived)
+            now = printed(kinds, clock, fed.parts())
             assert now == {ts: n for ts, n in whole.items() if until is not None and ts < until}
             seen["printed before the end"] += bool(now)
-        summary = fed.running.finish()
-        assert printed(kinds, clock, [Path(fed.options.output)]) == whole
+        summary = fed.driver.finish()
+        assert printed(kinds, clock, [Path(fed.settings.output)]) == whole
         assert (summary["quarantined"], summary["limit"] is None or summary["peak"] <= summary["limit"]) == ({}, True)
         seen["printed"] += bool(whole)
-        seen["restarted with something"] += bool(arrived and case.restart and any(case.batches[: case.restart]))
-        order = {s: [e.row["ts"] for e in arrived if e.source == s and e.row is not None] for s in fed.numbers}
-        seen["out of order"] += any(times != sorted(times) for times in order.values())
+        seen["restarted with something"] += bool(any(arrived.values()) and any(case.batches[: case.restart]))
+        seen["out of order"] += any(times != sorted(times) for times in arrived.values())
     return seen
 
 

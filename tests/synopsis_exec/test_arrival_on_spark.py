@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -12,16 +11,10 @@ import pyarrow as pa
 import pytest
 from pyarrow import compute as pc
 
-from streambound.analyzer.catalog import catalog_from_mapping
-from streambound.synopsis_exec.codegen import job_text
-from streambound.synopsis_exec.plan import make_plan
-from streambound.synopsis_exec.recorded import read_row
-from streambound.synopsis_exec.simulate import load_kernel
 from streambound_runtime.decoding.contracts import pattern_of
 from support.choices import Choices
-from support.jobs import kernel, read, run, write
+from support.jobs import job_of, read, run, run_with, write
 from support.oracle import Oracle, by_timestamp
-from support.product import decided
 
 SQL = "SELECT S.a, T.b FROM S, T WHERE S.ts < T.ts AND S.a = 1 AND T.b BETWEEN 0 AND 3"
 S = {"a": "bigint", "shard": "string", "note": "string", "since": "bigint", "ts": "bigint"}
@@ -81,7 +74,7 @@ def test_punctuations_partitions_and_lateness(spark: Any, tmp_path: Path, one_fi
     files = {name: [list(chain(*parts))] for name, parts in ARRIVING.items()} if one_file else ARRIVING
     batches(tmp_path / "in", files)
     events: list[dict[str, Any]] = []
-    summary = run(spark, kernel(SQL, CATALOG), tmp_path, report=events.append)
+    summary = run(spark, job_of(SQL, CATALOG), tmp_path, report=events.append)
     late = {} if one_file else {"late: a punctuation has ended its timestamp": 1, "late: by more than the lateness": 1}
     missing = {"shard is none of the declared partitions": 2, "ts, the timestamp, is NULL": 1, "since is missing": 1}
     assert summary["quarantined"] == {**late, **missing}
@@ -117,14 +110,15 @@ IDLE: dict[str, list[list[Any]]] = {
 def test_an_idle_stream_stalls_visibly_or_is_advanced(spark: Any, tmp_path: Path) -> None:
     batches(tmp_path / "in", IDLE)
     events: list[dict[str, Any]] = []
-    summary = run(spark, kernel(SQL, idle()), tmp_path, report=events.append)
+    summary = run(spark, job_of(SQL, idle()), tmp_path, report=events.append)
     assert [event["waits_for"].get("S") for event in events[1:3]] == [
         "promises nothing from 1 on, for 1 batch",
         "promises nothing from 1 on, for 2 batches",
     ]
     assert (summary["waited_for"], summary["quarantined"]) == ({}, {})
+    (tmp_path / "2").mkdir()
     advanced = run(
-        spark, kernel(SQL, idle(idle_after=3)), tmp_path / "2", "--input", str(tmp_path / "in"), report=events.append
+        spark, job_of(SQL, idle(idle_after=3)), tmp_path / "2", "--input", str(tmp_path / "in"), report=events.append
     )
     assert advanced["quarantined"] == {"late: its stream was idle for longer than idle_after": 1}
     assert [event["closed"] for event in events[5:9]] == [0, 2, 0, 1]
@@ -156,38 +150,17 @@ def test_moments_in_csv_files_of_the_catalogs_source(spark: Any, tmp_path: Path)
     for name, parts in files.items():
         for number, rows in enumerate(parts):
             write(tmp_path / name / f"{number}.csv", *rows, modified=FIRST + number)
-    job = kernel("SELECT S.a, T.a AS b FROM S, T WHERE S.at < T.at AND T.at <= S.at + INTERVAL 2 SECONDS", catalog)
+    job = job_of("SELECT S.a, T.a AS b FROM S, T WHERE S.at < T.at AND T.at <= S.at + INTERVAL 2 SECONDS", catalog)
     names = ("checkpoint", "output", "quarantine")
     arguments = [part for name in names for part in (f"--{name}", str(tmp_path / name))]
     events: list[dict[str, Any]] = []
-    summary = job.run(spark, job.arguments([*arguments, "--base", str(tmp_path)]), events.append)
+    summary = run_with(spark, job, [*arguments, "--base", str(tmp_path)], events.append)
     late = {"late: a punctuation has ended its timestamp": 1, "late: by more than the lateness": 1}
     assert summary["quarantined"] == late
     found = [(row["a"], row["b"], row["_ts"]) for row in read(tmp_path / "output")]
     assert found == [(1, 3, "2024-01-01T00:00:02.500000Z"), (2, 3, "2024-01-01T00:00:02.500000Z"),
                      (2, 1, "2024-01-01T00:00:04Z")]  # fmt: skip
     assert events[0]["waits_for"] == {"S": "promises nothing yet, for 1 batch"}
-
-
-def test_a_run_and_a_replay_tell_punctuations_alike(spark: Any, tmp_path: Path) -> None:
-    """Every record, alone in its batch, is a row, a punctuation or quarantined with the same reason."""
-    lines = [json.dumps(record) for parts in ARRIVING["S"] for record in parts]
-    lines += ['{"note": "end_"}', '{"note": "end_", "ts": "x", "shard": "b", "since": 1}', '{"note": 5, "ts": 1}']
-    lines += ['{"note": "end_", "ts": -1, "shard": "b", "since": 1}', '{"note": "endx", "ts": 1, "shard": "b"}']
-    lines += [json.dumps({**mark("b", 5), "a": value}) for value in (99, "x", None)]
-    plan = make_plan(decided(SQL, CATALOG), catalog_from_mapping(CATALOG))
-    job = load_kernel(job_text(plan))
-    write(tmp_path / "S.jsonl", *lines)
-    source = job.STREAMS[0]
-    options = job.arguments(["--input", str(tmp_path)])
-    frame = job.read(spark, source, options, streaming=False)
-    columns = ["make_valid_utf8(raw) AS text", "reason", f"reason IS NULL AND {source.mark} AS marked"]
-    found = {r["text"]: (r["reason"], r["marked"]) for r in frame.selectExpr(*columns).toArrow().to_pylist()}
-    for text in lines:
-        expected = read_row(plan.streams[0], text.encode())
-        reason = expected if isinstance(expected, str) else None
-        assert found[text] == (reason, expected is None), text
-    assert Counter(marked for _, marked in found.values()) == {True: 9, False: len(found) - 9}
 
 
 def test_like_is_sparks(spark: Any) -> None:

@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 
 from streambound.analyzer.catalog import catalog_from_mapping
-from streambound.synopsis_exec.codegen import job_text
+from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.plan import make_plan
 from streambound.synopsis_exec.recorded import recorded_rows
-from streambound.synopsis_exec.simulate import load_kernel
 from streambound.synopsis_exec.useful import useful
-from support.jobs import kernel, read, run, write
+from streambound_runtime import results
+from streambound_runtime.errors import JobError
+from streambound_runtime.operators.interpreter import RowSynopsis
+from support.jobs import job_of, read, run, write
 from support.product import decided
 
 COLUMNS = {"a": "bigint", "ts": "bigint"}
@@ -42,7 +44,7 @@ def crowded_input(folder: Path) -> None:
 def test_rows_beyond_max_per_timestamp_are_quarantined(spark: Any, tmp_path: Path) -> None:
     """Only rows that the query can use count; of one batch those with the least texts stay, of several the first."""
     crowded_input(tmp_path / "in")
-    summary = run(spark, kernel(SQL, declared(max_per_timestamp=2)), tmp_path)
+    summary = run(spark, job_of(SQL, declared(max_per_timestamp=2)), tmp_path)
     assert summary["quarantined"] == {"more than max_per_timestamp = 2 rows": 2}
     assert [json.loads(row["row"]) for row in read(tmp_path / "quarantine")] == [{"a": 4, "ts": 5}, {"a": 1, "ts": 5}]
     assert [(row["a"], row["_ts"], row["_mult"]) for row in read(tmp_path / "output")] == [
@@ -58,7 +60,7 @@ def test_explain_leaves_out_the_same_rows(spark: Any, tmp_path: Path) -> None:
     write(tmp_path / "in" / "T.jsonl", *rows)
     write(tmp_path / "in" / "S.jsonl", {"a": 0, "ts": 9})
     replayed = recorded_rows(plan.streams[1], tmp_path / "in", useful(plan.streams[1], plan))
-    summary = run(spark, load_kernel(job_text(plan)), tmp_path)
+    summary = run(spark, job_spec(plan), tmp_path)
     assert summary["quarantined"] == dict(replayed.quarantined)
     kept = [row["a"] for row in replayed.rows if 0 < row["a"] < 5]
     assert {row["a"]: row["_mult"] for row in read(tmp_path / "output")} == {a: kept.count(a) for a in set(kept)}
@@ -78,10 +80,10 @@ def test_a_violation_stops_the_job_where_the_catalog_says_so(spark: Any, tmp_pat
     """Nothing of the batch is kept, so that the corrected rows can be read again; S may still quarantine."""
     catalog = declared(max_per_timestamp=1)
     catalog["streams"]["T"]["on_violation"] = "stop"
-    job = kernel(SQL, catalog)
+    job = job_of(SQL, catalog)
     write(tmp_path / "in" / "S.jsonl", "{", {"a": 0, "ts": 9})
     write(tmp_path / "in" / "T.jsonl", {"a": 1, "ts": 0}, bad)
-    with pytest.raises(job.JobError) as caught:
+    with pytest.raises(JobError) as caught:
         run(spark, job, tmp_path)
     where = f" in {tmp_path / 'in' / 'T.jsonl'}, line 2"
     assert str(caught.value) == f"T breaks its contract{where}: {reason}"
@@ -97,20 +99,20 @@ def test_a_violation_stops_the_job_where_the_catalog_says_so(spark: Any, tmp_pat
 def test_a_bad_row_of_a_relation_stops_the_job_where_the_catalog_says_so(spark: Any, tmp_path: Path) -> None:
     catalog = declared()
     catalog["relations"] = {"R": {"columns": {"a": "bigint"}, "on_violation": "stop"}}
-    job = kernel("SELECT S.a FROM S, R WHERE S.a = R.a", catalog)
+    job = job_of("SELECT S.a FROM S, R WHERE S.a = R.a", catalog)
     write(tmp_path / "in" / "S.jsonl", {"a": 1, "ts": 9})
     write(tmp_path / "in" / "R.jsonl", {"a": 1}, *({"a": "x" * 500} for _ in range(3)))
     with pytest.raises(
-        job.JobError,
+        JobError,
         match=r"R breaks its contract in .*/R.jsonl, line 2: a is not a bigint: .*x…, and 2 more in this batch",
     ):
         run(spark, job, tmp_path)
 
 
 @on_spark
-def test_duplicates_as_rows(spark: Any, tmp_path: Path) -> None:
-    job = kernel("SELECT T.a FROM S, T WHERE S.ts > T.ts AND 0 < T.a AND T.a < 5", declared())
-    job.COPIES = 2
+def test_duplicates_as_rows(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = job_of("SELECT T.a FROM S, T WHERE S.ts > T.ts AND 0 < T.a AND T.a < 5", declared())
+    monkeypatch.setattr(results, "_COPIES", 2)
     write(tmp_path / "in" / "T.jsonl", *({"a": a, "ts": 0} for a in (1, 1, 1, 1, 1, 2)))
     write(tmp_path / "in" / "S.jsonl", {"a": 0, "ts": 1})
     summary = run(spark, job, tmp_path, "--multiplicity", "rows")
@@ -124,14 +126,14 @@ def test_counts_beyond_their_type_raise_and_never_wrap(counters: str, most: int)
     catalog: dict[str, Any] = declared()
     catalog["streams"]["U"] = catalog["streams"]["T"]
     catalog["counters"] = counters
-    job = kernel("SELECT 1 AS one FROM S, T, U WHERE S.ts > T.ts AND S.ts > U.ts", catalog)
+    job = job_of("SELECT 1 AS one FROM S, T, U WHERE S.ts > T.ts AND S.ts > U.ts", catalog)
     for pairs in (most, most + 1):
-        synopsis = job.Synopsis({})
-        state = {name: [[[], pairs if name == "{T, U}" else 0]] for name in synopsis.dump()}
+        synopsis = RowSynopsis(job.plan, {})
+        state = {name: {(): pairs} if name == "{T, U}" else {} for name in synopsis.tables()}
         assert "{T, U}" in state
         synopsis.load(state)
         if pairs > most:
             with pytest.raises(OverflowError, match=f"more than {most} duplicates"):
                 synopsis.close(9, {"S": [{"a": 0, "ts": 9}]})
         else:
-            assert synopsis.close(9, {"S": [{"a": 0, "ts": 9}]}) == [({"one": 1}, most)]
+            assert synopsis.close(9, {"S": [{"a": 0, "ts": 9}]}) == [((1,), most)]

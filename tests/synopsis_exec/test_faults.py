@@ -7,17 +7,22 @@ import resource
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
-from synopsis_exec.test_codegen import FIGURE2, figure2_job
 
-from streambound.synopsis_exec.simulate import load_kernel
+from streambound_runtime import driver
+from streambound_runtime.checkpoint import store
+from streambound_runtime.checkpoint.checkpoint import Checkpoint
+from streambound_runtime.errors import JobError
+from streambound_runtime.sinks import Sinks
+from streambound_runtime.spec import Sink
 from support.full_disk import full_disk, java
-from support.jobs import batches, kernel, read, run, write
+from support.jobs import FIGURE2, batches, figure2, job_of, read, run, write
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
@@ -47,7 +52,7 @@ BAD = {
 
 def test_every_row_is_a_result_or_quarantined_or_useless(spark: Any, tmp_path: Path) -> None:
     stream = {"timestamp": "ts", "columns": COLUMNS, "domain": {"a": [0, 9]}}
-    job = kernel(SQL, {"streams": {"S": stream, "T": stream}})
+    job = job_of(SQL, {"streams": {"S": stream, "T": stream}})
     streams = dict(zip("ST", good_rows(), strict=True))
     late = {"a": 1, "b": "x", "ts": 0}
     for name, parts in streams.items():
@@ -84,53 +89,48 @@ def batch_sql(folder: Path, streams: dict[str, list[dict[str, Any]]]) -> Counter
     return Counter(connection.sql(select).fetchall())
 
 
-@pytest.mark.parametrize("ahead", [True, False])
-def test_a_full_disk_stops_the_job_and_room_lets_it_go_on(spark: Any, tmp_path: Path, ahead: bool) -> None:
-    """A state finds no room, then bad rows, a sink that Spark writes, Spark's commit, the output; nothing is lost.
-
-    Batches are folded while Spark goes on, or before it does; then Spark commits none that is not written.
-    """
+def test_a_full_disk_stops_the_job_and_room_lets_it_go_on(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A state finds no room, then Spark's commit, bad rows, a sink that Spark writes, the output; nothing is lost."""
     batches(tmp_path / "in")
-    job = load_kernel(figure2_job())
-    job.stays_near = job.stays_near if ahead else lambda arrived: False
-    job.SINK = job.Target("json", str(tmp_path / "sink"), {})
-    written, save, write_sink, events = job.written_atomically, job.Checkpoint.save, job.Sinks.write, list[Any]()
+    job = replace(figure2().job, sink=Sink("json", str(tmp_path / "sink")))
+    written, saved, write_sink, events = store.written_atomically, Checkpoint.save, Sinks._write, list[Any]()
     full: set[str] = set()
 
     @contextmanager
-    def limited(path: Path) -> Iterator[Any]:
-        with full_disk() if f"{path.parent.name}/{path.name}" in full else nullcontext(), written(path) as file:
+    def limited(path: Path, mode: str) -> Iterator[Any]:
+        with full_disk() if f"{path.parent.name}/{path.name}" in full else nullcontext(), written(path, mode) as file:
             yield file
 
     def sink(self: Any, target: Any, part: str, schema: str, batch: int, number: int) -> None:
         with full_disk(java()) if f"sink/{batch}" in full else nullcontext():
             write_sink(self, target, part, schema, batch, number)
 
-    def saved(self: Any, batch: int, state: Any) -> None:
-        save(self, batch, state)
+    def save(self: Any, batch: int, said: Any, tables: Any) -> None:
+        saved(self, batch, said, tables)
         if f"commits/{batch}" in full:
             resource.prlimit(java(), resource.RLIMIT_FSIZE, (1, resource.RLIM_INFINITY))
 
-    job.written_atomically, job.Sinks.write, job.Checkpoint.save = limited, sink, saved
+    monkeypatch.setattr(store, "written_atomically", limited)
+    monkeypatch.setattr(driver, "written_atomically", limited)
+    monkeypatch.setattr(Sinks, "_write", sink)
+    monkeypatch.setattr(Checkpoint, "save", save)
 
     def stopped(message: str, kind: str = "output") -> None:
-        with pytest.raises(job.JobError, match=message) as caught:
+        with pytest.raises(JobError, match=message) as caught:
             run(spark, job, tmp_path, report=lambda event: events.append(event["batch"]))
         assert (caught.value.kind, caught.value.status) == (kind, 3)
         assert not (tmp_path / "output").exists()
-        assert not list(tmp_path.rglob(".*.jsonl.tmp"))
+        assert not [file for file in tmp_path.rglob(".*.tmp") if "spark" not in file.parts]
 
-    full = {"state/1.json"}
-    stopped("cannot write .*/checkpoint/state/1.json: File too large")
-    if ahead:
-        full = {"checkpoint/begun.json"}
-        stopped("cannot write .*/checkpoint/begun.json: File too large")
-    else:
-        full = {"commits/1"}
-        try:
-            stopped("Spark stopped the job: .*File too large", "spark")
-        finally:
-            resource.prlimit(java(), resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    full = {"state/1"}
+    stopped("cannot write .*/checkpoint/state/1: File too large")
+    full = {"commits/1"}
+    try:
+        stopped("Spark stopped the job: .*File too large", "spark")
+    finally:
+        resource.prlimit(java(), resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     full = {"quarantine/000000002.jsonl"}
     stopped("cannot write .*/checkpoint/quarantine/000000002.jsonl: File too large")
     full = {"sink/2"}
@@ -140,7 +140,7 @@ def test_a_full_disk_stops_the_job_and_room_lets_it_go_on(spark: Any, tmp_path: 
     stopped("cannot write .*/output: File too large")
     full = set()
     summary = run(spark, job, tmp_path)
-    assert events == ([0, 1, 2] if ahead else [0, 1, 1, 2])
+    assert events == [0, 1, 1, 2]
     assert read(tmp_path / "output") == read(FIGURE2 / "expected.jsonl")
     assert summary["rows"] == {"S": 4, "T": 5, "U": 3}
     sent = [row for file in sorted((tmp_path / "sink").glob("batch=*/*.json")) for row in read(file)]

@@ -12,8 +12,8 @@ from streambound.analyzer.catalog import catalog_from_mapping
 from streambound.analyzer.errors import NotExecutableError
 from streambound.criteria.verdict import Verdict
 from streambound.synopsis_exec.adversary import floods
-from streambound.synopsis_exec.codegen import job_text
 from streambound.synopsis_exec.feeds import PHASE, Feed, adversarial_feed, in_order, random_feed
+from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.kernel_output import kernel_output
 from streambound.synopsis_exec.plan import make_plan
 from streambound.synopsis_exec.plan_ir import Plan
@@ -22,7 +22,6 @@ from streambound.synopsis_exec.recorded_streams import line_writer
 from streambound.synopsis_exec.verify import generated
 from support.choices import Choices
 from support.jobs import TYPED, TYPED_SQL
-from support.kernel import loaded
 from support.product import decided
 from support.profiles import MORE
 from support.queries import Features, make_statement
@@ -70,7 +69,7 @@ def _check(plan: Plan, feed: Feed, number: int = 300) -> dict[str, list[dict[str
 def test_results_come_of_random_streams(sql: str, catalog: dict[str, Any], seed: int) -> None:
     plan = plan_of(sql, catalog)
     rows = _check(plan, random_feed(plan, seed, few=6))
-    assert kernel_output(plan, loaded(job_text(plan)), rows).count("\n") > 5
+    assert kernel_output(plan, job_spec(plan), rows).count("\n") > 5
 
 
 def test_random_queries() -> None:
@@ -87,7 +86,7 @@ def test_random_queries() -> None:
         done += 1
         _check(plan, adversarial_feed(plan))
         rows = _check(plan, random_feed(plan, seed, few=8, timestamps=100))
-        productive += bool(kernel_output(plan, loaded(job_text(plan)), rows))
+        productive += bool(kernel_output(plan, job_spec(plan), rows))
     assert done > 20
     assert productive > 0.6 * done
 
@@ -127,7 +126,7 @@ def test_all_partitions_bring_rows(condition: str, random: bool) -> None:
     counts = Counter(row["part"] for name, row in islice(feed().rows, 2000) if name == "S")
     assert counts.keys() == {"x", "y", "z"}
     assert min(counts.values()) > 20
-    assert kernel_output(plan, loaded(job_text(plan)), rows).count("\n") > 5
+    assert kernel_output(plan, job_spec(plan), rows).count("\n") > 5
 
 
 def test_streams_without_a_promise() -> None:
@@ -164,7 +163,7 @@ def test_the_same_seed_gives_the_same_streams() -> None:
 )
 def test_generated_streams_tell_wrong_comparisons_from_right_ones(old: str, new: str) -> None:
     plan, wrong = plan_of(W1_SQL, W1), plan_of(W1_SQL.replace(old, new, 1), W1)
-    kernels = [loaded(job_text(plan)), loaded(job_text(wrong))]
+    kernels = [job_spec(plan), job_spec(wrong)]
     for seed in range(3):
         made = generated(plan, seed)
         items = {item.name: item for item in plan.streams}

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import duckdb
 import pytest
-from synopsis_exec.test_codegen import FIGURE2, figure2_job
 
-from streambound.synopsis_exec.simulate import load_kernel
-from support.jobs import batches, kernel, read, run, write
+from streambound_runtime.checkpoint.checkpoint import Checkpoint
+from streambound_runtime.decoding.decoder import Decoder
+from streambound_runtime.endpoints import in_one_line
+from streambound_runtime.errors import JobError
+from streambound_runtime.main import main
+from streambound_runtime.quarantine import FIELDS
+from streambound_runtime.reading.sources import raw_rows
+from streambound_runtime.session import check_cluster
+from streambound_runtime.settings import Settings
+from streambound_runtime.sinks import BAD_ROW, kafka_records
+from streambound_runtime.spec import Sink
+from support.jobs import FIGURE2, batches, figure2, job_of, read, run, run_with, write
 
 on_spark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 COLUMNS = {"a": "bigint", "ts": "bigint"}
@@ -24,10 +33,28 @@ def one_stream(source: dict[str, Any] | None = None, **top: Any) -> dict[str, An
     return {"streams": {"S": stream}, **top}
 
 
+class Given:
+    """Spark's reader of a source that is nowhere else."""
+
+    def __init__(self, spark: Any, values: str, columns: str) -> None:
+        self.frame = spark.sql(f"SELECT * FROM VALUES {values} AS t({columns})")
+
+    def format(self, name: str) -> Given:
+        return self
+
+    def options(self, **options: str) -> Given:
+        return self
+
+    def load(self, path: str | None) -> Any:
+        return self.frame
+
+
 class TestOnSpark:
     pytestmark = on_spark
 
-    def test_results_of_every_type_go_to_files_batch_by_batch(self, spark: Any, tmp_path: Path) -> None:
+    def test_results_of_every_type_go_to_files_batch_by_batch(
+        self, spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         """A batch that is tried again replaces its files; what comes after the end replaces the end's."""
         columns = {
             "d": "decimal(30,4)", "born": "date", "at": "timestamp", "local": "timestamp_ntz", "ok": "boolean",
@@ -37,7 +64,7 @@ class TestOnSpark:
         catalog = {"streams": {"S": {"timestamp": "ts", "columns": columns}}, "sinks": {"q": sink}}
         catalog["counters"] = "decimal"
         select = ", ".join(f"S.`{name}`" for name in columns if name != "ts")
-        job = kernel(f"SELECT {select}, NULL AS nothing FROM S", catalog)
+        job = job_of(f"SELECT {select}, NULL AS nothing FROM S", catalog)
         row = {
             "d": "-12345678901234567890123456.1234", "born": "0001-01-01", "at": "2024-01-01T00:00:00.5Z",
             "local": "2024-01-01T00:00:01", "ok": True, "x": 1e-300, "t y": 'é"\n', "ts": "2024-01-01T00:00:00Z",
@@ -45,16 +72,14 @@ class TestOnSpark:
         nulls = {**dict.fromkeys(columns), "ts": "2024-01-01T00:00:01Z"}
         write(tmp_path / "in" / "S" / "0.jsonl", row, row, modified=1_600_000_000)
         write(tmp_path / "in" / "S" / "1.jsonl", nulls, modified=1_600_000_001)
-        save = job.Checkpoint.save
 
         def fail(*arguments: Any) -> None:
             raise RuntimeError("killed")
 
         options = ("--base", str(tmp_path))
-        job.Checkpoint.save = fail
-        with pytest.raises(RuntimeError, match="killed"):
+        with monkeypatch.context() as patch, pytest.raises(RuntimeError, match="killed"):
+            patch.setattr(Checkpoint, "save", fail)
             run(spark, job, tmp_path, *options)
-        job.Checkpoint.save = save
         run(spark, job, tmp_path, *options)
         write(tmp_path / "in" / "S" / "2.jsonl", {**nulls, "x": "Infinity"}, modified=1_600_000_002)
         run(spark, job, tmp_path, *options)
@@ -72,7 +97,7 @@ class TestOnSpark:
         assert {row[5] for row in others} == {None, float("inf")}
         kinds = dict(zip(found.columns, map(str, found.types), strict=True))
         assert (kinds["d"], kinds["_mult"], kinds["nothing"]) == ("DECIMAL(30,4)", "DECIMAL(38,0)", "VARCHAR")
-        with pytest.raises(job.JobError, match="/out holds the batches of another run; remove them"):
+        with pytest.raises(JobError, match="/out holds the batches of another run; remove them"):
             run(spark, job, tmp_path, *options, "--checkpoint", str(tmp_path / "another"))
 
     def test_a_run_that_leaves_the_end_open_goes_on_and_the_checkpoint_may_be_anywhere(
@@ -80,7 +105,7 @@ class TestOnSpark:
     ) -> None:
         """Three runs on a checkpoint that Hadoop's file system holds, the first two with the end open."""
         batches(tmp_path / "all")
-        job = load_kernel(figure2_job())
+        job = figure2().job
         anywhere = ["--checkpoint", f"file:{tmp_path}/checkpoint"]
         for number, trigger in enumerate(("available", "available", "end")):
             for file in sorted((tmp_path / "all").glob(f"*/part-{number}.jsonl")):
@@ -89,8 +114,8 @@ class TestOnSpark:
             summary = run(spark, job, tmp_path, *anywhere, "--trigger", trigger)
             assert (read(tmp_path / "output") == read(FIGURE2 / "expected.jsonl")) == (trigger == "end")
         assert summary["rows"] == {"S": 4, "T": 5, "U": 3}
-        (tmp_path / "checkpoint" / "state" / "2.json").write_bytes(b"\xff")
-        with pytest.raises(job.JobError, match=r"the checkpoint is damaged: file:.*2\.json"):
+        (tmp_path / "checkpoint" / "state" / "0").write_bytes(b"\xff")
+        with pytest.raises(JobError, match=r"the checkpoint is damaged: file:.*/state/0"):
             run(spark, job, tmp_path, *anywhere)
 
     def test_a_function_as_a_sink(self, spark: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -102,26 +127,25 @@ class TestOnSpark:
         )
         write(tmp_path / "in" / "S.jsonl", {"a": 5, "ts": 0}, {"a": 6, "ts": 1})
         options = ["--input", str(tmp_path / "in"), "--base", str(tmp_path)]
-        job = kernel("SELECT S.a FROM S", one_stream(sinks={"q": {"call": "my_sink:write"}}))
-        job.session = lambda: spark
-        assert job.main([*options, "--checkpoint", str(tmp_path / "1")]) == 0
+        job = job_of("SELECT S.a FROM S", one_stream(sinks={"q": {"call": "my_sink:write"}}))
+        assert main(job, [*options, "--checkpoint", str(tmp_path / "1")]) == 0
         import my_sink  # type: ignore[import-not-found]
 
         assert my_sink.seen == [(0, [(5, 0, 1)]), (1, [(6, 1, 1)])]
-        assert job.main([*options, "--checkpoint", str(tmp_path / "1")]) == 0
+        assert main(job, [*options, "--checkpoint", str(tmp_path / "1")]) == 0
         assert my_sink.seen[2:] == []
-        job.CALL = "my_sink:fail"
+        job = replace(job, sink=Sink(call="my_sink:fail"))
         capsys.readouterr()
-        assert job.main([*options, "--checkpoint", str(tmp_path / "2")]) == 3
+        assert main(job, [*options, "--checkpoint", str(tmp_path / "2")]) == 3
         assert "error: the sink my_sink:fail failed in batch 0: no table" in capsys.readouterr().err
-        job.CALL = "my_sink:nothing"
-        assert job.main([*options, "--checkpoint", str(tmp_path / "3")]) == 2
+        job = replace(job, sink=Sink(call="my_sink:nothing"))
+        assert main(job, [*options, "--checkpoint", str(tmp_path / "3")]) == 2
         assert "error: the sink my_sink:nothing cannot be imported: " in capsys.readouterr().err
 
     def test_records_of_kafka(self, spark: Any, tmp_path: Path) -> None:
         """As far as that goes without a broker: what Kafka's columns become, and what becomes Kafka's columns."""
         source = {"format": "kafka", "options": {"subscribe": "s", "kafka.bootstrap.servers": "b:1"}}
-        job = kernel("SELECT S.a FROM S", one_stream(source))
+        job = job_of("SELECT S.a FROM S", one_stream(source))
         good, array = (f"X'{text.encode().hex()}'" for text in ('{"a":1,"ts":2}', "[]"))
         values = f"({good}), (X''), ({array}), (X'ff'), (NULL)"
         frame = spark.sql(f"SELECT *, 3 AS partition, 7L AS offset FROM VALUES {values} AS t(value)")
@@ -137,35 +161,36 @@ class TestOnSpark:
                 assert options == {"subscribe": "s", "kafka.bootstrap.servers": "b:1", "startingOffsets": "earliest"}
                 return self
 
-            def load(self) -> Any:
+            def load(self, path: str | None) -> Any:
                 return frame
 
-        rows = job.rows_of(Reader(), job.STREAMS[0], job.arguments([]), True).collect()
-        codes = [None, "not-json", "not-json", "not-utf8", "no-value"]
-        assert [row.reason and job.code_and_detail(row.reason)[0] for row in rows] == codes
-        assert [row.place.asDict() for row in rows] == [{"partition": 3, "offset": 7}] * 5
-        assert (rows[0].row.a, rows[0].row.ts) == (1, 2)
-        records = job.kafka_records(spark.sql("SELECT 1 AS a, CAST(NULL AS INT) AS b"), 7).collect()
+        (stream,) = job.streams
+        found = Decoder(stream).decode(raw_rows(Reader(), stream, Settings()).toArrow())
+        rejected = found.rejected.to_pylist()
+        assert [row["reason"] for row in rejected] == ["not-json", "not-json", "not-utf8", "no-value"]
+        assert [(row["partition"], row["offset"]) for row in rejected] == [(3, 7)] * 4
+        assert found.good.to_pylist() == [{"part": 0, "ts": 2, "a": 1}]
+        records = kafka_records(spark.sql("SELECT 1 AS a, CAST(NULL AS INT) AS b"), 7).collect()
         assert [json.loads(record.value) for record in records] == [{"a": 1, "b": None}]
-        bad = spark.createDataFrame([], job.BAD_ROW).columns
-        assert bad == [*job.QUARANTINED]
-        records_of_bad = job.kafka_records(spark.sql("SELECT 1 AS a, CAST(NULL AS INT) AS b"), 7, nulls=False)
+        bad = spark.createDataFrame([], BAD_ROW).columns
+        assert bad == [*FIELDS]
+        records_of_bad = kafka_records(spark.sql("SELECT 1 AS a, CAST(NULL AS INT) AS b"), 7, nulls=False)
         assert [json.loads(record.value) for record in records_of_bad.collect()] == [{"a": 1}]
         assert [(h.key, bytes(h.value)) for h in records[0].headers] == [("batch", b"7"), ("row", b"0")]
 
     def test_a_source_with_columns_of_its_own(self, spark: Any, tmp_path: Path) -> None:
         """Columns are found by name and cast; what cannot be cast is quarantined."""
-        job = kernel("SELECT S.a FROM S", one_stream({"format": "mine"}))
+        (stream,) = job_of("SELECT S.a FROM S", one_stream({"format": "mine"})).streams
         values = "('1', 2, 'x'), ('one', 3, 'y'), (NULL, 4, 'z'), ('5', NULL, 'z')"
-        frame = spark.sql(f"SELECT * FROM VALUES {values} AS t(A, ts, other)")
-        rows = job.own_columns(job.STREAMS[0], frame).collect()
-        assert [row.reason for row in rows] == [
-            None, "wrong-type: a is not a bigint", None, "no-timestamp: ts, the timestamp, is NULL"
-        ]  # fmt: skip
-        assert [tuple(row.row) for row in rows] == [(1, 2), (None, 3), (None, 4), (5, None)]
-        assert rows[1].raw.asDict() == {"A": "one", "ts": 3, "other": "y"}
-        with pytest.raises(job.JobError, match="S cannot be read: its source has no column a, only b, ts"):
-            job.own_columns(job.STREAMS[0], spark.sql("SELECT 1 AS b, 2 AS ts"))
+        found = Decoder(stream).decode(raw_rows(Given(spark, values, "A, ts, other"), stream, Settings()).toArrow())
+        assert found.good.to_pylist() == [{"part": 0, "ts": 2, "a": 1}, {"part": 0, "ts": 4, "a": None}]
+        told = [(row["detail"], json.loads(row["row"])) for row in found.rejected.to_pylist()]
+        assert told == [
+            ("a is not a bigint", {"A": "one", "ts": 3, "other": "y"}),
+            ("ts, the timestamp, is NULL", {"a": 5}),
+        ]
+        with pytest.raises(JobError, match="S cannot be read: its source has no column a, only b, ts"):
+            raw_rows(Given(spark, "(1, 2)", "b, ts"), stream, Settings())
 
     def test_sources_of_python_and_of_spark_by_their_options(self, spark: Any, tmp_path: Path) -> None:
         """A data source written in Python, and one of Spark's that is no file; restarts go on where they were."""
@@ -198,11 +223,11 @@ class TestOnSpark:
 
         spark.dataSource.register(Counting)
         options = {"rows": "25", "step": "10"}
-        job = kernel("SELECT S.a FROM S", one_stream({"format": "counting", "options": options}))
+        job = job_of("SELECT S.a FROM S", one_stream({"format": "counting", "options": options}))
         arguments = ["--output", str(tmp_path / "out"), "--checkpoint", str(tmp_path / "checkpoint")]
         rows = []
         for trigger in ("available", "available", "end"):
-            summary = job.run(spark, job.arguments([*arguments, "--trigger", trigger]), lambda event: None)
+            summary = run_with(spark, job, [*arguments, "--trigger", trigger], lambda event: None)
             rows.append(summary["rows"]["S"])
         assert (rows, summary["quarantined"]) == ([10, 20, 25], {"a is not a bigint": 5})
         found = [(row["a"], row["_ts"], row["_mult"]) for row in read(tmp_path / "out")]
@@ -210,9 +235,9 @@ class TestOnSpark:
         source = {"format": "rate-micro-batch", "options": {"rowsPerBatch": 10, "numPartitions": 1}}
         columns = {"value": "bigint", "timestamp": "timestamp"}
         catalog = {"streams": {"S": {"timestamp": "timestamp", "columns": columns, "source": source}}}
-        job = kernel("SELECT S.value FROM S WHERE S.value < 7", catalog)
+        job = job_of("SELECT S.value FROM S WHERE S.value < 7", catalog)
         arguments = ["--output", str(tmp_path / "rate"), "--checkpoint", str(tmp_path / "rates")]
-        summary = job.run(spark, job.arguments(arguments), lambda event: None)
+        summary = run_with(spark, job, arguments, lambda event: None)
         assert (summary["rows"], summary["quarantined"]) == ({"S": 10}, {})
         found = [(row["value"], row["_ts"]) for row in read(tmp_path / "rate")]
         assert found == [(n, "1970-01-01T00:00:00Z") for n in range(7)]
@@ -226,12 +251,15 @@ class TestOnSpark:
         for number, (source, message) in enumerate(
             [
                 ({"format": "parquet", "path": "S"}, "S cannot be read: its source has no column a, only b, ts"),
-                ({"format": "csv", "path": "T", "options": {"header": True}}, "Spark stopped the job: .*"),
+                (
+                    {"format": "csv", "path": "T", "options": {"header": True}},
+                    "S cannot be read: Encountered error while reading file .*1.csv",
+                ),
             ]
         ):
-            job = kernel("SELECT S.a FROM S", one_stream(source))
-            with pytest.raises(job.JobError, match=message) as caught:
-                job.run(spark, job.arguments([*options, str(tmp_path / f"{number}")]), lambda event: None)
+            job = job_of("SELECT S.a FROM S", one_stream(source))
+            with pytest.raises(JobError, match=message) as caught:
+                run_with(spark, job, [*options, str(tmp_path / f"{number}")], lambda event: None)
             assert caught.value.status == 3
         assert not (tmp_path / "out").exists()
 
@@ -246,13 +274,13 @@ class TestOnSpark:
 def test_triggers_that_cannot_be(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:
-    assert kernel("SELECT S.a FROM S", one_stream()).main(["--input", str(tmp_path), *arguments]) == 2
+    assert main(job_of("SELECT S.a FROM S", one_stream()), ["--input", str(tmp_path), *arguments]) == 2
     assert capsys.readouterr().err == f"error: {message}\n"
 
 
 def test_a_job_without_end_writes_no_file_at_its_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    job = kernel("SELECT S.a FROM S", one_stream(sinks={"q": {"format": "noop"}}))
-    assert job.main(["--trigger", "1 minute", "--output", str(tmp_path / "o")]) == 2
+    job = job_of("SELECT S.a FROM S", one_stream(sinks={"q": {"format": "noop"}}))
+    assert main(job, ["--trigger", "1 minute", "--output", str(tmp_path / "o")]) == 2
     assert "--output and --quarantine are written when the input ends, and it never does" in capsys.readouterr().err
 
 
@@ -261,8 +289,8 @@ def test_a_result_named_as_the_directories_of_its_files_is_refused() -> None:
 
     files = {"sinks": {"q": {"format": "csv", "path": "x"}}}
     with pytest.raises(NotExecutableError, match="its sink's files have a column Batch of their own"):
-        kernel("SELECT S.a AS Batch FROM S", one_stream(**files))
-    assert kernel("SELECT S.a AS Batch FROM S", one_stream())
+        job_of("SELECT S.a AS Batch FROM S", one_stream(**files))
+    assert job_of("SELECT S.a AS Batch FROM S", one_stream())
 
 
 @pytest.mark.parametrize(
@@ -277,15 +305,11 @@ def test_a_result_named_as_the_directories_of_its_files_is_refused() -> None:
     ],
 )  # fmt: skip
 def test_what_spark_says_in_one_line(text: str, said: str) -> None:
-    job: Any = kernel("SELECT S.a FROM S", one_stream())
-    assert job.in_one_line(RuntimeError(text)) == said
+    assert in_one_line(RuntimeError(text)) == said
 
 
 def test_a_cluster_needs_a_checkpoint_that_all_machines_reach() -> None:
-    job: Any = kernel("SELECT S.a FROM S", one_stream())
-
-    spark = SimpleNamespace(sparkContext=SimpleNamespace(master="yarn"))
-    check: Callable[..., None] = job.check_cluster
-    check(spark, job.arguments(["--checkpoint", "hdfs://x/y"]))
-    with pytest.raises(job.JobError, match=r"on a cluster \(yarn\) every machine must reach the checkpoint"):
-        check(spark, job.arguments(["--checkpoint", "/tmp/x"]))
+    spark: Any = SimpleNamespace(conf={"spark.master": "yarn"})
+    check_cluster(spark, Settings(checkpoint="hdfs://x/y"))
+    with pytest.raises(JobError, match=r"on a cluster \(yarn\) every machine must reach the checkpoint"):
+        check_cluster(spark, Settings(checkpoint="/tmp/x"))

@@ -27,10 +27,7 @@ import duckdb
 import pytest
 from synopsis_exec.test_submit import environment, spark_submit
 
-from streambound.analyzer.catalog import catalog_from_mapping
-from streambound.synopsis_exec.codegen import job_text
-from streambound.synopsis_exec.plan import make_plan
-from support.product import decided
+from support.jobs import compiled_of
 
 SERVERS = os.environ.get("STREAMBOUND_KAFKA", "")
 pytestmark = [
@@ -133,10 +130,7 @@ class Topics:
         }  # fmt: skip
         sink = {"format": "kafka", "options": {"kafka.bootstrap.servers": "${env:SERVERS}", "topic": "${env:TOPIC}"}}
         catalog: dict[str, Any] = {"streams": streams, "sinks": {"q": sink}}
-        file = folder / "job.py"
-        text = job_text(make_plan(decided(SQL, catalog), catalog_from_mapping(catalog)))
-        file.write_text(text, encoding="utf-8")
-        return str(file)
+        return str(compiled_of(SQL, catalog).write(folder))
 
     def check(self, folder: Path, topic: str, said: str) -> int:
         """Whether a topic has the query's results, and the summary all bad records; how many came again."""
@@ -191,11 +185,10 @@ def test_partitions_of_topics(topics: Topics, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("master", ["local[2]", "local-cluster[2,1,1024]"])
-def test_records_that_stay_on_the_executors(topics: Topics, tmp_path: Path, master: str) -> None:
+def test_records_on_a_cluster(topics: Topics, tmp_path: Path, master: str) -> None:
     out = f"spread-{uuid.uuid4().hex}"
     job = topics.job(tmp_path, RECORDS // 2)
-    more = ["--driver-rows", "0"]
-    process = submitted(tmp_path, job, *options(tmp_path), *more, master=master, SERVERS=SERVERS, TOPIC=out)
+    process = submitted(tmp_path, job, *options(tmp_path), master=master, SERVERS=SERVERS, TOPIC=out)
     assert topics.check(tmp_path, out, finished(process)) == 0
 
 

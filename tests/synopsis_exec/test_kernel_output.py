@@ -8,18 +8,17 @@ from typing import Any
 from test_corpus import ANSWERED
 
 from streambound.analyzer.catalog import catalog_from_mapping
-from streambound.synopsis_exec.codegen import job_text
+from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.kernel_output import kernel_output
 from streambound.synopsis_exec.plan import make_plan
 from support.encoding import encode_rows, multiset
-from support.kernel import loaded
 from support.product import decided
 
 
 def _output(sql: str, catalog: dict[str, Any], rows: dict[str, Any]) -> list[dict[str, Any]]:
     plan = make_plan(decided(sql, catalog), catalog_from_mapping(catalog))
     encoded = encode_rows(catalog, {item.name: rows.get(item.name, []) for item in plan.inputs})
-    lines = kernel_output(plan, loaded(job_text(plan)), encoded).splitlines()
+    lines = kernel_output(plan, job_spec(plan), encoded).splitlines()
     return [json.loads(line) for line in lines]
 
 

@@ -16,12 +16,8 @@ from typing import Any
 import duckdb
 import pytest
 
-from streambound.analyzer.catalog import catalog_from_mapping
-from streambound.synopsis_exec.codegen import job_text
-from streambound.synopsis_exec.plan import make_plan
-from streambound.synopsis_exec.simulate import load_kernel, replay
-from support.jobs import read, write
-from support.product import decided
+from streambound.synopsis_exec.simulate import replay
+from support.jobs import compiled_of, read, write
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -50,8 +46,8 @@ def prepare(folder: Path, sink: dict[str, Any]) -> Counter[str]:
     """Input of some batches with bad rows, the job, and the results that it must have."""
     dice = random.Random(7)
     catalog = declared(sink)
-    text = job_text(make_plan(decided(SQL, catalog), catalog_from_mapping(catalog)))
-    (folder / "job.py").write_text(text, encoding="utf-8")
+    compiled = compiled_of(SQL, catalog)
+    compiled.write(folder)
     (folder / "sink.py").write_text(SINK)
     relation = [{"a": a, "name": f"n{a}"} for a in range(4)]
     write(folder / "in" / "R.jsonl", *relation, "bad")
@@ -63,7 +59,7 @@ def prepare(folder: Path, sink: dict[str, Any]) -> Counter[str]:
             rows += part
     results = [
         json.dumps({**row, "_ts": step.timestamp, "_mult": n}, sort_keys=True)
-        for step in replay(load_kernel(text), {"R": relation}, streams)
+        for step in replay(compiled.job, {"R": relation}, streams)
         for row, n in step.results
     ]
     assert len(results) > 100
@@ -74,6 +70,7 @@ def started(folder: Path, point: str, batch: int, *more: str) -> subprocess.Pope
     """The job as a process group of its own."""
     job = [sys.executable, str(ROOT / "tests" / "support" / "killed_job.py"), str(folder / "job.py"), point, str(batch)]
     options = ["--input", "in", "--base", ".", "--output", "out.jsonl", "--quarantine", "bad.jsonl"]
+    options += ["--files-per-batch", "1"]
     command = [*job, *options, "--checkpoint", "checkpoint", "--report", "json", *more]
     environment = {**os.environ, "PYSPARK_PYTHON": sys.executable}
     return subprocess.Popen(
@@ -98,17 +95,12 @@ def check_output(folder: Path, expected: Counter[str], summary: dict[str, Any]) 
 
 
 def test_a_job_killed_at_every_step_of_a_batch(tmp_path: Path) -> None:
-    """One job, killed seven times: at each step of a batch, and at the end, with a function as a sink.
-
-    Batches are folded while Spark goes on, and the first is made up in vain; those of the next test are not.
-    """
+    """One job, killed six times: at each step of a batch, and at the end, with a function as a sink."""
     expected = prepare(tmp_path, {"call": "sink:write"})
     steps = (
-        ("when Spark has committed", 0),
         ("before the state is saved", 0),
         ("when the state is saved", 2),
         ("amid the results", 3),
-        ("when it is begun", 4),
         ("amid the sink", 5),
         ("after the last batch is handed over", BATCHES),
         ("never", -1),
@@ -120,25 +112,6 @@ def test_a_job_killed_at_every_step_of_a_batch(tmp_path: Path) -> None:
         assert (tmp_path / "out.jsonl").exists() == (point == "never")
     check_output(tmp_path, expected, json.loads(output.splitlines()[-1]))
     assert lines([row for file in (tmp_path / "sent").glob("*.jsonl") for row in read(file)]) == expected
-
-
-def test_a_job_on_the_executors_killed_amid_their_files(tmp_path: Path) -> None:
-    """All batches in ranges of time, of which results are in files; the last run fetches what no run has cut."""
-    expected = prepare(tmp_path, {"call": "sink:write"})
-    steps = (
-        ("amid the ranges", 1, 0),
-        ("before the state is saved", 2, 0),
-        ("when the state is saved", 3, 0),
-        ("never", -1, 10**9),
-    )
-    for point, batch, rows in steps:
-        done = started(tmp_path, point, batch, "--driver-rows", str(rows))
-        output, _ = done.communicate(timeout=550)
-        assert done.returncode == (0 if point == "never" else -signal.SIGKILL), (point, output)
-    check_output(tmp_path, expected, json.loads(output.splitlines()[-1]))
-    assert lines([row for file in (tmp_path / "sent").glob("*.jsonl") for row in read(file)]) == expected
-    kept = {file.name: file.is_dir() for file in (tmp_path / "checkpoint" / "results").glob("0*")}
-    assert [kept[f"{number:09d}.jsonl"] for number in range(5)] == [True, True, True, True, False]
 
 
 def test_a_job_killed_at_random_moments(tmp_path: Path) -> None:

@@ -16,13 +16,13 @@ from streambound.criteria.verdict import Decision
 from streambound.criteria.vocabulary import Verdict
 from streambound.recheck.conditions import Conditions
 from streambound.recheck.distances import ContradictionError
-from streambound.synopsis_exec.codegen import job_text
+from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.matches import never_joins
 from streambound.synopsis_exec.micro_batches import Rows
 from streambound.synopsis_exec.plan import make_plan
 from streambound.synopsis_exec.plan_ir import Plan
 from streambound.synopsis_exec.recorded import read_row
-from streambound.synopsis_exec.simulate import load_kernel, replay
+from streambound.synopsis_exec.simulate import replay
 from streambound.synopsis_exec.verify import generated
 from support.choices import Choices
 from support.extremal_queries import make_extremal_query
@@ -124,7 +124,7 @@ def test_entries_are_dropped_where_windows_pass() -> None:
         plan = found[1]
         rows = _encoded(plan, generated(plan, seed))
         relations = {item.name: rows[item.name] for item in plan.relations}
-        steps = list(replay(load_kernel(job_text(plan)), relations, {s.name: rows[s.name] for s in plan.streams}))
+        steps = list(replay(job_spec(plan), relations, {s.name: rows[s.name] for s in plan.streams}))
         for branch in plan.branches:
             for table in branch.tables:
                 if not any(age.expires is not None for age in table.ages):
@@ -148,7 +148,7 @@ def test_rows_repeat_lack_values_and_meet_several_times(seed: int) -> None:
     assert max(lines.values()) > 1
     assert any(value is None for mine in rows.values() for row in mine for value in row.values())
     relations = {item.name: rows[item.name] for item in plan.relations}
-    steps = list(replay(load_kernel(job_text(plan)), relations, {s.name: rows[s.name] for s in plan.streams}))
+    steps = list(replay(job_spec(plan), relations, {s.name: rows[s.name] for s in plan.streams}))
     assert max(len(step.results) for step in steps) > 1
 
 

@@ -12,8 +12,8 @@ from synopsis_exec.test_feeds import W1, W1_SQL, plan_of
 
 from streambound.analyzer.errors import StreamboundError
 from streambound.synopsis_exec import memory
-from streambound.synopsis_exec.codegen import job_text
 from streambound.synopsis_exec.feeds import adversarial_feed, random_feed
+from streambound.synopsis_exec.job_file import compiled
 from streambound.synopsis_exec.measuring import spark_state
 from streambound.synopsis_exec.memory import Load, Measurement, measure, sizes
 from streambound.synopsis_exec.native_join import native_join, reads_streams
@@ -49,7 +49,7 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Measurement]:
         monkeypatch.setattr(memory, "_watch", watch)
         monkeypatch.setattr(memory, "check_spark", lambda: None)
         plan = plan_of(sql, W1)
-        return measure(plan, job_text(plan), lowered(sql, W1), random_feed(plan, 0), "random", LOAD)
+        return measure(compiled(plan), lowered(sql, W1), random_feed(plan, 0), "random", LOAD)
 
     return call
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -12,11 +12,11 @@ from synopsis_exec.test_feeds import plan_of
 from synopsis_exec.test_verify_on_spark import FIGURE, FIGURE_CATALOG, _toml
 
 from streambound import cli
-from streambound.synopsis_exec import codegen
+from streambound.synopsis_exec import job_file
+from streambound.synopsis_exec.job_file import CompiledJob, compiled
+from streambound.synopsis_exec.plan_ir import Plan
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
-
-RIGHT = codegen.job_text
 
 
 @pytest.fixture
@@ -53,13 +53,13 @@ def test_a_job_that_keeps_to_its_bound_beside_sparks_own_join(place: Path) -> No
 
 @pytest.mark.parametrize("wrong", ["its limit is lower", "it keeps more than it should"])
 def test_a_job_with_more_entries_than_its_bound(place: Path, monkeypatch: pytest.MonkeyPatch, wrong: str) -> None:
-    def lower(plan: Any) -> str:
-        text = RIGHT(plan)
-        assert text.count("                4,  # {T, U}\n") == 1
-        return text.replace("                4,  # {T, U}\n", "                2,  # {T, U}\n")
+    def lower(plan: Plan) -> CompiledJob:
+        job = compiled(plan).job
+        return CompiledJob(plan, replace(job, plan=replace(job.plan, bound=3)))
 
-    wider = RIGHT(plan_of(FIGURE.replace("T.B < 5", "T.B < 7"), FIGURE_CATALOG))
-    monkeypatch.setattr(codegen, "job_text", lower if wrong.endswith("lower") else lambda plan: wider)
+    wider = compiled(plan_of(FIGURE.replace("T.B < 5", "T.B < 7"), FIGURE_CATALOG)).job
+    other = lower if wrong.endswith("lower") else lambda plan: CompiledJob(plan, wider)
+    monkeypatch.setattr(job_file, "compiled", other)
     result = _memory("--tuples", "300", "--batches", "2", "--native-tuples", "0")
     assert result.exit_code == 1, result.output
     said = {

@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streambound.synopsis_exec.job import ordered
-from streambound.synopsis_exec.job.ordered import order_of
+from streambound_runtime.operators import ordered
+from streambound_runtime.operators.ordered import order_of
 
 NUMBERS = st.one_of(
     st.integers(-5, 5), st.integers(-(2**17), 2**17), st.integers(0, 2**40), st.integers(-(2**63), 2**63 - 1)

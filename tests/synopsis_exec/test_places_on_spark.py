@@ -1,4 +1,4 @@
-"""Where quarantined rows were read: every way of reading a batch says the same, and it is true."""
+"""Where quarantined rows were read, and whether that is true."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from support.jobs import kernel, read, run
+from support.jobs import job_of, read, run, run_with
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 SQL = "SELECT S.a, T.a AS b FROM S, T WHERE S.ts > T.ts AND S.a = T.a AND S.a BETWEEN 0 AND 3"
@@ -33,25 +33,21 @@ def streams(folder: Path, ending: bytes) -> None:
             (folder / name / f"p {number}%20#ü.jsonl").write_bytes(ending.join(rows) + ending)
 
 
-WAYS: dict[str, tuple[list[str], bool]] = {
-    "the driver": ([], True),
-    "Spark": ([], False),
-    "executors": (["--driver-rows", "0"], True),
-    "one batch": (["--files-per-batch", "3"], True),
+WAYS: dict[str, list[str]] = {
+    "a batch a file": ["--files-per-batch", "1"],
+    "one batch": ["--files-per-batch", "3"],
 }
 
 
 @pytest.mark.parametrize("ending", [b"\n", b"\r\n"])
-def test_every_bad_line_is_named(spark: Any, tmp_path: Path, ending: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_bad_line_is_named(spark: Any, tmp_path: Path, ending: bytes) -> None:
     streams(tmp_path / "in", ending)
     for name in "ST":
         for number, file in enumerate(sorted((tmp_path / "in" / name).iterdir())):
             os.utime(file, (1_600_000_000 + number,) * 2)
     found = {}
-    for way, (options, near) in WAYS.items():
-        job = kernel(SQL, {"streams": STREAMS})
-        if not near:
-            job.paths_near = lambda arrived: None
+    for way, options in WAYS.items():
+        job = job_of(SQL, {"streams": STREAMS})
         folders = [f"--{name}={tmp_path / way / name}" for name in ("checkpoint", "output", "quarantine")]
         (tmp_path / way).mkdir()
         run(spark, job, tmp_path, *folders, *options)
@@ -63,10 +59,9 @@ def test_every_bad_line_is_named(spark: Any, tmp_path: Path, ending: bytes, monk
         places = Counter((row["file"], row["line"]) for row in bad)
         assert set(places.values()) == {1}, way
         found[way] = {(row["file"], row["line"]): (row["reason"], row["batch"], plain(row["row"])) for row in bad}
-    assert found["the driver"] == found["Spark"] == found["executors"]
-    assert {batch for _, batch, _ in found["the driver"].values()} == {0, 1, 2}
+    assert {batch for _, batch, _ in found["a batch a file"].values()} == {0, 1, 2}
     assert {batch for _, batch, _ in found["one batch"].values()} == {0}
-    codes = {code for code, _, _ in found["the driver"].values()}
+    codes = {code for code, _, _ in found["a batch a file"].values()}
     assert codes == {
         "not-json", "outside-domain", "not-utf8", "missing-column", "wrong-type", "late", "max-per-timestamp",
     }  # fmt: skip
@@ -79,7 +74,7 @@ def plain(text: str) -> str:
 
 def test_bad_rows_of_a_relation_have_a_line_and_no_batch(spark: Any, tmp_path: Path) -> None:
     relation = {"R": {"columns": {"a": "bigint"}}}
-    job = kernel("SELECT T.a FROM T, R WHERE T.a = R.a", {"streams": {"T": STREAMS["T"]}, "relations": relation})
+    job = job_of("SELECT T.a FROM T, R WHERE T.a = R.a", {"streams": {"T": STREAMS["T"]}, "relations": relation})
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "T.jsonl").write_text('{"a": 1, "ts": 0}\n')
     (tmp_path / "in" / "R.jsonl").write_text('{"a": 1}\n\nnope\n{"a": "x"}\n')
@@ -92,9 +87,8 @@ def test_bad_rows_of_a_relation_have_a_line_and_no_batch(spark: Any, tmp_path: P
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("near", [True, False])
 @pytest.mark.parametrize("form", ["parquet", "csv", "json"])
-def test_files_with_columns_name_the_file(spark: Any, tmp_path: Path, form: str, near: bool) -> None:
+def test_files_with_columns_name_the_file(spark: Any, tmp_path: Path, form: str) -> None:
     """And lines of compressed JSON their numbers."""
     folder = tmp_path / "data of S"
     for number in range(2):
@@ -105,11 +99,9 @@ def test_files_with_columns_name_the_file(spark: Any, tmp_path: Path, form: str,
         )
     source = {"format": form, "path": str(folder)}
     stream = {"timestamp": "ts", "columns": COLUMNS, "domain": {"a": [0, 9]}, "source": source}
-    job = kernel("SELECT S.a FROM S", {"streams": {"S": stream}})
-    if not near:
-        job.paths_near = lambda arrived: None
+    job = job_of("SELECT S.a FROM S", {"streams": {"S": stream}})
     files = [f"--{name}={tmp_path / name}" for name in ("checkpoint", "output", "quarantine")]
-    job.run(spark, job.arguments(files), lambda event: None)
+    run_with(spark, job, files, lambda event: None)
     bad = read(tmp_path / "quarantine")
     assert len(bad) == len({row["file"] for row in bad}) == 2
     for row in bad:

@@ -46,7 +46,7 @@ def test_one_table_holds_all_sets(number: int) -> None:
     names = [f"s{i}" for i in range(number)]
     plan = planned(_many_newer(number))
     assert f"M = {2**number - 1}" in plan
-    assert [line.split()[0] for line in plan.splitlines() if "a subset, or results" in line] == ["T", *names]
+    assert plan.count("Member(") == len(["T", *names])
     assert "one table holds the matches of all sets of streams" in plan
 
 

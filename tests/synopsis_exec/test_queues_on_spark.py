@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from support.jobs import kernel, read
+from streambound_runtime.reading.sources import PLACES
+from support.jobs import job_of, read, run_with
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 SQL = "SELECT S.a, T.b FROM S, T WHERE S.a = T.a AND S.ts > T.ts AND S.a BETWEEN 0 AND 3 AND T.b BETWEEN 0 AND 2"
@@ -25,7 +26,7 @@ def record(topic: str, number: int) -> bytes | None:
     return odd.get(number % 40, json.dumps(row).encode() + b"\n" * dice.randrange(2))
 
 
-def ran(spark: Any, folder: Path, as_lines: bool) -> tuple[list[Any], str, list[str]]:
+def ran(spark: Any, folder: Path) -> tuple[list[Any], str, list[str]]:
     """The reports of a job that is started again for each batch, what it found, and what it put aside."""
     streams = {
         name: {
@@ -35,21 +36,11 @@ def ran(spark: Any, folder: Path, as_lines: bool) -> tuple[list[Any], str, list[
         }
         for name in "ST"
     }
-    job = kernel(SQL, {"streams": streams})
-    if as_lines:  # as after a batch of one row; each run has one batch, and of the first nothing is known
-        job.Reader.rows, job.SpreadJob.seen = 1, (1, None)
-    read, taken = job.Reader.read, list[bool]()
-
-    def counted(self: Any, arrived: Any) -> Any:
-        taken.append(True)
-        return read(self, arrived)
-
-    job.Reader.read = counted
+    job = job_of(SQL, {"streams": streams})
     files = [f"--{name}={folder / name}" for name in ("output", "quarantine", "checkpoint")]
     reports: list[dict[str, Any]] = []
     for trigger in (*["available"] * (STEPS - 1), "end"):
-        job.run(spark, job.arguments([*files, "--trigger", trigger]), reports.append)
-    assert len(taken) == (STEPS if as_lines else 0)
+        run_with(spark, job, [*files, "--trigger", trigger], reports.append)
     bad = sorted((folder / "quarantine").read_text(encoding="utf-8").splitlines())
     return reports, (folder / "output").read_text(encoding="utf-8"), bad
 
@@ -92,11 +83,8 @@ def register(spark: Any) -> None:
 
 
 def test_records_of_a_queue(spark: Any, tmp_path: Path) -> None:
-    """Whoever parses them, Spark or the driver."""
     register(spark)
-    lines, by_spark = (ran(spark, tmp_path / str(as_lines), as_lines) for as_lines in (True, False))
-    assert lines == by_spark
-    reports, output, bad = lines
+    reports, output, bad = ran(spark, tmp_path)
     assert len(output.splitlines()) > 100
     assert reports[-1]["rows"] == {"S": STEP * STEPS, "T": STEP * STEPS}
     each = 2 * STEP * STEPS // 40
@@ -119,10 +107,10 @@ def test_what_a_queue_knows_of_its_records(spark: Any, tmp_path: Path) -> None:
             "metadata": {"a": "KEY", "ts": "offset", "tiny": "offset"},
         },
     }  # fmt: skip
-    job = kernel("SELECT S.a, S.tiny FROM S", {"streams": {"S": stream}})
+    job = job_of("SELECT S.a, S.tiny FROM S", {"streams": {"S": stream}})
     files = [f"--{name}={tmp_path / name}" for name in ("output", "quarantine", "checkpoint")]
     for trigger in (*["available"] * (STEPS - 1), "end"):  # each run has one batch
-        summary = job.run(spark, job.arguments([*files, "--trigger", trigger]), lambda event: None)
+        summary = run_with(spark, job, [*files, "--trigger", trigger], lambda event: None)
     reasons, results = Counter[str](), []
     for number in range(STEP * STEPS):
         name, value = key(number), record("S", number)
@@ -153,22 +141,19 @@ def test_what_a_queue_knows_of_its_records(spark: Any, tmp_path: Path) -> None:
     } in bad  # fmt: skip
 
 
-@pytest.mark.parametrize("as_lines", [True, False])
-def test_records_of_a_queue_have_their_offset(spark: Any, tmp_path: Path, as_lines: bool) -> None:
+def test_records_of_a_queue_have_their_offset(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As Kafka's have partition and offset."""
     register(spark)
     source = {"format": "queue", "payload": "value", "options": {"topic": "S"}}
-    job = kernel(
+    job = job_of(
         "SELECT S.a FROM S",
         {"streams": {"S": {"timestamp": "ts", "columns": {"a": "bigint", "ts": "bigint"}, "source": source}}},
     )
-    assert job.PLACED["kafka"] == ("partition", "offset")
-    job.PLACED["queue"] = ("offset",)
-    if as_lines:
-        job.Reader.rows, job.Batches.seen = 1, (1, None)
+    assert PLACES["kafka"] == ("partition", "offset")
+    monkeypatch.setitem(PLACES, "queue", ("offset",))
     files = [f"--{name}={tmp_path / name}" for name in ("checkpoint", "output", "quarantine")]
     for trigger in ("available", "available", "end"):
-        job.run(spark, job.arguments([*files, "--trigger", trigger]), lambda event: None)
+        run_with(spark, job, [*files, "--trigger", trigger], lambda event: None)
     bad = read(tmp_path / "quarantine")
     assert [row["batch"] for row in bad] == [row["offset"] // STEP for row in bad]
     assert len(bad) == 5 * STEPS * STEP // 40

@@ -7,15 +7,16 @@ import signal
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
-from synopsis_exec.test_codegen import FIGURE2, figure2_job
 
 from streambound.analyzer.errors import InputError, RuntimeLimitError, StreamboundError, UsageError
 from streambound.synopsis_exec import runner
 from streambound.synopsis_exec.java import JavaError
+from streambound.synopsis_exec.job_file import CompiledJob
 from support.full_disk import full_disk
+from support.jobs import FIGURE2, figure2
 
 SUMMARY = (
     '{"summary": "q", "rows": {"S": 2}, "quarantined": {"late": 1}, "results": 3, "peak": 4, "limit": 5, '
@@ -24,13 +25,26 @@ SUMMARY = (
 Run = Callable[..., runner.RunSummary]
 
 
+class Script:
+    """A text that stands for a compiled job."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def write(self, folder: Path) -> Path:
+        (folder / "job.py").write_text(self.text, encoding="utf-8")
+        return folder / "job.py"
+
+
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     """Run a text as if it were a job, with Java and pyspark taken for granted."""
     monkeypatch.setattr(runner, "check_spark", lambda: None)
 
     def call(text: str, **more: Any) -> runner.RunSummary:
-        return runner.run_query(text, None, tmp_path / "out.jsonl", tmp_path / "bad.jsonl", **more)
+        return runner.run_query(
+            cast(CompiledJob, Script(text)), None, tmp_path / "out.jsonl", tmp_path / "bad.jsonl", **more
+        )
 
     return call
 
@@ -179,7 +193,7 @@ def test_unusable_input(tmp_path: Path, files: dict[str, bytes] | None, message:
         for name, content in files.items():
             (folder / name).write_bytes(content)
     with pytest.raises(InputError) as caught:
-        runner.check_input(figure2_job(), folder)
+        runner.check_input(figure2().job, folder)
     assert message in caught.value.message
     assert remedy in caught.value.remedy
     assert str(folder) in caught.value.file
@@ -189,17 +203,17 @@ def test_unusable_input(tmp_path: Path, files: dict[str, bytes] | None, message:
 def test_a_file_of_json_with_a_bad_row_is_not_binary(tmp_path: Path, first: bytes) -> None:
     for name in ("S", "T", "U"):
         (tmp_path / f"{name}.jsonl").write_bytes(first)
-    runner.check_input(figure2_job(), tmp_path)
+    runner.check_input(figure2().job, tmp_path)
 
 
 def test_a_file_as_input_directory(tmp_path: Path) -> None:
     (tmp_path / "in").write_text("")
     with pytest.raises(InputError, match="must be a directory"):
-        runner.check_input(figure2_job(), tmp_path / "in")
+        runner.check_input(figure2().job, tmp_path / "in")
 
 
 def test_usable_input() -> None:
-    runner.check_input(figure2_job(), FIGURE2 / "data")
+    runner.check_input(figure2().job, FIGURE2 / "data")
 
 
 def test_no_java_is_said_before_anything_starts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -208,14 +222,14 @@ def test_no_java_is_said_before_anything_starts(monkeypatch: pytest.MonkeyPatch,
 
     monkeypatch.setattr(runner, "require_java", missing)
     with pytest.raises(UsageError, match="Java 17") as caught:
-        runner.run_query("raise SystemExit", FIGURE2 / "data", tmp_path / "out")
+        runner.run_query(cast(CompiledJob, Script("raise SystemExit")), FIGURE2 / "data", tmp_path / "out")
     assert caught.value.remedy == "install it"
 
 
 def test_no_pyspark_is_said_before_anything_starts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(UsageError, match="needs pyspark") as caught:
-        runner.run_query("raise SystemExit", FIGURE2 / "data", tmp_path / "out")
+        runner.run_query(cast(CompiledJob, Script("raise SystemExit")), FIGURE2 / "data", tmp_path / "out")
     assert "streambound[spark]" in caught.value.remedy
 
 
@@ -227,5 +241,5 @@ def test_results_that_cannot_be_written_are_said_before_anything_runs(run: Run, 
     (tmp_path / "file").write_text("")
     for missing in ("file", "mistyped"):
         with pytest.raises(UsageError, match=f"there is no directory .*{missing}"):
-            runner.run_query("raise SystemExit(9)", None, tmp_path / missing / "out.jsonl")
+            runner.run_query(cast(CompiledJob, Script("raise SystemExit(9)")), None, tmp_path / missing / "out.jsonl")
     assert not (tmp_path / "mistyped").exists()

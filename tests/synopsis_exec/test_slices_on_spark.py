@@ -1,80 +1,108 @@
-"""Large batches that the driver folds a slice of time after the other: the same files and reports as of whole ones."""
+"""Large batches are closed a slice of time after the other, and in batches of any size: the same results."""
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 from typing import Any
 
 import pytest
-from synopsis_exec.test_executors_on_spark import CATALOG, COUNTS, WINDOWS, arrived, ran
 
-from support.jobs import kernel
+from streambound_runtime import driver
+from streambound_runtime.spec import Job
+from support.jobs import job_of, run_with, write
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
-LEAST = "SELECT DISTINCT T.a FROM S, T WHERE T.ts > S.ts AND T.b > S.b"
-"""It keeps the least text, which only the kernel of rows does."""
-AGES = "SELECT S.b FROM S, T WHERE S.ts >= T.ts + 3 AND S.b = T.b AND T.b IN ('x', 'y')"
-"""It tells timestamps apart without end."""
+COLUMNS = {"a": "bigint", "b": "string", "ts": "bigint"}
+CATALOG: dict[str, Any] = {
+    "streams": {
+        "S": {"timestamp": "ts", "columns": COLUMNS, "lateness": 6, "max_per_timestamp": 4},
+        "T": {"timestamp": "ts", "columns": COLUMNS, "domain": {"a": [0, 5]}},
+    },
+    "relations": {"R": {"columns": {"a": "bigint", "name": "string"}, "rows": 9}},
+}
+QUERIES = {
+    "counts": "SELECT S.b, R.name FROM S, T, R WHERE S.ts > T.ts AND S.a >= T.a AND T.a = R.a",
+    "windows of a set": (
+        "SELECT DISTINCT S.a FROM S, T WHERE S.ts >= T.ts AND S.ts <= T.ts + 3 AND S.b = T.b AND S.a BETWEEN 0 AND 9"
+    ),
+    "least text": "SELECT DISTINCT T.a FROM S, T WHERE T.ts > S.ts AND T.b > S.b",  # only the interpreter keeps it
+    "timestamps": "SELECT S.b FROM S, T WHERE S.ts >= T.ts + 3 AND S.b = T.b AND T.b IN ('x', 'y')",
+}
 
 
-@pytest.mark.parametrize(
-    ("sql", "ranges"),
-    [(LEAST, False), (AGES, False), (COUNTS, True), (WINDOWS, True)],
-    ids=["least text", "timestamps", "counts", "windows of a set"],
-)
-def test_slices_of_a_large_batch_are_the_batch(spark: Any, tmp_path: Path, sql: str, ranges: bool) -> None:
-    """Also of queries that executors could fold, where a batch cannot be cut for them."""
+def arrived(folder: Path) -> None:
+    """Three batches, of which some rows are late, too many, outside their domain or not JSON."""
+    dice = random.Random(3)
+    write(folder / "R.jsonl", *({"a": a, "name": f"n{a}"} for a in range(6)))
+    for name in "ST":
+        for number in range(3):
+            rows = [
+                {
+                    "a": dice.randrange(7),
+                    "b": dice.choice(["x", "y", "é", None]),
+                    "ts": 40 * number + dice.randrange(40),
+                }
+                for _ in range(90)
+            ]
+            late = [{"a": 1, "b": "x", "ts": 3}, "no JSON", {"a": 2, "b": "y"}]
+            write(folder / name / f"{number}.jsonl", *rows, *late, modified=1_600_000_000 + number)
+
+
+def ran(spark: Any, job: Job, folder: Path) -> tuple[str, list[str], list[dict[str, Any]]]:
+    folder.mkdir(exist_ok=True)
+    reports: list[dict[str, Any]] = []
+    files = {"--output": folder / "out", "--quarantine": folder / "bad", "--checkpoint": folder / "checkpoint"}
+    options = [part for name, file in files.items() for part in (name, str(file))]
+    where = ["--input", str(folder.parent / "in"), "--files-per-batch", "1"]
+    run_with(spark, job, [*where, *options], reports.append)
+    bad = sorted((folder / "bad").read_text(encoding="utf-8").splitlines())
+    return (folder / "out").read_text(encoding="utf-8"), bad, reports
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_slices_of_a_batch_are_the_batch(
+    spark: Any, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     arrived(tmp_path / "in")
-    job = kernel(sql, CATALOG)
-    whole = ran(spark, job, tmp_path / "whole", 10**9)
-    assert job.Batches is (job.SpreadJob if ranges else job.LargeJob)
-    job.SLICE, sizes, fetch = 10, [], job.LargeJob.fetch
+    job = job_of(QUERIES[name], CATALOG)
+    whole = ran(spark, job, tmp_path / "whole")
+    sizes: list[int] = []
+    operator = driver.OPERATORS[job.plan.kernel]
+    step = operator.step
 
-    def noted(self: Any, rows: Any) -> None:
-        before = self.pending.num_rows
-        fetch(self, rows)
-        sizes.append(self.pending.num_rows - before)
+    def noted(self: Any, deltas: Any) -> Any:
+        sizes.append(sum(delta.size for delta in deltas.values()))
+        return step(self, deltas)
 
-    job.LargeJob.fetch = noted
-    if ranges:
-        job.SpreadJob.divide = lambda self, left, complete: []
-    assert ran(spark, job, tmp_path / "slices", 0) == whole
+    monkeypatch.setattr(operator, "step", noted)
+    monkeypatch.setitem(driver.AT_ONCE, job.plan.kernel, 10)
+    assert ran(spark, job, tmp_path / "slices") == whole
     assert len(sizes) > 20
     assert max(sizes) < 60
     assert len(whole[0].splitlines()) > 1
     assert whole[2][-1]["quarantined"]["not a JSON object"] == 6
-    assert ("more than max_per_timestamp = 4 rows" in whole[2][-1]["quarantined"]) == (sql != AGES)
-    assert not spark.sparkContext._jsc.sc().getPersistentRDDs().size()
+    assert ("more than max_per_timestamp = 4 rows" in whole[2][-1]["quarantined"]) == (name != "timestamps")
 
 
-def test_rows_that_the_kernel_takes_one_by_one(spark: Any, tmp_path: Path) -> None:
-    """Few of them are dictionaries at a time."""
+def test_a_batch_that_fails_between_slices_is_done_again(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     arrived(tmp_path / "in")
-    job = kernel(LEAST, CATALOG)
-    assert job.Kernel is job.RowWise
-    whole = ran(spark, job, tmp_path / "whole", 10**9)
-    job.AT_ONCE, sizes, row_dicts = 7, [], job.row_dicts
-    job.row_dicts = lambda rows: (sizes.append(len(rows.time)), row_dicts(rows))[1]
-    assert ran(spark, job, tmp_path / "few", 10**9) == whole
-    assert len(sizes) > 40
-    assert max(sizes) < 20
+    job = job_of(QUERIES["least text"], CATALOG)
+    whole = ran(spark, job, tmp_path / "whole")
+    monkeypatch.setitem(driver.AT_ONCE, "rows", 10)
+    step, calls = driver.OPERATORS["rows"].step, list[int]()
 
-
-def test_a_batch_that_fails_between_slices_is_done_again(spark: Any, tmp_path: Path) -> None:
-    arrived(tmp_path / "in")
-    job = kernel(LEAST, CATALOG)
-    whole = ran(spark, job, tmp_path / "whole", 10**9)
-    job.SLICE, calls, fetch = 10, [], job.LargeJob.fetch
-
-    def failing(self: Any, rows: Any) -> None:
+    def failing(self: Any, deltas: Any) -> Any:
         calls.append(1)
         if len(calls) == 12:
             raise RuntimeError("the machine is gone")
-        fetch(self, rows)
+        return step(self, deltas)
 
-    job.LargeJob.fetch = failing
-    with pytest.raises(RuntimeError, match="the machine is gone"):
-        ran(spark, job, tmp_path / "slices", 0)
-    output, bad, reports = ran(spark, job, tmp_path / "slices", 0)
+    with monkeypatch.context() as patch, pytest.raises(RuntimeError, match="the machine is gone"):
+        patch.setattr(driver.OPERATORS["rows"], "step", failing)
+        ran(spark, job, tmp_path / "slices")
+    output, bad, reports = ran(spark, job, tmp_path / "slices")
     assert (output, bad, reports[-1]) == (*whole[:2], whole[2][-1])

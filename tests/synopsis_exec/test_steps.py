@@ -10,7 +10,7 @@ import pytest
 
 from streambound.analyzer.catalog import catalog_from_mapping
 from streambound.analyzer.errors import InputError, RuntimeLimitError, UsageError
-from streambound.synopsis_exec.codegen import job_text
+from streambound.synopsis_exec.job_file import compiled
 from streambound.synopsis_exec.plan import make_plan
 from streambound.synopsis_exec.plan_ir import Plan
 from streambound.synopsis_exec.recorded import read_rows, recorded_rows
@@ -46,7 +46,7 @@ def test_steps(tmp_path: Path) -> None:
     (tmp_path / "T").mkdir()
     (tmp_path / "T" / "1.jsonl").write_text('{"k": "x", "at": "2024-01-01"}\n\n{"k": "x", "at": "2024-01-01"}\n')
     plan = make_plan(decided(SQL, CATALOG), catalog_from_mapping(CATALOG))
-    assert steps_text(job_text(plan), plan, tmp_path) == (
+    assert steps_text(compiled(plan), tmp_path) == (
         "s_n^T + s_p^T: the number of tuples of T per T.k; at most 3\n"
         "timestamp 2024-01-01 00:00:00: S(NULL) T('x') T('x')\n"
         "  s_n^T = {('x')×2}\n"
@@ -63,7 +63,7 @@ def test_a_table_with_timestamps_is_shown_whole(tmp_path: Path) -> None:
     (tmp_path / "S.jsonl").write_text('{"k": "x", "at": "2024-01-01"}\n')
     (tmp_path / "T.jsonl").write_text('{"k": "x", "at": "2024-01-01"}\n')
     plan = make_plan(decided(sql, CATALOG), catalog_from_mapping(CATALOG))
-    text = steps_text(job_text(plan), plan, tmp_path)
+    text = steps_text(compiled(plan), tmp_path)
     assert text.startswith("{T}: the number of tuples of T per T.at, for 1 s after T's; at most ")
     assert "  {T} = {(1704067200000000)×1}\n  returns ('x')×1" in text
 
@@ -90,7 +90,7 @@ def test_a_bad_row_is_left_out_and_counted(tmp_path: Path, line: bytes, reason: 
     assert found.quarantined == {reason: 1}
     (tmp_path / "R.jsonl").write_text('{"k": 1}\n{"k": "x"}\n')
     plan = plan_of(SMALL_SQL, SMALL)
-    text = steps_text(job_text(plan), plan, tmp_path)
+    text = steps_text(compiled(plan), tmp_path)
     assert text.endswith(f"quarantined: 2 rows ({', '.join(sorted([f'{reason} 1', 'k is not a bigint 1']))})")
 
 
@@ -99,7 +99,7 @@ def test_more_rows_than_a_relation_declares(tmp_path: Path) -> None:
     (tmp_path / "S.jsonl").write_text("")
     (tmp_path / "R.jsonl").write_text('{"k": 1}\n{"k": 1}\n')
     with pytest.raises(RuntimeLimitError, match="relation R has 2 rows, more than the catalog's rows = 1"):
-        steps_text(job_text(plan), plan, tmp_path)
+        steps_text(compiled(plan), tmp_path)
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

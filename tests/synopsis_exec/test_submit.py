@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from synopsis_exec.test_codegen import FIGURE2, figure2_job
 
-from support.jobs import batches, read
+from streambound.synopsis_exec.job_file import RUNTIME
+from support.jobs import FIGURE2, batches, figure2, read
 from support.quick_java import QUICKLY
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
@@ -51,7 +51,7 @@ def submit(folder: Path, master: str, *more: str, settings: tuple[str, ...] = ()
     command = spark_submit(master, *settings)
     files = {"input": str(folder / "in"), "checkpoint": f"file:{folder}/checkpoint", "output": str(folder / "output")}
     options = [part for name, value in files.items() for part in (f"--{name}", value)]
-    command += [str(folder / "job.py"), *options, "--report", "json", *more]
+    command += ["--py-files", str(folder / RUNTIME), str(folder / "job.py"), *options, "--report", "json", *more]
     done = subprocess.run(
         command, env=environment(folder), capture_output=True, text=True, timeout=SECONDS, check=False, cwd=folder
     )
@@ -102,7 +102,7 @@ def bring(folder: Path, parts: str) -> None:
 
 def test_a_submitted_job_goes_on_on_a_cluster(tmp_path: Path) -> None:
     """The same file and checkpoint: the first two batches with local[2], the last one with a master and a worker."""
-    (tmp_path / "job.py").write_text(figure2_job(), encoding="utf-8")
+    figure2().write(tmp_path)
     batches(tmp_path / "all")
     bring(tmp_path, "01")
     summary = submit(tmp_path, "local[2]", "--trigger", "available")

@@ -11,7 +11,8 @@ from click.testing import CliRunner, Result
 from synopsis_exec.test_feeds import plan_of
 
 from streambound import cli
-from streambound.synopsis_exec import codegen, verify
+from streambound.synopsis_exec import job_file, verify
+from streambound.synopsis_exec.job_file import CompiledJob, compiled, job_text
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
@@ -102,8 +103,8 @@ def test_a_wrong_comparison_is_caught_and_shrunk(spark: Any, place: Path, monkey
     """The job of another query, with <= for <: its kernel alone shows the difference."""
     (place / "streams.toml").write_text(_toml(FIGURE_CATALOG))
     (place / "figure.sql").write_text(FIGURE)
-    wrong = codegen.job_text(plan_of(FIGURE.replace("T.B < 5", "T.B <= 5"), FIGURE_CATALOG))
-    monkeypatch.setattr(codegen, "job_text", lambda plan: wrong)
+    wrong = compiled(plan_of(FIGURE.replace("T.B < 5", "T.B <= 5"), FIGURE_CATALOG)).job
+    monkeypatch.setattr(job_file, "compiled", lambda plan: CompiledJob(plan, wrong))
     monkeypatch.setattr(verify, "COMBINATIONS", 30_000)
     result = _verify("figure.sql", "--runs", "3", "--format", "json")
     assert result.exit_code == 1, result.output
@@ -117,6 +118,23 @@ def test_a_wrong_comparison_is_caught_and_shrunk(spark: Any, place: Path, monkey
     assert difference["results"] == [{"values": {"A": str(s["A"]), "B": "5"}, "batch_sql": 0, "job": 1}]
 
 
+class Losing(CompiledJob):
+    """A job whose file drops a result at its end."""
+
+    @property
+    def text(self) -> str:
+        end = 'if __name__ == "__main__":\n'
+        edit = (
+            "    status = main(JOB)\n"
+            '    file = Path(sys.argv[sys.argv.index("--output") + 1])\n'
+            "    kept = [line for line in file.read_text().splitlines(True) if '\"A\":6,' not in line]\n"
+            '    file.write_text("".join(kept))\n'
+            "    sys.exit(status)\n"
+        )
+        text = job_text(self.job, self.plan)
+        return text[: text.rindex(end) + len(end)] + edit
+
+
 def test_a_job_that_loses_a_result_is_shrunk_with_the_job(
     spark: Any, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -125,22 +143,7 @@ def test_a_job_that_loses_a_result_is_shrunk_with_the_job(
     (place / "one.sql").write_text("SELECT S.A FROM S WHERE S.A > 3")
     (place / "in").mkdir()
     (place / "in" / "S.jsonl").write_text("".join(f'{{"A": {i}, "I": {i}}}\n' for i in range(8)))
-    right = codegen.job_text
-
-    def losing(plan: Any) -> str:
-        end = 'if __name__ == "__main__":\n'
-        edit = (
-            "    import pathlib\n"
-            "    status = main()\n"
-            '    file = pathlib.Path(sys.argv[sys.argv.index("--output") + 1])\n'
-            "    kept = [line for line in file.read_text().splitlines(True) if '\"A\":6,' not in line]\n"
-            '    file.write_text("".join(kept))\n'
-            "    sys.exit(status)\n"
-        )
-        text = right(plan)
-        return text[: text.rindex(end) + len(end)] + edit
-
-    monkeypatch.setattr(codegen, "job_text", losing)
+    monkeypatch.setattr(job_file, "compiled", lambda plan: Losing(plan, compiled(plan).job))
     result = _verify("one.sql", "--input", "in", "--runs", "1")
     assert result.exit_code == 1, result.output
     assert "first at _ts = 6:\n  A  batch SQL  job\n  6  1 times    0 times\n" in result.output
@@ -161,16 +164,13 @@ def test_a_job_that_takes_rows_within_the_lateness_for_late_ones(
         rows = [json.dumps({value: 1 + ts % 4, time: ts}) for ts in range(16)]
         (place / "in" / f"{name}.jsonl").write_text("\n".join(rows))
     arguments = ("late.sql", "--input", "in", "--runs", "2", "--format", "json")
-    run, options = verify.Bench.run, list[Any]()
-    monkeypatch.setattr(verify.Bench, "run", lambda *given: options.append(given[2]) or run(*given))
     result = _verify(*arguments)
     assert result.exit_code == 0, result.output
     right = json.loads(result.stdout)
-    assert options == [(), ("--driver-rows", "0")]
     assert all(run["quarantined"] == {} and run["batches"] > 1 and run["results"] == 120 for run in right["runs"])
     strict = {"streams": {name: FIGURE_CATALOG["streams"][name] for name in "ST"}}
-    impatient = codegen.job_text(plan_of(sql, strict))
-    monkeypatch.setattr(codegen, "job_text", lambda plan: impatient)
+    impatient = compiled(plan_of(sql, strict)).job
+    monkeypatch.setattr(job_file, "compiled", lambda plan: CompiledJob(plan, impatient))
     monkeypatch.setattr(verify, "JOB_TRIALS", 5)
     result = _verify(*arguments)
     assert result.exit_code == 1, result.output

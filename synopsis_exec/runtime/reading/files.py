@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import re
 from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
@@ -12,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from streambound_runtime.decoding.kinds import kind_of
 from streambound_runtime.decoding.raw import own, quoted, selected
 from streambound_runtime.decoding.typed_columns import columns_read, readable
-from streambound_runtime.endpoints import located, opened_here, options_of
-from streambound_runtime.reading.sources import CHOOSING, check_columns, escaped
+from streambound_runtime.endpoints import is_uri, located, opened_here, options_of
+from streambound_runtime.reading.sources import CHOOSING, check_columns, escaped, is_pattern
 from streambound_runtime.settings import Settings
 from streambound_runtime.spec import Column, Relation, Stream
 
@@ -45,7 +46,8 @@ class Files:
         self.spark, self.table = spark, table
         source = None if settings.input else table.source
         self.kind = "text" if source is None or source.format == "json" else source.format
-        self.base = "" if source is None else located(source.path, settings)
+        base = "" if source is None else located(source.path, settings)
+        self.base = os.path.abspath(base) if base and not is_uri(base) else base
         given = {} if source is None else options_of(source, settings)
         self.options = {key: text for key, text in given.items() if key.lower() not in CHOOSING}
         self.lines = self.kind == "text" and (source is None or (source.payload == "value" and not source.metadata))
@@ -56,7 +58,7 @@ class Files:
         """What is in files, one after the other, then what Spark has to read."""
         left = []
         for path in paths:
-            file = opened_here(path) if self.ours and not self._in_partition(path) else None
+            file = opened_here(path) if self.ours and (self.lines or not self._in_partition(path)) else None
             found = None if file is None else self._lines(file) if self.lines else self._columns(file)
             if found is None:
                 left.append(path)
@@ -101,8 +103,9 @@ class Files:
         """What is in files, with the name of each row's file."""
         there = list(map(escaped, paths))
         reader = self.spark.read.format(self.kind).options(**self.options)
-        if self.base and any(map(self._in_partition, paths)):
-            reader = reader.option("basePath", escaped(self.base) if Path(self.base).exists() else self.base)
+        given = {key.lower() for key in self.options}
+        if "basepath" not in given and not is_pattern(self.base) and any(map(self._in_partition, paths)):
+            reader = reader.option("basePath", self.base)
         if self.kind in _WITH_COLUMNS:
             check_columns(self.table, reader.load(there).columns)
         if self.kind != "text":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -39,7 +40,7 @@ _LIMITS = {"maxfilespertrigger", "maxbytespertrigger"}
 _BYTES = {"parquet": 32 << 20, "orc": 32 << 20}
 """Of a million rows, about."""
 _BYTES_OF_TEXT = 128 << 20
-_PLACES = {"kafka": ("partition", "offset")}
+PLACES = {"kafka": ("partition", "offset")}
 """Format of a queue -> the columns that say where a record is."""
 _PATHS = "path STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY"
 _OF_PATTERNS = "\\{}[]*?"
@@ -62,7 +63,7 @@ def arriving(spark: SparkSession, job: Job, settings: Settings) -> DataFrame:
             if by_path(stream, settings):
                 part = _paths(spark, stream, settings, streaming=True).selectExpr(f"{number} AS source", "path")
             else:
-                rows = _rows(spark.readStream, stream, settings)
+                rows = raw_rows(spark.readStream, stream, settings)
                 names = ", ".join(map(quoted, rows.columns))
                 part = rows.selectExpr(f"{number} AS source", f"struct({names}) AS raw_{number}")
             parts.append(part)
@@ -79,7 +80,7 @@ def paths_now(spark: SparkSession, table: Stream | Relation, settings: Settings)
 
 def rows_now(spark: SparkSession, table: Stream | Relation, settings: Settings) -> Any:
     """The raw rows that a source which is no files has."""
-    return _rows(spark.read, table, settings).toArrow()
+    return raw_rows(spark.read, table, settings).toArrow()
 
 
 def _paths(spark: SparkSession, table: Stream | Relation, settings: Settings, streaming: bool) -> DataFrame:
@@ -98,14 +99,33 @@ def _place(table: Stream | Relation, settings: Settings) -> tuple[str, dict[str,
         files = input_files(table.name, Path(settings.input))
         several = len(files) > 1 or files[0].parent.name == table.name
         names = "*.jsonl" if several else escaped(files[0].name)
-        return escaped(str(files[0].parent.absolute())), {"pathGlobFilter": names}
+        folder, of_folder = _folder(files[0].parent)
+        return folder, of_folder | {"pathGlobFilter": names}
     assert table.source is not None
     given = {key: text for key, text in options_of(table.source, settings).items() if key.lower() in CHOOSING}
     path = located(table.source.path, settings)
     file = Path(path)
     if path and file.is_file():  # Spark streams directories only
-        return escaped(str(file.absolute().parent)), given | {"pathGlobFilter": escaped(file.name)}
-    return (escaped(str(file.absolute())) if path and file.exists() else path), given
+        folder, of_folder = _folder(file.parent)
+        return folder, of_folder | given | {"pathGlobFilter": escaped(file.name)}
+    if path and file.exists():
+        folder, of_folder = _folder(file)
+        return folder, of_folder | given
+    return path, given
+
+
+def _folder(folder: Path) -> tuple[str, dict[str, str]]:
+    """A directory as Spark takes it, and what it needs to know where directories begin that say a column's value.
+
+    Of what it takes for a pattern, as it does any escaped path, it would not know.
+    """
+    path = os.path.abspath(folder)
+    return escaped(path), {"basePath": path}
+
+
+def is_pattern(path: str) -> bool:
+    """Whether a path stands for others: it has signs of a pattern, and nothing here is called so."""
+    return bool({*path} & {*_OF_PATTERNS}) and not Path(path).exists()
 
 
 def escaped(path: str) -> str:
@@ -146,14 +166,14 @@ def _in_order(
     return fine
 
 
-def _rows(reader: Any, table: Stream | Relation, settings: Settings) -> DataFrame:
+def raw_rows(reader: Any, table: Stream | Relation, settings: Settings) -> DataFrame:
     """The raw rows of a source that is no files, with where each is, as far as the source says it."""
     assert table.source is not None
     path = located(table.source.path, settings)
     rows = reader.format(table.source.format).options(**options_of(table.source, settings)).load(path or None)
     if not table.source.payload:
         check_columns(table, list(rows.columns))
-    places = [name for name in _PLACES.get(table.source.format, ()) if name in rows.columns]
+    places = [name for name in PLACES.get(table.source.format, ()) if name in rows.columns]
     told = [f"{quoted(name)} AS {quoted(own(table, name))}" for name in places]
     return rows.selectExpr(*selected(table, dict(rows.dtypes)), *told)  # type: ignore[no-any-return]
 

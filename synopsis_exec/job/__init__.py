@@ -1,1 +1,0 @@
-"""The parts of a generated job that are the same for every query; `codegen` copies them, jobs never import them."""
