@@ -20,7 +20,6 @@ from streambound.analyzer.errors import NotExecutableError
 from streambound.criteria.vocabulary import Verdict
 from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.plan import make_plan
-from support.arrivals import Event
 from support.choices import Choices, drawn
 from support.encoding import encode, encode_rows
 from support.fed import Fed

@@ -47,7 +47,7 @@ class Files:
         source = None if settings.input else table.source
         self.kind = "text" if source is None or source.format == "json" else source.format
         base = "" if source is None else located(source.path, settings)
-        self.base = os.path.abspath(base) if base and not is_uri(base) else base
+        self.base = os.path.normpath(Path(base).absolute()) if base and not is_uri(base) else base
         given = {} if source is None else options_of(source, settings)
         self.options = {key: text for key, text in given.items() if key.lower() not in CHOOSING}
         self.lines = self.kind == "text" and (source is None or (source.payload == "value" and not source.metadata))

@@ -119,7 +119,7 @@ def _folder(folder: Path) -> tuple[str, dict[str, str]]:
 
     Of what it takes for a pattern, as it does any escaped path, it would not know.
     """
-    path = os.path.abspath(folder)
+    path = os.path.normpath(folder.absolute())
     return escaped(path), {"basePath": path}
 
 
