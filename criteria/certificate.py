@@ -8,7 +8,6 @@ and how many bytes they take in the job's state.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from fractions import Fraction
@@ -83,19 +82,19 @@ class Certificate:
 def certificate(bound: Bound, distinct: bool) -> Certificate:
     """The certificate of a bound."""
     branches = tuple(_branch(branch, distinct) for branch in bound.branches)
-    sizes = [size for branch in bound.branches for size in _byte_sizes(branch, distinct)]
+    sizes = [size for branch in bound.branches for size in _byte_sizes(branch)]
     known = [size for size in sizes if size is not None]
     in_bytes = _amount(total(known)) if len(known) == len(sizes) else None
     return Certificate(VERSION, branches, _amount(bound.entries), in_bytes)
 
 
 def _branch(branch: BranchBound, distinct: bool) -> BranchCertificate:
-    sizes = _byte_sizes(branch, distinct)
-    tables = tuple(_table(branch, t, size, distinct) for t, size in zip(branch.tables, sizes, strict=True))
+    sizes = _byte_sizes(branch)
+    tables = tuple(_table(branch, table, size) for table, size in zip(branch.tables, sizes, strict=True))
     return BranchCertificate(branch.number, branch.case.conditions, render_branch(branch.branch, distinct), tables)
 
 
-def _table(branch: BranchBound, table: TableBound, in_bytes: Size | None, distinct: bool) -> TableCertificate:
+def _table(branch: BranchBound, table: TableBound, in_bytes: Size | None) -> TableCertificate:
     layout = table.layout
     return TableCertificate(
         table.table,
@@ -110,19 +109,18 @@ def _table(branch: BranchBound, table: TableBound, in_bytes: Size | None, distin
         layout.lapses,
         table.count,
         _amount(table.size),
-        entry_bytes(branch.facts, layout, distinct),
+        entry_bytes(branch.facts, layout),
         None if in_bytes is None else _amount(in_bytes),
     )
 
 
-def _byte_sizes(branch: BranchBound, distinct: bool) -> list[Size | None]:
-    """The bytes of each table in the state: its entries, and its name with an empty list."""
-    found: list[Size | None] = []
-    for table in branch.tables:
-        each = entry_bytes(branch.facts, table.layout, distinct)
-        name = Size.number(len(json.dumps(table.table)) + len(": [], "))
-        found.append(None if each is None else total([product([table.size, Size.number(each)]), name]))
-    return found
+def _byte_sizes(branch: BranchBound) -> list[Size | None]:
+    """The bytes of each table in the state: those of its entries."""
+    each = [entry_bytes(branch.facts, table.layout) for table in branch.tables]
+    return [
+        None if width is None else product([table.size, Size.number(width)])
+        for table, width in zip(branch.tables, each, strict=True)
+    ]
 
 
 def _amount(size: Size) -> Amount:

@@ -1,13 +1,15 @@
-"""How many bytes an entry of a table takes in the state that the job saves: the JSON ``[[value, …], counter], ``."""
+"""How many bytes an entry of a table takes in the state that a job saves, which is columns of Arrow.
+
+A number takes 8 bytes, 32 where it may lie beyond 64 bits; a text takes its UTF-8, and 8 for where it begins and ends;
+a byte says whether a value is NULL. A column of n values takes no more than n times as much.
+"""
 
 from __future__ import annotations
 
-import json
-import re
-from datetime import date, datetime
+from datetime import datetime
 
 from streambound.analyzer.boundedness import Facts
-from streambound.analyzer.calendar_text import parse_date, parse_timestamp
+from streambound.analyzer.calendar_text import parse_timestamp
 from streambound.analyzer.closure import Sort
 from streambound.analyzer.query import Attribute
 from streambound.analyzer.types import DataType, Family
@@ -16,89 +18,77 @@ from streambound.criteria.cuts import representatives
 from streambound.criteria.extremum import Extremum
 from streambound.criteria.tables import Stored, Table
 
-COUNTER = len(str(2**63 - 1))
-"""The longest counter: no result may have more duplicates."""
-_NULL = len("null")
-_SEPARATOR = len(", ")
-_INTEGERS = {"tinyint": 8, "byte": 8, "smallint": 16, "short": 16, "int": 32, "integer": 32}
-_DOUBLE = len("-1.7976931348623157e+308")
-_DECIMAL_DIGITS = 38
+_NUMBER = 8
+_LARGE = 32
+_BITS = 63
+_PLACE = 8
+_NULL = 1
+_LATEST = parse_timestamp(str(datetime.max))
 
 
-def entry_bytes(facts: Facts, table: Table, distinct: bool) -> int | None:
+def entry_bytes(facts: Facts, table: Table) -> int | None:
     """The most bytes of an entry; None where it holds a string that may be of any length.
 
-    A set's counters are 1; a bag's are taken to have up to 19 digits, as `bigint` has.
+    Its counter is taken to have 64 bits: no result may have more duplicates.
     """
     widths = [_stored_width(facts, stored) for stored in table.key]
-    widths += [_type_width(facts.branch.column(facts.time(age.stream)).type) for age in table.ages]
     widths += [_extremum_width(facts, extremum) for extremum in table.extrema]
     known = [width for width in widths if width is not None]
     if len(known) < len(widths):
         return None
-    if table.members:  # the number that says which streams are there, and null for what is not
-        known = [len(str(2 ** len(table.streams) - 1)), *(max(width, _NULL) for width in known)]
-    values = sum(known) + _SEPARATOR * max(0, len(known) - 1)
-    return len("[[], ], ") + values + (1 if distinct else COUNTER)
+    known += [_NUMBER] * (len(table.ages) + bool(table.members))  # a number says which streams are there
+    return sum(width + _NULL for width in known) + _NUMBER
 
 
 def _extremum_width(facts: Facts, extremum: Extremum) -> int | None:
-    """The longest sum of a value and an offset; a sum with a fraction is as long as any number of a dense type."""
-    widths = [_value_width(facts, attribute) for attribute, _ in extremum.of]
+    """The widest sum of a value and an offset."""
+    widths = [_value_width(facts, attribute, int(offset)) for attribute, offset in extremum.of]
     known = [width for width in widths if width is not None]
-    if len(known) < len(widths):
-        return None
-    offsets = [len(str(int(abs(offset)))) for _, offset in extremum.of if offset]
-    return max([*known, *offsets]) + bool(offsets)
+    return max(known) if len(known) == len(widths) else None
 
 
 def _stored_width(facts: Facts, stored: Stored) -> int | None:
     attribute = stored.attribute
     if attribute in facts.closure.null:
-        return _NULL
+        return _NUMBER
     if stored.cuts:
-        return max(len(json.dumps(value)) for value in representatives(facts, attribute, stored.cuts))
+        return max(map(_width, representatives(facts, attribute, stored.cuts)))
     width = _value_width(facts, attribute)
-    if width is None:
-        return None
+    if width is None or facts.branch.column(attribute).type.family is Family.FLOAT:
+        return width
     limits = (*stored.low, *stored.high)
-    clipped = [len(str(int(limit.constant))) for limit in limits if limit.constant is not None]
-    if any(limit.relations for limit in limits):
-        clipped.append(_DECIMAL_DIGITS + 1)
-    null = 0 if attribute in facts.closure.compared else _NULL
-    return max(width, null, *clipped)
+    clipped = [_width(int(limit.constant)) for limit in limits if limit.constant is not None]
+    return max([width, *clipped, *(_LARGE for limit in limits if limit.relations)])
 
 
-def _value_width(facts: Facts, attribute: Attribute) -> int | None:
-    """The longest value of an attribute: by its list, its range or its type."""
-    if (values := facts.listed(attribute)) is not None:
-        return max(map(_text_width, values))
+def _value_width(facts: Facts, attribute: Attribute, offset: int = 0) -> int | None:
+    """The widest value of an attribute, by its list, its range or its type, when an offset is added to it."""
     kind = facts.branch.column(attribute).type
+    if kind.family is Family.FLOAT:
+        return _NUMBER
+    if (values := facts.listed(attribute)) is not None:
+        return max(_width(value if isinstance(value, str) else int(value) + offset) for value in values)
     if attribute in facts.closure.nodes and facts.closure.sort(attribute) is Sort.DISCRETE:
         low, high = facts.closure.interval(attribute)
         if low is not None and high is not None:
-            return max(len(str(int(low))), len(str(int(high))))
-    return _type_width(kind)
+            return max(_width(int(low) + offset), _width(int(high) + offset))
+    greatest = _greatest(kind)
+    return None if greatest is None else max(_width(offset + greatest), _width(offset - greatest - 1))
 
 
-def _text_width(value: Value) -> int:
-    return len(json.dumps(value)) if isinstance(value, int | str) else _DOUBLE
+def _width(value: Value | float) -> int:
+    if isinstance(value, str):
+        return _PLACE + len(value.encode(errors="surrogatepass"))
+    return _NUMBER if isinstance(value, float) or -(2**_BITS) <= value < 2**_BITS else _LARGE
 
 
-def _type_width(kind: DataType) -> int | None:
-    """The longest value of a type as the kernel encodes it."""
+def _greatest(kind: DataType) -> int | None:
+    """The greatest value of a type as the job encodes it; None for a string, which is of any length."""
     match kind.family:
         case Family.INTEGER:
-            return len(str(-(2 ** (_INTEGERS.get(kind.name, 64) - 1))))
-        case Family.BOOLEAN:
-            return 1
-        case Family.FLOAT:
-            return _DOUBLE
+            return (1 << kind.bits - 1) - 1
+        case Family.BOOLEAN | Family.DATE | Family.TIMESTAMP:
+            return _LATEST
         case Family.DECIMAL if kind.scale is not None:
-            digits = re.search(r"\d+", kind.name)
-            return int(digits.group() if digits else _DECIMAL_DIGITS) + len("-")
-        case Family.DATE:
-            return max(len(str(parse_date(str(day)))) for day in (date.min, date.max))
-        case Family.TIMESTAMP:
-            return max(len(str(parse_timestamp(str(moment)))) for moment in (datetime.min, datetime.max))
+            return int("9" * kind.precision)
     return None

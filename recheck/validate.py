@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -52,7 +51,7 @@ def proved(split: Query, document: Any) -> Proof:
             conditions = Conditions(case_of(split, claim))
             wrong = list(_branch_faults(conditions, claim, split.distinct))
             found += wrong
-            sizes += [] if wrong else [_size(conditions, table, split.distinct, symbols) for table in claim.tables]
+            sizes += [] if wrong else [_size(conditions, table, symbols) for table in claim.tables]
         if found:
             return Proof(tuple(dict.fromkeys(found)))
         whole = total(size.entries for size in sizes)
@@ -160,19 +159,17 @@ def _symbols(split: Query) -> Symbols:
     return found
 
 
-def _size(conditions: Conditions, table: Table, distinct: bool, symbols: Symbols) -> _Size:
+def _size(conditions: Conditions, table: Table, symbols: Symbols) -> _Size:
     """The size of a table, which is what the table says; raises RejectedError where it says something else."""
     try:
         most = (family_entries if table.members else entries)(conditions, table, symbols)
     except RejectedError as error:
         raise RejectedError(f"table {table.name}: {error}") from error
-    width = entry_width(conditions, table, distinct)
+    width = entry_width(conditions, table)
     if table.bytes_per_entry != width:
         taken = "any number of" if width is None else width
         raise RejectedError(f"an entry of table {table.name} may take {taken} bytes, not {table.bytes_per_entry}")
-    # Per table the entries, and the name with an empty list in the state's JSON.
-    name = Quantity.number(len(json.dumps(table.name) + ": [], "))
-    in_bytes = None if width is None else most * Quantity.number(width) + name
+    in_bytes = None if width is None else most * Quantity.number(width)
     wrong = [*_amount_faults(f"table {table.name}", table.entries, most, symbols)]
     wrong += _amount_faults(f"table {table.name} in bytes", table.bytes, in_bytes, symbols)
     for fault in wrong:

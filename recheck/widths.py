@@ -1,8 +1,7 @@
-"""How many bytes does an entry take? It is saved as the JSON ``[[value, …], counter], ``."""
+"""How many bytes does an entry take? It is saved in Arrow's columns of integers, decimals, doubles and texts."""
 
 from __future__ import annotations
 
-import json
 import re
 from fractions import Fraction
 from math import ceil, floor, inf, nextafter
@@ -13,54 +12,73 @@ from streambound.analyzer.values import Value
 from streambound.recheck.claims import Extremum, Stored, Table
 from streambound.recheck.conditions import Conditions
 
-_BITS = {"tinyint": 8, "byte": 8, "smallint": 16, "short": 16, "int": 32, "integer": 32}
-_LONGEST = {Family.BOOLEAN: 1, Family.FLOAT: 24, Family.DATE: 7, Family.TIMESTAMP: 18}
-"""``1``, ``-1.7976931348623157e+308``, the days from 0001 to 9999, and their microseconds."""
-_DIGITS = 38
-_COUNTER = 19
+INT64 = 8
+DECIMAL256 = 32
+OFFSETS = 8
+VALID = 1
+"""Of the bit for each value and of the place where a text begins there are as many as values, and one more."""
+_RANGES: dict[str, tuple[int, int]] = {
+    **dict.fromkeys(("tinyint", "byte"), (-128, 127)),
+    **dict.fromkeys(("smallint", "short"), (-32_768, 32_767)),
+    **dict.fromkeys(("int", "integer"), (-(2**31), 2**31 - 1)),
+    **dict.fromkeys(("bigint", "long"), (-(2**63), 2**63 - 1)),
+    "boolean": (0, 1),
+    "date": (-719_162, 2_932_896),
+    **dict.fromkeys(
+        ("timestamp", "timestamp_ntz", "timestamp_ltz"), (-62_135_596_800 * 10**6, 253_402_300_800 * 10**6)
+    ),
+}
+"""The days and microseconds of the years 1 to 9999, too."""
 
 
-def entry_width(conditions: Conditions, table: Table, distinct: bool) -> int | None:
+def entry_width(conditions: Conditions, table: Table) -> int | None:
     """The most bytes that an entry takes; None where it may hold a text of any length."""
-    times = [conditions.branch.column(conditions.time(age.stream)).type for age in table.ages]
-    widths = [*(_stored(conditions, stored) for stored in table.stored), *map(_of_type, times)]
+    widths = [_stored(conditions, stored) for stored in table.stored]
     widths += [_sum(conditions, extremum) for extremum in table.extrema]
-    known = [width for width in widths if width is not None]
-    if len(known) < len(widths):
-        return None
-    if table.members:  # what is not there is null, and a number says what is
-        known = [len(str(2 ** len(table.streams) - 1)), *(max(width, len("null")) for width in known)]
-    return len("[[], ], ") + sum(known) + len(", ") * max(0, len(known) - 1) + (1 if distinct else _COUNTER)
+    widths += [INT64 for _ in table.ages]
+    if table.members:
+        widths.append(INT64)
+    found = INT64  # the counter
+    for width in widths:
+        if width is None:
+            return None
+        found += width + VALID
+    return found
 
 
 def _stored(conditions: Conditions, stored: Stored) -> int | None:
-    """The longest value that a table may hold of an attribute; None where it is a text of any length."""
+    """The widest value that a table may hold of an attribute; None where it is a text of any length."""
     attribute = stored.attribute
     if attribute in conditions.null:
-        return len("null")
+        return OFFSETS
     if stored.cuts:
         return _of_cuts(conditions, stored)
-    width = _value(conditions, attribute)
+    if _is_double(conditions, attribute):
+        return INT64
+    width = _value(conditions, attribute, 0)
     if width is None:
         return None
-    limits = (*stored.low, *stored.high)
-    widths = [width, *(len(str(limit.constant)) for limit in limits if limit.constant is not None)]
-    widths += [_DIGITS + 1 for limit in limits if limit.relations]
-    return max([*widths, 0 if attribute in conditions.present else len("null")])
+    for limit in (*stored.low, *stored.high):
+        if limit.relations:
+            return DECIMAL256
+        if limit.constant is not None:
+            width = max(width, _of_integer(limit.constant))
+    return width
 
 
 def _sum(conditions: Conditions, extremum: Extremum) -> int | None:
-    """The longest of some sums; an integer gets a digit more at most where a shorter one is added to it."""
-    widths = [_value(conditions, attribute) for attribute, _ in extremum.of]
-    known = [width for width in widths if width is not None]
-    if len(known) < len(widths):
-        return None
-    offsets = [len(str(int(abs(offset)))) for _, offset in extremum.of if offset]
-    return max([*known, *offsets]) + bool(offsets)
+    """The widest of some sums."""
+    widest = 0
+    for attribute, offset in extremum.of:
+        width = INT64 if _is_double(conditions, attribute) else _value(conditions, attribute, int(offset))
+        if width is None:
+            return None
+        widest = max(widest, width)
+    return widest
 
 
 def _of_cuts(conditions: Conditions, stored: Stored) -> int:
-    """The longest of the values that stand for those between cuts: the least that the conditions leave, or anything
+    """The widest of the values that stand for those between cuts: the least that the conditions leave, or anything
     below the first cut, and the least above each.
     """
     attribute, follows = stored.attribute, conditions.follows
@@ -73,7 +91,7 @@ def _of_cuts(conditions: Conditions, stored: Stored) -> int:
     else:
         value = conditions.text(int(-limit[0])) if text else str(-limit[0])
         below = _least(conditions, attribute, value, included=limit[1] == 0)
-    return max(len(json.dumps(value)) for value in (below, *above))
+    return max(map(_of_value, (below, *above)))
 
 
 def _least(conditions: Conditions, attribute: Attribute, value: str, included: bool) -> int | float | str:
@@ -81,28 +99,25 @@ def _least(conditions: Conditions, attribute: Attribute, value: str, included: b
     if conditions.kind(attribute) == "text":
         return value if included else f"{value}\0"
     number = Fraction(value)
-    if conditions.branch.column(attribute).type.family is Family.FLOAT:
+    if _is_double(conditions, attribute):
         return float(number) if included else nextafter(float(number), inf)
     return ceil(number) if included else floor(number) + 1
 
 
-def _value(conditions: Conditions, attribute: Attribute) -> int | None:
+def _value(conditions: Conditions, attribute: Attribute, offset: int) -> int | None:
+    """The widest value with an offset: of what the lists leave, of the range, or of the type."""
     listed = [_moved(conditions, attribute, other) for other in conditions.attributes if conditions.listed(other)]
     options = [values for values in listed if values is not None]
     if options:
-        return max(_of_value(value, conditions.whole(attribute)) for value in set.intersection(*options))
+        left = set.intersection(*options)
+        return max(_of_value(value if isinstance(value, str) else int(value) + offset) for value in left)
     zero, follows = conditions.zero(attribute), conditions.follows
     if conditions.whole(attribute):
         above, below = follows.bound(attribute, zero), follows.bound(zero, attribute)
         if above is not None and below is not None:
-            return max(len(str(int(above[0]))), len(str(int(-below[0]))))
-    return _of_type(conditions.branch.column(attribute).type)
-
-
-def _of_value(value: Value, whole: bool) -> int:
-    if isinstance(value, str):
-        return len(json.dumps(value))
-    return len(str(int(value))) if whole else _LONGEST[Family.FLOAT]
+            return max(_of_integer(int(above[0]) + offset), _of_integer(int(-below[0]) + offset))
+    ends = _ends(conditions.branch.column(attribute).type)
+    return None if ends is None else max(_of_integer(end + offset) for end in ends)
 
 
 def _moved(conditions: Conditions, attribute: Attribute, other: Attribute) -> set[Value] | None:
@@ -113,10 +128,24 @@ def _moved(conditions: Conditions, attribute: Attribute, other: Attribute) -> se
     return {value if isinstance(value, str) or not offset else value + offset for value in conditions.values(other)}
 
 
-def _of_type(kind: DataType) -> int | None:
-    if kind.family is Family.INTEGER:
-        return len(str(-(2 ** (_BITS.get(kind.name, 64) - 1))))
+def _of_value(value: float | str) -> int:
+    if isinstance(value, str):
+        return OFFSETS + len(value.encode("utf-8", "surrogatepass"))
+    return _of_integer(value) if isinstance(value, int) else INT64
+
+
+def _of_integer(value: int) -> int:
+    return INT64 if value.bit_length() <= 63 or value == -(2**63) else DECIMAL256
+
+
+def _ends(kind: DataType) -> tuple[int, int] | None:
+    """The least and the greatest value of a type, as integers; None for texts."""
     if kind.family is Family.DECIMAL and kind.scale is not None:
         digits = re.search(r"\d+", kind.name)
-        return len("-") + int(digits.group() if digits else _DIGITS)
-    return _LONGEST.get(kind.family)
+        most = 10 ** int(digits.group() if digits else 10) - 1
+        return -most, most
+    return _RANGES.get(kind.name)
+
+
+def _is_double(conditions: Conditions, attribute: Attribute) -> bool:
+    return conditions.branch.column(attribute).type.family is Family.FLOAT

@@ -1,9 +1,7 @@
-"""Certificates: tiers, what they say of a table, and bytes measured on the state that the kernel dumps."""
+"""Certificates: tiers, what they say of a table, and bytes measured on the state that an operator saves."""
 
 from __future__ import annotations
 
-import json
-from itertools import product
 from typing import Any
 
 import pytest
@@ -18,7 +16,8 @@ from streambound_runtime.operators.synopsis_by_rows import SynopsisByRows
 from support.catalogs import PLAIN, Catalog, streams, with_domain, with_relation
 from support.certificates import plain
 from support.choices import Choices
-from support.kernel import actual_sizes, formula_value, plan_of, run_kernel, synopsis_of
+from support.encoding import encode_rows
+from support.kernel import actual_sizes, formula_value, plan_of, run_kernel
 from support.product import decided
 from support.profiles import MORE
 from support.queries import Features, make_statement
@@ -62,7 +61,7 @@ def test_what_a_certificate_says() -> None:
         {"source": "T", "column": "a"}, {"source": "T", "column": "b"}]  # fmt: skip
     assert table["stored"][0]["low"] == [{"constant": 1, "relations": []}]
     assert table["entries"] == document["entries"] == {"formula": "min(24, 3*c_T)", "value": 6}
-    assert table["bytes"]["value"] == 6 * table["bytes_per_entry"] + len('"{T}": [], ')
+    assert table["bytes"]["value"] == 6 * table["bytes_per_entry"]
 
 
 # --- bounds that were too small -----------------------------------------------------------------------------------
@@ -146,19 +145,16 @@ EXTREMES: dict[str, list[Any]] = {
 
 
 def _state_bytes(decision: Any, catalog: Catalog, rows: Any) -> int:
-    """The most bytes that a run's tables take as JSON, by which the bytes of a certificate are defined."""
-    from support.encoding import encode_rows
-
+    """The most bytes that the tables of a run take, as the job reports them."""
     encoded = encode_rows(catalog, rows)
     relations = {name: encoded.get(name, []) for name in catalog.get("relations", {})}
-    synopsis = synopsis_of(plan_of(decision, catalog), relations)
+    synopsis = SynopsisByRows(synopsis_plan(plan_of(decision, catalog)), relations)
     times = {name: body["timestamp"] for name, body in catalog["streams"].items()}
     most = 0
     for now in sorted({row[time] for name, time in times.items() for row in encoded.get(name, [])}):
         batch = {n: [row for row in encoded.get(n, []) if row[time] == now] for n, time in times.items()}
-        synopsis.close(now, batch)
-        tables = {name: [*map(list, table.items())] for name, table in synopsis.tables().items()}
-        most = max(most, len(json.dumps(tables)) - len("{}"))
+        synopsis.rows.close(now, batch)
+        most = max(most, sum(table.nbytes for table in synopsis.dump().values()))
     return most
 
 
@@ -178,8 +174,8 @@ def test_bytes_of_the_longest_values(kind: str) -> None:
     rows = {"T": [{"a": v, "b": "", "ts": last + n} for n in range(3) for v in EXTREMES[kind]], "S": []}
     most, limit = _state_bytes(decision, catalog, rows), _byte_limit(decision, catalog, rows)
     assert limit is not None
-    # Exact up to the counters, the sign of a timestamp, and the shorter of the two values.
-    assert most <= limit <= most + 6 * (18 + 1 + 20)
+    # Exact up to a byte for each of two values that is not NULL.
+    assert limit == most + 6 * 2
 
 
 @pytest.mark.parametrize("kind", EXTREMES)
@@ -202,22 +198,6 @@ def test_strings_have_no_bound_unless_they_are_listed() -> None:
     limit = _byte_limit(decision, listed, rows)
     assert limit is not None
     assert _state_bytes(decision, listed, rows) <= limit
-
-
-def test_the_saved_state_takes_no_more_bytes_than_the_certificate_says() -> None:
-    """As a job reports it, and `memory` compares it: many narrow columns, and every entry that there can be."""
-    columns = [f"c{number}" for number in range(6)]
-    catalog = streams("S T", **dict.fromkeys(columns, "bigint"))
-    catalog["streams"]["T"] |= {"domain": {column: [0, 2] for column in columns}}
-    selected = ", ".join(f"T.{column}" for column in columns)
-    given = " AND ".join(f"T.{column} IS NOT NULL" for column in columns)
-    decision = decided(f"SELECT {selected} {OLDER} AND {given}", catalog)
-    rows = [dict(zip(columns, values, strict=True), ts=0) for values in product(range(3), repeat=6)]
-    synopsis = SynopsisByRows(synopsis_plan(plan_of(decision, catalog)), {})
-    synopsis.rows.close(0, {"T": rows})
-    limit = _byte_limit(decision, catalog, {})
-    assert limit is not None and synopsis.entries() == 3**6
-    assert sum(table.nbytes for table in synopsis.dump().values()) <= limit
 
 
 @pytest.mark.slow

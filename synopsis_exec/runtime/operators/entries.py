@@ -73,7 +73,7 @@ def _array(values: Any, null: Any) -> Any:
         found = [None if gone else value for value, gone in zip(found, null, strict=True)]
     if any(isinstance(value, str) for value in found) or all(value is None for value in found):
         return pa.array(found, type=pa.string())
-    large = any(value is not None and abs(value) > LARGEST for value in found)
+    large = any(value is not None and not -LARGEST - 1 <= value <= LARGEST for value in found)
     return pa.array(found, type=pa.decimal256(76) if large else pa.int64())
 
 
