@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+from codecs import BOM_UTF8
+from collections import Counter
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
 from streambound_runtime.errors import JobError
 from streambound_runtime.main import main
+from streambound_runtime.reading.files import Files
+from streambound_runtime.settings import Settings
 from support.jobs import FIGURE2, batches, figure2, job_of, read, run, run_with, write
 
 INT96, REBASE = "spark.sql.parquet.outputTimestampType", "spark.sql.parquet.int96RebaseModeInWrite"
@@ -194,14 +199,56 @@ def test_files_of_a_source_with_any_name(spark: Any, tmp_path: Path, name: str, 
     assert bad["file"] == str(tmp_path / name / f"p {name}{made.suffix}")
 
 
-def test_directories_that_say_a_columns_value(spark: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("folder", "path"),
+    [("S", "S"), ("S [1]", "S [1]"), ("S/in", "S/*"), ("day=1/S", "day=1/S")],
+    ids=["plain", "signs of a pattern in the name", "a pattern", "below one that says another"],
+)
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_directories_that_say_a_columns_value(spark: Any, tmp_path: Path, form: str, folder: str, path: str) -> None:
     frame = spark.sql("SELECT id AS a, id % 2 AS shard, id AS ts FROM range(6)")
-    frame.write.partitionBy("shard").parquet(str(tmp_path / "S"))
-    columns = {"a": "bigint", "shard": "int", "ts": "bigint"}
-    stream = {"timestamp": "ts", "columns": columns, "source": {"format": "parquet", "path": "S"}}
+    frame.write.partitionBy("shard").format(form).save(str(tmp_path / folder))
+    columns = {"a": "bigint", "ts": "bigint", "shard": "int"}
+    stream = {"timestamp": "ts", "columns": columns, "source": {"format": form, "path": path}}
     job = job_of("SELECT S.a, S.shard FROM S", {"streams": {"S": stream}})
     run_with(spark, job, placed(tmp_path))
     assert [(row["a"], row["shard"]) for row in read(tmp_path / "output")] == [(n, n % 2) for n in range(6)]
+
+
+def test_directories_say_nothing_of_json_whose_lines_keep_their_numbers(spark: Any, tmp_path: Path) -> None:
+    write(tmp_path / "S" / "shard=1" / "1.jsonl", {"a": 1, "shard": 2, "ts": 1}, {"a": 2, "ts": 2})
+    columns = {"a": "bigint", "shard": "int", "ts": "bigint"}
+    stream = {"timestamp": "ts", "columns": columns, "source": {"format": "json", "path": "S"}}
+    run_with(spark, job_of("SELECT S.a, S.shard FROM S", {"streams": {"S": stream}}), placed(tmp_path))
+    assert [(row["a"], row["shard"]) for row in read(tmp_path / "output")] == [(1, 2)]
+    (bad,) = read(tmp_path / "quarantine")
+    assert (bad["reason"], bad["line"]) == ("missing-column", 2)
+    assert bad["file"] == str(tmp_path / "S" / "shard=1" / "1.jsonl")
+
+
+PIECES = (b"{}", b"a", b" ", b"\xff", b"\xc3\xa4", b"\xe2\x80\xa8", b"\x85", b"\x0b", b"\x1c", b"\n", b"\r", b"\r\n")
+
+
+def test_lines_are_those_that_spark_finds(spark: Any, tmp_path: Path) -> None:
+    """They end at line feeds and carriage returns alone; a mark of the order of bytes is no part of the first."""
+    dice = Random(5)
+    for number in range(200):
+        content = dice.choice((b"", BOM_UTF8)) + b"".join(dice.choices(PIECES, k=dice.randrange(30)))
+        (tmp_path / f"{number}.jsonl").write_bytes(content)
+    table = job_of(
+        "SELECT 1 AS one FROM S", {"streams": {"S": {"timestamp": "a", "columns": {"a": "bigint"}}}}
+    ).streams[0]
+    paths = sorted(f"file:{file}" for file in tmp_path.iterdir())
+    reader = Files(spark, table, Settings(input=str(tmp_path)))
+    ours = {
+        (raw.file, *line) for raw in reader.raws(paths) for line in zip(*raw.rows.to_pydict().values(), strict=True)
+    }
+    told = spark.read.text([*paths]).selectExpr("input_file_name()", "CAST(value AS BINARY)").toArrow()
+    theirs, numbers = set(), Counter[str]()
+    for file, line in zip(*told.to_pydict().values(), strict=True):
+        numbers[file] += 1
+        theirs.add((file.removeprefix("file://"), line, numbers[file]))
+    assert ours == theirs and len(ours) > 500
 
 
 def test_parquet_that_arrow_would_read_otherwise(spark: Any, tmp_path: Path) -> None:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
 from streambound_runtime.decoding.decoder import Decoder
+from streambound_runtime.decoding.reasons import REASONS, detail
 from streambound_runtime.errors import JobError
 from streambound_runtime.quarantine import FIELDS, in_batch, json_lines, name_of, quarantined, row_of, stop_at
-from streambound_runtime.spec import Arrival, Column, Job, Partitions, Relation, Stream
+from streambound_runtime.spec import Arrival, Column, Job, Partitions, Relation, Source, Stream
 from support.jobs import job_of
 
 COLUMNS = (Column("a", "int"), Column("p", "string"), Column("ts", "bigint"))
@@ -57,6 +59,27 @@ def test_where_a_row_is_is_said_as_far_as_it_is_known() -> None:
     bad = row_of(relation, {"reason": "not-json", "line": None, "file": "", "row": ""})
     assert bad == {"relation": "R", "reason": "not-json", "row": ""}
     assert (name_of(bad), name_of({"stream": "S"})) == ("R", "S")
+
+
+def test_of_a_record_without_a_value_is_told_what_is_known_beside_it() -> None:
+    source = Source("queue", payload="value", metadata=(("p", "key"), ("ts", "offset")))
+    decoder = Decoder(replace(STREAM, source=source))
+    rejected = decoder.decode(raw(None, "{", p=["x", "y"], ts=[1, 2])).rejected
+    assert rejected.column("row").to_pylist() == ['{"metadata":{"p":"x","ts":1}}', "{"]
+
+
+def test_every_reason_has_one_code_and_its_words() -> None:
+    assert len({code for code, _ in REASONS}) == len({words for _, words in REASONS}) == len(REASONS)
+    for code, _ in REASONS:
+        assert set(code) <= set("abcdefghijklmnopqrstuvwxyz-8")
+        assert not {"{", "}"} & set(detail(code, Column("a", "int"), 3))
+
+
+def test_the_documentation_has_every_reason_and_key() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "executor.md").read_text(encoding="utf-8")
+    section = text[text.index("\n## Quarantine\n") : text.index("\n## What happens when")]
+    for name in (*(code for code, _ in REASONS), *FIELDS):
+        assert f"`{name}`" in section, name
 
 
 def test_a_line_of_json_each() -> None:

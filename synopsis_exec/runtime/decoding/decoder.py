@@ -121,12 +121,12 @@ class Decoder:
     def texts(self, raw: pa.Table | pa.RecordBatch, at: Any) -> list[str | None]:
         """The texts of the raw rows at some places."""
         rows = raw.take(_array(at))
-        text = own(self.table, "text")
-        if self.objects:
-            found = line_texts(_one(rows.column(own(self.table, "value"))))
-        else:
-            names = [name for name in rows.schema.names if name not in self._own()]
-            found = list(row_texts({name: _one(rows.column(name)) for name in names}, rows.num_rows))
+        value, text = own(self.table, "value"), own(self.table, "text")
+        names = [name for name in rows.schema.names if name not in self._own() and not (self.objects and name == value)]
+        found: list[str | None] = [*row_texts({name: _one(rows.column(name)) for name in names}, rows.num_rows)]
+        if self.objects:  # of a record without a value is told what is known beside it
+            lines = zip(line_texts(_one(rows.column(value))), found, strict=True)
+            found = [f'{{"metadata":{row}}}' if line is None and names else line for line, row in lines]
         if text in rows.schema.names:
             said = rows.column(text).to_pylist()
             found = [theirs if theirs is not None else mine for theirs, mine in zip(said, found, strict=True)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import os
 import re
 from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
@@ -13,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from streambound_runtime.decoding.kinds import kind_of
 from streambound_runtime.decoding.raw import own, quoted, selected
 from streambound_runtime.decoding.typed_columns import columns_read, readable
-from streambound_runtime.endpoints import is_uri, located, opened_here, options_of
-from streambound_runtime.reading.sources import CHOOSING, check_columns, escaped, is_pattern
+from streambound_runtime.endpoints import located, opened_here, options_of
+from streambound_runtime.reading.sources import CHOOSING, base_of, check_columns, escaped
 from streambound_runtime.settings import Settings
 from streambound_runtime.spec import Column, Relation, Stream
 
@@ -47,7 +46,7 @@ class Files:
         source = None if settings.input else table.source
         self.kind = "text" if source is None or source.format == "json" else source.format
         base = "" if source is None else located(source.path, settings)
-        self.base = os.path.normpath(Path(base).absolute()) if base and not is_uri(base) else base
+        self.base = base_of(base) if base else ""
         given = {} if source is None else options_of(source, settings)
         self.options = {key: text for key, text in given.items() if key.lower() not in CHOOSING}
         self.lines = self.kind == "text" and (source is None or (source.payload == "value" and not source.metadata))
@@ -69,8 +68,7 @@ class Files:
 
     def _in_partition(self, path: str) -> bool:
         """Whether a directory below the source's says a column's value."""
-        base = self.base.split("*")[0]
-        return bool(_PARTITION.search(path[max(path.find(base), 0) + len(base) - 1 :] if base else ""))
+        return bool(_PARTITION.search(path[max(path.find(self.base), 0) + len(self.base) :] if self.base else ""))
 
     def _lines(self, file: Path) -> Iterator[pa.Table] | None:
         """The lines of a file with their numbers; None for one that is compressed otherwise than by gzip."""
@@ -104,7 +102,7 @@ class Files:
         there = list(map(escaped, paths))
         reader = self.spark.read.format(self.kind).options(**self.options)
         given = {key.lower() for key in self.options}
-        if "basepath" not in given and not is_pattern(self.base) and any(map(self._in_partition, paths)):
+        if "basepath" not in given and any(map(self._in_partition, paths)):
             reader = reader.option("basePath", self.base)
         if self.kind in _WITH_COLUMNS:
             check_columns(self.table, reader.load(there).columns)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streambound_runtime.decoding.raw import own, quoted, selected
-from streambound_runtime.endpoints import FILES, in_one_line, located, options_of, with_remedy, with_servers
+from streambound_runtime.endpoints import FILES, in_one_line, is_uri, located, options_of, with_remedy, with_servers
 from streambound_runtime.errors import JobError, unreadable
 from streambound_runtime.reading.inputs import input_files
 from streambound_runtime.settings import Settings
@@ -111,7 +111,7 @@ def _place(table: Stream | Relation, settings: Settings) -> tuple[str, dict[str,
     if path and file.exists():
         folder, of_folder = _folder(file)
         return folder, of_folder | given
-    return path, given
+    return path, {"basePath": base_of(path)} | given if is_pattern(path) else given
 
 
 def _folder(folder: Path) -> tuple[str, dict[str, str]]:
@@ -126,6 +126,17 @@ def _folder(folder: Path) -> tuple[str, dict[str, str]]:
 def is_pattern(path: str) -> bool:
     """Whether a path stands for others: it has signs of a pattern, and nothing here is called so."""
     return bool({*path} & {*_OF_PATTERNS}) and not Path(path).exists()
+
+
+def base_of(path: str) -> str:
+    """The directory below which directories may say a column's value: of a pattern what is before it.
+
+    >>> base_of("/a/b*/c"), base_of("s3a://b/in")
+    ('/a', 's3a://b/in')
+    """
+    if is_pattern(path):
+        path = path[: min(path.index(sign) for sign in _OF_PATTERNS if sign in path)].rpartition("/")[0] or "/"
+    return path if is_uri(path) else os.path.normpath(Path(path).absolute())
 
 
 def escaped(path: str) -> str:
