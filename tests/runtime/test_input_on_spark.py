@@ -251,19 +251,26 @@ def test_lines_are_those_that_spark_finds(spark: Any, tmp_path: Path) -> None:
     assert ours == theirs and len(ours) > 500
 
 
-def test_parquet_that_arrow_would_read_otherwise(spark: Any, tmp_path: Path) -> None:
-    """Times of 96 bits, of an older calendar, and columns of other types or another case: as Spark reads them."""
+@pytest.mark.parametrize(
+    ("columns", "kinds"),
+    [("A, at, ts", ("INT96", "LEGACY")), ("a, at, ts", ("INT96", "CORRECTED")), ("a, at, ts", ("INT96", "LEGACY"))],
+    ids=["another case", "times of 96 bits", "an older calendar"],
+)
+def test_parquet_that_arrow_would_read_otherwise(
+    spark: Any, tmp_path: Path, columns: str, kinds: tuple[str, str]
+) -> None:
+    """As Spark reads it, the number of an int in a column of bigint, too."""
     values = "(1, TIMESTAMP'2024-01-01 10:00:00.123456', 1L), (2, TIMESTAMP'0999-01-01 00:00:00', 2L)"
     kept = {name: spark.conf.get(name) for name in (INT96, REBASE)}
     try:
-        spark.conf.set(INT96, "INT96")
-        spark.conf.set(REBASE, "LEGACY")
-        spark.sql(f"SELECT * FROM VALUES {values} AS t(A, at, ts)").coalesce(1).write.parquet(str(tmp_path / "S"))
+        for name, value in zip((INT96, REBASE), kinds, strict=True):
+            spark.conf.set(name, value)
+        spark.sql(f"SELECT * FROM VALUES {values} AS t({columns})").coalesce(1).write.parquet(str(tmp_path / "S"))
     finally:
         for name, value in kept.items():
             spark.conf.set(name, value)
-    columns = {"a": "int", "at": "timestamp", "ts": "bigint"}
-    stream = {"timestamp": "ts", "columns": columns, "source": {"format": "parquet", "path": "S"}}
+    declared = {"a": "bigint", "at": "timestamp", "ts": "bigint"}
+    stream = {"timestamp": "ts", "columns": declared, "source": {"format": "parquet", "path": "S"}}
     job = job_of("SELECT S.a, S.at FROM S", {"streams": {"S": stream}})
     run_with(spark, job, placed(tmp_path))
     assert [(row["a"], row["at"]) for row in read(tmp_path / "output")] == [
@@ -284,6 +291,18 @@ def test_batches_are_sized_by_bytes_unless_a_number_of_files_is_given(spark: Any
         run_with(spark, job, ["--input", str(tmp_path / "in"), *files, *options], events.append)
         assert len(events) == number + 1
         assert [row["a"] for row in read(tmp_path / "out")] == [*range(5)]
+
+
+def test_a_batch_has_no_more_bytes_than_its_source_says_but_for_its_last_file(spark: Any, tmp_path: Path) -> None:
+    for number in range(6):
+        write(tmp_path / "S" / f"{number}.jsonl", {"a": number, "ts": number}, modified=1_600_000_000 + number)
+    of_two = {"maxBytesPerTrigger": 2 * (tmp_path / "S" / "0.jsonl").stat().st_size}
+    source = {"format": "json", "path": "S", "options": of_two}
+    stream = {"timestamp": "ts", "columns": {"a": "bigint", "ts": "bigint"}, "source": source}
+    events: list[dict[str, Any]] = []
+    run_with(spark, job_of("SELECT S.a FROM S", {"streams": {"S": stream}}), placed(tmp_path), events.append)
+    assert [event["rows"] for event in events[:-1]] == [2, 2, 2]
+    assert [row["a"] for row in read(tmp_path / "output")] == [*range(6)]
 
 
 def test_a_file_that_spark_would_ignore_is_refused(spark: Any, tmp_path: Path) -> None:
