@@ -120,7 +120,7 @@ def test_what_goes_to_files_needs_no_standard_output(project: Path) -> None:
     done = shell(["check", "figure2.sql", "-o", "json:out.json", "-o", "junit:out.xml"], ">&-")
     assert done.returncode == 0, done.stderr
     assert json.loads((project / "out.json").read_text())["summary"]["bounded"] == 1
-    assert shell(["compile", "figure2.sql", "-o", "job.py"], ">&-").returncode == 0
+    assert shell(["compile", "figure2.sql", "-o", "job"], ">&-").returncode == 0
 
 
 def test_files_are_written_although_nobody_reads_the_rest(project: Path) -> None:
