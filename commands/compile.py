@@ -32,12 +32,15 @@ class JobFolder(Folder):
 @click.option("--name", help="Which statement of the file, by its name.")
 @click.option("-o", "--output", type=JobFolder("a job and its runtime"), metavar="DIR",
               help="Where to: a directory, made if there is none; default: print job.py.")  # fmt: skip
+@click.option("--placement", type=click.Choice(("driver", "buckets", "stateless")), metavar="WHERE",
+              help="Where its state is: driver, buckets (on executors, where an equality spans all streams) or "
+                   "stateless (nothing is remembered); by default what explain --emit plan says.")  # fmt: skip
 @click.option("--check", is_flag=True,
               help="Write nothing; exit with 1 if the job in DIR is not what would be written.")  # fmt: skip
 @common_options
 def compile_(
-    query: str, name: str | None, output: Path | None, check: bool, catalog_file: Path | None, color: bool | None,
-    debug: bool,
+    query: str, name: str | None, output: Path | None, placement: str | None, check: bool, catalog_file: Path | None,
+    color: bool | None, debug: bool,
 ) -> None:  # fmt: skip
     """Write the Spark Structured Streaming job of a bounded QUERY: job.py, and the runtime that it needs as a zip.
 
@@ -57,7 +60,7 @@ def compile_(
         raise UsageError("--check compares with a directory", remedy="name the job's with -o DIR")
     with doing("compiling the query"):
         catalog, found = find_statements(query, name, catalog_file, several=output is not None)
-        jobs = [job_of(catalog, checked) for checked in found]
+        jobs = [job_of(catalog, checked, placement) for checked in found]
     if output is None:
         click.echo(jobs[0].text, nl=False)
         return

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from streambound.synopsis_exec.job_file import CompiledJob
 
 
-def job_of(catalog: Catalog, checked: Checked) -> CompiledJob:
-    """The job of a bounded statement; raises NotExecutableError for any other.
+def job_of(catalog: Catalog, checked: Checked, placement: str | None = None) -> CompiledJob:
+    """The job of a bounded statement; raises NotExecutableError for any other, UsageError for another placement.
 
     What a comment or the catalog accepts passes a check, and is not run for that: the message says so.
     """
@@ -26,7 +26,7 @@ def job_of(catalog: Catalog, checked: Checked) -> CompiledJob:
     from streambound.synopsis_exec.plan import make_plan
 
     try:
-        return compiled(make_plan(decision_of(checked), catalog))
+        return compiled(make_plan(decision_of(checked), catalog), placement)
     except StreamboundError as error:
         if accepted := acceptance(checked, catalog):
             error.message += f"; {accepted.where} allows that in a check ({accepted.reason}), not in a run"

@@ -12,8 +12,8 @@ from streambound.synopsis_exec.useful import useful
 from streambound_runtime import spec
 
 
-def job_spec(plan: Plan) -> spec.Job:
-    """The job of a bounded query."""
+def job_spec(plan: Plan, forced: str | None = None) -> spec.Job:
+    """The job of a bounded query; raises UsageError for a ``forced`` placement that it cannot have."""
     streams = tuple(declared_table(item, useful(item, plan)) for item in plan.streams)
     relations = tuple(map(declared_table, plan.relations))
     return spec.Job(
@@ -23,7 +23,7 @@ def job_spec(plan: Plan) -> spec.Job:
         tuple(relation for relation in relations if isinstance(relation, spec.Relation)),
         tuple(spec.Column(column.name, column.type.name) for column in plan.columns),
         plan.time_type.name,
-        synopsis_plan(plan),
+        synopsis_plan(plan, forced),
         spec.Saved(plan.query_sha256, plan.contract_sha256, layout_sha256(plan)),
         _sink(plan),
         _target(plan.sink.quarantine) if plan.sink is not None and plan.sink.quarantine is not None else None,

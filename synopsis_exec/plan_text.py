@@ -16,7 +16,9 @@ def plan_text(plan: Plan) -> str:
     """The plan, as a job has it: its tables in words, why it has its kernel, and the tree that runs."""
     lines = [f"plan of {plan.name}: {'set' if plan.distinct else 'bag'}, M = {plan.bound.entries.text}"]
     lines += [f"  keep {sentence}" for sentence in tables_in_words(plan) or ["nothing"]]
-    lines += [f"  kernel: {kernel_in_words(plan)}", "", printed(synopsis_plan(plan))]
+    tree = synopsis_plan(plan)
+    lines += [f"  kernel: {kernel_in_words(plan)}", f"  placement: {tree.placement}, because {tree.placed}"]
+    lines += ["", printed(tree)]
     return "\n".join(lines)
 
 

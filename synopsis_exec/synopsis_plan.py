@@ -9,13 +9,14 @@ from streambound.analyzer.symbols import symbol
 from streambound.analyzer.types import Family
 from streambound.synopsis_exec.branch_plan import BranchLowering
 from streambound.synopsis_exec.kernel_choice import row_kernel_reason
+from streambound.synopsis_exec.placement import BUCKETS, placement
 from streambound.synopsis_exec.plan_ir import Plan
 from streambound_runtime import formula, plan
 
 
-def synopsis_plan(query: Plan) -> plan.Synopsis:
-    """The synopsis of a bounded query as data."""
-    reason = row_kernel_reason(query)
+def synopsis_plan(query: Plan, forced: str | None = None) -> plan.Synopsis:
+    """The synopsis of a bounded query as data; raises UsageError for a ``forced`` placement that it cannot have."""
+    reason, placed = row_kernel_reason(query), placement(query, forced)
     return plan.Synopsis(
         tuple(column.name for column in query.columns),
         tuple(BranchLowering(query, branch).lowered() for branch in query.branches),
@@ -25,6 +26,10 @@ def synopsis_plan(query: Plan) -> plan.Synopsis:
         2**63 - 1 if query.counters is Counters.BIGINT else 10**38 - 1,
         "rows" if reason else "columns",
         reason or "",
+        placed.where,
+        placed.because,
+        placed.key,
+        BUCKETS if placed.where == "buckets" else 0,
     )
 
 

@@ -4,41 +4,42 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 
 from streambound_runtime.checkpoint.checkpoint import Checkpoint
-from streambound_runtime.checkpoint.store import store_of, written_atomically
-from streambound_runtime.decoding.decoder import Decoded, Decoder
+from streambound_runtime.checkpoint.store import gone, store_of, written_atomically
 from streambound_runtime.decoding.kinds import kind_of
-from streambound_runtime.delta import Times
-from streambound_runtime.errors import JobError, usage
 from streambound_runtime.frontier.frontier import Brought, Frontier, Input
-from streambound_runtime.operators.synopsis import SynopsisJoin
-from streambound_runtime.operators.synopsis_by_rows import SynopsisByRows
-from streambound_runtime.pending import Pending
+from streambound_runtime.placement.in_buckets import InBuckets
+from streambound_runtime.placement.keeper import Closed, Keeper, Run
+from streambound_runtime.placement.nowhere import Nowhere
+from streambound_runtime.placement.on_driver import OnDriver
+from streambound_runtime.placement.pieces import Piece, decoded_here
 from streambound_runtime.quarantine import Row, in_batch, json_lines, quarantined, stop_at
 from streambound_runtime.rates import Rates, Read
 from streambound_runtime.reading.batch import Arrived
-from streambound_runtime.reading.files import Files, Raw
 from streambound_runtime.reading.relations import relation_rows
 from streambound_runtime.reading.sources import failing
-from streambound_runtime.results import json_value, write_results
+from streambound_runtime.results import json_value
 from streambound_runtime.settings import Settings
 from streambound_runtime.sinks import Sinks
-from streambound_runtime.spec import Job, Stream
+from streambound_runtime.spec import Job
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
 Report = dict[str, Any]
-OPERATORS: dict[str, type[SynopsisJoin] | type[SynopsisByRows]] = {"columns": SynopsisJoin, "rows": SynopsisByRows}
-"""Of each of a plan's kernels."""
-AT_ONCE = {"columns": 1 << 20, "rows": 1 << 16}
-"""How many rows a kernel closes at a time, so that its memory does not grow with the batch."""
+PLACEMENTS: dict[str, type[OnDriver] | type[InBuckets] | type[Nowhere]] = {
+    "driver": OnDriver,
+    "buckets": InBuckets,
+    "stateless": Nowhere,
+}
+"""Of a plan."""
 
 
 class Driver:
@@ -54,8 +55,6 @@ class Driver:
         self.job, self.settings, self.report = job, settings, report
         self.checkpoint = Checkpoint(store_of(spark, settings.checkpoint))
         self.sinks = Sinks(spark, job, settings)
-        self.files = {stream.name: Files(spark, stream, settings) for stream in job.streams}
-        self.decoders = {stream.name: Decoder(stream, lines=bool(settings.input)) for stream in job.streams}
         self.failure: Exception | None = None
         self.relations: dict[str, list[dict[str, Any]]] = {}
         self.relation_sizes: dict[str, int] = {}
@@ -69,17 +68,15 @@ class Driver:
         stop_at(job, self.bad_relation_rows)
         if self.checkpoint.claim(job, settings, self.relations):
             self.sinks.check_new()
+        self.room = Run(spark, job, settings, self.checkpoint, self.sinks, self.relations)
+        self.kept: Keeper = PLACEMENTS[job.plan.placement](self.room)
         self.restart(*(self.checkpoint.committed() or (None, None)))
 
     def restart(self, batch: int | None, state: tuple[dict[str, Any], dict[str, pa.Table]] | None) -> None:
         """Take over the state after a batch; a fresh state for None."""
         said, tables = state or ({}, {})
         self.batch = batch
-        self.operator = OPERATORS[self.job.plan.kernel](self.job.plan, self.relations)
-        self.limit = self.settings.limit if self.settings.limit is not None else self.operator.limit
-        if state is not None:
-            self.operator.load(_of_kind(tables, "table"))
-        self.pending = Pending(self.job.streams, _of_kind(tables, "pending"))
+        self.kept.restart(batch if state is not None else None, tables)
         self.frontier = Frontier(self.job.streams, said.get("frontier", ()))
         rates = said.get("rates", {})
         self.rates = [Rates(stream, rates.get(stream.name)) for stream in self.job.streams]
@@ -88,11 +85,11 @@ class Driver:
         if state is None:
             self.rejected.update(row["detail"] for row in self.bad_relation_rows)
         self.results, self.peak = said.get("results", 0), said.get("peak", 0)
-        self.closed, self.bytes = 0, 0
+        self.late = said.get("late", 0)
 
     def save(self, batch: int) -> None:
         """Write the state after a batch."""
-        kept = self.operator.dump()
+        tables = self.kept.dump()
         said = {
             "frontier": self.frontier.dump(),
             "rates": {rates.stream.name: rates.dump() for rates in self.rates},
@@ -100,11 +97,9 @@ class Driver:
             "rejected": self.rejected,
             "results": self.results,
             "peak": self.peak,
+            "late": self.late,
         }
-        tables = {f"table {name}": table for name, table in kept.items()}
-        tables |= {f"pending {name}": table for name, table in self.pending.tables.items()}
         self.checkpoint.save(batch, said, tables)
-        self.bytes = sum(table.nbytes for table in kept.values())
         self.batch = batch
 
     # --- batches ------------------------------------------------------------------------------------------------------
@@ -112,7 +107,7 @@ class Driver:
     def on_batch(self, frame: DataFrame, batch: int) -> None:
         """Fold one micro-batch; called by Spark, maybe again with the same batch after a failure."""
         try:
-            self.fold(Arrived(frame, self.job, self.settings, self.files), batch)
+            self.fold(Arrived(frame, self.job, self.settings, self.room.files), batch)
         except Exception as error:  # Spark does not pass it on as it is
             self.failure = error
             raise
@@ -122,71 +117,84 @@ class Driver:
         previous = batch - 1 if batch else None
         if self.batch != previous:
             self.restart(previous, self.checkpoint.before(batch))
-        rows, results, closed = self.rows.total(), self.results, self.closed
+        rows, late = self.rows.total(), self.late
         bad = self.taken(arrived)
         self.rejected.update(row["detail"] for row in bad)
         bad = in_batch(bad, batch)
         stop_at(self.job, bad)
-        peak = self.operator.entries()
-        with self.checkpoint.store.lines(self.part("results", batch)) as file:
-            if (complete := self.frontier.complete()) is not None:
-                peak = max(peak, self.close(file, complete))
-        self.hand_over(batch, self.results - results, [*self.bad_relation_rows, *bad] if batch == 0 else bad)
+        found = self.closed(batch, self.frontier.complete())
+        self.hand_over(batch, found.results, [*self.bad_relation_rows, *bad] if batch == 0 else bad)
         self.save(batch)
         self.report(
             {
                 "batch": batch,
                 "rows": self.rows.total() - rows,
-                "closed": self.closed - closed,
-                "entries": self.operator.entries(),
-                "peak": peak,
-                "bytes": self.bytes,
-                "limit": self.limit,
-                "results": self.results - results,
+                "closed": found.timestamps,
+                "entries": found.entries,
+                "peak": found.peak,
+                "bytes": self.kept.bytes(),
+                "limit": self.kept.limit,
+                "results": found.results,
                 "quarantined": len(bad),
-                "pending": self.pending.timestamps(),
+                "pending": self.kept.pending(),
                 "waits_for": self.waits_for(),
+                **({"late": self.late - late} if self.late else {}),
             }
         )
+
+    def closed(self, batch: int, until: int | None, last: bool = False) -> Closed:
+        """Close the timestamps before one, and make their results."""
+        found = self.kept.close(batch, until, last)
+        self.results += found.results
+        self.peak = max(self.peak, found.peak)
+        return found
 
     def taken(self, arrived: Arrived) -> list[Row]:
         """Take in a batch's rows: the useful ones become pending; returns those that are bad, late or too many."""
         late_before, bad = self.frontier.complete(), list[Row]()
+        self.kept.forget()
+        pieces = self.kept.decoded(arrived, late_before)
+        if any(piece.good is None for piece in pieces) and self.crowded(pieces):
+            self.kept.forget()  # which rows are too many is only seen beside all others of their timestamps
+            pieces = [*decoded_here(arrived, self.job, self.settings, self.room.decoders, late_before)]
         brought: dict[Input, Brought] = {}
-        goods: list[list[pa.Table]] = []
-        for number, stream in enumerate(self.job.streams):
-            good: list[pa.Table] = []
-            with failing(stream, self.job, self.settings):
-                for raw in arrived.raws(number):
-                    found = self.decoders[stream.name].decode(raw.rows, late_before)
-                    good.append(found.good)
-                    bad += self.rejected_rows(number, stream, found, raw)
-                    self.rows[stream.name] += found.rows
-                    _note(brought, number, found)
-            goods.append(good)
+        for piece in pieces:
+            stream = self.job.streams[piece.stream]
+            bad += quarantined(stream, piece.rejected, piece.file, partial(self.reason, piece.stream))
+            self.rows[stream.name] += piece.rows
+            self.late += piece.late
+            _note(brought, piece)
         self.frontier.take(brought)
         complete = self.frontier.complete()
-        for number, (stream, good) in enumerate(zip(self.job.streams, goods, strict=True)):
-            keep, excess = self.within_rate(arrived, number, good, late_before, complete)
-            self.pending.add(stream.name, keep)
+        for number in range(len(self.job.streams)):
+            mine = [piece for piece in pieces if piece.stream == number]
+            good, excess = self.within_rate(arrived, number, mine, late_before, complete)
+            self.kept.add(number, good)
             bad += excess
         return bad
 
-    def rejected_rows(self, number: int, stream: Stream, found: Decoded, raw: Raw) -> list[Row]:
-        """The bad and late rows of what was decoded."""
-        return quarantined(stream, found.rejected, raw.file, lambda part, ts: self.frontier.late((number, part), ts))
+    def reason(self, stream: int, part: int, ts: int) -> str:
+        """Why a late row of a stream is."""
+        return self.frontier.late((stream, part), ts)
+
+    def crowded(self, pieces: list[Piece]) -> bool:
+        """Whether some timestamp has more rows than its stream may have."""
+        return any(
+            rates.crowded(np.concatenate([piece.ts for piece in pieces if piece.stream == number] or [np.zeros(0)]))
+            for number, rates in enumerate(self.rates)
+            if rates.stream.per_timestamp is not None
+        )
 
     def within_rate(
-        self, arrived: Arrived, number: int, good: list[pa.Table], late_before: int | None, complete: int | None
+        self, arrived: Arrived, number: int, pieces: list[Piece], late_before: int | None, complete: int | None
     ) -> tuple[list[pa.Table], list[Row]]:
         """The good rows of a stream that are not too many for their timestamps, and the others as bad rows."""
         import pyarrow as pa
 
-        stream = self.job.streams[number]
-        if stream.per_timestamp is None:
+        good = [piece.good for piece in pieces if piece.good is not None]
+        if self.job.streams[number].per_timestamp is None:
             return good, []
-        times = [table.column(1).to_numpy() for table in good]
-        ts = np.concatenate([np.zeros(0, dtype=np.int64), *times])
+        ts = np.concatenate([np.zeros(0, dtype=np.int64), *(piece.ts for piece in pieces)])
         again = lambda crowded: self.read_again(arrived, number, crowded, late_before)  # noqa: E731
         keep, bad = self.rates[number].checked(ts, complete, again)
         parts = np.split(keep, np.cumsum([table.num_rows for table in good])[:-1]) if good else []
@@ -197,7 +205,7 @@ class Driver:
     ) -> Iterator[Read]:
         """The good rows of a stream at some timestamps, with their texts."""
         stream, start = self.job.streams[number], 0
-        decoder = self.decoders[stream.name]
+        decoder = self.room.decoders[stream.name]
         for raw in arrived.raws(number):
             found = decoder.decode(raw.rows, late_before)
             times = found.good.column(1).to_numpy()
@@ -210,50 +218,26 @@ class Driver:
 
     # --- closing ------------------------------------------------------------------------------------------------------
 
-    def close(self, file: TextIO, until: int | None) -> int:
-        """Close the timestamps before one, or all of them, in order, and write their results; returns the peak.
-
-        Raises JobError when there were more entries than the bound says.
-        """
-        highest = self.operator.entries()
-        for deltas in self.pending.closed(until, AT_ONCE[self.job.plan.kernel]):
-            found = self.operator.step(deltas)
-            self.results += write_results(file, self.job, found, self.settings.multiplicity)
-            self.closed += len(Times(deltas.values()).all)
-            highest = max(highest, self.operator.peak)
-            self.peak = max(self.peak, highest)
-            if self.limit is not None and self.operator.peak > self.limit:
-                raise self.too_many()
-        return highest
-
-    def too_many(self) -> JobError:
-        """The error for more entries than the bound says."""
-        times, sizes = self.operator.history
-        first = int((sizes > self.limit).argmax())
-        where = f"{int(sizes[first])} entries at timestamp {int(times[first])}"
-        return JobError("limit", f"the synopsis has {where}, more than its bound M = {self.limit}", 1)
-
     def waits_for(self) -> dict[str, str]:
         """The streams that hold back rows."""
-        return self.frontier.waits_for(self.moment) if self.pending.timestamps() else {}
+        return self.frontier.waits_for(self.moment) if self.kept.pending() else {}
 
     def moment(self, timestamp: int) -> str:
         """A timestamp as the output shows it."""
         return json_value(timestamp, kind_of(self.job.time_type)).strip('"')
 
-    def part(self, folder: str, batch: int) -> str:
-        """The file of a batch's results or quarantined rows: in the place of the one two before, if no one wants it."""
-        results = folder == "results"
-        kept = self.settings.output if results else self.settings.quarantine or self.job.quarantine is None
-        return f"{folder}/{batch:09d}.jsonl" if kept else f"{folder}/{batch % 2}.jsonl"
+    def part(self, batch: int) -> str:
+        """The file of a batch's bad rows: in the place of the one two before, if no one wants it."""
+        kept = self.settings.quarantine or self.job.quarantine is None
+        return f"quarantine/{batch:09d}.jsonl" if kept else f"quarantine/{batch % 2}.jsonl"
 
     def hand_over(self, batch: int, results: int, bad: list[Row]) -> None:
         """Write a batch's bad rows, and give them and the results to the sinks."""
         store = self.checkpoint.store
-        with store.lines(self.part("quarantine", batch)) as file:
+        with store.lines(self.part(batch)) as file:
             file.write(json_lines(bad))
-        self.sinks.results(store.where(self.part("results", batch)), batch, results)
-        self.sinks.bad_rows(store.where(self.part("quarantine", batch)), batch, len(bad))
+        self.kept.deliver(batch, results)
+        self.sinks.bad_rows(store.where(self.part(batch)), batch, len(bad))
 
     def finish(self) -> Report:
         """The input has ended: close what is left as a batch of its own, write the output and the quarantine.
@@ -261,48 +245,43 @@ class Driver:
         State is not saved: where more input comes after all, the next batch has the same number and replaces this one.
         """
         store, last = self.checkpoint.store, -1 if self.batch is None else self.batch
-        before, waited_for = self.results, self.waits_for()
+        waited_for = self.waits_for()
         if self.settings.trigger == "end":
             self.frontier.over = True
-            with store.lines(self.part("results", last + 1)) as file:
-                self.close(file, None)
+            found = self.closed(last + 1, self.frontier.complete(), last=True)
             if store.read("finished") != str(last + 1).encode():
-                self.hand_over(last + 1, self.results - before, self.bad_relation_rows if last < 0 else [])
+                self.hand_over(last + 1, found.results, self.bad_relation_rows if last < 0 else [])
             last += 1
             store.write("finished", str(last).encode())
-        for folder, path in (("results", self.settings.output), ("quarantine", self.settings.quarantine)):
+        for write, path in ((self.kept.write_output, self.settings.output), (self.bad_rows, self.settings.quarantine)):
             if path:
                 with written_atomically(Path(path), "w") as file:
-                    self.copy_parts(folder, last, file)
+                    write(last, file)
         return {
             "summary": self.job.name,
             "rows": {**{stream.name: self.rows[stream.name] for stream in self.job.streams}, **self.relation_sizes},
             "quarantined": dict(sorted(self.rejected.items())),
             "results": self.results,
             "peak": self.peak,
-            "limit": self.limit,
+            "limit": self.kept.limit,
             "waited_for": waited_for,
+            **({"late": self.late} if self.late else {}),
         }
 
-    def copy_parts(self, folder: str, last: int, target: TextIO) -> None:
-        """Append the files of all batches up to the last one, in order; raises JobError when some are gone."""
+    def bad_rows(self, last: int, file: TextIO) -> None:
+        """Write the bad rows of all batches up to the last one, in order."""
+        store = self.checkpoint.store
         for batch in range(last + 1):
-            if not self.checkpoint.store.copy_lines(self.part(folder, batch), target):
-                where = self.checkpoint.store.where(folder)
-                raise usage(f"{where} has no batch {batch} any more: a run without this option left it to the sink")
+            if not store.copy_lines(self.part(batch), file):
+                raise gone(store, "quarantine", batch)
 
 
-def _note(brought: dict[Input, Brought], number: int, found: Decoded) -> None:
+def _note(brought: dict[Input, Brought], piece: Piece) -> None:
     """Add what a stream's rows have brought to what others have."""
-    largest, marks = dict(found.largest), defaultdict[int, list[tuple[int | None, int]]](list)
-    for ended in found.ended:
+    marks = defaultdict[int, list[tuple[int | None, int]]](list)
+    for ended in piece.ended:
         marks[ended.part].append((ended.since, ended.until + 1))
-    for part in largest.keys() | marks.keys():
-        before = brought.get((number, part), Brought())
-        newest = max((ts for ts in (before.largest, largest.get(part)) if ts is not None), default=None)
-        brought[number, part] = Brought(newest, (*before.marks, *marks[part]))
-
-
-def _of_kind(tables: dict[str, pa.Table], kind: str) -> dict[str, pa.Table]:
-    """The tables of a state whose names begin with a word, without it."""
-    return {name.removeprefix(f"{kind} "): table for name, table in tables.items() if name.startswith(f"{kind} ")}
+    for part in piece.largest.keys() | marks.keys():
+        before = brought.get((piece.stream, part), Brought())
+        newest = max((ts for ts in (before.largest, piece.largest.get(part)) if ts is not None), default=None)
+        brought[piece.stream, part] = Brought(newest, (*before.marks, *marks[part]))

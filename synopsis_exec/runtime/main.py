@@ -16,10 +16,11 @@ from streambound_runtime.endpoints import in_one_line, with_servers
 from streambound_runtime.errors import JobError, usage
 from streambound_runtime.reading.files import check_files
 from streambound_runtime.reading.sources import arriving, failing
-from streambound_runtime.session import check_cluster, session
+from streambound_runtime.session import check_cluster, is_local, session
 from streambound_runtime.settings import Settings, settings_of
 from streambound_runtime.spec import Job
 from streambound_runtime.usage import checked
+from streambound_runtime.zipped import give_to_executors
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -63,6 +64,8 @@ def run(spark: SparkSession, job: Job, settings: Settings, report: Callable[[Rep
     Raises JobError, or OverflowError for more duplicates than `_mult` can hold.
     """
     check_cluster(spark, settings)
+    if job.plan.placement != "driver" or not is_local(spark):
+        give_to_executors(spark)
     for stream in job.streams:
         with failing(stream, job, settings):
             check_files(spark, stream, settings)

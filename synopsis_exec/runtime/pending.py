@@ -19,23 +19,33 @@ Tables = dict[str, "pa.Table"]
 
 
 class Pending:
-    """The rows of each stream that no closed timestamp has taken: the timestamp, then the columns that are needed."""
+    """The rows of each stream that no closed timestamp has taken.
+
+    Tables of the timestamp, the columns that are needed, and perhaps, last, of how many rows each one stands for.
+    """
 
     def __init__(self, streams: Sequence[Stream], tables: Mapping[str, pa.Table] | None = None) -> None:
         self.kinds = {stream.name: _kinds(stream) for stream in streams}
         self.tables: Tables = {stream.name: _empty(stream) for stream in streams} | dict(tables or {})
 
-    def add(self, stream: str, good: Sequence[pa.Table]) -> None:
-        """Add rows as a decoder gives them, without their partitions."""
+    def add(self, stream: str, more: Sequence[pa.Table]) -> None:
+        """Add open rows (`open_rows`)."""
         import pyarrow as pa
 
-        before = self.tables[stream]
-        parts = [before, *(_as_pending(table, before.schema) for table in good)]
-        self.tables[stream] = pa.concat_tables([part for part in parts if part.num_rows] or parts[:1])
+        parts = [table for table in (self.tables[stream], *more) if table.num_rows]
+        if len({table.num_columns for table in parts}) > 1:
+            most = 2 + len(self.kinds[stream])
+            parts = [table if table.num_columns == most else _each_once(table) for table in parts]
+        if parts:
+            self.tables[stream] = pa.concat_tables(parts)
+
+    def open(self) -> Any:
+        """The timestamps that have rows."""
+        return _distinct([_times(table) for table in self.tables.values()])
 
     def timestamps(self) -> int:
         """How many timestamps have rows."""
-        return len(_distinct([_times(table) for table in self.tables.values()]))
+        return len(self.open())
 
     def closed(self, until: int | None, most: int) -> Iterator[dict[str, Delta]]:
         """Take out the rows before a timestamp, or all, in order of time, about ``most`` at a time.
@@ -71,7 +81,8 @@ class Pending:
 def delta_of_table(table: pa.Table, kinds: Mapping[str, Kind]) -> Delta:
     """Rows in order of time as a delta; texts are places in a dictionary."""
     columns, nulls, dictionary = {}, {}, {}
-    for (name, kind), column in zip(kinds.items(), table.columns[1:], strict=True):
+    weight = table.column(len(kinds) + 1).to_numpy() if table.num_columns > len(kinds) + 1 else None
+    for (name, kind), column in zip(kinds.items(), table.columns[1:], strict=False):
         values = column.combine_chunks()
         if values.null_count:
             nulls[name] = values.is_null().to_numpy(zero_copy_only=False)
@@ -81,7 +92,7 @@ def delta_of_table(table: pa.Table, kinds: Mapping[str, Kind]) -> Delta:
             columns[name] = found.indices.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
         else:
             columns[name] = _numbers(values, kind)
-    return Delta(_times(table), None, columns, nulls, dictionary)
+    return Delta(_times(table), weight, columns, nulls, dictionary)
 
 
 def _numbers(values: pa.Array, kind: Kind) -> Any:
@@ -105,12 +116,36 @@ def _empty(stream: Stream) -> pa.Table:
     return pa.schema(fields).empty_table()
 
 
-def _as_pending(good: pa.Table, schema: pa.Schema) -> pa.Table:
-    """A decoder's good rows with the types of others."""
+def open_rows(stream: Stream, good: pa.Table) -> pa.Table:
+    """The rows that a decoder gives, without their partitions, as `Pending` has them."""
     import pyarrow as pa
 
+    schema = _empty(stream).schema
     columns = [column.cast(field.type) for column, field in zip(good.columns[1:], schema, strict=True)]
     return pa.Table.from_arrays(columns, schema=schema)
+
+
+def combined(rows: pa.Table) -> pa.Table:
+    """Open rows that are the same as one, with how many they are."""
+    import pyarrow as pa
+
+    names = [str(place) for place in range(rows.num_columns)]
+    found = rows.rename_columns(names).group_by(names, use_threads=False).aggregate([([], "count_all")])
+    columns = [*(found.column(name) for name in names), found.column("count_all")]
+    return pa.table(columns, schema=_with_number(rows.schema))
+
+
+def _each_once(rows: pa.Table) -> pa.Table:
+    import pyarrow as pa
+
+    ones = pa.array(np.ones(rows.num_rows, dtype=np.int64))
+    return pa.table([*rows.columns, ones], schema=_with_number(rows.schema))
+
+
+def _with_number(schema: pa.Schema) -> pa.Schema:
+    import pyarrow as pa
+
+    return schema.append(pa.field("#", pa.int64()))
 
 
 def _times(table: pa.Table) -> Any:

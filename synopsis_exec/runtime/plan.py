@@ -223,6 +223,10 @@ class Synopsis:
 
     ``kernel`` is "columns", many timestamps at once, or "rows", one after the other; ``because`` says why the second.
     ``bound`` is M: the most entries between two timestamps.
+
+    ``placement`` is where it is: on the "driver", in "buckets" on executors, or, where nothing is remembered, nowhere:
+    "stateless"; ``placed`` says why. With ``buckets``, so many, rows are apart by the column that is each stream's
+    ``key``, in the order of the job's streams.
     """
 
     columns: tuple[str, ...]
@@ -233,6 +237,10 @@ class Synopsis:
     most: int = 2**63 - 1
     kernel: str = "columns"
     because: str = ""
+    placement: str = "driver"
+    placed: str = ""
+    key: tuple[str, ...] = ()
+    buckets: int = 0
 
 
 def age(stream: int) -> str:

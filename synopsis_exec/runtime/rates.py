@@ -32,6 +32,14 @@ class Rates:
         """The counts, as JSON can hold them."""
         return {str(ts): n for ts, n in self.open.items()}
 
+    def crowded(self, ts: Any) -> bool:
+        """Whether some timestamp has too many rows with those of a batch."""
+        most = self.stream.per_timestamp
+        times, counts = np.unique(ts, return_counts=True)
+        return most is not None and any(
+            self.open.get(time, 0) + n > most for time, n in zip(times.tolist(), counts.tolist(), strict=True)
+        )
+
     def checked(
         self, ts: Any, complete: int | None, again: Callable[[set[int]], Iterable[Read]]
     ) -> tuple[Any, list[Row]]:

@@ -57,18 +57,22 @@ class Sinks:
         except Exception:  # nothing is there
             return False
 
-    def results(self, part: str, batch: int, number: int) -> None:
-        """Hand over the results of a batch: a file of so many lines of JSON."""
+    def results(self, rows: Callable[[], DataFrame], batch: int, number: int) -> None:
+        """Hand over the results of a batch, so many rows."""
         sink = self.job.sink
         if self.call is not None:
-            self._called(self.call, self._rows(part, self.columns), batch)
+            self._called(self.call, rows(), batch)
         elif sink is not None:
-            self._write(sink, part, self.columns, batch, number)
+            self._write(sink, rows, batch, number, nulls=True)
 
     def bad_rows(self, part: str, batch: int, number: int) -> None:
-        """Hand over the quarantined rows of a batch."""
+        """Hand over the quarantined rows of a batch: a file of so many lines of JSON."""
         if self.job.quarantine is not None:
-            self._write(self.job.quarantine, part, BAD_ROW, batch, number)
+            self._write(self.job.quarantine, lambda: self._rows(part, BAD_ROW), batch, number, nulls=False)
+
+    def lines(self, part: str) -> DataFrame:
+        """Results in a file of lines of JSON."""
+        return self._rows(part, self.columns)
 
     def _rows(self, part: str, schema: str) -> DataFrame:
         """A part as rows."""
@@ -83,17 +87,15 @@ class Sinks:
             name = self.job.sink.call if self.job.sink is not None else ""
             raise unwritable(f"the sink {name} failed in batch {batch}: {in_one_line(error)}") from error
 
-    def _write(self, sink: Sink, part: str, schema: str, batch: int, number: int) -> None:
-        """Write a part to a sink; raises JobError when that fails."""
+    def _write(self, sink: Sink, of: Callable[[], DataFrame], batch: int, number: int, nulls: bool) -> None:
+        """Write rows to a sink; raises JobError when that fails."""
         path = located(sink.path, self.settings)
         place = f"{path}/batch={batch:09d}"
         try:
             if not number:
                 self._remove(place if path else "")
                 return
-            rows = self._rows(part, schema)
-            if sink.format == "kafka":
-                rows = kafka_records(rows, batch, nulls=schema != BAD_ROW)
+            rows = kafka_records(of(), batch, nulls) if sink.format == "kafka" else of()
             writer = rows.write.format(sink.format).options(**options_of(sink, self.settings))
             if sink.format == "kafka":
                 writer.save()

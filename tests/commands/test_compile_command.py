@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from streambound.synopsis_exec.job_file import RUNTIME, job_in, runtime_zip
+from streambound.synopsis_exec.job_file import RUNTIME, job_in
+from streambound_runtime.zipped import zipped
 from support.command_line import BOUNDED, UNBOUNDED, call, write
 
 SEVERAL = f"-- name: first\n{BOUNDED};\n-- name: second\n{BOUNDED} AND S.a = 7"
@@ -31,7 +32,7 @@ def test_a_job_is_job_py_and_its_runtime(project: Path) -> None:
     assert (result.exit_code, result.stdout) == (0, "")
     assert result.stderr.startswith("wrote some/job/job.py and its runtime: ")
     written = files(project / "some" / "job")
-    assert written == {"job.py": shown.stdout.encode(), RUNTIME: runtime_zip()}
+    assert written == {"job.py": shown.stdout.encode(), RUNTIME: zipped()}
     assert call("compile", "q.sql", "-o", "again").exit_code == 0
     assert files(project / "again") == written
 

@@ -22,11 +22,12 @@ from streambound.analyzer.catalog import catalog_from_mapping
 from streambound.analyzer.errors import NotExecutableError
 from streambound.analyzer.version import __version__
 from streambound.criteria.verdict import decide
-from streambound.synopsis_exec.job_file import RUNTIME, CompiledJob, compiled, job_in, runtime_zip
+from streambound.synopsis_exec.job_file import RUNTIME, CompiledJob, compiled, job_in
 from streambound.synopsis_exec.plan import make_plan
 from streambound_runtime import __version__ as of_runtime
 from streambound_runtime.main import main
 from streambound_runtime.operators.interpreter import RowSynopsis
+from streambound_runtime.zipped import zipped
 from support.cases import catalog, query_of, read_cases
 from support.choices import drawn
 from support.jobs import FIGURE2, ROOT, compiled_of, figure2
@@ -185,11 +186,11 @@ def test_the_runtime_has_the_products_version() -> None:
 def test_the_zip_holds_the_whole_package_and_nothing_else() -> None:
     root = ROOT / "synopsis_exec" / "runtime"
     files = {f"streambound_runtime/{file.relative_to(root).as_posix()}" for file in root.rglob("*.py")}
-    with zipfile.ZipFile(BytesIO(runtime_zip())) as archive:
+    with zipfile.ZipFile(BytesIO(zipped())) as archive:
         assert set(archive.namelist()) == files | {"streambound_runtime/py.typed"}
         assert {info.date_time for info in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
-    runtime_zip.cache_clear()
-    assert runtime_zip() == runtime_zip()
+    zipped.cache_clear()
+    assert zipped() == zipped()
 
 
 def test_a_job_runs_with_the_zip_alone(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from streambound_runtime.checkpoint.state import packed, unpacked
 from streambound_runtime.decoding.kinds import kind_of
-from streambound_runtime.pending import Pending
+from streambound_runtime.pending import Pending, open_rows
 from streambound_runtime.spec import Column, Stream
 from support.profiles import examples
 
@@ -69,7 +69,7 @@ def test_every_row_leaves_once_and_in_order(data: st.DataObject) -> None:
     for last in (False, False, False, True):
         for stream in STREAMS:
             parts = data.draw(st.lists(rows_of(stream), max_size=3))
-            pending.add(stream.name, [good(stream, rows) for rows in parts])
+            pending.add(stream.name, [open_rows(stream, good(stream, rows)) for rows in parts])
             waiting[stream.name] += [row for rows in parts for row in rows]
         if data.draw(st.booleans()):
             pending = again(pending)
@@ -103,7 +103,7 @@ def test_columns_of_deltas() -> None:
     """Integers beyond 64 bits are Python's, others of the machine; texts are places in a dictionary."""
     pending = Pending(STREAMS)
     rows = [(2, 1, 10**30, 0.5, "b", 5, 1), (1, None, None, None, None, None, None), (2, 1, -7, 0.5, "b", 5, 1)]
-    pending.add("S", [good(STREAMS[0], rows)])
+    pending.add("S", [open_rows(STREAMS[0], good(STREAMS[0], rows))])
     (deltas,) = pending.closed(None, 10)
     delta = deltas["S"]
     assert {name: str(values.dtype) for name, values in delta.columns.items()} == {
@@ -111,6 +111,6 @@ def test_columns_of_deltas() -> None:
     }  # fmt: skip
     assert delta.dictionary == {"s": ["b"]} and set(delta.nulls) == {*TYPES}
     assert delta.values("wide") == [None, 10**30, -7]
-    pending.add("S", [good(STREAMS[0], [rows[2]])])
+    pending.add("S", [open_rows(STREAMS[0], good(STREAMS[0], [rows[2]]))])
     (deltas,) = pending.closed(None, 10)
     assert str(deltas["S"].columns["wide"].dtype) == "int64" and not deltas["S"].nulls

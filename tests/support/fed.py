@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pyarrow as pa
@@ -50,7 +51,8 @@ class Fed:
 
     def start(self) -> None:
         """As a new process does."""
-        self.driver = Driver(cast(Any, None), self.job, self.settings, self.reports.append)
+        nothing = SimpleNamespace(conf={"spark.master": "local"})
+        self.driver = Driver(cast(Any, nothing), self.job, self.settings, self.reports.append)
 
     def feed(self, lines: Lines, batch: int) -> None:
         """A batch, as Spark gives it, and commits it then; again, if it was given before."""

@@ -55,14 +55,14 @@ def figure2() -> CompiledJob:
     return compiled(make_plan(decide(query), declared))
 
 
-def compiled_of(sql: str, catalog: dict[str, Any]) -> CompiledJob:
-    """The plan and the job of one statement."""
-    return compiled(make_plan(decided(sql, catalog), catalog_from_mapping(catalog)))
+def compiled_of(sql: str, catalog: dict[str, Any], placement: str | None = "driver") -> CompiledJob:
+    """The plan and the job of one statement; None leaves the placement to the compiler."""
+    return compiled(make_plan(decided(sql, catalog), catalog_from_mapping(catalog)), placement)
 
 
-def job_of(sql: str, catalog: dict[str, Any]) -> Job:
+def job_of(sql: str, catalog: dict[str, Any], placement: str | None = "driver") -> Job:
     """The job of one statement, as `streambound_runtime.main.main` runs it."""
-    return compiled_of(sql, catalog).job
+    return compiled_of(sql, catalog, placement).job
 
 
 def write(file: Path, *rows: object, modified: float | None = None) -> None:

@@ -98,7 +98,7 @@ def check(case: Case) -> Counter[str] | None:
     seen: Counter[str] = Counter()
     whole = {ts: n for ts, n in Oracle(case.catalog, case.rows).prefix_expected(case.sql).items() if n}
     kinds, clock = [column.type.name for column in plan.columns], plan.time_type.name
-    job = job_spec(plan)
+    job = job_spec(plan, "driver")
     names = [stream.name for stream in job.streams]
     moments = {name: [row["ts"] for row in encode_rows(case.catalog, case.rows)[name]] for name in names}
     with TemporaryDirectory() as name:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from streambound_runtime import driver
+from streambound_runtime.placement import keeper, on_driver
 from streambound_runtime.spec import Job
 from support.jobs import job_of, run_with, write
 
@@ -69,7 +69,7 @@ def test_slices_of_a_batch_are_the_batch(
     job = job_of(QUERIES[name], CATALOG)
     whole = ran(spark, job, tmp_path / "whole")
     sizes: list[int] = []
-    operator = driver.OPERATORS[job.plan.kernel]
+    operator = on_driver.OPERATORS[job.plan.kernel]
     step = operator.step
 
     def noted(self: Any, deltas: Any) -> Any:
@@ -77,7 +77,7 @@ def test_slices_of_a_batch_are_the_batch(
         return step(self, deltas)
 
     monkeypatch.setattr(operator, "step", noted)
-    monkeypatch.setitem(driver.AT_ONCE, job.plan.kernel, 10)
+    monkeypatch.setitem(keeper.AT_ONCE, job.plan.kernel, 10)
     assert ran(spark, job, tmp_path / "slices") == whole
     assert len(sizes) > 20
     assert max(sizes) < 60
@@ -92,8 +92,8 @@ def test_a_batch_that_fails_between_slices_is_done_again(
     arrived(tmp_path / "in")
     job = job_of(QUERIES["least text"], CATALOG)
     whole = ran(spark, job, tmp_path / "whole")
-    monkeypatch.setitem(driver.AT_ONCE, "rows", 10)
-    step, calls = driver.OPERATORS["rows"].step, list[int]()
+    monkeypatch.setitem(keeper.AT_ONCE, "rows", 10)
+    step, calls = on_driver.OPERATORS["rows"].step, list[int]()
 
     def failing(self: Any, deltas: Any) -> Any:
         calls.append(1)
@@ -102,7 +102,7 @@ def test_a_batch_that_fails_between_slices_is_done_again(
         return step(self, deltas)
 
     with monkeypatch.context() as patch, pytest.raises(RuntimeError, match="the machine is gone"):
-        patch.setattr(driver.OPERATORS["rows"], "step", failing)
+        patch.setattr(on_driver.OPERATORS["rows"], "step", failing)
         ran(spark, job, tmp_path / "slices")
     output, bad, reports = ran(spark, job, tmp_path / "slices")
     assert (output, bad, reports[-1]) == (*whole[:2], whole[2][-1])

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import IO, TYPE_CHECKING, Any, Protocol, TextIO
 
 from streambound_runtime.endpoints import in_one_line, opened_here
-from streambound_runtime.errors import unwritable
+from streambound_runtime.errors import JobError, unwritable, usage
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -53,6 +53,12 @@ class Store(Protocol):
 def store_of(spark: SparkSession, path: str) -> Store:
     """The directory or URI that a job was given."""
     return SparkStore(spark, path) if opened_here(path) is None else LocalStore(path)
+
+
+def gone(store: Store, folder: str, batch: int) -> JobError:
+    """The error for a batch's file that another one has taken the place of."""
+    what = f"{store.where(folder)} has no batch {batch} any more"
+    return usage(f"{what}: a run without this option left it to the sink")
 
 
 class LocalStore:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from streambound_runtime.reading.files import Files, Raw
@@ -11,6 +12,7 @@ from streambound_runtime.settings import Settings
 from streambound_runtime.spec import Job
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame
 
 
@@ -18,18 +20,32 @@ class Arrived:
     """What Spark has told of a batch (`reading.sources.arriving`): few rows, where they are the paths of files."""
 
     def __init__(self, frame: DataFrame, job: Job, settings: Settings, files: dict[str, Files]) -> None:
-        self.job, self.settings, self.files = job, settings, files
-        self.told = frame.toArrow()
+        self.frame, self.job, self.settings, self.files = frame, job, settings, files
+        self.brought: dict[int, pa.Table] = {}
+
+    @cached_property
+    def listed(self) -> pa.Table:
+        """The files of the streams that are read by path."""
+        return self.frame.where("path IS NOT NULL").select("source", "path").toArrow()
+
+    def paths(self, number: int) -> list[str]:
+        """The files of a stream that is read by path."""
+        from pyarrow import compute as pc
+
+        found: list[str] = self.listed.filter(pc.equal(self.listed.column("source"), number)).column("path").to_pylist()
+        return found
+
+    def rows(self, number: int) -> DataFrame:
+        """The raw rows of a stream that is not read by path, where they are."""
+        return self.frame.where(f"source = {number}").select(f"raw_{number}.*")
 
     def raws(self, number: int) -> Iterator[Raw]:
         """The raw rows of a stream, some at a time; they may be read again."""
-        import pyarrow as pa
-        from pyarrow import compute as pc
-
         stream = self.job.streams[number]
-        mine = self.told.filter(pc.equal(self.told.column("source"), number))
         if by_path(stream, self.settings):
-            yield from self.files[stream.name].raws(mine.column("path").to_pylist())
-        elif mine.num_rows:
-            rows = mine.column(f"raw_{number}").combine_chunks()
-            yield Raw(pa.Table.from_arrays(rows.flatten(), names=[field.name for field in rows.type]))
+            yield from self.files[stream.name].raws(self.paths(number))
+        else:
+            if number not in self.brought:
+                self.brought[number] = self.rows(number).toArrow()
+            if self.brought[number].num_rows:
+                yield Raw(self.brought[number])

@@ -19,7 +19,7 @@ from streambound_runtime.spec import Column, Relation, Stream
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 AT_ONCE = 1 << 20
 """Rows of a file that are read at a time."""
@@ -38,11 +38,14 @@ class Raw(NamedTuple):
     file: str = ""
 
 
-class Files:
-    """Reads the files of one source."""
+class LocalFiles:
+    """Reads the files of one source, where Arrow reads what Spark would; it needs no Spark, so executors have it, too.
 
-    def __init__(self, spark: SparkSession, table: Stream | Relation, settings: Settings) -> None:
-        self.spark, self.table = spark, table
+    ``kind`` is the format, that of lines "text"; ``options`` say how Spark reads them.
+    """
+
+    def __init__(self, table: Stream | Relation, settings: Settings) -> None:
+        self.table = table
         source = None if settings.input else table.source
         self.kind = "text" if source is None or source.format == "json" else source.format
         base = "" if source is None else located(source.path, settings)
@@ -53,35 +56,30 @@ class Files:
         parquet = self.kind == "parquet" and source is not None and not source.payload
         self.ours = not self.options and (self.lines or parquet)
 
-    def raws(self, paths: Sequence[str]) -> Iterator[Raw]:
-        """What is in files, one after the other, then what Spark has to read."""
-        left = []
-        for path in paths:
-            file = opened_here(path) if self.ours and (self.lines or not self._in_partition(path)) else None
-            found = None if file is None else self._lines(file) if self.lines else self._columns(file)
-            if found is None:
-                left.append(path)
-            else:
-                yield from (Raw(rows, shown(path)) for rows in found)
-        if left:
-            yield Raw(self._by_spark(left))
+    def opened(self, path: str) -> Iterator[pa.Table] | None:
+        """What is in a file, some rows at a time; None where Spark has to read it."""
+        file = opened_here(path) if self.ours and (self.lines or not self.in_partition(path)) else None
+        return None if file is None else self._lines(file) if self.lines else self._columns(file)
 
-    def _in_partition(self, path: str) -> bool:
+    def in_partition(self, path: str) -> bool:
         """Whether a directory below the source's says a column's value."""
         return bool(_PARTITION.search(path[max(path.find(self.base), 0) + len(self.base) :] if self.base else ""))
 
     def _lines(self, file: Path) -> Iterator[pa.Table] | None:
         """The lines of a file with their numbers; None for one that is compressed otherwise than by gzip."""
-        import pyarrow as pa
-
         if file.suffix not in (*_PLAIN, ".gz"):
             return None
+        return self._numbered(file)
+
+    def _numbered(self, file: Path) -> Iterator[pa.Table]:
+        import pyarrow as pa
+
         text = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
         lines = text.removeprefix(BOM_UTF8).splitlines()
         numbers = pa.array(range(1, len(lines) + 1), pa.int64())
         names = [own(self.table, "value"), own(self.table, "line")]
         rows = pa.Table.from_arrays([pa.array(lines, pa.binary()), numbers], names)
-        return (rows.slice(start, AT_ONCE) for start in range(0, rows.num_rows, AT_ONCE))
+        yield from (rows.slice(start, AT_ONCE) for start in range(0, rows.num_rows, AT_ONCE))
 
     def _columns(self, file: Path) -> Iterator[pa.Table] | None:
         """The columns of a file of Parquet; None where Spark has to read it."""
@@ -97,29 +95,53 @@ class Files:
         names = [column.name for column in columns_read(self.table)]
         return (pa.Table.from_batches([batch]) for batch in opened.iter_batches(AT_ONCE, columns=names))
 
-    def _by_spark(self, paths: Sequence[str]) -> pa.Table:
+
+class Files:
+    """Reads the files of one source, on the driver."""
+
+    def __init__(self, spark: SparkSession, table: Stream | Relation, settings: Settings) -> None:
+        self.spark, self.table, self.local = spark, table, LocalFiles(table, settings)
+
+    def raws(self, paths: Sequence[str]) -> Iterator[Raw]:
+        """What is in files, one after the other, then what Spark has to read."""
+        left = []
+        for path in paths:
+            found = self.local.opened(path)
+            if found is None:
+                left.append(path)
+            else:
+                yield from (Raw(rows, shown(path)) for rows in found)
+        if left:
+            yield Raw(self.by_spark(left).toArrow())
+
+    def apart(self, paths: Sequence[str]) -> tuple[list[str], list[str]]:
+        """Those files that `local` reads, and those that Spark has to read."""
+        ours = [path for path in paths if self.local.opened(path) is not None]
+        return ours, [path for path in paths if path not in {*ours}]
+
+    def by_spark(self, paths: Sequence[str]) -> DataFrame:
         """What is in files, with the name of each row's file."""
-        there = list(map(escaped, paths))
-        reader = self.spark.read.format(self.kind).options(**self.options)
-        given = {key.lower() for key in self.options}
-        if "basepath" not in given and any(map(self._in_partition, paths)):
-            reader = reader.option("basePath", self.base)
-        if self.kind in _WITH_COLUMNS:
+        there, local = list(map(escaped, paths)), self.local
+        reader = self.spark.read.format(local.kind).options(**local.options)
+        given = {key.lower() for key in local.options}
+        if "basepath" not in given and any(map(local.in_partition, paths)):
+            reader = reader.option("basePath", local.base)
+        if local.kind in _WITH_COLUMNS:
             check_columns(self.table, reader.load(there).columns)
-        if self.kind != "text":
+        if local.kind != "text":
             reader = reader.schema(self._schema())
-        if self.kind == "csv" and self.options.get("header") == "true":
-            reader = reader.option("enforceSchema", self.options.get("enforceSchema", "false"))
+        if local.kind == "csv" and local.options.get("header") == "true":
+            reader = reader.option("enforceSchema", local.options.get("enforceSchema", "false"))
         rows = reader.load(there)
-        if self.lines:
+        if local.lines:
             told = [f"value AS {quoted(own(self.table, 'value'))}"]
         else:
             told = selected(self.table, dict(rows.dtypes))
-        return rows.selectExpr(*told, f"input_file_name() AS {quoted(own(self.table, 'file'))}").toArrow()
+        return rows.selectExpr(*told, f"input_file_name() AS {quoted(own(self.table, 'file'))}")
 
     def _schema(self) -> str:
         """The declared columns, and that of CSV which says that a line is no row."""
-        if self.kind != "csv":
+        if self.local.kind != "csv":
             return ", ".join(f"{quoted(column.name)} {_type(column)}" for column in columns_read(self.table))
         kinds = {c.name: "STRING" if kind_of(c.type).family == "other" else _type(c) for c in self.table.columns}
         return ", ".join([*(f"{quoted(name)} {kind}" for name, kind in kinds.items()), "_corrupt_record STRING"])

@@ -1,0 +1,1 @@
+"""Where a plan's rows are decoded and its state is kept: on the driver, in buckets on executors, or nowhere."""

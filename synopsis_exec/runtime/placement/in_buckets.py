@@ -1,0 +1,226 @@
+"""An equality spans all streams: rows that agree in it meet in one of some buckets, and each is a synopsis by itself.
+
+The executor that has a bucket loads its state from the checkpoint, folds the batch's rows into it and saves it, so that
+state may outgrow the driver, which keeps only what has been promised, and counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+import numpy as np
+
+from streambound_runtime.checkpoint.state import State, packed, unpacked
+from streambound_runtime.checkpoint.store import LocalStore, written_atomically
+from streambound_runtime.delta import Delta, Times
+from streambound_runtime.errors import usage
+from streambound_runtime.frontier.intervals import END
+from streambound_runtime.pending import Pending
+from streambound_runtime.placement.executors import (
+    FOUND,
+    blob_of,
+    decoded_there,
+    good_rows,
+    in_buckets,
+    pieces_of,
+    record,
+)
+from streambound_runtime.placement.keeper import AT_ONCE, Closed, Run, too_many
+from streambound_runtime.placement.on_driver import OPERATORS
+from streambound_runtime.placement.pieces import Piece
+from streambound_runtime.placement.result_rows import (
+    batch_of,
+    facts,
+    results_of,
+    said,
+    schema_of,
+)
+from streambound_runtime.placement.results_kept import KeptResults
+from streambound_runtime.reading.batch import Arrived
+from streambound_runtime.spec import Job
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+
+
+@dataclass(frozen=True, slots=True)
+class Folding:
+    """How a bucket is folded: from the state after ``before`` (None: from nothing); timestamps before ``until`` close.
+
+    ``folder`` has the states; nothing is kept of the ``last`` batch.
+    """
+
+    job: Job
+    relations: dict[str, list[dict[str, Any]]]
+    folder: str
+    before: int | None
+    batch: int
+    until: int | None
+    last: bool
+
+
+class InBuckets:
+    """Closes timestamps on executors; the results of a batch are Spark's rows."""
+
+    def __init__(self, run: Run) -> None:
+        store = run.checkpoint.store
+        if not isinstance(store, LocalStore):
+            what = f"a plan in buckets keeps its state where executors open it as a path, and not at {store.path}"
+            raise usage(f"{what}: give --checkpoint a directory that all machines share, or compile the query with "
+                        "--placement driver")  # fmt: skip
+        self.run, self.job, self.folder = run, run.job, str(store.folder / "buckets")
+        operator = OPERATORS[self.job.plan.kernel](self.job.plan, run.relations)
+        limit = run.settings.limit
+        self.limit = operator.limit if limit is None else limit
+        self.results = KeptResults(run)
+        self.restart(None, {})
+
+    def restart(self, batch: int | None, tables: dict[str, pa.Table]) -> None:
+        """Go on after a batch, whose state the buckets have."""
+        self.before = batch
+        self.found: DataFrame | None = None
+        self.here: list[tuple[int, int, int | None, bytes]] = []
+        self.entries = tables["entries"].column("n").to_pylist()[0] if tables else 0
+        self.size = self.waiting = 0
+
+    def decoded(self, arrived: Arrived, late_before: int | None) -> list[Piece]:
+        """A batch's rows; the good ones stay where they are."""
+        self.found = decoded_there(self.run, arrived, late_before).persist()
+        return pieces_of(self.found)
+
+    def add(self, stream: int, rows: Sequence[pa.Table]) -> None:
+        """Send good rows to their buckets."""
+        for table in rows:
+            self.here += [
+                (stream, len(self.here), bucket, blob_of(part)) for bucket, part in in_buckets(self.job, stream, table)
+            ]
+
+    def close(self, batch: int, until: int | None, last: bool = False) -> Closed:
+        """Fold every bucket: take in its rows, close timestamps, and keep its state."""
+        run, schema = self.run, schema_of(self.job)
+        folding = Folding(self.job, run.relations, self.folder, self.before, batch, until, last)
+        buckets = self.job.plan.buckets
+        every = run.spark.range(buckets).selectExpr(
+            "0 AS stream", "-1L AS place", "CAST(id AS INT) AS bucket", "CAST(NULL AS BINARY) AS data"
+        )
+        rows = every if self.found is None else every.union(self.found.where("bucket IS NOT NULL"))
+        if self.here:
+            rows = rows.union(_rows_of(run, self.here))
+        tasks = min(buckets, int(run.spark.conf.get("spark.sql.shuffle.partitions") or buckets))
+        by_bucket = rows.repartition(tasks, "bucket").sortWithinPartitions("bucket", "stream", "place")
+        folded = by_bucket.mapInArrow(_folded(folding), schema).persist()
+        found = [unpacked(data) for data in said(folded)]
+        self.forget()
+        states = [state for state in found if state is not None]
+        assert len(states) == buckets, "every bucket says what it has"
+        results = self.results.keep(batch, results_of(folded, self.job), folded)
+        return self._counted(states, results, until, last)
+
+    def _counted(self, states: list[State], results: int, until: int | None, last: bool) -> Closed:
+        """What all buckets have come to, once they have closed the same timestamps: entries are counted only then."""
+        entries = sum(one["entries"] for one, _ in states)
+        closed = np.unique(np.concatenate([tables["closed"].column(0).to_numpy() for _, tables in states]))
+        waiting = np.unique(np.concatenate([tables["open"].column(0).to_numpy() for _, tables in states]))
+        peak = max(self.entries, entries)
+        if self.limit is not None and peak > self.limit:
+            raise too_many(self.limit, [0 if until is None else until - 1], [peak])
+        if not last:
+            self.entries, self.size = entries, sum(one["bytes"] for one, _ in states)
+            self.waiting = len(waiting)
+        return Closed(results, len(closed), entries, peak)
+
+    def forget(self) -> None:
+        """Forget the batch's rows."""
+        if self.found is not None:
+            self.found.unpersist()
+        self.found, self.here = None, []
+
+    def deliver(self, batch: int, results: int) -> None:
+        """Give the results of a batch to the sink."""
+        self.results.deliver(batch, results)
+        self.before = batch
+
+    def dump(self) -> dict[str, pa.Table]:
+        """How many entries there are: the state is in the buckets."""
+        import pyarrow as pa
+
+        return {"entries": pa.table({"n": [self.entries]})}
+
+    def pending(self) -> int:
+        """How many timestamps have rows and are open."""
+        return self.waiting
+
+    def bytes(self) -> int:
+        """How many bytes the entries take."""
+        return self.size
+
+    def write_output(self, last: int, file: TextIO) -> None:
+        """Write the results of all batches in order of time and of their values."""
+        self.results.write_output(last, file)
+
+
+def _rows_of(run: Run, rows: list[tuple[int, int, int | None, bytes]]) -> DataFrame:
+    import pyarrow as pa
+
+    return run.spark.createDataFrame(pa.Table.from_batches([record(rows)]), schema=FOUND)
+
+
+def _folded(folding: Folding) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def fold(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        rows = (row for batch in batches for row in batch.to_pylist())
+        for bucket, mine in groupby(rows, lambda row: row["bucket"]):
+            yield from _bucket(folding, int(bucket), [(row["stream"], row["data"]) for row in mine if row["data"]])
+
+    return fold
+
+
+def _bucket(folding: Folding, bucket: int, rows: list[tuple[int, bytes]]) -> Iterator[pa.RecordBatch]:
+    """Fold one bucket; its results, and what the driver has to know."""
+    import pyarrow as pa
+
+    job, folder = folding.job, Path(folding.folder) / f"{bucket:04d}"
+    operator = OPERATORS[job.plan.kernel](job.plan, folding.relations)
+    tables = _state(folder, folding.before)
+    if folding.before is not None:
+        operator.load({name[6:]: table for name, table in tables.items() if name.startswith("table ")})
+    waiting = Pending(job.streams, {name[5:]: table for name, table in tables.items() if name.startswith("open ")})
+    for stream, data in rows:
+        waiting.add(job.streams[stream].name, [good_rows(data)])
+    closed = [np.zeros(0, dtype=np.int64)]
+    if folding.until is not None:
+        for deltas in waiting.closed(folding.until, AT_ONCE[job.plan.kernel]):
+            found = operator.step(deltas)
+            if found.size:
+                yield batch_of(job, found)
+            closed.append(Times(deltas.values()).all)
+        if folding.until < END:  # what is too old goes, also where no row has come
+            operator.step({"": Delta(np.array([folding.until - 1]), None, {})})
+    kept = operator.dump()
+    if not folding.last:
+        mine = {f"table {name}": table for name, table in kept.items()}
+        mine |= {f"open {name}": table for name, table in waiting.tables.items()}
+        with written_atomically(folder / str(folding.batch % 2), "wb") as file:
+            file.write(packed({"batch": folding.batch}, mine))
+    found_of = {
+        "closed": pa.table({"time": np.concatenate(closed)}),
+        "open": pa.table({"time": waiting.open()}),
+    }
+    counts = {"entries": operator.entries(), "bytes": sum(table.nbytes for table in kept.values())}
+    yield facts(job, packed(counts, found_of))
+
+
+def _state(folder: Path, before: int | None) -> dict[str, pa.Table]:
+    """The tables of a bucket after a batch; raises JobError where they are not whole."""
+    if before is None:
+        return {}
+    file = folder / str(before % 2)
+    state = unpacked(file.read_bytes()) if file.is_file() else None
+    if state is None or state[0]["batch"] != before:
+        what = f"the checkpoint is damaged: {file} is missing or was changed; restore it, or give this job a new"
+        raise RuntimeError(f"{what} directory: it then reads its sources from their start")
+    return state[1]

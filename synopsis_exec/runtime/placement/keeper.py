@@ -1,0 +1,112 @@
+"""What every placement does: it decodes a batch's rows, keeps the open ones and the state, and gives results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, TextIO
+
+import numpy as np
+
+from streambound_runtime.checkpoint.checkpoint import Checkpoint
+from streambound_runtime.decoding.decoder import Decoder
+from streambound_runtime.errors import JobError
+from streambound_runtime.placement.pieces import Piece
+from streambound_runtime.reading.batch import Arrived
+from streambound_runtime.reading.files import Files
+from streambound_runtime.settings import Settings
+from streambound_runtime.sinks import Sinks
+from streambound_runtime.spec import Job
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+AT_ONCE = {"columns": 1 << 20, "rows": 1 << 16}
+"""How many rows each of a plan's kernels closes at a time, so that its memory does not grow with the batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a run of a job has; ``relations`` are the encoded good rows of each."""
+
+    spark: SparkSession
+    job: Job
+    settings: Settings
+    checkpoint: Checkpoint
+    sinks: Sinks
+    relations: dict[str, list[dict[str, Any]]]
+    files: dict[str, Files] = field(init=False)
+    decoders: dict[str, Decoder] = field(init=False)
+
+    def __post_init__(self) -> None:
+        streams, lines = self.job.streams, bool(self.settings.input)
+        object.__setattr__(self, "files", {each.name: Files(self.spark, each, self.settings) for each in streams})
+        object.__setattr__(self, "decoders", {each.name: Decoder(each, lines=lines) for each in streams})
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """What closing has come to: how many results and timestamps, the entries now and the most there were."""
+
+    results: int = 0
+    timestamps: int = 0
+    entries: int = 0
+    peak: int = 0
+
+
+class Keeper(Protocol):
+    """A placement's rooms."""
+
+    limit: int | None
+    """The most entries between two timestamps; None where no number is known."""
+
+    def restart(self, batch: int | None, tables: dict[str, pa.Table]) -> None:
+        """Take over the state after a batch, of which these are the driver's tables; a fresh one for None."""
+        ...
+
+    def decoded(self, arrived: Arrived, late_before: int | None) -> list[Piece]:
+        """A batch's rows; good ones that are not on the driver are kept."""
+        ...
+
+    def add(self, stream: int, rows: Sequence[pa.Table]) -> None:
+        """Keep good rows that are on the driver."""
+        ...
+
+    def forget(self) -> None:
+        """Forget the batch's rows, before it is closed."""
+        ...
+
+    def close(self, batch: int, until: int | None, last: bool = False) -> Closed:
+        """Close the timestamps before one (None: none), as a batch, and make its results.
+
+        The state after the ``last`` one is not kept. Raises JobError for more entries than the bound says.
+        """
+        ...
+
+    def deliver(self, batch: int, results: int) -> None:
+        """Give the results of the batch to the sink."""
+        ...
+
+    def dump(self) -> dict[str, pa.Table]:
+        """The driver's tables after a batch."""
+        ...
+
+    def pending(self) -> int:
+        """How many timestamps have rows and are open."""
+        ...
+
+    def bytes(self) -> int:
+        """How many bytes the entries take."""
+        ...
+
+    def write_output(self, last: int, file: TextIO) -> None:
+        """Write the results of all batches up to the last one, in order of time."""
+        ...
+
+
+def too_many(limit: int, times: Any, sizes: Any) -> JobError:
+    """The error for more entries than the bound says, by how many there are from each timestamp on."""
+    first = int((np.asarray(sizes) > limit).argmax())
+    where = f"{int(sizes[first])} entries at timestamp {int(times[first])}"
+    return JobError("limit", f"the synopsis has {where}, more than its bound M = {limit}", 1)

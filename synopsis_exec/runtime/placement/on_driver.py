@@ -1,0 +1,118 @@
+"""The driver keeps the open rows and the synopsis. On a cluster executors decode rows, and combine the same ones."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TextIO
+
+from streambound_runtime.checkpoint.store import gone
+from streambound_runtime.delta import Times
+from streambound_runtime.operators.synopsis import SynopsisJoin
+from streambound_runtime.operators.synopsis_by_rows import SynopsisByRows
+from streambound_runtime.pending import Pending
+from streambound_runtime.placement.executors import decoded_there, good_rows
+from streambound_runtime.placement.keeper import AT_ONCE, Closed, Run, too_many
+from streambound_runtime.placement.pieces import Piece, decoded_here, heard
+from streambound_runtime.reading.batch import Arrived
+from streambound_runtime.results import write_results
+from streambound_runtime.session import is_local
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+OPERATORS: dict[str, type[SynopsisJoin] | type[SynopsisByRows]] = {"columns": SynopsisJoin, "rows": SynopsisByRows}
+"""Of each of a plan's kernels."""
+
+
+class OnDriver:
+    """Closes timestamps on the driver; the results of a batch are a file of lines."""
+
+    def __init__(self, run: Run) -> None:
+        self.run, self.job, self.here = run, run.job, is_local(run.spark)
+        self.restart(None, {})
+
+    def restart(self, batch: int | None, tables: dict[str, pa.Table]) -> None:
+        """Take over the state after a batch; a fresh one for None."""
+        self.operator = OPERATORS[self.job.plan.kernel](self.job.plan, self.run.relations)
+        limit = self.run.settings.limit
+        self.limit = self.operator.limit if limit is None else limit
+        if batch is not None:
+            self.operator.load(_of_kind(tables, "table"))
+        self.open = Pending(self.job.streams, _of_kind(tables, "pending"))
+        self.size = 0
+        self.forget()
+
+    def decoded(self, arrived: Arrived, late_before: int | None) -> list[Piece]:
+        """A batch's rows, with the good ones."""
+        run = self.run
+        if self.here:
+            return [*decoded_here(arrived, run.job, run.settings, run.decoders, late_before)]
+        found = decoded_there(run, arrived, late_before).toArrow()
+        pieces = []
+        for row in found.select(["stream", "bucket", "data"]).to_pylist():
+            if row["bucket"] is None:
+                pieces.append(heard(row["data"]))
+            else:
+                self.add(row["stream"], [good_rows(row["data"])])
+        return pieces
+
+    def add(self, stream: int, rows: Sequence[pa.Table]) -> None:
+        """Keep good rows."""
+        self.arrived[stream] += rows
+
+    def forget(self) -> None:
+        """Forget the batch's rows."""
+        self.arrived: dict[int, list[pa.Table]] = defaultdict(list)
+
+    def close(self, batch: int, until: int | None, last: bool = False) -> Closed:
+        """Close the timestamps before one, and write their results."""
+        for stream, rows in self.arrived.items():
+            self.open.add(self.job.streams[stream].name, rows)
+        self.forget()
+        results, closed, highest = 0, 0, self.operator.entries()
+        with self.run.checkpoint.store.lines(self._part(batch)) as file:
+            for deltas in () if until is None else self.open.closed(until, AT_ONCE[self.job.plan.kernel]):
+                found = self.operator.step(deltas)
+                results += write_results(file, self.job, found, self.run.settings.multiplicity)
+                closed += len(Times(deltas.values()).all)
+                highest = max(highest, self.operator.peak)
+                if self.limit is not None and self.operator.peak > self.limit:
+                    raise too_many(self.limit, *self.operator.history)
+        return Closed(results, closed, self.operator.entries(), highest)
+
+    def deliver(self, batch: int, results: int) -> None:
+        """Give the results of a batch to the sink."""
+        sinks = self.run.sinks
+        sinks.results(lambda: sinks.lines(self.run.checkpoint.store.where(self._part(batch))), batch, results)
+
+    def dump(self) -> dict[str, pa.Table]:
+        """The tables and the open rows."""
+        kept = self.operator.dump()
+        self.size = sum(table.nbytes for table in kept.values())
+        tables = {f"table {name}": table for name, table in kept.items()}
+        return tables | {f"pending {name}": table for name, table in self.open.tables.items()}
+
+    def pending(self) -> int:
+        """How many timestamps have rows and are open."""
+        return self.open.timestamps()
+
+    def bytes(self) -> int:
+        """How many bytes the entries take."""
+        return self.size
+
+    def write_output(self, last: int, file: TextIO) -> None:
+        """Write the results of all batches, one after the other."""
+        store = self.run.checkpoint.store
+        for batch in range(last + 1):
+            if not store.copy_lines(self._part(batch), file):
+                raise gone(store, "results", batch)
+
+    def _part(self, batch: int) -> str:
+        """The file of a batch's results: in the place of the one two before, if no one wants it."""
+        return f"results/{batch:09d}.jsonl" if self.run.settings.output else f"results/{batch % 2}.jsonl"
+
+
+def _of_kind(tables: dict[str, pa.Table], kind: str) -> dict[str, pa.Table]:
+    """The tables of a state whose names begin with a word, without it."""
+    return {name.removeprefix(f"{kind} "): table for name, table in tables.items() if name.startswith(f"{kind} ")}

@@ -1,0 +1,154 @@
+"""Results that executors have made, as Spark's rows: encoded, then with their types, and at the end as lines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TextIO
+
+import numpy as np
+
+from streambound_runtime.decoding.kinds import Kind, kind_of
+from streambound_runtime.decoding.raw import quoted
+from streambound_runtime.delta import Delta
+from streambound_runtime.operators.entries import column_of
+from streambound_runtime.results import write_results
+from streambound_runtime.spec import Job
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+
+_TIME, _WEIGHT, FACTS = "_ts", "_mult", "_facts"
+
+
+def schema_of(job: Job) -> str:
+    """The columns of encoded results, and of what a function says beside them."""
+    values = (f"c{place} {_sql(kind_of(column.type))}" for place, column in enumerate(job.columns))
+    return ", ".join([f"{_TIME} BIGINT", *values, f"{_WEIGHT} {_weight(job)}", f"{FACTS} BINARY"])
+
+
+def batch_of(job: Job, found: Delta) -> pa.RecordBatch:
+    """Results as an operator gives them."""
+    import pyarrow as pa
+
+    arrays = [_column(found, column.name, _arrow(kind_of(column.type))) for column in job.columns]
+    weights = pa.array(found.weights().tolist(), _arrow_weight(job))
+    nothing = pa.nulls(found.size, pa.binary())
+    return pa.RecordBatch.from_arrays([pa.array(found.time), *arrays, weights, nothing], names=_names(job))
+
+
+def facts(job: Job, data: bytes) -> pa.RecordBatch:
+    """What a function says beside its results."""
+    import pyarrow as pa
+
+    types = [pa.int64(), *(_arrow(kind_of(column.type)) for column in job.columns), _arrow_weight(job)]
+    columns = [*(pa.nulls(1, kind) for kind in types), pa.array([data], pa.binary())]
+    return pa.RecordBatch.from_arrays(columns, names=_names(job))
+
+
+def said(rows: DataFrame) -> list[bytes]:
+    """What functions have said beside their results."""
+    found: list[bytes] = rows.where(f"{FACTS} IS NOT NULL").select(FACTS).toArrow().column(0).to_pylist()
+    return found
+
+
+def results_of(rows: DataFrame, job: Job) -> DataFrame:
+    """The results of all functions, those that are the same as one."""
+    from pyspark.sql import functions as F
+
+    return consolidated(rows.where(F.col(FACTS).isNull()).drop(FACTS), job)
+
+
+def consolidated(results: DataFrame, job: Job) -> DataFrame:
+    """Encoded results, those that are the same as one; a sum beyond the type of `_mult` is an error."""
+    from pyspark.sql import functions as F
+
+    by = [name for name in _names(job) if name not in (_WEIGHT, FACTS)]
+    return results.groupBy(*by).agg(F.sum(_WEIGHT).cast(_weight(job)).alias(_WEIGHT))
+
+
+def typed(results: DataFrame, job: Job) -> DataFrame:
+    """Results with the types of the select list, `_ts` and `_mult`."""
+    columns = [
+        f"{_typed(f'c{place}', kind_of(column.type))} AS {quoted(column.name)}"
+        for place, column in enumerate(job.columns)
+    ]
+    return results.selectExpr(*columns, f"{_typed(_TIME, kind_of(job.time_type))} AS `_ts`", _WEIGHT)
+
+
+def write_in_order(results: DataFrame, job: Job, file: TextIO, multiplicity: str) -> int:
+    """Write encoded results as lines, in order of `_ts` and of their values; returns how many lines."""
+    names = [name for name in _names(job) if name not in (_WEIGHT, FACTS)]
+    table = results.orderBy(*names).select(*_names(job)[:-1]).toArrow()
+    texts = {column.name: kind_of(column.type).family in ("string", "other") for column in job.columns}
+    written = 0
+    for batch in table.to_batches(max_chunksize=1 << 16):
+        columns, nulls = {}, {}
+        for place, column in enumerate(job.columns):
+            values = [
+                int(v) if kind_of(column.type).large and v is not None else v
+                for v in batch.column(place + 1).to_pylist()
+            ]
+            columns[column.name], null = column_of(values, texts[column.name])
+            if null is not None:
+                nulls[column.name] = null
+        counts = np.array([int(n) for n in batch.column(len(job.columns) + 1).to_pylist()], dtype=object)
+        delta = Delta(batch.column(0).to_numpy(), counts, columns, nulls)
+        written += write_results(file, job, delta, multiplicity)
+    return written
+
+
+def _column(found: Delta, name: str, kind: pa.DataType) -> pa.Array:
+    """A column of results; what the interpreter gives are Python's values."""
+    import pyarrow as pa
+
+    values, null = found.columns[name], found.nulls.get(name)
+    if values.dtype == object or pa.types.is_decimal(kind):
+        return pa.array([None if gone else value for value, gone in _cells(values, null)], kind)
+    return pa.array(values, kind, mask=null)
+
+
+def _cells(values: Any, null: Any) -> Any:
+    return zip(values.tolist(), np.zeros(len(values), dtype=bool) if null is None else null, strict=True)
+
+
+def _names(job: Job) -> list[str]:
+    return [_TIME, *(f"c{place}" for place in range(len(job.columns))), _WEIGHT, FACTS]
+
+
+def _arrow(kind: Kind) -> pa.DataType:
+    import pyarrow as pa
+
+    return kind.encoded if kind.family != "other" else pa.string()
+
+
+def _arrow_weight(job: Job) -> pa.DataType:
+    import pyarrow as pa
+
+    return pa.int64() if job.plan.most < 2**63 else pa.decimal128(38, 0)
+
+
+def _weight(job: Job) -> str:
+    return "BIGINT" if job.plan.most < 2**63 else "DECIMAL(38,0)"
+
+
+def _sql(kind: Kind) -> str:
+    """The type of encoded values; a NULL that nothing gives a type is a string."""
+    if kind.large:
+        return "DECIMAL(38,0)"
+    return {"float": "DOUBLE", "string": "STRING", "other": "STRING"}.get(kind.family, "BIGINT")
+
+
+def _typed(name: str, kind: Kind) -> str:
+    """An encoded value as Spark has it, in SQL."""
+    match kind.family:
+        case "boolean":
+            return f"{name} = 1"
+        case "date":
+            return f"date_from_unix_date(CAST({name} AS INT))"
+        case "timestamp":
+            return f"CAST(timestamp_micros({name}) AS {kind.name.upper()})"
+        case "decimal":
+            return f"CAST(CAST({name} AS STRING) || 'E{-kind.scale}' AS {kind.name.upper()})"
+        case "string" | "other":
+            return name
+    return f"CAST({name} AS {kind.name.upper()})"
