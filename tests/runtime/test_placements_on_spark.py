@@ -1,0 +1,268 @@
+"""Where a plan's state is makes no difference to its results: on the driver, in buckets, or nowhere."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from streambound.analyzer.errors import UsageError
+from streambound_runtime.driver import Driver
+from streambound_runtime.errors import JobError
+from streambound_runtime.placement import on_driver
+from support.jobs import compiled_of, job_of, read, run_with, write
+from support.quick_java import QUICKLY
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+
+COLUMNS = {"k": "bigint", "s": "string", "d": "decimal(30,2)", "x": "double", "v": "int", "ts": "bigint"}
+CATALOG: dict[str, Any] = {
+    "streams": {name: {"timestamp": "ts", "columns": COLUMNS} for name in "STU"},
+    "relations": {"R": {"columns": {"k": "bigint", "name": "string"}}},
+}
+WINDOW = "S.ts <= T.ts AND T.ts <= S.ts + 7"
+JOINS = {
+    "integers": f"SELECT S.k, S.s, T.v, R.name FROM S, T, R WHERE S.k = T.k AND R.k = S.k AND {WINDOW}",
+    "texts": f"SELECT S.s, T.v FROM S, T WHERE S.s = T.s AND {WINDOW}",
+    "decimals": f"SELECT S.d, T.d AS more, T.v FROM S, T WHERE S.d = T.d AND {WINDOW}",
+    "floats": f"SELECT T.v, S.v AS w FROM S, T WHERE S.x = T.x AND {WINDOW}",
+    "a set": f"SELECT DISTINCT T.k, S.s FROM S, T WHERE S.k = T.k AND {WINDOW} AND S.k < 9 AND S.k > 1 AND S.s = 'a'",
+    "a stream twice": "SELECT A.k, B.v FROM S A, S B WHERE A.k = B.k AND A.ts < B.ts AND B.ts <= A.ts + 3",
+    "a union": f"SELECT S.k, T.v FROM S, T WHERE S.k = T.k AND {WINDOW} UNION ALL "
+               "SELECT T.k, U.v FROM T, U WHERE T.k = U.k AND T.ts < U.ts AND U.ts <= T.ts + 2",
+    "three streams": f"SELECT S.v, U.v AS w FROM S, T, U WHERE S.k = T.k AND T.k = U.k AND {WINDOW} AND U.ts = T.ts",
+}  # fmt: skip
+FILTERS = {
+    "rows": "SELECT S.* EXCEPT (ts) FROM S WHERE S.v > 2",
+    "with a relation": "SELECT S.k, S.s, R.name FROM S, R WHERE S.k = R.k AND S.v > 2",
+    "a union": "SELECT S.s, S.v FROM S WHERE S.v > 3 UNION ALL SELECT T.s, T.v FROM T WHERE T.v < 4",
+}
+FILES = 3
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three files of each stream, in order, with broken lines and equal rows."""
+    folder, dice = tmp_path_factory.mktemp("recorded"), random.Random(3)
+    for name in "STU":
+        for part in range(FILES):
+            rows: list[Any] = [
+                {
+                    "k": dice.choice([*range(12), None]), "s": dice.choice("abé"), "x": dice.choice([0.0, -0.0, 2.5]),
+                    "d": dice.choice([1.5, 99.25, None]), "v": dice.randrange(7), "ts": 20 * part + dice.randrange(20),
+                }
+                for _ in range(60)
+            ]  # fmt: skip
+            rows.sort(key=lambda row: row["ts"])
+            write(folder / name / f"{part}.jsonl", *rows, "bad", modified=1_600_000_000 + part)
+    write(folder / "R.jsonl", *({"k": k, "name": f"n{k}"} for k in range(10)), {"k": "x", "name": ""})
+    return folder
+
+
+def arguments(recorded: Path, folder: Path, *more: str) -> list[str]:
+    folder.mkdir(exist_ok=True)
+    files = [f"--{name}={folder / name}" for name in ("output", "quarantine", "checkpoint")]
+    return ["--input", str(recorded), "--files-per-batch", "1", *files, *more]
+
+
+def both(spark: Any, recorded: Path, folder: Path, sql: str, other: str) -> list[tuple[Path, dict[str, Any]]]:
+    """A query on the driver and elsewhere: where the files of its run are, and its summary."""
+    found = []
+    for placement in ("driver", other):
+        options = arguments(recorded, folder / placement)
+        found.append((folder / placement, run_with(spark, job_of(sql, CATALOG, placement), options)))
+    return found
+
+
+def counts(summary: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in summary.items() if key not in ("peak", "waited_for")}
+
+
+@pytest.mark.parametrize("name", JOINS)
+def test_buckets_give_what_the_driver_gives(spark: Any, recorded: Path, tmp_path: Path, name: str) -> None:
+    (driver, one), (buckets, other) = both(spark, recorded, tmp_path, JOINS[name], "buckets")
+    assert (buckets / "output").read_text() == (driver / "output").read_text()
+    assert (buckets / "quarantine").read_text() == (driver / "quarantine").read_text()
+    assert counts(one) == counts(other)
+    assert one["results"] > 5
+    assert len(list((buckets / "checkpoint" / "buckets").iterdir())) == 16
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_nothing_remembered_gives_the_same_of_rows_in_order(
+    spark: Any, recorded: Path, tmp_path: Path, name: str
+) -> None:
+    (driver, one), (stateless, other) = both(spark, recorded, tmp_path, FILTERS[name], "stateless")
+    assert (stateless / "output").read_text() == (driver / "output").read_text()
+    assert (stateless / "quarantine").read_text() == (driver / "quarantine").read_text()
+    assert counts(one) == counts(other)
+    assert one["results"] > 50
+
+
+def test_a_row_that_comes_late_is_a_result_where_nothing_is_remembered(spark: Any, tmp_path: Path) -> None:
+    """It is counted: the stream has not kept its order."""
+    columns = {"a": "bigint", "ts": "bigint"}
+    for part, times in enumerate(([1, 5], [3, 3, 7], [9])):
+        rows = ({"a": ts, "ts": ts} for ts in times)
+        write(tmp_path / "in" / "S" / f"{part}.jsonl", *rows, modified=1_600_000_000 + part)
+    job = job_of("SELECT S.a FROM S", {"streams": {"S": {"timestamp": "ts", "columns": columns}}}, None)
+    assert job.plan.placement == "stateless"
+    events: list[dict[str, Any]] = []
+    summary = run_with(spark, job, arguments(tmp_path / "in", tmp_path / "out"), events.append)
+    assert [(row["a"], row["_mult"]) for row in read(tmp_path / "out" / "output")] == [
+        (1, 1),
+        (3, 2),
+        (5, 1),
+        (7, 1),
+        (9, 1),
+    ]
+    assert (summary["late"], summary["quarantined"], summary["results"]) == (2, {}, 5)
+    assert [event.get("late", 0) for event in events[:-1]] == [0, 2, 0]
+
+
+@pytest.mark.parametrize("placement", ["buckets", "stateless"])
+@pytest.mark.parametrize("point", ["made", "delivered"])
+def test_a_batch_that_is_tried_again_repeats_nothing(
+    spark: Any, recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, placement: str, point: str
+) -> None:
+    """The job stops in its second batch: once results are made and buckets saved, or once the sink has them, too."""
+    sink = {"format": "parquet", "path": "sink"}
+    catalog = {**CATALOG, "sinks": {"q": sink}}
+    sql = JOINS["integers"] if placement == "buckets" else FILTERS["with a relation"]
+    for folder, where in ((tmp_path / "driver", "driver"), (tmp_path / "again", placement)):
+        job, options = job_of(sql, catalog, where), arguments(recorded, folder, "--base", str(folder))
+        if where == placement:
+            owner, name = (Driver, "hand_over" if point == "made" else "save")
+            original = getattr(owner, name)
+
+            def failing(self: Driver, batch: int, *more: Any, original: Any = original) -> Any:
+                if batch == 1:
+                    raise RuntimeError("killed")
+                return original(self, batch, *more)
+
+            with monkeypatch.context() as patch, pytest.raises(RuntimeError, match="killed"):
+                patch.setattr(owner, name, failing)
+                run_with(spark, job, options)
+        run_with(spark, job, options)
+    driver, again = tmp_path / "driver", tmp_path / "again"
+    assert (again / "output").read_text() == (driver / "output").read_text()
+    rows = [
+        sorted(map(str, spark.read.parquet(str(folder / "sink")).drop("batch").collect())) for folder in (driver, again)
+    ]
+    assert rows[0] == rows[1] and len(rows[0]) > 20
+
+
+def test_rows_beyond_the_rate_are_the_same_wherever_rows_are_decoded(
+    spark: Any, recorded: Path, tmp_path: Path
+) -> None:
+    streams = {name: {**body, "max_per_timestamp": 4} for name, body in CATALOG["streams"].items()}
+    texts = []
+    for placement in ("driver", "buckets"):
+        job = job_of(JOINS["integers"], {**CATALOG, "streams": streams}, placement)
+        summary = run_with(spark, job, arguments(recorded, tmp_path / placement))
+        assert summary["quarantined"]["more than max_per_timestamp = 4 rows"] > 3
+        texts.append([(tmp_path / placement / name).read_text() for name in ("output", "quarantine")])
+    assert texts[0] == texts[1]
+
+
+def test_executors_combine_equal_rows_for_the_driver(
+    spark: Any, recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a cluster: what comes to the driver stands for several rows."""
+    (here, one), _ = both(spark, recorded, tmp_path, JOINS["a union"], "buckets")
+    monkeypatch.setattr(on_driver, "is_local", lambda spark: False)
+    seen: list[int] = []
+    add = on_driver.OnDriver.add
+
+    def noted(self: Any, stream: int, rows: Any) -> None:
+        seen.extend(table.column(table.num_columns - 1).to_numpy().max() for table in rows)
+        add(self, stream, rows)
+
+    monkeypatch.setattr(on_driver.OnDriver, "add", noted)
+    there = run_with(spark, job_of(JOINS["a union"], CATALOG), arguments(recorded, tmp_path / "there"))
+    assert (tmp_path / "there" / "output").read_text() == (here / "output").read_text()
+    assert counts(there) == counts(one)
+    assert max(seen) > 1
+
+
+def test_a_checkpoint_goes_on_where_it_was(spark: Any, recorded: Path, tmp_path: Path) -> None:
+    """State on the driver and in buckets are two things: the job with the other placement refuses it."""
+    sql, options = JOINS["integers"], arguments(recorded, tmp_path / "run", "--trigger", "available")
+    run_with(spark, job_of(sql, CATALOG, "buckets"), options)
+    with pytest.raises(JobError, match="cannot be continued: its state is in buckets, and this job's on the driver"):
+        run_with(spark, job_of(sql, CATALOG, "driver"), options)
+    assert isinstance(run_with(spark, job_of(sql, CATALOG, "buckets"), options)["results"], int)
+
+
+def test_a_damaged_bucket_is_told(spark: Any, recorded: Path, tmp_path: Path) -> None:
+    options = arguments(recorded, tmp_path / "run", "--trigger", "available")
+    job = job_of(JOINS["integers"], CATALOG, "buckets")
+    run_with(spark, job, options)
+    for slot in (tmp_path / "run" / "checkpoint" / "buckets" / "0003").iterdir():
+        slot.write_bytes(slot.read_bytes()[:-1])
+    with pytest.raises(JobError, match=r"the checkpoint is damaged: .*buckets/0003/\d is missing or was changed"):
+        run_with(spark, job, [*options[:-1], "end"])
+
+
+def test_what_cannot_be_placed_so_is_refused(spark: Any) -> None:
+    with pytest.raises(UsageError, match="cannot be placed in stateless: partial matches are remembered"):
+        job_of(JOINS["integers"], CATALOG, "stateless")
+    for sql, why in (
+        (FILTERS["rows"], "no partial matches are remembered"),
+        (f"SELECT S.v FROM S, T WHERE {WINDOW}", "no equality spans all streams"),
+        (f"SELECT S.v FROM S, T WHERE S.k = T.k + 1 AND {WINDOW}", "no equality spans all streams"),
+        (f"SELECT DISTINCT S.v FROM S, T WHERE S.k = T.k AND {WINDOW} AND S.v IN (1, 2)", "the set does not have"),
+    ):
+        with pytest.raises(UsageError, match=f"cannot be placed in buckets: {re.escape(why)}"):
+            job_of(sql, CATALOG, "buckets")
+
+
+def command(folder: Path, recorded: Path, files: str) -> tuple[list[str], dict[str, str]]:
+    """`python job.py` on a cluster of two processes."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("SPARK_", "PYSPARK_", "PYTHON"))}
+    cluster = ["--master", "local-cluster[2,1,1024]", "--driver-memory", "512m"]
+    quickly = f"spark.executor.extraJavaOptions={QUICKLY}"
+    settings = [
+        part for name in ("spark.executor.memory=600m", "spark.ui.enabled=false", quickly) for part in ("--conf", name)
+    ]
+    submit = " ".join(f'"{part}"' for part in (*cluster, *settings, "pyspark-shell"))
+    spark = {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_WORKER_DIR": str(folder / "work")}
+    environment = {**kept, **spark, "PYSPARK_SUBMIT_ARGS": submit, "PYSPARK_PYTHON": sys.executable}
+    options = ["--input", str(recorded), "--files-per-batch", files, "--checkpoint", f"file:{folder}/checkpoint"]
+    options += ["--output", str(folder / "output"), "--report", "json"]
+    return [sys.executable, "-P", str(folder / "job.py"), *options], environment
+
+
+@pytest.mark.parametrize("placement", ["driver", "buckets"])
+def test_a_cluster_that_is_killed_and_started_again_gives_the_same(
+    spark: Any, recorded: Path, tmp_path: Path, placement: str
+) -> None:
+    sql = JOINS["integers"]
+    run_with(spark, job_of(sql, CATALOG), arguments(recorded, tmp_path / "here"))
+    folder = tmp_path / "there"
+    compiled_of(sql, CATALOG, placement).write(folder)
+    call, environment = command(folder, recorded, "1")
+    with (folder / "log").open("w") as log:
+        started = subprocess.Popen(
+            call, env=environment, stdout=subprocess.PIPE, stderr=log, text=True, cwd=folder, start_new_session=True
+        )
+        assert started.stdout is not None
+        for line in started.stdout:
+            if line.startswith("{") and json.loads(line).get("batch") == 0:
+                break
+        os.killpg(started.pid, signal.SIGKILL)
+        started.wait()
+    time.sleep(1)
+    done = subprocess.run(call, env=environment, capture_output=True, text=True, check=False, cwd=folder, timeout=300)
+    assert done.returncode == 0, (folder / "log").read_text()[-2000:] + done.stderr[-3000:]
+    assert (folder / "output").read_text() == (tmp_path / "here" / "output").read_text()
+    assert (folder / "checkpoint" / "buckets").is_dir() == (placement == "buckets")
