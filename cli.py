@@ -39,7 +39,7 @@ def main() -> None:
     streambound baseline create            accept the findings that are there, and let them only become fewer
     streambound recheck report.json        validate the certificates in check's JSON report
     streambound explain q.sql              show how a verdict came about
-    streambound compile q.sql -o job.py    write the Spark job of a bounded query
+    streambound compile q.sql -o job       write the Spark job of a bounded query
     streambound run q.sql --input DIR      run it over recorded streams
     streambound verify q.sql               compare the job's results with batch SQL
     streambound memory q.sql               measure whether its memory stays constant

@@ -1,60 +1,40 @@
-"""The README's transcripts are what the commands print."""
+"""The README is short, and what it shows is what the commands print."""
 
 from __future__ import annotations
 
-import re
-import shlex
+import tomllib
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from streambound import cli
-from streambound.analyzer.arrival import Arrival, Mark, Partitions
-from streambound.analyzer.catalog import parse_catalog
+from support.program import ROOT
+from support.transcripts import blocks_of, follow
 
-ROOT = Path(__file__).resolve().parent.parent
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"```console\n\$ streambound ((?:check|explain|witness) [^\n]*)\n(.*?)```", README, flags=re.S)
+README = "README.md"
+MOST_LINES, MOST_COLUMNS = 150, 120
 
 
-@pytest.mark.parametrize(("command", "shown"), BLOCKS, ids=[command for command, _ in BLOCKS])
-def test_transcripts(command: str, shown: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
-    result = CliRunner().invoke(cli.main, shlex.split(command))
-    assert result.output.rstrip() == shown.rstrip()
+def test_it_is_short() -> None:
+    lines = (ROOT / README).read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= MOST_LINES
+    assert [line for line in lines if len(line) > MOST_COLUMNS] == []
 
 
-def test_the_drawing_is_what_explain_prints(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
-    (drawing,) = re.findall(r"```mermaid\n(.*?)```", README, flags=re.S)
-    command = ["explain", "examples/figure2/figure2.sql", "--emit", "tables", "--format", "mermaid"]
-    assert CliRunner().invoke(cli.main, command).output == drawing
+def test_its_commands_but_those_that_start_spark(tmp_path: Path) -> None:
+    assert follow((block for block in blocks_of(README) if not block.spark), tmp_path) >= 3
 
 
-def test_there_are_transcripts() -> None:
-    assert len(BLOCKS) >= 2
+@pytest.mark.spark
+@pytest.mark.slow
+def test_five_minutes(tmp_path: Path) -> None:
+    """All of its commands, one after the other."""
+    blocks = blocks_of(README)
+    assert follow(blocks, tmp_path) == sum(len(block.commands) for block in blocks) > 9
 
 
-def test_the_keys_of_order_are_accepted() -> None:
-    """The stream of "Order", whose timestamp and columns are declared elsewhere."""
-    _, order = re.findall(r"```toml\n(.*?)```", README, flags=re.S)
-    declared = 'timestamp = "at"\ncolumns = { shard = "int", kind = "string", at = "timestamp" }\n'
-    (stream,) = parse_catalog(order + declared).tables
-    assert stream.arrival == Arrival(10_000_000, 300_000_000, Mark("kind", value="end"), Partitions("shard", (0, 1)))
-
-
-def test_the_tour_is_accepted_and_its_variant_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The catalog and query of "Five minutes", and what it says of the query without the relation."""
-    monkeypatch.chdir(tmp_path)
-    catalog, _ = re.findall(r"```toml\n(.*?)```", README, flags=re.S)
-    (sql,) = re.findall(r"```sql\n(.*?)```", README, flags=re.S)
-    (tmp_path / "queries").mkdir()
-    (tmp_path / "streams.toml").write_text(catalog)
-    query = tmp_path / "queries" / "vip.sql"
-    query.write_text(sql)
-    assert CliRunner().invoke(cli.main, ["check"]).exit_code == 0
-    query.write_text("\n".join(line for line in sql.splitlines() if "vip AS" not in line).replace("v.name, ", ""))
-    result = CliRunner().invoke(cli.main, ["check"])
-    assert result.exit_code == 1
-    assert "a.customer = o.customer joins on an unbounded attribute" in result.output
+def test_its_catalog_is_that_of_the_example_that_was_measured() -> None:
+    """`docs/memory.svg` is of `examples/orders`."""
+    (catalog,) = blocks_of(README, "toml")
+    mine = tomllib.loads(catalog.text)
+    measured = tomllib.loads((ROOT / "examples" / "orders" / "streams.toml").read_text(encoding="utf-8"))
+    assert [mine[key] for key in ("streams", "relations")] == [measured[key] for key in ("streams", "relations")]

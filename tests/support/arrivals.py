@@ -91,7 +91,7 @@ def parts(body: dict[str, Any]) -> int:
 
 
 def lateness(body: dict[str, Any]) -> int | None:
-    """The README's defaults: in order unless there are punctuations or order = "none"."""
+    """The catalog's defaults: in order unless there are punctuations or order = "none"."""
     return body.get("lateness", None if "punctuation" in body or body.get("order") == "none" else 0)
 
 

@@ -1,0 +1,113 @@
+"""Documents as a reader follows them: files that blocks hold, and commands with what they print.
+
+A block is fenced; ``file=NAME`` behind its language says which file it is. In blocks of ``console`` a command follows
+``$ ``, and what it prints, on standard error and standard output, follows the command. A line ``…`` stands for any
+lines, ``…`` within a line for any text.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from shutil import copytree
+from types import MappingProxyType
+
+from support.program import ROOT, install_program
+
+_BLOCK = re.compile(r"^```(\w+)(?: file=(\S+))?\n(.*?)^```$", flags=re.S | re.M)
+_COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", flags=re.M)
+_NEEDS_SPARK = re.compile(r"streambound (run|verify|memory)\b|job\.py\b(?! --help)|spark-submit")
+_STATUS = "echo $?"
+EXAMPLES = ("figure2", "orders")
+"""Of the examples, those that a project has where commands are followed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A fenced block: its language, the file that it is (or nothing), its text."""
+
+    language: str
+    file: str
+    text: str
+
+    @property
+    def commands(self) -> list[tuple[str, str]]:
+        """The commands of a ``console`` block, each with what is shown of its output."""
+        return _COMMAND.findall(self.text) if self.language == "console" else []
+
+    @property
+    def spark(self) -> bool:
+        """Whether a command of the block starts Spark."""
+        return any(_NEEDS_SPARK.search(command) for command, _ in self.commands)
+
+
+def blocks_of(document: str, language: str = "") -> list[Block]:
+    """The fenced blocks of a document, which is named from the root, or those of a language."""
+    found = blocks_in((ROOT / document).read_text(encoding="utf-8"))
+    return [block for block in found if language in ("", block.language)]
+
+
+def blocks_in(text: str) -> list[Block]:
+    """The fenced blocks of a text."""
+    return [Block(*parts) for parts in _BLOCK.findall(text)]
+
+
+def matches(shown: str, printed: str) -> bool:
+    """Whether the output is what is shown."""
+    pattern = "\n".join(
+        ".*" if line == "…" else "[^\n]*".join(map(re.escape, line.split("…"))) for line in shown.strip().split("\n")
+    )
+    return re.fullmatch(pattern, printed.strip(), flags=re.S) is not None
+
+
+def follow(
+    blocks: Iterable[Block], folder: Path, files: Mapping[str, str] = MappingProxyType({}), before: str = ""
+) -> int:
+    """Write the files and run the commands, in their order, in a new project; how many commands were run.
+
+    Fails where one prints something else, or ends with another status than 0 or 1. The project has ``files`` that the
+    document does not show, and some of the examples; a command that it does not show is run ``before``.
+    """
+    programs, project = folder / "programs", folder / "project"
+    install_program(programs)
+    project.mkdir()
+    for name in EXAMPLES:
+        copytree(ROOT / "examples" / name, project / "examples" / name)
+    for name, text in files.items():
+        _write(project / name, text)
+    names = {f"GIT_{who}_{what}": "shop@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    environment = {**os.environ, **names, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}", "NO_COLOR": "1"}
+    if before:
+        status, printed = _run(before, project, environment)
+        assert status == 0, printed
+    status, run = 0, 0
+    for block in blocks:
+        if block.file:
+            _write(project / block.file, block.text)
+        for command, shown in block.commands:
+            if command == _STATUS:
+                printed = str(status)
+            else:
+                status, printed = _run(command, project, environment)
+                assert status in (0, 1), f"{command} ends with {status} and prints\n{printed}"
+            assert matches(shown, printed), f"{command} prints\n{printed}"
+            run += 1
+    return run
+
+
+def _write(file: Path, text: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+
+
+def _run(command: str, project: Path, environment: dict[str, str]) -> tuple[int, str]:
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=project, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        check=False, text=True,
+    )  # fmt: skip
+    return done.returncode, done.stdout
