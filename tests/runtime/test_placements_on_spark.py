@@ -42,7 +42,7 @@ JOINS = {
     "three streams": f"SELECT S.v, U.v AS w FROM S, T, U WHERE S.k = T.k AND T.k = U.k AND {WINDOW} AND U.ts = T.ts",
 }  # fmt: skip
 FILTERS = {
-    "rows": "SELECT S.* EXCEPT (ts) FROM S WHERE S.v > 2",
+    "rows": "SELECT S.k, S.s, S.d, S.v FROM S WHERE S.v > 2",
     "with a relation": "SELECT S.k, S.s, R.name FROM S, R WHERE S.k = R.k AND S.v > 2",
     "a union": "SELECT S.s, S.v FROM S WHERE S.v > 3 UNION ALL SELECT T.s, T.v FROM T WHERE T.v < 4",
 }

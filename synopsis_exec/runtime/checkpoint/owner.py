@@ -27,6 +27,7 @@ def of_job(job: Job, settings: Settings, relations: Mapping[str, list[dict[str, 
         "query": job.saved.query,
         "catalog": job.saved.catalog,
         "tables": job.saved.tables,
+        "placement": job.plan.placement,
         "sources": _digest([identity(table, settings) for table in tables]),
         "relations": _digest(rows),
         "version": job.runtime,
@@ -105,6 +106,15 @@ def _other_tables(theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> tuple[s
     return found, "run it with that version"
 
 
+def _other_placement(theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> tuple[str, str]:
+    """The same query was compiled with another placement."""
+    there, here = (_PLACES.get(str(said.get("placement")), "elsewhere") for said in (theirs, mine))
+    return f"its state is {there}, and this job's {here}", f"compile it with --placement {theirs.get('placement')}"
+
+
+_PLACES = {"driver": "on the driver", "buckets": "in buckets", "stateless": "nowhere"}
+
+
 def _other_sources(theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> tuple[str, str]:
     """Rows came from somewhere else."""
     for name, now in mine["places"].items():
@@ -129,6 +139,7 @@ _DIFFERENCES: dict[str, Callable[[Mapping[str, Any], Mapping[str, Any]], tuple[s
     "query": _other_query,
     "catalog": _other_catalog,
     "tables": _other_tables,
+    "placement": _other_placement,
     "sources": _other_sources,
     "relations": _other_relations,
 }

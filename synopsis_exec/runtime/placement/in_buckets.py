@@ -117,6 +117,9 @@ class InBuckets:
         found = [unpacked(data) for data in said(folded)]
         self.forget()
         states = [state for state in found if state is not None]
+        for one, _ in states:
+            if "damaged" in one:
+                raise run.checkpoint.damaged(one["damaged"])
         assert len(states) == buckets, "every bucket says what it has"
         results = self.results.keep(batch, results_of(folded, self.job), folded)
         return self._counted(states, results, until, last)
@@ -186,6 +189,9 @@ def _bucket(folding: Folding, bucket: int, rows: list[tuple[int, bytes]]) -> Ite
     job, folder = folding.job, Path(folding.folder) / f"{bucket:04d}"
     operator = OPERATORS[job.plan.kernel](job.plan, folding.relations)
     tables = _state(folder, folding.before)
+    if tables is None:
+        yield facts(job, packed({"damaged": f"buckets/{folder.name}/{(folding.before or 0) % 2}"}, {}))
+        return
     if folding.before is not None:
         operator.load({name[6:]: table for name, table in tables.items() if name.startswith("table ")})
     waiting = Pending(job.streams, {name[5:]: table for name, table in tables.items() if name.startswith("open ")})
@@ -214,13 +220,10 @@ def _bucket(folding: Folding, bucket: int, rows: list[tuple[int, bytes]]) -> Ite
     yield facts(job, packed(counts, found_of))
 
 
-def _state(folder: Path, before: int | None) -> dict[str, pa.Table]:
-    """The tables of a bucket after a batch; raises JobError where they are not whole."""
+def _state(folder: Path, before: int | None) -> dict[str, pa.Table] | None:
+    """The tables of a bucket after a batch; None where they are not whole."""
     if before is None:
         return {}
     file = folder / str(before % 2)
     state = unpacked(file.read_bytes()) if file.is_file() else None
-    if state is None or state[0]["batch"] != before:
-        what = f"the checkpoint is damaged: {file} is missing or was changed; restore it, or give this job a new"
-        raise RuntimeError(f"{what} directory: it then reads its sources from their start")
-    return state[1]
+    return None if state is None or state[0]["batch"] != before else state[1]
