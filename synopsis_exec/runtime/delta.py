@@ -90,6 +90,6 @@ class Times:
     def all(self) -> Any:
         """All of them, in order."""
         if self.found is None:
-            time = np.sort(np.concatenate(self.by_delta), kind="stable")
-            self.found = time[np.flatnonzero(np.r_[True, time[1:] != time[:-1]])]
+            time = np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *self.by_delta]), kind="stable")
+            self.found = time[np.flatnonzero(np.r_[np.ones(min(1, len(time)), dtype=bool), time[1:] != time[:-1]])]
         return self.found

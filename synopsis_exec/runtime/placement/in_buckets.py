@@ -198,14 +198,12 @@ def _bucket(folding: Folding, bucket: int, rows: list[tuple[int, bytes]]) -> Ite
     for stream, data in rows:
         waiting.add(job.streams[stream].name, [good_rows(data)])
     closed = [np.zeros(0, dtype=np.int64)]
-    if folding.until is not None:
-        for deltas in waiting.closed(folding.until, AT_ONCE[job.plan.kernel]):
-            found = operator.step(deltas)
-            if found.size:
-                yield batch_of(job, found)
-            closed.append(Times(deltas.values()).all)
-        if folding.until < END:  # what is too old goes, also where no row has come
-            operator.step({"": Delta(np.array([folding.until - 1]), None, {})})
+    slices = iter(()) if folding.until is None else waiting.closed(folding.until, AT_ONCE[job.plan.kernel])
+    for deltas in _until(slices, folding.until):
+        closed.append(Times(delta for name, delta in deltas.items() if name).all)
+        found = operator.step(deltas)
+        if found.size:
+            yield batch_of(job, found)
     kept = operator.dump()
     if not folding.last:
         mine = {f"table {name}": table for name, table in kept.items()}
@@ -218,6 +216,19 @@ def _bucket(folding: Folding, bucket: int, rows: list[tuple[int, bytes]]) -> Ite
     }
     counts = {"entries": operator.entries(), "bytes": sum(table.nbytes for table in kept.values())}
     yield facts(job, packed(counts, found_of))
+
+
+def _until(slices: Iterator[dict[str, Delta]], until: int | None) -> Iterator[dict[str, Delta]]:
+    """Slices of closed rows, the last with the end of what is closed: what is too old goes, also where no row came."""
+    last: dict[str, Delta] = {}
+    for deltas in slices:
+        if last:
+            yield last
+        last = deltas
+    if until is not None and until < END:
+        last = {**last, "": Delta(np.array([until - 1]), None, {})}
+    if last:
+        yield last
 
 
 def _state(folder: Path, before: int | None) -> dict[str, pa.Table] | None:

@@ -1,0 +1,135 @@
+"""A window join whose state outgrows the driver: `python benchmarks/buckets.py` runs it in buckets on two executors.
+
+It makes streams of Parquet, compiles the job, runs `python job.py` with `local-cluster[2,1,1024]` and tells how many
+entries the buckets held, how fast rows were taken in, and how much memory Python took on the driver at most. `--write`
+puts the table in benchmarks/README.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import parquet
+
+from streambound.analyzer.catalog import catalog_from_mapping
+from streambound.analyzer.lower import lower
+from streambound.analyzer.spans import SourceText
+from streambound.analyzer.statements import split_statements
+from streambound.benchmarks.executor import README
+from streambound.benchmarks.measuring import rate
+from streambound.criteria.verdict import decide
+from streambound.synopsis_exec.job_file import compiled
+from streambound.synopsis_exec.plan import make_plan
+
+START, END = "<!-- buckets -->", "<!-- end of buckets -->"
+SQL = "SELECT S.v, T.w FROM S, T WHERE S.k = T.k AND S.ts <= T.ts AND T.ts <= S.ts + 1000000000"
+
+CLUSTER = "local-cluster[2,1,1024]"
+
+
+def main() -> None:
+    """Make the streams, run the job, print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=6_000_000, help="rows of S, each an entry (default: %(default)s)")
+    parser.add_argument("--batch", type=int, default=1_000_000, help="rows of S in a batch (default: %(default)s)")
+    parser.add_argument("--placement", default="buckets", choices=("buckets", "driver"))
+    parser.add_argument("--write", action="store_true", help="put the table in benchmarks/README.md")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="streambound-bench-") as name:
+        found = measured(Path(name), given.rows, given.batch, given.placement)
+    table = "\n".join(["| what | figure |", "| --- | --- |", *(f"| {what} | {figure} |" for what, figure in found)])
+    print(table)
+    if given.write:
+        text = README.read_text(encoding="utf-8")
+        before, after = text[: text.index(START) + len(START)], text[text.index(END) :]
+        README.write_text(f"{before}\n{table}\n{after}", encoding="utf-8")
+
+
+def make_streams(folder: Path, rows: int, batch: int) -> None:
+    """Files of S, whose rows all stay within the window, and of T, of a hundred rows each."""
+    dice = np.random.default_rng(11)
+    for number, start in enumerate(range(0, rows, batch)):
+        times = np.arange(start, min(rows, start + batch))
+        few = times[:: max(1, len(times) // 100)]
+        tables = {
+            "S": {"k": dice.integers(0, rows, len(times)), "v": dice.integers(0, 1 << 40, len(times)), "ts": times},
+            "T": {"k": dice.integers(0, rows, len(few)), "w": dice.integers(0, 9, len(few)), "ts": few},
+        }
+        for stream, columns in tables.items():
+            file = folder / stream / f"{number:04d}.parquet"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            parquet.write_table(
+                pa.table({name: np.asarray(values, np.int64) for name, values in columns.items()}), file
+            )
+            os.utime(file, (1_600_000_000 + number,) * 2)
+
+
+def measured(folder: Path, rows: int, batch: int, placement: str) -> list[tuple[str, str]]:
+    """Run the job on a cluster of two executors; the figures."""
+    make_streams(folder, rows, batch)
+    columns = {"S": {"k": "bigint", "v": "bigint", "ts": "bigint"}, "T": {"k": "bigint", "w": "bigint", "ts": "bigint"}}
+    catalog = catalog_from_mapping(
+        {
+            "streams": {
+                name: {
+                    "timestamp": "ts",
+                    "columns": kinds,
+                    "source": {"format": "parquet", "path": name, "options": {"maxFilesPerTrigger": 1}},
+                }
+                for name, kinds in columns.items()
+            }
+        }
+    )
+    (statement,) = split_statements(SourceText("buckets.sql", SQL))
+    query = lower(statement, catalog).query
+    assert query is not None, "the query is in the language"
+    job = compiled(make_plan(decide(query), catalog), placement).write(folder / "job")
+    cluster = (
+        "--master local-cluster[2,1,1024] --conf spark.executor.memory=1g --conf spark.ui.enabled=false pyspark-shell"
+    )
+    environment = {**os.environ, "PYSPARK_SUBMIT_ARGS": cluster, "PYSPARK_PYTHON": sys.executable}
+    environment |= {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_WORKER_DIR": str(folder / "work")}
+    options = ["--base", str(folder), "--checkpoint", f"file:{folder}/checkpoint", "--output", str(folder / "out")]
+    with (folder / "log").open("w") as log:
+        process = subprocess.Popen(
+            [sys.executable, str(job), *options, "--report", "json"],
+            env=environment, stdout=subprocess.PIPE, stderr=log, text=True, cwd=folder,
+        )  # fmt: skip
+        entries, ends, most = 0, [], 0.0
+        assert process.stdout is not None
+        for line in process.stdout:
+            event = json.loads(line)
+            if "batch" in event:
+                entries = max(entries, event["entries"])
+                ends.append((time.perf_counter(), event["rows"]))
+            most = max(most, _peak_mib(process.pid))
+        if process.wait():
+            sys.exit((folder / "log").read_text()[-4000:])
+    between = sum(rows for _, rows in ends[1:])
+    return [
+        ("entries at most", f"{entries:,}"),
+        ("rows taken in, from the second batch on", rate(between, ends[-1][0] - ends[0][0])),
+        ("Python on the driver, at most", f"{most:.0f} MiB"),
+    ]
+
+
+def _peak_mib(process: int) -> float:
+    """The most memory that a process was ever resident with."""
+    try:
+        lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    except OSError:  # it has ended
+        return 0.0
+    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM")), 0.0)
+
+
+if __name__ == "__main__":
+    main()
