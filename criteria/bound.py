@@ -34,7 +34,6 @@ from streambound.criteria.count import (
     width_of_lag,
 )
 from streambound.criteria.family import all_but_full, fixed_in_family, least, own, shared_relations
-from streambound.criteria.limits import lower_text, upper_text
 from streambound.criteria.set import harmful_references
 from streambound.criteria.size import Size, total
 from streambound.criteria.synopsis import MOST_TABLES, Synopsis
@@ -392,4 +391,4 @@ def results_count(facts: Facts, layout: Table) -> Count | None:
     return _all(found)
 
 
-__all__ = ["MOST_TABLES", "Bound", "TableBound", "Tier", "bound", "lower_text", "table_size", "upper_text"]
+__all__ = ["MOST_TABLES", "Bound", "TableBound", "Tier", "bound", "table_size"]

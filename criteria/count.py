@@ -13,7 +13,7 @@ from streambound.analyzer.symbols import symbol
 from streambound.analyzer.values import Value
 from streambound.criteria.clipping import limits_within
 from streambound.criteria.limits import width
-from streambound.criteria.size import Size, least, product, total
+from streambound.criteria.size import Number, Size, Symbol, least, product, total
 from streambound.criteria.tables import Stored, Table
 
 
@@ -102,8 +102,8 @@ class Span:
 def tuples(facts: Facts, stream: str, span: Span, attributes: tuple[Attribute, ...]) -> Count:
     """The tuples that a stream brings at some timestamps: ``c_S · w``."""
     source = facts.branch.source(stream)
-    rate = Size.symbol(symbol("c", source.table), source.max_per_timestamp)
-    size = product([rate, Size.number(span.timestamps)])
+    rate = Symbol(symbol("c", source.table), source.max_per_timestamp)
+    size = product([rate, Number(span.timestamps)])
     return Count(Rule.TUPLES, size, attributes, stream, span.timestamps, span.beside)
 
 
@@ -121,12 +121,12 @@ def first_timestamp(facts: Facts, stream: str) -> int:
 def rows(facts: Facts, relation: str, attributes: tuple[Attribute, ...]) -> Count:
     """The rows of a relation."""
     source = facts.branch.source(relation)
-    return Count(Rule.ROWS, Size.symbol(symbol("rows", source.table), source.rows), attributes, relation)
+    return Count(Rule.ROWS, Symbol(symbol("rows", source.table), source.rows), attributes, relation)
 
 
 def ages(stream: str, span: Span) -> Count:
     """The timestamps of a stream that a table tells apart."""
-    return Count(Rule.AGES, Size.number(span.timestamps), (), stream, span.timestamps, span.beside)
+    return Count(Rule.AGES, Number(span.timestamps), (), stream, span.timestamps, span.beside)
 
 
 def width_of_lag(facts: Facts, x: str, y: str) -> int | None:
@@ -138,7 +138,7 @@ def width_of_lag(facts: Facts, x: str, y: str) -> int | None:
 def best(table: Table, fixed: tuple[str, ...]) -> Count:
     """The one partial match with the best extrema, where the tuples of some sources are given."""
     attributes = tuple(dict.fromkeys(attribute for extremum in table.extrema for attribute, _ in extremum.of))
-    return Count(Rule.BEST, Size.number(1), attributes, fixed=fixed)
+    return Count(Rule.BEST, Number(1), attributes, fixed=fixed)
 
 
 # --- values of one attribute ------------------------------------------------------------------------------------------
@@ -147,7 +147,7 @@ def best(table: Table, fixed: tuple[str, ...]) -> Count:
 def stored_count(facts: Facts, stored: Stored, inside: frozenset[str]) -> Count | None:
     """The number of values of a stored attribute in a table of the sources ``inside``; None when unbounded."""
     if stored.attribute in facts.closure.null:
-        return Count(Rule.NULL, Size.number(1), (stored.attribute,))
+        return Count(Rule.NULL, Number(1), (stored.attribute,))
     options = [*value_counts(facts, stored), *_equal_counts(facts, stored.attribute, inside)]
     return fewest(options) if options else None
 
@@ -171,7 +171,7 @@ def _listed(facts: Facts, attribute: Attribute) -> Count | None:
     if not lists:
         return None
     number, other = min(lists)
-    return Count(Rule.LIST, Size.number(number), (attribute,), listed=other)
+    return Count(Rule.LIST, Number(number), (attribute,), listed=other)
 
 
 def _cut(facts: Facts, stored: Stored) -> Count | None:
@@ -179,7 +179,7 @@ def _cut(facts: Facts, stored: Stored) -> Count | None:
     if not stored.cuts:
         return None
     number = len(stored.cuts) + 1 + _nullable(facts, stored.attribute)
-    return Count(Rule.CUTS, Size.number(number), (stored.attribute,))
+    return Count(Rule.CUTS, Number(number), (stored.attribute,))
 
 
 def _possible(facts: Facts, attribute: Attribute, values: tuple[Value, ...]) -> int:
@@ -226,7 +226,7 @@ def _constant(facts: Facts, stored: Stored) -> Count | None:
     """1 for a value fixed by a constant."""
     if not _fixed(facts, stored.attribute):
         return None
-    size = Size.number(1 + _nullable(facts, stored.attribute))
+    size = Number(1 + _nullable(facts, stored.attribute))
     return Count(Rule.CONSTANT, size, (stored.attribute,))
 
 
@@ -246,7 +246,7 @@ def _ranged(facts: Facts, stored: Stored) -> bool:
 def _range(facts: Facts, stored: Stored, limits: tuple[Limit, Limit]) -> Count | None:
     """``high − low + 1`` for an attribute with such limits, unless it is clipped to others."""
     attribute, (low, high) = stored.attribute, limits
-    null = Size.number(_nullable(facts, attribute))
+    null = Number(_nullable(facts, attribute))
     if facts.branch.source(attribute.source).kind is Kind.RELATION:
         low, high = Limit(low.constant), Limit(high.constant)
     lows, highs = stored.low or (low,), stored.high or (high,)

@@ -21,7 +21,7 @@ from streambound.criteria.components import linked, part_of
 from streambound.criteria.count import stored_count
 from streambound.criteria.extremum import Extremum, extrema_of, is_open
 from streambound.criteria.order_search import Reference
-from streambound.criteria.size import Size, product
+from streambound.criteria.size import Addition, Number, Size, Symbol, grouped, negative, product
 from streambound.criteria.subsets import subsets
 from streambound.criteria.tables import Age, Lapse, Member, Stored, Table
 
@@ -93,12 +93,12 @@ def all_but_full(members: tuple[Member, ...], weights: list[Size]) -> Size | Non
     if every is None:
         return None
     full = product(weights)
-    value = None if every.value is None or full.value is None else every.value - full.value - 1
-    if every.text.isdigit() and full.text.isdigit():
-        return Size.number(int(every.text) - int(full.text) - 1)
-    but_empty = every.text.removesuffix(" + 1")
-    text = f"({but_empty} - {full.text})" if but_empty != every.text else f"({every.text} - {full.text} - 1)"
-    return Size(text, value, every.rated)
+    if isinstance(every, Number) and isinstance(full, Number):
+        return Number(every.number - full.number - 1)
+    terms = every.parts if isinstance(every, Addition) else (every,)
+    if terms[-1] == Number(1):
+        return grouped(Addition((*terms[:-1], negative(full))))
+    return grouped(Addition((*terms, negative(full), Number(-1))))
 
 
 def _before(members: tuple[Member, ...]) -> list[frozenset[int]]:
@@ -159,7 +159,7 @@ def _after(
 
 def _names(members: tuple[Member, ...]) -> list[Size]:
     """Long names for the members' own entries, to see whether a formula over them is of a reasonable length."""
-    return [Size(f"{'w' * 30}{number}") for number in range(len(members))]
+    return [Symbol(f"{'w' * 30}{number}") for number in range(len(members))]
 
 
 def _as_forest(members: tuple[Member, ...]) -> tuple[Member, ...]:

@@ -15,7 +15,6 @@ from streambound.analyzer.values import decode
 from streambound.criteria.check import Checked
 from streambound.criteria.dependency_graph import DependencyGraph
 from streambound.criteria.paper import preprocessed
-from streambound.criteria.size import Size
 from streambound.criteria.synopsis import MOST_TABLES
 from streambound.criteria.verdict import Decision
 from streambound.criteria.ways import MOST_WAYS, Part, Transition
@@ -84,14 +83,14 @@ def show_facts(checked: Checked, decision: Decision) -> str:
 
 def show_bound(checked: Checked, decision: Decision) -> str:
     """M per table and in total, simplified by sympy; and how many bytes the tables are in a job's state."""
-    from streambound.criteria.certificate import certificate
+    from streambound.criteria.certificate import state_bytes
     from streambound.criteria.symbolic import symbolic
 
     if checked.bound is None:
         return "no bound" if checked.verdict.value != "bounded" else f"bounded, in more than {MOST_TABLES} tables"
     lines = [f"{table.table}: {symbolic(table.size)}" for table in checked.bound.tables]
-    stored = certificate(checked.bound, decision.query.distinct).bytes
-    most = "any number, of a type of any length" if stored is None else symbolic(Size(stored.formula, stored.value))
+    stored = state_bytes(checked.bound)
+    most = "any number, of a type of any length" if stored is None else symbolic(stored)
     return "\n".join([*lines, f"M = {symbolic(checked.bound.entries)}", f"bytes of the state <= {most}"])
 
 

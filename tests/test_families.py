@@ -21,7 +21,7 @@ from streambound.criteria import synopsis as synopsis_module
 from streambound.criteria.bound import Bound, bound, member_count
 from streambound.criteria.certificate import certificate, to_json
 from streambound.criteria.family import least
-from streambound.criteria.size import Size
+from streambound.criteria.size import Number, Symbol
 from streambound.criteria.subsets import subsets
 from streambound.criteria.tables import Member, Table
 from streambound.criteria.verdict import Decision
@@ -120,9 +120,9 @@ def test_sums_over_sets_against_all_of_them() -> None:
         own = [choices.integer(0, 4) for _ in range(number)]
         chosen = (frozenset(c) for n in range(number + 1) for c in combinations(range(number), n))
         every = sum(prod(own[one] for one in some) for some in chosen if all(before[one] <= some for one in some))
-        found = subsets(before, list(map(Size.number, own)))
+        found = subsets(before, list(map(Number, own)))
         assert found is not None and found.text == str(every)
-        named = subsets(before, [Size(f"w{one}") for one in range(number)])
+        named = subsets(before, [Symbol(f"w{one}") for one in range(number)])
         assert named is not None
         assert eval(named.text, {f"w{one}": value for one, value in enumerate(own)}) == every
         members = [ClaimedMember((str(one),), (), tuple(map(str, sorted(before[one])))) for one in range(number)]

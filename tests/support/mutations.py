@@ -10,7 +10,7 @@ from streambound.analyzer.closure import Sort
 from streambound.criteria.bound import Bound, TableBound, results_count, table_count
 from streambound.criteria.count import Count, Rule, every, fewest
 from streambound.criteria.extremum import Extremum
-from streambound.criteria.size import Size, total
+from streambound.criteria.size import Number, Size, Symbol, product, total
 from streambound.criteria.tables import Age, Stored, Table
 
 COMBINED = (Rule.PRODUCT, Rule.LEAST)
@@ -176,15 +176,15 @@ def _counts(count: Count) -> Iterator[tuple[str, Count]]:
             for place in range(len(count.of)):
                 yield "leave out a factor", every([*count.of[:place], *count.of[place + 1 :]])
     elif count.rule is Rule.RANGE and count.size.value and count.size.value > 1:
-        smaller = Size.number(count.size.value - 1)
+        smaller = Number(count.size.value - 1)
         yield "a shorter range", replace(count, low=tuple(_moved(limit, 1) for limit in count.low), size=smaller)
         yield "a lower number", replace(count, size=smaller)
     elif count.rule is Rule.LIST and count.size.value:
-        yield "a lower number", replace(count, size=Size.number(count.size.value - 1))
+        yield "a lower number", replace(count, size=Number(count.size.value - 1))
     elif count.rule is Rule.AGES and count.timestamps and count.timestamps > 1:
         slots = count.timestamps - 1
-        yield "fewer timestamps", replace(count, timestamps=slots, size=Size.number(slots))
+        yield "fewer timestamps", replace(count, timestamps=slots, size=Number(slots))
     elif count.rule is Rule.TUPLES and count.timestamps:
-        rate = count.size.text.rpartition("*")[2]
+        rate = next(part for part in (*count.size.parts, count.size) if isinstance(part, Symbol))
         slots = count.timestamps - 1
-        yield "fewer timestamps", replace(count, timestamps=slots, size=Size(f"{slots}*{rate}"))
+        yield "fewer timestamps", replace(count, timestamps=slots, size=product([Number(slots), rate]))
