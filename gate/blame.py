@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from streambound.analyzer.catalog import Catalog, Column, Domain, Table
+from streambound.analyzer.catalog import Catalog, Table
+from streambound.analyzer.columns import Column, Domain
 from streambound.analyzer.values import decode
 
 MOST_TRIED = 60

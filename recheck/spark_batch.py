@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from streambound.analyzer.catalog import Catalog, Column, Kind, Table
+from streambound.analyzer.catalog import Catalog, Kind, Table
+from streambound.analyzer.columns import Column
 from streambound.analyzer.errors import StreamboundError
 from streambound.analyzer.types import Family
 from streambound.recheck.stamped import NUMBER, TIME, stamped

@@ -135,17 +135,14 @@ class BranchLowering:
         self.variables = Variables()
 
     def lowered(self) -> plan.Branch:
-        """The branch."""
-        from streambound.synopsis_exec.family_plan import FamilyLowering
-
+        """The branch without its families, which grow from what it is made of (`family_plan`)."""
         scans = tuple(self.scan(source) for source in self.streams)
         relations = tuple(self._relations(group) for group in self.branch.groups)
         tables = tuple(self._table(table) for table in self.branch.tables)
         transitions = tuple(self._transition(transition) for transition in self.branch.transitions)
-        families = tuple(FamilyLowering(self, table).lowered() for table in self.branch.families)
-        return plan.Branch(scans, relations, tables, transitions, families, self._texts())
+        return plan.Branch(scans, relations, tables, transitions)
 
-    def _texts(self) -> tuple[str, ...]:
+    def texts(self) -> tuple[str, ...]:
         """The variables that hold texts."""
         kinds = {a: self.branch.branch.column(a).type.family for a in self.variables.attributes}
         return tuple(sorted(self.variables.of(a) for a, kind in kinds.items() if kind is TypeFamily.STRING))

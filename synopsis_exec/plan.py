@@ -7,7 +7,8 @@ from hashlib import sha256
 
 from streambound.analyzer.arrival import STRICT
 from streambound.analyzer.boundedness import Facts
-from streambound.analyzer.catalog import Catalog, Column, Kind, Table
+from streambound.analyzer.catalog import Catalog, Kind, Table
+from streambound.analyzer.columns import Column
 from streambound.analyzer.endpoints import Sink
 from streambound.analyzer.errors import NotExecutableError
 from streambound.analyzer.query import Attribute, Branch, Comparison, Output, Query

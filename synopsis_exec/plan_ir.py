@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 
 from streambound.analyzer.arrival import STRICT, Arrival
 from streambound.analyzer.boundedness import Facts
-from streambound.analyzer.catalog import Column, Counters, Kind, OnViolation
+from streambound.analyzer.catalog import Counters, Kind, OnViolation
+from streambound.analyzer.columns import Column
 from streambound.analyzer.endpoints import Sink, SourceOptions
 from streambound.analyzer.query import Atom, Branch, Comparison, Output
 from streambound.analyzer.types import DataType, Family

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import reduce
 
 from streambound.analyzer.catalog import Counters
@@ -9,8 +10,9 @@ from streambound.analyzer.symbols import symbol
 from streambound.analyzer.types import Family
 from streambound.criteria.size import Addition, Maximum, Minimum, Number, Size, Symbol
 from streambound.synopsis_exec.branch_plan import BranchLowering
+from streambound.synopsis_exec.family_plan import FamilyLowering
 from streambound.synopsis_exec.kernel_choice import row_kernel_reason
-from streambound.synopsis_exec.plan_ir import Plan
+from streambound.synopsis_exec.plan_ir import BranchPlan, Plan
 from streambound_runtime import formula, plan
 
 
@@ -19,7 +21,7 @@ def synopsis_plan(query: Plan) -> plan.Synopsis:
     reason = row_kernel_reason(query)
     return plan.Synopsis(
         tuple(column.name for column in query.columns),
-        tuple(BranchLowering(query, branch).lowered() for branch in query.branches),
+        tuple(_branch(query, branch) for branch in query.branches),
         bound_formula(query),
         query.distinct,
         tuple(place for place, column in enumerate(query.columns) if column.type.family is Family.STRING),
@@ -27,6 +29,13 @@ def synopsis_plan(query: Plan) -> plan.Synopsis:
         "rows" if reason else "columns",
         reason or "",
     )
+
+
+def _branch(query: Plan, branch: BranchPlan) -> plan.Branch:
+    lowering = BranchLowering(query, branch)
+    lowered = lowering.lowered()
+    families = tuple(FamilyLowering(lowering, table).lowered() for table in branch.families)
+    return replace(lowered, families=families, texts=lowering.texts())
 
 
 def bound_formula(query: Plan) -> formula.Formula:

@@ -7,7 +7,8 @@ from fractions import Fraction
 
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.calendar_text import parse_date, parse_timestamp
-from streambound.analyzer.catalog import Catalog, Column, Domain
+from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.columns import Column, Domain
 from streambound.analyzer.query import Attribute
 from streambound.analyzer.types import DataType, Family
 from streambound.analyzer.values import Value

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from streambound.analyzer.catalog import Domain, Table
+from streambound.analyzer.catalog import Table
+from streambound.analyzer.columns import Domain
 from streambound.analyzer.query import Attribute, Branch, Op
 from streambound.analyzer.spans import Span
 from streambound.analyzer.types import DataType
