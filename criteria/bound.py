@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.query import Attribute, Branch, Kind, Query
@@ -114,10 +115,12 @@ def bound(split: Query) -> Bound | None:
     found = []
     for place, (number, part) in enumerate(parts, start=1):
         prefix = f"{place}:" if len(parts) > 1 else ""
-        bounded = _branch_bound(number, part, split.distinct, prefix)
+        bounded = counted(part, split.distinct)
         if bounded is None:
             return None
-        found.append(bounded)
+        synopsis, tables = bounded
+        named = tuple(replace(table, table=prefix + table.table) for table in tables)
+        found.append(BranchBound(number, part, synopsis, named))
     return Bound(tuple(found), total(table.size for branch in found for table in branch.tables))
 
 
@@ -128,7 +131,7 @@ def has_bound(branch: Branch) -> bool:
     """
     if len(harmful_references(Facts.of(branch))) > MOST_HARMFUL:
         return False
-    return all(_branch_bound(0, part, True, "") is not None for part in cases(branch, MOST_LOOKS))
+    return all(counted(part, True) is not None for part in cases(branch, MOST_LOOKS))
 
 
 def _parts(branch: Branch, distinct: bool) -> tuple[Case, ...]:
@@ -136,10 +139,15 @@ def _parts(branch: Branch, distinct: bool) -> tuple[Case, ...]:
     return cases(branch) if distinct else (Case(branch),)
 
 
-def _branch_bound(number: int, case: Case, distinct: bool, prefix: str) -> BranchBound | None:
+@lru_cache(maxsize=64)
+def counted(case: Case, distinct: bool) -> tuple[Synopsis, tuple[TableBound, ...]] | None:
+    """The tables of one case, each with its bound; None where one has none.
+
+    A set's criterion may ask first whether they have one.
+    """
     facts = Facts.of(case.branch)
     several = (s for synopsis in synopses(facts, distinct) for s in _in_few_ways(synopsis))
-    found = next((kept for s in several if (kept := _table_bounds(s, prefix)) is not None), None)
+    found = next((kept for s in several if (kept := _table_bounds(s)) is not None), None)
     if found is None:
         return None
     synopsis, tables = found
@@ -148,8 +156,8 @@ def _branch_bound(number: int, case: Case, distinct: bool, prefix: str) -> Branc
         count = results_count(synopsis.facts, layout)
         if count is None:
             return None
-        tables.append(TableBound(prefix + "results", layout, count, results=True))
-    return BranchBound(number, case, synopsis, tuple(tables))
+        tables.append(TableBound("results", layout, count, results=True))
+    return synopsis, tuple(tables)
 
 
 def _in_few_ways(synopsis: Synopsis) -> Iterator[Synopsis]:
@@ -165,14 +173,14 @@ def _in_few_ways(synopsis: Synopsis) -> Iterator[Synopsis]:
         yield synopsis
 
 
-def _table_bounds(synopsis: Synopsis, prefix: str) -> tuple[Synopsis, list[TableBound]] | None:
+def _table_bounds(synopsis: Synopsis) -> tuple[Synopsis, list[TableBound]] | None:
     """The tables with their bounds; None where one has none."""
     tables = []
     for table in synopsis.tables:
         count = table_count(synopsis.facts, table)
         if count is None:
             return None
-        tables.append(TableBound(prefix + table.name, table, count))
+        tables.append(TableBound(table.name, table, count))
     return synopsis, tables
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from streambound.analyzer.boundedness import Facts
@@ -14,7 +15,7 @@ from streambound.analyzer.diagnostics import Diagnostic, Related
 from streambound.analyzer.query import Branch, Query
 from streambound.analyzer.spans import Span
 from streambound.criteria.bag import bag_violations
-from streambound.criteria.bound import has_bound
+from streambound.criteria.bound import Bound, bound, has_bound
 from streambound.criteria.set import set_violations
 from streambound.criteria.theorem1 import theorem1
 from streambound.criteria.theorem2 import theorem2
@@ -47,6 +48,11 @@ class Decision:
     criteria: tuple[CriterionResult, ...]
     diagnostics: tuple[Diagnostic, ...]
     witness: Witness | None = None
+
+    @cached_property
+    def bound(self) -> Bound | None:
+        """M of a bounded query; None for another one, or more tables than can be counted. Computed when asked for."""
+        return bound(self.derivation.split) if self.verdict is Verdict.BOUNDED else None
 
 
 def decide(query: Query) -> Decision:

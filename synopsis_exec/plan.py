@@ -14,7 +14,6 @@ from streambound.analyzer.errors import NotExecutableError
 from streambound.analyzer.query import Attribute, Branch, Comparison, Output, Query
 from streambound.analyzer.render import render
 from streambound.analyzer.types import DataType, Family
-from streambound.criteria.bound import bound
 from streambound.criteria.synopsis import MOST_TABLES, Synopsis
 from streambound.criteria.verdict import Decision
 from streambound.criteria.vocabulary import Verdict
@@ -34,7 +33,7 @@ def make_plan(decision: Decision, catalog: Catalog) -> Plan:
     _check_verdict(decision)
     _check_outputs(decision.query)
     _check_times(decision.query)
-    sizes = bound(split)
+    sizes = decision.bound
     if sizes is None:
         raise _unknown_bound(split)
     planned = (_branch_plan(split, number, part.synopsis) for number, part in enumerate(sizes.branches, start=1))
