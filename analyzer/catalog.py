@@ -62,7 +62,7 @@ class OnViolation(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class DeclaredTable:
     """A declared stream or relation.
 
     ``timestamp`` is the application-time column of a stream; ``max_per_timestamp`` is the paper's bound on
@@ -102,14 +102,14 @@ class Catalog:
     """
 
     file: str
-    tables: tuple[Table, ...]
+    tables: tuple[DeclaredTable, ...]
     queries: tuple[str, ...] = ()
     counters: Counters = Counters.BIGINT
     sinks: tuple[Sink, ...] = ()
     settings: CheckSettings = NO_SETTINGS
     text: str = field(default="", repr=False, compare=False)
 
-    def table(self, name: str) -> Table | None:
+    def table(self, name: str) -> DeclaredTable | None:
         """The stream or relation of that name (case-insensitive)."""
         lowered = name.lower()
         return next((table for table in self.tables if table.name.lower() == lowered), None)
@@ -166,9 +166,9 @@ def redeclared(catalog: Catalog, text: str, names: Collection[str]) -> Catalog:
 
     They do not know where they are in the text. Raises ValueError where it is no TOML, and CatalogError.
     """
-    document, reader = tomllib.loads(text), _Reader(catalog.file, {})
+    document, reader = tomllib.loads(text), _CatalogReader(catalog.file, {})
 
-    def again(table: Table) -> Table:
+    def again(table: DeclaredTable) -> DeclaredTable:
         section = "relations" if table.kind is Kind.RELATION else "streams"
         return reader.table(table.name, document[section][table.name], table.kind, section)
 
@@ -180,7 +180,7 @@ def catalog_from_mapping(
     document: Mapping[str, Any], file: str = FILE_NAME, places: Mapping[tuple[str, ...], Excerpt] | None = None
 ) -> Catalog:
     """Build a catalog from parsed TOML. ``places`` maps key paths to where they are, for messages."""
-    reader = _Reader(file, places or {})
+    reader = _CatalogReader(file, places or {})
     reader.known_keys(document, _TOP_KEYS, ())
     queries = reader.strings(document.get("queries", []), ("queries",))
     tables = [
@@ -211,16 +211,16 @@ def catalog_from_mapping(
     )
 
 
-class _Reader(TomlReader):
+class _CatalogReader(TomlReader):
     """Streams and relations."""
 
-    def table(self, name: str, body: object, kind: Kind, section: str) -> Table:
+    def table(self, name: str, body: object, kind: Kind, section: str) -> DeclaredTable:
         path = (section, name)
         entry = self.mapping(body, path)
         self.known_keys(entry, _STREAM_KEYS if kind is Kind.STREAM else _RELATION_KEYS, path)
         columns = self.columns(entry, path)
         time = self.timestamp(entry, columns, path) if kind is Kind.STREAM else None
-        return Table(
+        return DeclaredTable(
             name=name,
             kind=kind,
             columns=columns,

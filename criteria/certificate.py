@@ -16,7 +16,7 @@ from typing import Any
 from streambound.analyzer.boundedness import Limit
 from streambound.analyzer.query import Attribute, Comparison
 from streambound.analyzer.render import render_branch
-from streambound.criteria.bound import Bound, BranchBound, TableBound
+from streambound.criteria.bound import BranchBound, QueryBound, TableBound
 from streambound.criteria.count import Count
 from streambound.criteria.cuts import Cut
 from streambound.criteria.entry_bytes import entry_bytes
@@ -79,14 +79,14 @@ class Certificate:
     bytes: Amount | None
 
 
-def certificate(bound: Bound, distinct: bool) -> Certificate:
+def certificate(bound: QueryBound, distinct: bool) -> Certificate:
     """The certificate of a bound."""
     branches = tuple(_branch(branch, distinct) for branch in bound.branches)
     in_bytes = state_bytes(bound)
     return Certificate(VERSION, branches, _amount(bound.entries), None if in_bytes is None else _amount(in_bytes))
 
 
-def state_bytes(bound: Bound) -> Size | None:
+def state_bytes(bound: QueryBound) -> Size | None:
     """The bytes of all tables in the state; None where an entry holds a string of any length."""
     sizes = [size for branch in bound.branches for size in _byte_sizes(branch)]
     known = [size for size in sizes if size is not None]

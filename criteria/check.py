@@ -19,7 +19,7 @@ from streambound.analyzer.statements import Statement, some_statements
 from streambound.analyzer.toml_reader import suggest
 from streambound.analyzer.work import TooMuchWork, at_most
 from streambound.analyzer.workspace import Workspace
-from streambound.criteria.bound import Bound, counted
+from streambound.criteria.bound import QueryBound, counted
 from streambound.criteria.large_bound import large_bound
 from streambound.criteria.paper import MOST_STRICT, strict_branches, weak_joins
 from streambound.criteria.verdict import Decision, decide
@@ -59,7 +59,7 @@ class Checked:
         return self.decision is not None and self.decision.verdict in (Verdict.UNBOUNDED, Verdict.UNKNOWN)
 
     @property
-    def bound(self) -> Bound | None:
+    def bound(self) -> QueryBound | None:
         """M; None where it is not known that there is one."""
         return self.decision.bound if self.decision is not None and self.verdict is Verdict.BOUNDED else None
 

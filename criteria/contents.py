@@ -18,7 +18,7 @@ from streambound.criteria.clipping import Open, clip, clipped_to
 from streambound.criteria.cuts import Cut, cuts
 from streambound.criteria.order_search import Reference
 from streambound.criteria.tables import Stored
-from streambound.criteria.times import Times
+from streambound.criteria.times import TimeLimits
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,9 @@ class Contents:
         return tuple(source.alias for source in self.facts.branch.streams)
 
     @cached_property
-    def times(self) -> Times:
+    def times(self) -> TimeLimits:
         """What the timestamps of the streams have to do with each other."""
-        return Times(self.facts)
+        return TimeLimits(self.facts)
 
     @cached_property
     def needs(self) -> dict[str, frozenset[str]]:

@@ -24,10 +24,10 @@ from streambound.criteria.extremum import Extremum, extrema_of, is_open
 from streambound.criteria.order_search import Reference
 from streambound.criteria.size import Addition, Number, Size, Symbol, grouped, negative, product
 from streambound.criteria.subsets import subsets
-from streambound.criteria.tables import Age, Lapse, Member, Stored, Table
+from streambound.criteria.tables import Age, Lapse, Member, Stored, SynopsisTable
 
 
-def families(contents: Contents) -> tuple[Table, ...]:
+def families(contents: Contents) -> tuple[SynopsisTable, ...]:
     """A family of each component of the streams; whether it has a bound, its count tells."""
     return tuple(_family(contents, streams) for streams in components(contents))
 
@@ -41,7 +41,7 @@ def components(contents: Contents) -> tuple[tuple[str, ...], ...]:
     return connected.components(contents.streams, connected.related(contents.streams, near))
 
 
-def _family(contents: Contents, streams: tuple[str, ...]) -> Table:
+def _family(contents: Contents, streams: tuple[str, ...]) -> SynopsisTable:
     """The family of all realisable sets of a component's streams but the full one."""
     members = _members(contents, streams)
     key = list(_of_shared(contents, members))
@@ -59,11 +59,11 @@ def _family(contents: Contents, streams: tuple[str, ...]) -> Table:
                 age = _until_passed(stream, age, lapse)
             ages += [age] if age is not None else []
     relations = tuple(dict.fromkeys(alias for member in members for alias in member.relations))
-    family = Table(streams, relations, tuple(key), tuple(ages), None, members=members, lapses=tuple(lapses))
+    family = SynopsisTable(streams, relations, tuple(key), tuple(ages), None, members=members, lapses=tuple(lapses))
     return replace(family, extrema=_extrema(contents, family))
 
 
-def least(facts: Facts, table: Table, member: Member) -> Table:
+def least(facts: Facts, table: SynopsisTable, member: Member) -> SynopsisTable:
     """The table of the smallest set with a member: what every entry of it holds at least."""
     first = member.streams[0]
     inside = tuple(m for m in table.members if facts.never_newer(m.streams[0], first) or m == member)
@@ -72,10 +72,10 @@ def least(facts: Facts, table: Table, member: Member) -> Table:
     key = tuple(stored for stored in table.key if stored.attribute.source in (*streams, *relations))
     ages = tuple(age for age in table.ages if age.stream in streams)
     lapses = tuple(lapse for lapse in table.lapses if lapse.stream in streams)
-    return Table(streams, relations, key, ages, table.deadline, lapses=lapses)
+    return SynopsisTable(streams, relations, key, ages, table.deadline, lapses=lapses)
 
 
-def least_with(facts: Facts, table: Table, source: str) -> Table:
+def least_with(facts: Facts, table: SynopsisTable, source: str) -> SynopsisTable:
     """The same for a stream or a relation of a member."""
     return least(facts, table, next(m for m in table.members if source in (*m.streams, *m.relations)))
 
@@ -246,7 +246,7 @@ def _until_passed(stream: str, age: Age | None, lapse: Lapse | None) -> Age | No
     return Age(stream, None, max(told, lapse.expires + 1))
 
 
-def _extrema(contents: Contents, family: Table) -> tuple[Extremum, ...]:
+def _extrema(contents: Contents, family: SynopsisTable) -> tuple[Extremum, ...]:
     """What entries hold of references: each of an attribute that nothing in every entry with it has."""
     found = []
     for member in family.members:
@@ -256,7 +256,7 @@ def _extrema(contents: Contents, family: Table) -> tuple[Extremum, ...]:
     return extrema_of(contents.facts, found)
 
 
-def fixed_in_family(facts: Facts, family: Table) -> tuple[str, ...] | None:
+def fixed_in_family(facts: Facts, family: SynopsisTable) -> tuple[str, ...] | None:
     """The relations whose rows to count one by one, so that the matches of any set that agree in its key have a best
     one for each (`criteria.components`); None when that is not enough.
     """
@@ -264,7 +264,7 @@ def fixed_in_family(facts: Facts, family: Table) -> tuple[str, ...] | None:
     return next((fixed for fixed in ways if _has_best(facts, family, frozenset(fixed))), None)
 
 
-def _has_best(facts: Facts, family: Table, fixed: frozenset[str]) -> bool:
+def _has_best(facts: Facts, family: SynopsisTable, fixed: frozenset[str]) -> bool:
     """Whether they have, the rows of some relations given.
 
     They have if linked sources have no different parts in two extrema that one entry holds. The smallest set with two

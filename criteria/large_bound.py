@@ -9,14 +9,14 @@ from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.query import Comparison, Query
 from streambound.analyzer.spans import Span
 from streambound.analyzer.types import Family
-from streambound.criteria.bound import Bound
+from streambound.criteria.bound import QueryBound
 from streambound.criteria.size import Number
 
 USEFUL = 10**9
 """More entries than this fit in no one machine's memory."""
 
 
-def large_bound(split: Query, bound: Bound) -> Iterator[Diagnostic]:
+def large_bound(split: Query, bound: QueryBound) -> Iterator[Diagnostic]:
     """An ``SB208`` note at the widest window of a split query, where its bound is beyond `USEFUL`."""
     entries = bound.entries
     numbers = (abs(leaf.number) for leaf in entries.leaves if isinstance(leaf, Number))

@@ -15,8 +15,8 @@ from streambound.criteria.contents import Contents
 from streambound.criteria.extremum import extrema
 from streambound.criteria.family import families, least_with
 from streambound.criteria.independence import Independence
-from streambound.criteria.tables import Age, Table
-from streambound.criteria.ways import Transition, ways, ways_between
+from streambound.criteria.tables import Age, SynopsisTable
+from streambound.criteria.ways import Way, ways, ways_between
 
 MOST_WHOLE = 12
 """Realisable sets of streams up to which each has a table of its own, whatever streams are independent: so many tables
@@ -78,7 +78,7 @@ class Synopsis(Contents):
         return (streams,) if streams else ()
 
     @cached_property
-    def tables(self) -> tuple[Table, ...]:
+    def tables(self) -> tuple[SynopsisTable, ...]:
         """One table per set; beyond `MOST_TABLES` families, and a table of each component's full set."""
         if self.sets is not None:
             return tuple(self._table(members) for members in self.sets)
@@ -88,12 +88,12 @@ class Synopsis(Contents):
         return (*several, *(self._table(family.streams) for family in self.families))
 
     @cached_property
-    def families(self) -> tuple[Table, ...]:
+    def families(self) -> tuple[SynopsisTable, ...]:
         """The tables of all sets of each component, where each set cannot have one; else none."""
         return families(self) if self.sets is None else ()
 
     @cached_property
-    def transitions(self) -> tuple[Transition, ...] | None:
+    def transitions(self) -> tuple[Way, ...] | None:
         """All ways to complete a partial match at one timestamp, targets smallest first; None beyond `MOST_WAYS`.
 
         The entries of a family grow by a stream at a time instead.
@@ -111,7 +111,7 @@ class Synopsis(Contents):
         relations = (alias for group in self.relation_groups for alias in group)
         return frozenset(relations).difference(least_with(self.facts, family, stream).relations)
 
-    def _table(self, streams: tuple[str, ...]) -> Table:
+    def _table(self, streams: tuple[str, ...]) -> SynopsisTable:
         spend(_STEPS_A_TABLE)
         relations = self.relations_of(streams)
         inside = frozenset((*streams, *relations))
@@ -119,16 +119,16 @@ class Synopsis(Contents):
         ends = [
             self.facts.finite_streams[s] for s in self.streams if s not in inside and s in self.facts.finite_streams
         ]
-        table = Table(streams, relations, self.key(inside), ages, min(ends, default=None))
+        table = SynopsisTable(streams, relations, self.key(inside), ages, min(ends, default=None))
         return replace(table, extrema=extrema(self.facts, self.references, inside, table.exact))
 
-    def part(self, streams: tuple[str, ...], relations: tuple[str, ...]) -> Table:
+    def part(self, streams: tuple[str, ...], relations: tuple[str, ...]) -> SynopsisTable:
         """The table of matches of some streams and relations alone, whichever the others, older or newer, are.
 
         A value is clipped as in a table: whether a join is harmless does not depend on which side is newer.
         """
         inside = frozenset((*streams, *relations))
-        return Table(streams, relations, self.key(inside), (), None)
+        return SynopsisTable(streams, relations, self.key(inside), (), None)
 
     # --- ages --------------------------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from streambound.analyzer.query import Branch, Comparison, Op, Query, conjunction
-from streambound.recheck.claims import Branch as Claim
+from streambound.recheck.claims import ClaimedBranch as Claim
 from streambound.recheck.conditions import Conditions
 from streambound.recheck.distances import ContradictionError
 

@@ -18,7 +18,7 @@ MOST_ELEMENTS = 14
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class WitnessProof:
     """How many of ``prefixes`` some probe tells apart from all others."""
 
     prefixes: int
@@ -37,7 +37,7 @@ def prove(
     elements: Sequence[Rows],
     probes: Sequence[Rows],
     on_prefix: Callable[[], None] = lambda: None,
-) -> Proof:
+) -> WitnessProof:
     """Run a statement on every prefix followed by each probe, and count the prefixes that lead to other outputs.
 
     What a probe adds to the output is the difference to the output of the prefix alone; an algorithm has printed that
@@ -57,7 +57,7 @@ def prove(
             on_prefix()
     finally:
         database.close()
-    return Proof(1 << number, len(states))
+    return WitnessProof(1 << number, len(states))
 
 
 def _frozen(output: Counter[tuple[Any, ...]]) -> frozenset[tuple[tuple[Any, ...], int]]:

@@ -17,7 +17,7 @@ from streambound.criteria.dependency_graph import DependencyGraph
 from streambound.criteria.paper import preprocessed
 from streambound.criteria.synopsis import MOST_TABLES
 from streambound.criteria.verdict import Decision
-from streambound.criteria.ways import MOST_WAYS, Part, Transition
+from streambound.criteria.ways import MOST_WAYS, Part, Way
 from streambound.criteria.wording import listed
 from streambound.preprocess.derive_lto import derive_lto
 from streambound.reports.table_words import TableWords, parts
@@ -172,7 +172,7 @@ def _table_lines(words: TableWords) -> Iterator[str]:
     if words.tables is None:
         yield f"more than {MOST_TABLES} tables"
         return
-    arrivals: dict[tuple[str, ...], list[Transition]] = {}
+    arrivals: dict[tuple[str, ...], list[Way]] = {}
     if words.synopsis.transitions is None and words.synopsis.sets is not None:
         yield f"more than {MOST_WAYS} ways in which matches grow"
     for transition in words.synopsis.transitions or ():
@@ -184,7 +184,7 @@ def _table_lines(words: TableWords) -> Iterator[str]:
     yield from _arrival_lines(arrivals.get(words.synopsis.streams, []))
 
 
-def _arrival_lines(transitions: list[Transition]) -> Iterator[str]:
+def _arrival_lines(transitions: list[Way]) -> Iterator[str]:
     for transition in transitions[:MOST_ARRIVALS]:
         old = listed([_part(part) for part in transition.parts]) if transition.parts else "nothing"
         together = " together" if len(transition.arriving) > 1 else ""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from streambound.recheck.spark_batch import Cell, Statement
+from streambound.recheck.spark_batch import BatchStatement, Cell
 from streambound.synopsis_exec.arriving import Pieces
 from streambound.synopsis_exec.bench import Bench, Item, Trial
 from streambound.synopsis_exec.feeds import matching_rows
@@ -75,7 +75,7 @@ class Verification:
 
 def verify(
     compiled: CompiledJob,
-    statement: Statement,
+    statement: BatchStatement,
     rows: Rows | None,
     seed: int,
     runs: int,

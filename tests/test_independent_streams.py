@@ -14,7 +14,7 @@ import pytest
 
 from streambound.analyzer.boundedness import Facts
 from streambound.criteria import synopsis as synopsis_module
-from streambound.criteria.bound import Bound, bound
+from streambound.criteria.bound import QueryBound, bound
 from streambound.criteria.certificate import certificate, to_json
 from streambound.criteria.synopsis import Synopsis
 from streambound.criteria.vocabulary import Verdict
@@ -44,7 +44,7 @@ def parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(synopsis_module, "MOST_WHOLE", 0)
 
 
-def _joined(found: Bound) -> bool:
+def _joined(found: QueryBound) -> bool:
     """Whether matches are joined from several tables somewhere."""
     ways = [way for branch in found.branches for way in branch.synopsis.transitions or ()]
     return any(len(way.parts) > 1 for way in ways)

@@ -12,7 +12,7 @@ import pytest
 
 from streambound.criteria import bound as bound_module
 from streambound.criteria import synopsis as synopsis_module
-from streambound.criteria.bound import Bound, bound
+from streambound.criteria.bound import QueryBound, bound
 from streambound.criteria.certificate import certificate, to_json
 from streambound.criteria.family import shared_relations
 from streambound.criteria.verdict import Decision
@@ -60,7 +60,7 @@ def early(families: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bound_module, "_in_few_ways", lambda synopsis: [replace(synopsis, in_one=True, early=True)])
 
 
-def _shared(found: Bound) -> set[str]:
+def _shared(found: QueryBound) -> set[str]:
     return {relation for _, table, _ in families_of(found) for relation in shared_relations(table.members)}
 
 
