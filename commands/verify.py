@@ -40,7 +40,7 @@ def verify(
     """
     from streambound.analyzer.types import Family
     from streambound.criteria.check import find_statement
-    from streambound.recheck.spark_batch import BatchStatement
+    from streambound.recheck.oracle.spark_batch import BatchStatement
     from streambound.reports.verify_report import trial_line, verify_json, verify_lines
     from streambound.synopsis_exec.bench import Trial
     from streambound.synopsis_exec.job_file import compiled

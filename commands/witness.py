@@ -127,7 +127,7 @@ def _elements(subset: str | None, probe: int | None, size: int, out: Path | None
 def _prove(catalog: Catalog, checked: Checked, plan: WitnessPlan, size: int) -> None:
     """Run every prefix and probe in DuckDB; raises NotExecutableError where prefixes are not told apart."""
     from streambound.analyzer.errors import NotExecutableError
-    from streambound.recheck.prove import prove
+    from streambound.recheck.oracle.prove import prove
     from streambound.reports.witness_report import json_rows
 
     found = _witness(plan, size)

@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from streambound.analyzer.symbols import symbols_in
 from streambound.criteria.vocabulary import Verdict
-from streambound.recheck.formula import evaluate
+from streambound.recheck.certificates.formula import evaluate
 from streambound.reports.fingerprint import words
 from streambound.reports.outcome import BoundText, Outcome
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from streambound.recheck.spark_batch import BatchComparison, BatchStatement, batch_session, compare, differs
+from streambound.recheck.oracle.spark_batch import BatchComparison, BatchStatement, batch_session, compare, differs
 from streambound.synopsis_exec.here import quiet, run_here
 from streambound.synopsis_exec.job_file import CompiledJob
 from streambound.synopsis_exec.kernel_output import kernel_output

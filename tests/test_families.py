@@ -26,10 +26,10 @@ from streambound.criteria.subsets import subsets
 from streambound.criteria.tables import Member, SynopsisTable
 from streambound.criteria.verdict import Decision
 from streambound.criteria.vocabulary import Verdict
-from streambound.recheck.claims import ClaimedMember
-from streambound.recheck.quantity import Quantity
-from streambound.recheck.subsets import sum_over_sets
-from streambound.recheck.validate import faults
+from streambound.recheck.certificates.claims import ClaimedMember
+from streambound.recheck.certificates.quantity import Quantity
+from streambound.recheck.certificates.subsets import sum_over_sets
+from streambound.recheck.certificates.validate import faults
 from streambound.synopsis_exec.synopsis_plan import synopsis_plan
 from streambound_runtime.operators.synopsis_by_rows import SynopsisByRows
 from support.against_sql import printed_as_sql_says

@@ -19,7 +19,7 @@ from streambound.criteria.certificate import certificate, to_json
 from streambound.criteria.synopsis import Synopsis
 from streambound.criteria.vocabulary import Verdict
 from streambound.criteria.ways import MOST_WAYS, Ways, ways
-from streambound.recheck.validate import faults
+from streambound.recheck.certificates.validate import faults
 from streambound.synopsis_exec.plan_ir import Plan
 from streambound.synopsis_exec.synopsis_plan import synopsis_plan
 from support.against_sql import printed_as_sql_says

@@ -16,7 +16,7 @@ from streambound.criteria.bound import QueryBound, bound
 from streambound.criteria.certificate import certificate, to_json
 from streambound.criteria.family import shared_relations
 from streambound.criteria.verdict import Decision
-from streambound.recheck.validate import faults
+from streambound.recheck.certificates.validate import faults
 from support.against_sql import printed_as_sql_says
 from support.certificates import rejections
 from support.choices import Choices

@@ -22,7 +22,7 @@ from streambound.criteria.verdict import Decision
 from streambound.criteria.vocabulary import Verdict
 from streambound.criteria.witness import Witness, build
 from streambound.criteria.witness_plan import Kept, WitnessPlan
-from streambound.recheck.prove import prove
+from streambound.recheck.oracle.prove import prove
 from streambound.reports.witness_report import json_rows
 from support.catalogs import streams
 from support.choices import Choices

@@ -16,8 +16,8 @@ from streambound.criteria.solution import ConstraintSystem, solve
 from streambound.criteria.verdict import Decision
 from streambound.criteria.vocabulary import Verdict
 from streambound.criteria.witness import Witness, build
-from streambound.recheck.batch_sql import BatchSql
-from streambound.recheck.prove import WitnessProof, prove
+from streambound.recheck.oracle.batch_sql import BatchSql
+from streambound.recheck.oracle.prove import WitnessProof, prove
 from streambound.reports.witness_report import json_rows
 from support.catalogs import streams, with_relation
 from support.choices import drawn

@@ -1,4 +1,4 @@
-"""What `recheck.family` accepts without listing sets, the checks of single tables accept for every set."""
+"""What `recheck.certificates.family` accepts without listing sets, the checks of single tables accept for every set."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from streambound.criteria import synopsis as synopsis_module
 from streambound.criteria.bound import bound
 from streambound.criteria.certificate import certificate, to_json
 from streambound.criteria.vocabulary import Verdict
-from streambound.recheck.cases import case_of
-from streambound.recheck.claims import ClaimedAge, ClaimedLimit, ClaimedStored, ClaimedTable, read
-from streambound.recheck.conditions import Conditions
-from streambound.recheck.family import wrong_family
-from streambound.recheck.sufficiency import insufficient
+from streambound.recheck.certificates.cases import case_of
+from streambound.recheck.certificates.claims import ClaimedAge, ClaimedLimit, ClaimedStored, ClaimedTable, read
+from streambound.recheck.certificates.conditions import Conditions
+from streambound.recheck.certificates.family import wrong_family
+from streambound.recheck.certificates.sufficiency import insufficient
 from support.choices import Choices
 from support.product import decided
 from support.profiles import MORE

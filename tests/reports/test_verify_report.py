@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from streambound.recheck.spark_batch import BatchComparison, Cell
+from streambound.recheck.oracle.spark_batch import BatchComparison, Cell
 from streambound.reports.verify_report import trial_line, verify_json, verify_lines
 from streambound.synopsis_exec.bench import Trial
 from streambound.synopsis_exec.verify import Difference, Verification

@@ -11,7 +11,7 @@ from streambound.criteria.certificate import certificate, to_json
 from streambound.criteria.synopsis import Synopsis
 from streambound.criteria.verdict import Decision
 from streambound.criteria.vocabulary import Verdict
-from streambound.recheck.validate import faults
+from streambound.recheck.certificates.validate import faults
 
 
 def plain(found: QueryBound, distinct: bool) -> dict[str, Any]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from streambound.analyzer.query import Attribute
-from streambound.recheck.claims import ClaimedCount, ClaimedLimit, ClaimedTable
-from streambound.recheck.conditions import Conditions
+from streambound.recheck.certificates.claims import ClaimedCount, ClaimedLimit, ClaimedTable
+from streambound.recheck.certificates.conditions import Conditions
 
 
 def unknown(conditions: Conditions, table: ClaimedTable) -> Iterator[str]:

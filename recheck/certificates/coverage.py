@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from streambound.recheck.claims import ClaimedTable
-from streambound.recheck.conditions import Conditions
-from streambound.recheck.independence import Nearness
+from streambound.recheck.certificates.claims import ClaimedTable
+from streambound.recheck.certificates.conditions import Conditions
+from streambound.recheck.certificates.independence import Nearness
 
 
 def uncovered(

@@ -1,7 +1,7 @@
 """Streams that are independent: a set of them that falls into parts needs no table beside those of its parts.
 
 The matches of such a set are the matches of its parts, joined: every condition between two parts is decided by their
-keys, whichever part came first (`recheck.sufficiency`), the parts share no relation, and tuples that their tables
+keys, whichever part came first (`sufficiency`), the parts share no relation, and tuples that their tables
 still hold are no further apart than timestamps of one match may be.
 """
 
@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
-from streambound.recheck.claims import ClaimedTable
-from streambound.recheck.conditions import Conditions
+from streambound.recheck.certificates.claims import ClaimedTable
+from streambound.recheck.certificates.conditions import Conditions
 
 
 class Nearness:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from streambound.recheck.claims import ClaimedMember, RejectedError
-from streambound.recheck.quantity import Quantity, product
+from streambound.recheck.certificates.claims import ClaimedMember, RejectedError
+from streambound.recheck.certificates.quantity import Quantity, product
 
 _ONE = Quantity.number(1)
 MOST = 20_000

@@ -15,15 +15,21 @@ from itertools import combinations
 from itertools import product as pairs
 
 from streambound.analyzer.query import Attribute, Comparison, Op
-from streambound.recheck.best import alike, components
-from streambound.recheck.claims import ClaimedCount, ClaimedLapse, ClaimedMember, ClaimedTable, RejectedError
-from streambound.recheck.conditions import Conditions
-from streambound.recheck.distances import Distances, Edge
-from streambound.recheck.names import counts_of, unknown
-from streambound.recheck.quantity import Quantity, product
-from streambound.recheck.sizes import Checker, Symbols, agreeing
-from streambound.recheck.subsets import sum_over_sets
-from streambound.recheck.sufficiency import Known, implied
+from streambound.recheck.certificates.best import alike, components
+from streambound.recheck.certificates.claims import (
+    ClaimedCount,
+    ClaimedLapse,
+    ClaimedMember,
+    ClaimedTable,
+    RejectedError,
+)
+from streambound.recheck.certificates.conditions import Conditions
+from streambound.recheck.certificates.distances import Distances, Edge
+from streambound.recheck.certificates.names import counts_of, unknown
+from streambound.recheck.certificates.quantity import Quantity, product
+from streambound.recheck.certificates.sizes import Checker, Symbols, agreeing
+from streambound.recheck.certificates.subsets import sum_over_sets
+from streambound.recheck.certificates.sufficiency import Known, implied
 
 
 def wrong_family(conditions: Conditions, table: ClaimedTable) -> Iterator[str]:

@@ -9,19 +9,19 @@ from typing import Any
 from streambound.analyzer.query import Kind, Query
 from streambound.analyzer.render import render_branch
 from streambound.analyzer.symbols import symbol
-from streambound.recheck.cases import case_of, incomplete
-from streambound.recheck.claims import ClaimedAmount, ClaimedBranch, ClaimedTable, RejectedError, read
-from streambound.recheck.conditions import Conditions
-from streambound.recheck.coverage import uncovered
-from streambound.recheck.distances import ContradictionError
-from streambound.recheck.family import family_entries, wrong_family
-from streambound.recheck.formula import quantity
-from streambound.recheck.independence import Nearness
-from streambound.recheck.names import unknown
-from streambound.recheck.quantity import Quantity, total
-from streambound.recheck.sizes import Symbols, entries
-from streambound.recheck.sufficiency import insufficient
-from streambound.recheck.widths import entry_width
+from streambound.recheck.certificates.cases import case_of, incomplete
+from streambound.recheck.certificates.claims import ClaimedAmount, ClaimedBranch, ClaimedTable, RejectedError, read
+from streambound.recheck.certificates.conditions import Conditions
+from streambound.recheck.certificates.coverage import uncovered
+from streambound.recheck.certificates.distances import ContradictionError
+from streambound.recheck.certificates.family import family_entries, wrong_family
+from streambound.recheck.certificates.formula import quantity
+from streambound.recheck.certificates.independence import Nearness
+from streambound.recheck.certificates.names import unknown
+from streambound.recheck.certificates.quantity import Quantity, total
+from streambound.recheck.certificates.sizes import Symbols, entries
+from streambound.recheck.certificates.sufficiency import insufficient
+from streambound.recheck.certificates.widths import entry_width
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """A statement as one batch query in Spark, and what a run has printed against it, timestamp by timestamp.
 
 Nothing here is shared with the executor: rows are read by Spark's own JSON reader, the statement is run as it is
-written, and once more with a hidden column of timestamps (`recheck.stamped`); both must agree with each other.
+written, and once more with a hidden column of timestamps (`stamped`); both must agree with each other.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
 from streambound.analyzer.columns import Column
 from streambound.analyzer.errors import StreamboundError
 from streambound.analyzer.types import Family
-from streambound.recheck.stamped import NUMBER, TIME, stamped
+from streambound.recheck.oracle.stamped import NUMBER, TIME, stamped
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -51,7 +51,7 @@ class Cell:
 class BatchComparison:
     """How many results batch SQL has (with duplicates) and at how many timestamps; the first one that differs.
 
-    ``cells`` are the first differing results of that ``timestamp``, a number as in `recheck.stamped`; it is None before
+    ``cells`` are the first differing results of that ``timestamp``, a number as in `stamped`; it is None before
     all timestamps, where relations alone give a result.
     """
 

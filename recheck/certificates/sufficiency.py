@@ -3,7 +3,7 @@
 Let two partial matches of a table's streams have the same key, and let one of them be completed by some tuples. Those
 tuples complete the other one as well, if every condition between inside and outside follows from: what holds inside,
 what holds outside, what the key decides, and the order of arrival (all that is inside came before all that is not,
-except for streams ``beside`` the table, those of other parts of a match: `recheck.independence`).
+except for streams ``beside`` the table, those of other parts of a match: `recheck.certificates.independence`).
 Where the table keeps extrema, it is enough that those of the other one are at least as good.
 """
 
@@ -13,9 +13,15 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from streambound.analyzer.query import Attribute, Comparison, Op
-from streambound.recheck.claims import ClaimedAge, ClaimedExtremum, ClaimedLimit, ClaimedStored, ClaimedTable
-from streambound.recheck.conditions import Conditions
-from streambound.recheck.distances import Bound, ContradictionError, Distances, Edge, Node
+from streambound.recheck.certificates.claims import (
+    ClaimedAge,
+    ClaimedExtremum,
+    ClaimedLimit,
+    ClaimedStored,
+    ClaimedTable,
+)
+from streambound.recheck.certificates.conditions import Conditions
+from streambound.recheck.certificates.distances import Bound, ContradictionError, Distances, Edge, Node
 
 
 def insufficient(conditions: Conditions, table: ClaimedTable, beside: frozenset[str] = frozenset()) -> Iterator[str]:
@@ -227,7 +233,7 @@ class Known:
 
     def _arrival(self) -> Iterator[Edge]:
         """What is missing comes later; what is beside the table may have come before, but not so early that its table
-        dropped it, which is no sooner than the conditions say (`recheck.independence`).
+        dropped it, which is no sooner than the conditions say (`recheck.certificates.independence`).
         """
         inside = [self.conditions.time(stream) for stream in self.table.streams]
         for other in (stream for stream in self.conditions.streams if stream not in self.table.streams):

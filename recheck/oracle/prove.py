@@ -10,8 +10,8 @@ from typing import Any
 from sqlglot import exp
 
 from streambound.analyzer.catalog import Catalog
-from streambound.recheck.batch_sql import BatchSql, Rows
-from streambound.recheck.duckdb_text import duckdb_text
+from streambound.recheck.oracle.batch_sql import BatchSql, Rows
+from streambound.recheck.oracle.duckdb_text import duckdb_text
 
 MOST_ELEMENTS = 14
 """More would take hours: every prefix is followed by every probe."""

@@ -9,8 +9,8 @@ from math import ceil, floor, inf, nextafter
 from streambound.analyzer.query import Attribute
 from streambound.analyzer.types import DataType, Family
 from streambound.analyzer.values import Value
-from streambound.recheck.claims import ClaimedExtremum, ClaimedStored, ClaimedTable
-from streambound.recheck.conditions import Conditions
+from streambound.recheck.certificates.claims import ClaimedExtremum, ClaimedStored, ClaimedTable
+from streambound.recheck.certificates.conditions import Conditions
 
 INT64 = 8
 DECIMAL256 = 32

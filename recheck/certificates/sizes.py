@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from streambound.analyzer.query import Attribute
 from streambound.analyzer.symbols import symbol
-from streambound.recheck.best import without_best
-from streambound.recheck.claims import (
+from streambound.recheck.certificates.best import without_best
+from streambound.recheck.certificates.claims import (
     ClaimedAge,
     ClaimedCount,
     ClaimedCut,
@@ -18,12 +18,12 @@ from streambound.recheck.claims import (
     ClaimedTable,
     RejectedError,
 )
-from streambound.recheck.conditions import Conditions
-from streambound.recheck.distances import Bound
-from streambound.recheck.formula import quantity
-from streambound.recheck.names import counts_of
-from streambound.recheck.quantity import Quantity, greatest, least, product, total
-from streambound.recheck.sufficiency import Known
+from streambound.recheck.certificates.conditions import Conditions
+from streambound.recheck.certificates.distances import Bound
+from streambound.recheck.certificates.formula import quantity
+from streambound.recheck.certificates.names import counts_of
+from streambound.recheck.certificates.quantity import Quantity, greatest, least, product, total
+from streambound.recheck.certificates.sufficiency import Known
 
 Symbols = Mapping[str, Quantity]
 

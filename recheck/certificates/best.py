@@ -14,9 +14,9 @@ from collections.abc import Collection, Iterator
 from fractions import Fraction
 
 from streambound.analyzer.query import Attribute
-from streambound.recheck.claims import ClaimedExtremum, ClaimedTable
-from streambound.recheck.conditions import Conditions
-from streambound.recheck.sufficiency import Known
+from streambound.recheck.certificates.claims import ClaimedExtremum, ClaimedTable
+from streambound.recheck.certificates.conditions import Conditions
+from streambound.recheck.certificates.sufficiency import Known
 
 Sum = tuple[Attribute, Fraction]
 
