@@ -8,15 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from streambound.analyzer.columns import Column
 from streambound.analyzer.durations import parse_duration
 from streambound.analyzer.toml_reader import Path, TomlReader
 from streambound.analyzer.types import Family
 from streambound.analyzer.values import Value, encode_toml
-
-if TYPE_CHECKING:
-    from streambound.analyzer.catalog import Column
 
 KEYS = ("order", "lateness", "idle_after", "punctuation", "partitions")
 _MARK_KEYS = ("column", "value", "like", "since")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from streambound.analyzer.arrival import KEYS, STRICT, Arrival, read_arrival
+from streambound.analyzer.columns import Column, Domain
 from streambound.analyzer.endpoints import Sink, SourceOptions, read_sink, read_source
 from streambound.analyzer.errors import CatalogError
 from streambound.analyzer.settings import NO_SETTINGS, CheckSettings, read_settings
@@ -41,43 +42,6 @@ class Kind(StrEnum):
     RELATION = "relation"
 
 
-@dataclass(frozen=True, slots=True)
-class Domain:
-    """A contract on a column's values: a range (``low``, ``high``) or a list (``values``), encoded."""
-
-    low: Value | None = None
-    high: Value | None = None
-    values: tuple[Value, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A declared column. ``at`` is where the catalog declares it; ``domain_at`` where its domain."""
-
-    name: str
-    type: DataType
-    domain: Domain | None = None
-    at: Excerpt | None = None
-    domain_at: Excerpt | None = None
-
-    @property
-    def ends(self) -> tuple[Value | None, Value | None]:
-        """The least and the greatest value that a declared range or the type leaves; None without an end."""
-        if self.domain is not None and self.domain.low is not None:
-            return self.domain.low, self.domain.high
-        return self.type.range or (None, None)
-
-    @property
-    def line(self) -> int:
-        """The 1-based line that declares it; 0 where that is not known."""
-        return self.at.span.line if self.at else 0
-
-    @property
-    def domain_line(self) -> int:
-        """The 1-based line that declares its domain; 0 where there is none."""
-        return self.domain_at.span.line if self.domain_at else 0
-
-
 class Counters(StrEnum):
     """The type of a result's multiplicity: a count that does not fit stops the job."""
 
@@ -98,7 +62,7 @@ class OnViolation(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class DeclaredTable:
     """A declared stream or relation.
 
     ``timestamp`` is the application-time column of a stream; ``max_per_timestamp`` is the paper's bound on
@@ -138,14 +102,14 @@ class Catalog:
     """
 
     file: str
-    tables: tuple[Table, ...]
+    tables: tuple[DeclaredTable, ...]
     queries: tuple[str, ...] = ()
     counters: Counters = Counters.BIGINT
     sinks: tuple[Sink, ...] = ()
     settings: CheckSettings = NO_SETTINGS
     text: str = field(default="", repr=False, compare=False)
 
-    def table(self, name: str) -> Table | None:
+    def table(self, name: str) -> DeclaredTable | None:
         """The stream or relation of that name (case-insensitive)."""
         lowered = name.lower()
         return next((table for table in self.tables if table.name.lower() == lowered), None)
@@ -202,9 +166,9 @@ def redeclared(catalog: Catalog, text: str, names: Collection[str]) -> Catalog:
 
     They do not know where they are in the text. Raises ValueError where it is no TOML, and CatalogError.
     """
-    document, reader = tomllib.loads(text), _Reader(catalog.file, {})
+    document, reader = tomllib.loads(text), _CatalogReader(catalog.file, {})
 
-    def again(table: Table) -> Table:
+    def again(table: DeclaredTable) -> DeclaredTable:
         section = "relations" if table.kind is Kind.RELATION else "streams"
         return reader.table(table.name, document[section][table.name], table.kind, section)
 
@@ -216,7 +180,7 @@ def catalog_from_mapping(
     document: Mapping[str, Any], file: str = FILE_NAME, places: Mapping[tuple[str, ...], Excerpt] | None = None
 ) -> Catalog:
     """Build a catalog from parsed TOML. ``places`` maps key paths to where they are, for messages."""
-    reader = _Reader(file, places or {})
+    reader = _CatalogReader(file, places or {})
     reader.known_keys(document, _TOP_KEYS, ())
     queries = reader.strings(document.get("queries", []), ("queries",))
     tables = [
@@ -247,16 +211,16 @@ def catalog_from_mapping(
     )
 
 
-class _Reader(TomlReader):
+class _CatalogReader(TomlReader):
     """Streams and relations."""
 
-    def table(self, name: str, body: object, kind: Kind, section: str) -> Table:
+    def table(self, name: str, body: object, kind: Kind, section: str) -> DeclaredTable:
         path = (section, name)
         entry = self.mapping(body, path)
         self.known_keys(entry, _STREAM_KEYS if kind is Kind.STREAM else _RELATION_KEYS, path)
         columns = self.columns(entry, path)
         time = self.timestamp(entry, columns, path) if kind is Kind.STREAM else None
-        return Table(
+        return DeclaredTable(
             name=name,
             kind=kind,
             columns=columns,

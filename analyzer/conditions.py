@@ -13,7 +13,7 @@ from streambound.analyzer.constructs import outside
 from streambound.analyzer.findings import Positions
 from streambound.analyzer.query import And, Formula, Not, NullTest, Op, Or, Truth
 from streambound.analyzer.scopes import Scope, Visible, resolve
-from streambound.analyzer.terms import Term, TermReader
+from streambound.analyzer.terms import LinearTerm, TermReader
 from streambound.analyzer.types import Family
 
 _OPS: dict[type[exp.Expr], Op] = {
@@ -33,7 +33,7 @@ class ConditionReader:
     scope: Scope
     owners: dict[int, str] = field(default_factory=dict)
 
-    def term(self, node: exp.Expr) -> Term:
+    def term(self, node: exp.Expr) -> LinearTerm:
         """A scalar expression; raises Finding outside the language."""
         terms = TermReader(self.positions)
         constant = terms.constant(node)
@@ -122,5 +122,5 @@ class ConditionReader:
         value = self.term(node)
         if value.type is None or value.type.family is not Family.BOOLEAN:
             raise self.positions.finding("SB104", "a condition must be true or false", node)
-        true = Term(Folded(Fraction(1), BOOLEAN))
+        true = LinearTerm(Folded(Fraction(1), BOOLEAN))
         return TermReader(self.positions).compare(value, Op.EQ, true, node)

@@ -6,12 +6,10 @@ Importing numpy takes longer than checking most queries, so `shortest_paths` imp
 from __future__ import annotations
 
 from math import inf
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from streambound.analyzer.shortest_paths import Edges, Rows
+from streambound.analyzer.paths import Edges, Rows
 
 _TYPES = (np.dtype(np.int32), np.dtype(np.int64))
 

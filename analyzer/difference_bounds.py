@@ -14,7 +14,8 @@ from functools import cached_property, reduce
 from math import inf, lcm
 from operator import or_
 
-from streambound.analyzer.shortest_paths import Row, Rows, Tails, shorten, shortest_paths
+from streambound.analyzer.paths import Row, Rows, Tails
+from streambound.analyzer.shortest_paths import shorten, shortest_paths
 from streambound.analyzer.work import spend
 
 _STEPS_AT_ONCE = 10

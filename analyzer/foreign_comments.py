@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from streambound.analyzer.diagnostics import Diagnostic
-from streambound.analyzer.lexical import Kind, stretches
+from streambound.analyzer.lexical import LexicalKind, stretches
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.syntax_errors import syntax_error
 
@@ -27,7 +27,7 @@ def _found(source: SourceText) -> Iterator[Diagnostic]:
     for stretch in stretches(text):
         yield from _templates(source, at, stretch.start)
         at = stretch.end
-        if stretch.kind is Kind.LINE_COMMENT and text[at - 1 : at + 1] == "\\\n":
+        if stretch.kind is LexicalKind.LINE_COMMENT and text[at - 1 : at + 1] == "\\\n":
             message = "this comment ends with a backslash, so Spark reads the next line as a part of it"
             yield syntax_error(source, source.span(at - 1, at), message, "leave out the backslash")
     yield from _templates(source, at, len(text))

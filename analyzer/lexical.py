@@ -22,7 +22,7 @@ _CLOSES = {
 _RAW_CLOSES = {quote: re.compile(f"[^{quote}]*{quote}") for quote in "'\""}
 
 
-class Kind(StrEnum):
+class LexicalKind(StrEnum):
     """What a stretch of text is."""
 
     LINE_COMMENT = "comment"
@@ -35,7 +35,7 @@ class Kind(StrEnum):
 class Stretch:
     """A comment or quoted text with its delimiters; ``closed`` is whether the closing one is there."""
 
-    kind: Kind
+    kind: LexicalKind
     start: int
     end: int
     closed: bool = True
@@ -80,7 +80,7 @@ def is_blank(text: str) -> bool:
     """
     at, left = 0, []
     for stretch in stretches(text):
-        comment = stretch.closed and stretch.kind in (Kind.LINE_COMMENT, Kind.BLOCK_COMMENT)
+        comment = stretch.closed and stretch.kind in (LexicalKind.LINE_COMMENT, LexicalKind.BLOCK_COMMENT)
         left += [text[at : stretch.start], "" if comment else "x"]
         at = stretch.end
     return not "".join((*left, text[at:])).replace(";", "").strip()
@@ -90,12 +90,12 @@ def _stretch(text: str, opening: re.Match[str]) -> Stretch:
     start, inside, mark = opening.start(), opening.end(), opening.group()
     if mark == "--":
         newline = _LINE_END.search(text, inside)
-        return Stretch(Kind.LINE_COMMENT, start, newline.start() if newline else len(text))
+        return Stretch(LexicalKind.LINE_COMMENT, start, newline.start() if newline else len(text))
     if mark == "/*":
         end = _block_end(text, inside)
-        return Stretch(Kind.BLOCK_COMMENT, start, len(text) if end is None else end, end is not None)
+        return Stretch(LexicalKind.BLOCK_COMMENT, start, len(text) if end is None else end, end is not None)
     closing = (_RAW_CLOSES if len(mark) == 2 else _CLOSES)[mark[-1]].match(text, inside)
-    kind = Kind.NAME if mark == "`" else Kind.STRING
+    kind = LexicalKind.NAME if mark == "`" else LexicalKind.STRING
     return Stretch(kind, start, closing.end() if closing else len(text), closing is not None)
 
 

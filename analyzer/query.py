@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import NamedTuple
 
-from streambound.analyzer.catalog import Column, Kind
+from streambound.analyzer.catalog import Kind
+from streambound.analyzer.columns import Column
 from streambound.analyzer.spans import Excerpt, Span
 from streambound.analyzer.types import DataType
 from streambound.analyzer.values import Value

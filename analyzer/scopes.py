@@ -9,12 +9,12 @@ from functools import cached_property
 
 from sqlglot import exp
 
-from streambound.analyzer.catalog import Catalog, Table
+from streambound.analyzer.catalog import Catalog, DeclaredTable
 from streambound.analyzer.constants import Folded
 from streambound.analyzer.diagnostics import Related
 from streambound.analyzer.findings import Finding, Positions
 from streambound.analyzer.query import TRUE, Attribute, Formula, Source
-from streambound.analyzer.terms import Term
+from streambound.analyzer.terms import LinearTerm
 from streambound.analyzer.toml_reader import suggest
 from streambound.analyzer.work import spend
 
@@ -31,7 +31,7 @@ class Visible:
     """
 
     name: str
-    term: Term
+    term: LinearTerm
     computed: int = 0
 
 
@@ -48,7 +48,7 @@ class Item:
 
     @cached_property
     def _by_name(self) -> dict[str, tuple[Visible, ...]]:
-        found: dict[str, dict[tuple[Term, int], Visible]] = {}
+        found: dict[str, dict[tuple[LinearTerm, int], Visible]] = {}
         for column in self.columns:
             found.setdefault(column.name.lower(), {}).setdefault((column.term, column.computed), column)
         return {name: tuple(columns.values()) for name, columns in found.items()}
@@ -74,7 +74,7 @@ class Scope:
         return found
 
 
-def table_scope(node: exp.Table, table: Table, alias: str, unique: str, positions: Positions) -> Scope:
+def table_scope(node: exp.Table, table: DeclaredTable, alias: str, unique: str, positions: Positions) -> Scope:
     """The scope of one catalog table."""
     source = Source(
         unique,
@@ -90,7 +90,7 @@ def table_scope(node: exp.Table, table: Table, alias: str, unique: str, position
     columns = tuple(
         Visible(
             column.name,
-            Term(
+            LinearTerm(
                 Folded(Fraction(0), column.type),
                 plus=(Attribute(unique, column.name),),
                 type=column.type,
@@ -102,7 +102,7 @@ def table_scope(node: exp.Table, table: Table, alias: str, unique: str, position
     return Scope((Item(alias, columns),), (source,))
 
 
-def find_table(node: exp.Table, catalog: Catalog, positions: Positions) -> Table:
+def find_table(node: exp.Table, catalog: Catalog, positions: Positions) -> DeclaredTable:
     """The catalog entry a FROM names; raises Finding when there is none."""
     if node.args.get("db"):
         raise positions.finding("SB110", "qualified names are outside the query language", node)

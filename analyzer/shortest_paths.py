@@ -7,20 +7,10 @@ A dense one is left to numpy.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import inf
 
+from streambound.analyzer.paths import Edges, Row, Rows, Tails
 from streambound.analyzer.work import spend
-
-Row = list[float | int]
-Rows = list[Row]
-"""``rows[x][y]`` is the length of the shortest path from x to y; infinite when there is none."""
-
-Tails = list[tuple[int, float | int]]
-"""The nodes that can be reached from some node, with the length of the path."""
-
-Edges = Mapping[tuple[int, int], int]
-"""The length of the edge from x to y, for each pair that has one."""
 
 MOST_STEPS = 1_000_000
 """Steps after which numpy takes over: they take about as long as importing it, so that little is lost either way."""

@@ -15,7 +15,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.errors import InputError
 from streambound.analyzer.foreign_comments import foreign_comments
-from streambound.analyzer.lexical import Kind, stretches
+from streambound.analyzer.lexical import LexicalKind, stretches
 from streambound.analyzer.numerals import whole_numerals
 from streambound.analyzer.spans import SourceText, Span
 from streambound.analyzer.strings import whole_strings
@@ -97,7 +97,7 @@ def _chunks(tokens: Sequence[Token]) -> Iterator[tuple[int, list[Token]]]:
 def _named(statement: Statement, before: int) -> Statement:
     """The statement with the name that the last ``-- name: …`` before it gives."""
     text = statement.source.text[before : statement.span.start]
-    for comment in reversed([c for c in stretches(text) if c.kind is Kind.LINE_COMMENT]):
+    for comment in reversed([c for c in stretches(text) if c.kind is LexicalKind.LINE_COMMENT]):
         start = before + comment.start
         if match := _NAME.fullmatch(text[comment.start : comment.end]):
             span = statement.source.span(start + match.start(1), start + match.end(1))

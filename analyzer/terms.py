@@ -19,7 +19,7 @@ from streambound.analyzer.values import Value, encode_number
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
+class LinearTerm:
     """``Σ plus − Σ minus + constant``. ``type`` is that of the attributes; the constant's is that of the whole term."""
 
     constant: Folded
@@ -50,19 +50,19 @@ class TermReader:
 
     positions: Positions
 
-    def constant(self, node: exp.Expr) -> Term | None:
+    def constant(self, node: exp.Expr) -> LinearTerm | None:
         """A literal, or a cast of one, as a term; None when the node is not one. Raises Finding for a malformed one."""
         constant = LiteralReader(self.positions).constant(node)
-        return None if constant is None else Term(constant)
+        return None if constant is None else LinearTerm(constant)
 
-    def negate(self, term: Term, node: exp.Expr) -> Term:
+    def negate(self, term: LinearTerm, node: exp.Expr) -> LinearTerm:
         """``-term`` of attributes; raises Finding where they are no numbers."""
         if term.kind.family not in NUMERIC or term.constant.value is None:
             raise self.positions.finding("SB104", "arithmetic on a value that is not a number", node)
         constant = replace(term.constant, value=-term.constant.exact)
         return replace(term, plus=term.minus, minus=term.plus, constant=constant)
 
-    def add(self, left: Term, right: Term, sign: int, node: exp.Expr) -> Term:
+    def add(self, left: LinearTerm, right: LinearTerm, sign: int, node: exp.Expr) -> LinearTerm:
         """``left ± right``; raises Finding when the types do not add up."""
         kind = self.common_type(left, right, node)
         is_time = left.is_time or right.is_time
@@ -73,18 +73,18 @@ class TermReader:
                 raise self.untimely(kind, right if left.is_time else left, node) from error
             raise LiteralReader(self.positions).finding(error, node) from error
         if constant.value is None:
-            return Term(constant)
+            return LinearTerm(constant)
         plus, minus = (right.plus, right.minus) if sign > 0 else (right.minus, right.plus)
-        return Term(constant, left.plus + plus, left.minus + minus, kind, is_time)
+        return LinearTerm(constant, left.plus + plus, left.minus + minus, kind, is_time)
 
-    def multiply(self, left: Term, right: Term, node: exp.Expr) -> Term:
+    def multiply(self, left: LinearTerm, right: LinearTerm, node: exp.Expr) -> LinearTerm:
         """``left * right`` of constants; raises Finding for others."""
         if not all(side.is_constant and side.kind.family in NUMERIC for side in (left, right)):
             raise self.positions.finding("SB110", "multiplication of attributes is outside the query language", node)
         constant = LiteralReader(self.positions).checked(node, lambda: multiply(left.constant, right.constant))
-        return Term(constant)
+        return LinearTerm(constant)
 
-    def common_type(self, left: Term, right: Term, node: exp.Expr) -> DataType | None:
+    def common_type(self, left: LinearTerm, right: LinearTerm, node: exp.Expr) -> DataType | None:
         """The type of the attributes on both sides; raises Finding when they cannot be compared."""
         if left.type is None or right.type is None:
             return left.type or right.type
@@ -97,7 +97,7 @@ class TermReader:
             )
         return left.type
 
-    def with_time(self, time: Term, other: Term, node: exp.Expr) -> Finding:
+    def with_time(self, time: LinearTerm, other: LinearTerm, node: exp.Expr) -> Finding:
         """A comparison of an application time with a column that is none, though it may have the same type."""
         assert time.type is not None and other.type is not None, "both have attributes"
         at, column = (_as_written((term.plus + term.minus)[0]) for term in (time, other))
@@ -107,7 +107,7 @@ class TermReader:
         help = f"compare it with another stream's application time, or with a constant: {constant}"
         return self.positions.finding("SB111", message, node, help)
 
-    def compare(self, left: Term, op: Op, right: Term, node: exp.Expr) -> Formula:
+    def compare(self, left: LinearTerm, op: Op, right: LinearTerm, node: exp.Expr) -> Formula:
         """``left op right`` as an atom ``x op y + c``; raises Finding outside the language."""
         span = self.positions.of(node)
         kind = self.common_type(left, right, node)
@@ -130,7 +130,9 @@ class TermReader:
             return self.atom(Comparison(less[0], op.flipped, None, _minus(offset), span), kind, node)
         return self.atom(Comparison(more[0], op, less[0] if less else None, offset, span), kind, node)
 
-    def converted(self, left: Term, right: Term, kind: DataType, node: exp.Expr) -> tuple[Term, Term]:
+    def converted(
+        self, left: LinearTerm, right: LinearTerm, kind: DataType, node: exp.Expr
+    ) -> tuple[LinearTerm, LinearTerm]:
         """Both sides, a constant one as Spark compares it with the other; raises Finding where it does not."""
         if right.is_constant:
             right, left = self.converted(right, left, kind, node)
@@ -145,7 +147,7 @@ class TermReader:
         except ConstantError as error:
             raise self.refused(error, node) from error
 
-    def listed(self, value: Term, items: list[Term], node: exp.Expr) -> list[Term]:
+    def listed(self, value: LinearTerm, items: list[LinearTerm], node: exp.Expr) -> list[LinearTerm]:
         """The items of ``value IN (items)`` as Spark compares them; raises Finding where they have no common type."""
         if not all(item.is_constant for item in items):
             return items
@@ -155,14 +157,14 @@ class TermReader:
             raise self.refused(error, node) from error
         return [replace(item, constant=constant) for item, constant in zip(items, constants, strict=True)]
 
-    def offset(self, left: Term, right: Term, kind: DataType) -> Value:
+    def offset(self, left: LinearTerm, right: LinearTerm, kind: DataType) -> Value:
         """The constant ``right − left`` in the encoded units of ``kind``."""
         if kind.family is Family.STRING:
             return next((str(side.constant.value) for side in (left, right) if side.is_constant), "")
         low, high = (comparands.in_units_of(side.constant, kind) for side in (left, right))
         return encode_number(high - low, kind) if kind.family is Family.DECIMAL else high - low
 
-    def mismatch(self, kind: DataType, left: Term, right: Term, node: exp.Expr) -> Finding:
+    def mismatch(self, kind: DataType, left: LinearTerm, right: LinearTerm, node: exp.Expr) -> Finding:
         """A type mismatch of attributes with a constant, or of two differences."""
         constant, other = (left, right) if left.is_constant else (right, left)
         if left.is_time or right.is_time:
@@ -171,7 +173,7 @@ class TermReader:
         message = f"{what} cannot be compared with {constant.constant.words}"
         return self.positions.finding("SB104", message, node, self.quoting(node))
 
-    def untimely(self, kind: DataType, constant: Term, node: exp.Expr) -> Finding:
+    def untimely(self, kind: DataType, constant: LinearTerm, node: exp.Expr) -> Finding:
         """An application timestamp beside a constant that is none, nor a distance."""
         message = f"an application timestamp of type {kind.name} cannot be compared with {constant.constant.words}"
         constants = "TIMESTAMP '2026-01-31 12:00:00', or INTERVAL 5 MINUTES for a distance"
@@ -207,7 +209,7 @@ class TermReader:
             raise self.positions.finding("SB110", "an equality that only fractions could satisfy", node)
         return replace(atom, right=atom.left, offset=1)  # x = 2.5: never true, unknown when x is NULL
 
-    def fold(self, left: Term, op: Op, right: Term, node: exp.Expr) -> Truth:
+    def fold(self, left: LinearTerm, op: Op, right: LinearTerm, node: exp.Expr) -> Truth:
         """A comparison of constants."""
         try:
             a, b = comparands.folded(left.constant, right.constant)

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from streambound.commands.comparing import Comparison, compare_options
+from streambound.commands.comparing import ComparedWith, compare_options
 from streambound.commands.configured import configured, given, policy_of, workspace_of
 from streambound.commands.failures import tell_defects
 from streambound.commands.fixing import FixOptions, fix_options, fixed
 from streambound.commands.options import PathArgument, colored, common_options
-from streambound.commands.outputs import Output, OutputOption, details, outputs, put
+from streambound.commands.outputs import Destination, OutputOption, details, outputs, put
 from streambound.commands.saying import say
 from streambound.commands.streams import reporting
 from streambound.commands.watching import Watchable, watched
@@ -63,7 +63,7 @@ _MANY = 50
 @fix_options
 @common_options
 def check(
-    paths: tuple[Path, ...], format_name: str | None, named: tuple[Output, ...], criteria: str, fail_on: str,
+    paths: tuple[Path, ...], format_name: str | None, named: tuple[Destination, ...], criteria: str, fail_on: str,
     max_entries: int | None, repairs: bool | None, jobs: int | None, use_cache: bool, allow_empty: bool,
     stdin_name: Path | None, watch: bool, baseline_file: Path | None, against: str | None, transitions_only: bool,
     fix: bool, unsafe: bool, diff: bool, catalog_file: Path | None, color: bool | None, debug: bool,
@@ -96,7 +96,7 @@ def check(
     fixes = FixOptions(fix, diff, unsafe)
     fixes.require_sense(files, criteria, repairs if given("repairs") else None)
     policy = policy_of(workspace, repairs=True) if fixes.wanted else policy_of(workspace)
-    comparison = Comparison(baseline_file, against, policy)
+    comparison = ComparedWith(baseline_file, against, policy)
     comparison.require_sense(fixes.wanted, given("transitions_only"))
     most = None if fixes.wanted else most
     settings = Settings(criteria, most, details(asked), jobs or processors(), allow_empty, policy)

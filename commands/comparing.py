@@ -47,7 +47,7 @@ def compare_options(command: _F) -> _F:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ComparedWith:
     """What the findings of a check are compared with."""
 
     baseline_file: Path | None

@@ -24,26 +24,26 @@ STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 
 
 @dataclass(frozen=True, slots=True)
-class Output:
+class Destination:
     """A format and the file it goes to; None is standard output."""
 
     form: Format
     file: Path | None = None
 
 
-class OutputOption(click.ParamType[Output]):
+class OutputOption(click.ParamType[Destination]):
     """``FORMAT``, or ``FORMAT:FILE`` with a file in a directory that exists."""
 
     name = "FORMAT[:FILE]"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The output; fails for an unknown format and for a file that cannot be there."""
-        if isinstance(value, Output):
+        if isinstance(value, Destination):
             return value
         name, colon, file = value.partition(":")
         if name not in FORMAT_NAMES:
             self.fail(f"no format is called {name!r}; there are: {', '.join(FORMAT_NAMES)}", param, ctx)
-        return Output(format_named(name), OutputFile().convert(file, param, ctx) if colon else None)
+        return Destination(format_named(name), OutputFile().convert(file, param, ctx) if colon else None)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """The formats that begin so."""
@@ -52,9 +52,13 @@ class OutputOption(click.ParamType[Output]):
         return [CompletionItem(name) for name in FORMAT_NAMES if name.startswith(incomplete)]
 
 
-def outputs(format_name: str | None, named: tuple[Output, ...]) -> tuple[Output, ...]:
+def outputs(format_name: str | None, named: tuple[Destination, ...]) -> tuple[Destination, ...]:
     """What --format and -o ask for; text where neither asks for anything. Two outputs share no place."""
-    asked = (Output(format_named(format_name)), *named) if format_name else named or (Output(format_named("text")),)
+    asked = (
+        (Destination(format_named(format_name)), *named)
+        if format_name
+        else named or (Destination(format_named("text")),)
+    )
     places = [output.file and output.file.absolute() for output in asked]
     for place in places:
         if places.count(place) > 1:
@@ -63,12 +67,12 @@ def outputs(format_name: str | None, named: tuple[Output, ...]) -> tuple[Output,
     return asked
 
 
-def details(asked: tuple[Output, ...]) -> frozenset[str]:
+def details(asked: tuple[Destination, ...]) -> frozenset[str]:
     """What the formats print that costs time."""
     return frozenset().union(*(output.form.details for output in asked))
 
 
-def put(asked: tuple[Output, ...], found: tuple[Outcome, ...], color: bool, beside: Beside) -> None:
+def put(asked: tuple[Destination, ...], found: tuple[Outcome, ...], color: bool, beside: Beside) -> None:
     """Write every output, files first; where none goes to standard output, the totals go to standard error."""
     from streambound.commands.statement import write_file
     from streambound.reports.totals import total_text

@@ -21,7 +21,7 @@ def recheck_(report: Path, catalog_file: Path | None, color: bool | None, debug:
     import json
 
     from streambound.analyzer.errors import InputError, UsageError
-    from streambound.recheck.report import recheck
+    from streambound.recheck.certificates.report import recheck
 
     try:
         text = sys.stdin.read() if str(report) == "-" else report.read_text(encoding="utf-8")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from streambound.commands.saying import Doing
+from streambound.commands.saying import Activity
 
 if TYPE_CHECKING:
     from streambound.analyzer.endpoints import Sink
@@ -17,7 +17,7 @@ Files = tuple[Path | None, Path, Path | None, Path | None, Path | None]
 
 
 def run_job(
-    job: CompiledJob, files: Files, shown: Doing, on_batch: Callable[[dict[str, Any]], None],
+    job: CompiledJob, files: Files, shown: Activity, on_batch: Callable[[dict[str, Any]], None],
     multiplicity: str = "count", sink: Sink | None = None,
 ) -> list[str]:  # fmt: skip
     """Run a compiled job and show what it does; the lines of its summary."""

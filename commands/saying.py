@@ -22,7 +22,7 @@ def say(text: str) -> None:
     click.echo(visible(text), err=True)
 
 
-class Doing:
+class Activity:
     """What a command is doing now: a line on a terminal, with the time that all of it has taken; nothing elsewhere."""
 
     def __init__(self, shown: Progress | None = None, task: TaskID | None = None) -> None:
@@ -44,10 +44,10 @@ class Doing:
 
 
 @contextmanager
-def doing(what: str, shown: bool = True) -> Iterator[Doing]:
+def doing(what: str, shown: bool = True) -> Iterator[Activity]:
     """While something runs, show what, unless that is unwanted or standard error is no terminal."""
     if not shown or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
-        yield Doing()
+        yield Activity()
         return
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -62,7 +62,7 @@ def doing(what: str, shown: bool = True) -> Iterator[Doing]:
         redirect_stderr=False,
     )
     with progress:
-        yield Doing(progress, progress.add_task(what, total=None))
+        yield Activity(progress, progress.add_task(what, total=None))
 
 
 @contextmanager

@@ -10,12 +10,12 @@ from streambound.commands.saying import say
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from streambound.gate.baseline import Entry
+    from streambound.gate.baseline import BaselineEntry
 
 _LISTED = 10
 
 
-def say_stale(file: Path, stale: Sequence[Entry]) -> None:
+def say_stale(file: Path, stale: Sequence[BaselineEntry]) -> None:
     """Name the stale entries on standard error, the first of them one by one."""
     from streambound.gate.stale_text import stale_remedy, stale_text
 

@@ -40,7 +40,7 @@ def verify(
     """
     from streambound.analyzer.types import Family
     from streambound.criteria.check import find_statement
-    from streambound.recheck.spark_batch import Statement
+    from streambound.recheck.oracle.spark_batch import BatchStatement
     from streambound.reports.verify_report import trial_line, verify_json, verify_lines
     from streambound.synopsis_exec.bench import Trial
     from streambound.synopsis_exec.job_file import compiled
@@ -53,7 +53,7 @@ def verify(
     statement = checked.statement
     text = statement.source.text[statement.span.start : statement.span.end]
     assert statement.tree is not None, "a bounded statement has been parsed"
-    original = Statement(text, statement.tree, catalog, tuple(column.name for column in plan.columns))
+    original = BatchStatement(text, statement.tree, catalog, tuple(column.name for column in plan.columns))
     rows = recorded(plan, input_dir) if input_dir is not None else None
     numbers = count(1)
 

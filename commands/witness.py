@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from streambound.analyzer.catalog import Catalog
     from streambound.criteria.check import Checked
     from streambound.criteria.witness import Witness
-    from streambound.criteria.witness_plan import Plan
+    from streambound.criteria.witness_plan import WitnessPlan
 
 
 @click.command("witness")
@@ -72,15 +72,15 @@ def witness(
         _prove(catalog, checked, plan, prove)
 
 
-def _plan(checked: Checked, longer: int) -> Plan:
+def _plan(checked: Checked, longer: int) -> WitnessPlan:
     """How to build a query's witnesses; raises NotExecutableError where it has none."""
     from streambound.analyzer.errors import NotExecutableError
     from streambound.criteria.verdict import search_longer
     from streambound.criteria.vocabulary import Verdict
-    from streambound.criteria.witness_search import Search
+    from streambound.criteria.witness_search import WitnessSearch
 
     decision = decision_of(checked)
-    search = Search(decision.witness)
+    search = WitnessSearch(decision.witness)
     if decision.verdict is Verdict.UNKNOWN:
         search = search_longer(decision, longer)
     if search.witness is not None:
@@ -94,7 +94,7 @@ def _plan(checked: Checked, longer: int) -> Plan:
     raise NotExecutableError(message)
 
 
-def _witness(plan: Plan, size: int) -> Witness:
+def _witness(plan: WitnessPlan, size: int) -> Witness:
     """A plan's witness of a size; raises NotExecutableError where there is none."""
     from streambound.analyzer.errors import NotExecutableError
     from streambound.criteria.witness import build
@@ -124,10 +124,10 @@ def _elements(subset: str | None, probe: int | None, size: int, out: Path | None
     return sorted({int(number) - 1 for number in numbers})
 
 
-def _prove(catalog: Catalog, checked: Checked, plan: Plan, size: int) -> None:
+def _prove(catalog: Catalog, checked: Checked, plan: WitnessPlan, size: int) -> None:
     """Run every prefix and probe in DuckDB; raises NotExecutableError where prefixes are not told apart."""
     from streambound.analyzer.errors import NotExecutableError
-    from streambound.recheck.prove import prove
+    from streambound.recheck.oracle.prove import prove
     from streambound.reports.witness_report import json_rows
 
     found = _witness(plan, size)

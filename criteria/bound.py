@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.query import Attribute, Branch, Kind, Query
@@ -16,8 +17,8 @@ from streambound.criteria.cases import Case, cases, synopses
 from streambound.criteria.components import expiring, fixed_for_best
 from streambound.criteria.count import (
     Count,
-    Rule,
-    Span,
+    CountingRule,
+    TimestampCount,
     ages,
     best,
     between_streams,
@@ -34,11 +35,10 @@ from streambound.criteria.count import (
     width_of_lag,
 )
 from streambound.criteria.family import all_but_full, fixed_in_family, least, own, shared_relations
-from streambound.criteria.limits import lower_text, upper_text
 from streambound.criteria.set import harmful_references
 from streambound.criteria.size import Size, total
 from streambound.criteria.synopsis import MOST_TABLES, Synopsis
-from streambound.criteria.tables import Age, Member, Stored, Table
+from streambound.criteria.tables import Age, Member, Stored, SynopsisTable
 from streambound.criteria.vocabulary import Tier
 
 MOST_HARMFUL, MOST_LOOKS = 16, 64
@@ -55,7 +55,7 @@ class TableBound:
     """
 
     table: str
-    layout: Table = field(repr=False)
+    layout: SynopsisTable = field(repr=False)
     count: Count = field(repr=False)
     results: bool = False
 
@@ -89,7 +89,7 @@ class BranchBound:
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class QueryBound:
     """M per table and in total."""
 
     branches: tuple[BranchBound, ...]
@@ -106,7 +106,7 @@ class Bound:
         return Tier.RATE_WINDOW if self.entries.rated else Tier.CONSTANT
 
 
-def bound(split: Query) -> Bound | None:
+def bound(split: Query) -> QueryBound | None:
     """M for a split query that its criterion found bounded.
 
     None for more than `MOST_TABLES` tables that no family stands for.
@@ -115,11 +115,13 @@ def bound(split: Query) -> Bound | None:
     found = []
     for place, (number, part) in enumerate(parts, start=1):
         prefix = f"{place}:" if len(parts) > 1 else ""
-        bounded = _branch_bound(number, part, split.distinct, prefix)
+        bounded = counted(part, split.distinct)
         if bounded is None:
             return None
-        found.append(bounded)
-    return Bound(tuple(found), total(table.size for branch in found for table in branch.tables))
+        synopsis, tables = bounded
+        named = tuple(replace(table, table=prefix + table.table) for table in tables)
+        found.append(BranchBound(number, part, synopsis, named))
+    return QueryBound(tuple(found), total(table.size for branch in found for table in branch.tables))
 
 
 def has_bound(branch: Branch) -> bool:
@@ -129,7 +131,7 @@ def has_bound(branch: Branch) -> bool:
     """
     if len(harmful_references(Facts.of(branch))) > MOST_HARMFUL:
         return False
-    return all(_branch_bound(0, part, True, "") is not None for part in cases(branch, MOST_LOOKS))
+    return all(counted(part, True) is not None for part in cases(branch, MOST_LOOKS))
 
 
 def _parts(branch: Branch, distinct: bool) -> tuple[Case, ...]:
@@ -137,10 +139,15 @@ def _parts(branch: Branch, distinct: bool) -> tuple[Case, ...]:
     return cases(branch) if distinct else (Case(branch),)
 
 
-def _branch_bound(number: int, case: Case, distinct: bool, prefix: str) -> BranchBound | None:
+@lru_cache(maxsize=64)
+def counted(case: Case, distinct: bool) -> tuple[Synopsis, tuple[TableBound, ...]] | None:
+    """The tables of one case, each with its bound; None where one has none.
+
+    A set's criterion may ask first whether they have one.
+    """
     facts = Facts.of(case.branch)
     several = (s for synopsis in synopses(facts, distinct) for s in _in_few_ways(synopsis))
-    found = next((kept for s in several if (kept := _table_bounds(s, prefix)) is not None), None)
+    found = next((kept for s in several if (kept := _table_bounds(s)) is not None), None)
     if found is None:
         return None
     synopsis, tables = found
@@ -149,8 +156,8 @@ def _branch_bound(number: int, case: Case, distinct: bool, prefix: str) -> Branc
         count = results_count(synopsis.facts, layout)
         if count is None:
             return None
-        tables.append(TableBound(prefix + "results", layout, count, results=True))
-    return BranchBound(number, case, synopsis, tuple(tables))
+        tables.append(TableBound("results", layout, count, results=True))
+    return synopsis, tuple(tables)
 
 
 def _in_few_ways(synopsis: Synopsis) -> Iterator[Synopsis]:
@@ -166,24 +173,24 @@ def _in_few_ways(synopsis: Synopsis) -> Iterator[Synopsis]:
         yield synopsis
 
 
-def _table_bounds(synopsis: Synopsis, prefix: str) -> tuple[Synopsis, list[TableBound]] | None:
+def _table_bounds(synopsis: Synopsis) -> tuple[Synopsis, list[TableBound]] | None:
     """The tables with their bounds; None where one has none."""
     tables = []
     for table in synopsis.tables:
         count = table_count(synopsis.facts, table)
         if count is None:
             return None
-        tables.append(TableBound(prefix + table.name, table, count))
+        tables.append(TableBound(table.name, table, count))
     return synopsis, tables
 
 
-def table_size(synopsis: Synopsis, table: Table) -> Size | None:
+def table_size(synopsis: Synopsis, table: SynopsisTable) -> Size | None:
     """The most entries of one table; None when unknown."""
     count = table_count(synopsis.facts, table)
     return None if count is None else count.size
 
 
-def table_count(facts: Facts, table: Table) -> Count | None:
+def table_count(facts: Facts, table: SynopsisTable) -> Count | None:
     """Why one table has at most so many entries; None when that is unknown."""
     if table.members:
         return _family_count(facts, table)
@@ -193,7 +200,7 @@ def table_count(facts: Facts, table: Table) -> Count | None:
     return None if fixed is None else _all([_keys(facts, table, fixed), best(table, fixed)])
 
 
-def _family_count(facts: Facts, table: Table) -> Count | None:
+def _family_count(facts: Facts, table: SynopsisTable) -> Count | None:
     """The entries of all sets of a family: an entry's part of a member takes as many values as in the smallest set.
 
     Where several members bring the same relation, one row of it is in an entry.
@@ -210,11 +217,11 @@ def _family_count(facts: Facts, table: Table) -> Count | None:
         return None
     once = {r: _row_count(facts, table, r) if r in fixed else _relation_count(facts, table, r) for r in table.relations}
     shared = _all([once[r] for r in table.relations if r in fixed or r in shared_relations(table.members)])
-    sets = Count(Rule.FAMILY, size, of=(*known, best(table, fixed)) if table.extrema else known)
+    sets = Count(CountingRule.FAMILY, size, of=(*known, best(table, fixed)) if table.extrema else known)
     return None if shared is None else every([shared, sets])
 
 
-def member_count(facts: Facts, table: Table, member: Member) -> Count | None:
+def member_count(facts: Facts, table: SynopsisTable, member: Member) -> Count | None:
     """Why an entry of a family may hold so much of a member; None when that is unknown."""
     smallest = least(facts, table, member)
     streams = [_member_stream(facts, smallest, s) for s in _by_age(smallest) if s in member.streams]
@@ -222,7 +229,7 @@ def member_count(facts: Facts, table: Table, member: Member) -> Count | None:
     return _all([*streams, *(_relation_count(facts, smallest, relation) for relation in relations)])
 
 
-def _member_stream(facts: Facts, table: Table, stream: str) -> Count | None:
+def _member_stream(facts: Facts, table: SynopsisTable, stream: str) -> Count | None:
     """What a stream contributes to a member: its tuples while it awaits others, or what is left of them after that."""
     lapse = next((lapse for lapse in table.lapses if lapse.stream == stream), None)
     if lapse is None:
@@ -231,10 +238,10 @@ def _member_stream(facts: Facts, table: Table, stream: str) -> Count | None:
     left = _stream_count(facts, replace(table, key=key), stream)
     spans = [lapse.expires or 0, 0 if lapse.deadline is None else lapse.deadline - first_timestamp(facts, stream)]
     mine = tuple(stored.attribute for stored in table.key if stored.attribute.source == stream)
-    return None if left is None else either([tuples(facts, stream, Span(max(spans)), mine), left])
+    return None if left is None else either([tuples(facts, stream, TimestampCount(max(spans)), mine), left])
 
 
-def _keys(facts: Facts, table: Table, fixed: tuple[str, ...]) -> Count | None:
+def _keys(facts: Facts, table: SynopsisTable, fixed: tuple[str, ...]) -> Count | None:
     """The keys of a table, or where some sources are ``fixed`` the keys and the tuples of these."""
     known, rest = _in_rows(facts, table, fixed)
     streams = [(_tuple_count if s in fixed else _stream_count)(facts, rest, s) for s in _by_age(table)]
@@ -245,7 +252,9 @@ def _keys(facts: Facts, table: Table, fixed: tuple[str, ...]) -> Count | None:
     return _all([*streams, *relations])
 
 
-def _in_rows(facts: Facts, table: Table, fixed: tuple[str, ...] = ()) -> tuple[dict[str, tuple[Stored, ...]], Table]:
+def _in_rows(
+    facts: Facts, table: SynopsisTable, fixed: tuple[str, ...] = ()
+) -> tuple[dict[str, tuple[Stored, ...]], SynopsisTable]:
     """What is kept of streams that one relation's row says, if it says something else that is kept; and the rest."""
     found: dict[str, list[Stored]] = {}
     for stored in table.key:
@@ -258,7 +267,7 @@ def _in_rows(facts: Facts, table: Table, fixed: tuple[str, ...] = ()) -> tuple[d
     return known, replace(table, key=tuple(stored for stored in table.key if stored not in gone))
 
 
-def _by_age(table: Table) -> list[str]:
+def _by_age(table: SynopsisTable) -> list[str]:
     """The streams, those of the fewest timestamps first: what the others are counted beside."""
     slots = {age.stream: age.expires or age.saturates or 1 for age in table.ages}
     return sorted(table.streams, key=lambda stream: slots.get(stream, 0))
@@ -269,7 +278,7 @@ def _all(counts: list[Count | None]) -> Count | None:
     return every(known) if len(known) == len(counts) else None
 
 
-def _stream_count(facts: Facts, table: Table, stream: str) -> Count | None:
+def _stream_count(facts: Facts, table: SynopsisTable, stream: str) -> Count | None:
     """What a stream contributes: the values of its stored attributes and its ages, or its tuples at some timestamps."""
     inside = frozenset((*table.streams, *table.relations))
     mine = [stored for stored in table.key if stored.attribute.source == stream]
@@ -290,45 +299,49 @@ def _value_count(facts: Facts, stored: Stored, inside: frozenset[str]) -> Count 
     return between_streams(facts, stored, inside) if found is None else found
 
 
-def _tuple_count(facts: Facts, table: Table, stream: str) -> Count | None:
+def _tuple_count(facts: Facts, table: SynopsisTable, stream: str) -> Count | None:
     """The tuples of a stream that a table can hold."""
     present = _present(facts, table, stream)
     mine = tuple(stored.attribute for stored in table.key if stored.attribute.source == stream)
     return None if present is None else tuples(facts, stream, present, mine)
 
 
-def _row_count(facts: Facts, table: Table, relation: str) -> Count:
+def _row_count(facts: Facts, table: SynopsisTable, relation: str) -> Count:
     """The rows of a relation."""
     return rows(facts, relation, tuple(s.attribute for s in table.key if s.attribute.source == relation))
 
 
-def _told_apart(facts: Facts, table: Table, stream: str) -> Span | None:
+def _told_apart(facts: Facts, table: SynopsisTable, stream: str) -> TimestampCount | None:
     """The timestamps of a stream that are kept apart in the key; None when none is kept."""
     age = next((age for age in table.ages if age.stream == stream), None)
-    return None if age is None else _narrowest([Span(age.expires or age.saturates or 1), *_beside(facts, table, age)])
+    return (
+        None
+        if age is None
+        else _narrowest([TimestampCount(age.expires or age.saturates or 1), *_beside(facts, table, age)])
+    )
 
 
-def _present(facts: Facts, table: Table, stream: str) -> Span | None:
+def _present(facts: Facts, table: SynopsisTable, stream: str) -> TimestampCount | None:
     """The timestamps whose tuples the table can hold; None when they may be any number.
 
     Until the stream ends, before the table is cleared, or until they are too old.
     """
     expiring = [age for age in table.ages if age.stream == stream and age.expires is not None]
-    options = [Span(age.expires) for age in expiring if age.expires is not None]
+    options = [TimestampCount(age.expires) for age in expiring if age.expires is not None]
     options += [span for age in expiring for span in _beside(facts, table, age)]
     if (own := lifetime(facts, stream)) is not None:
-        options.append(Span(own))
+        options.append(TimestampCount(own))
     if table.deadline is not None:
-        options.append(Span(max(0, table.deadline - first_timestamp(facts, stream))))
+        options.append(TimestampCount(max(0, table.deadline - first_timestamp(facts, stream))))
     return _narrowest(options) if options else None
 
 
-def _beside(facts: Facts, table: Table, age: Age) -> list[Span]:
+def _beside(facts: Facts, table: SynopsisTable, age: Age) -> list[TimestampCount]:
     """The timestamps that go with one kept timestamp of a stream counted before."""
     order = _by_age(table)
     before = [other for other in table.ages if order.index(other.stream) < order.index(age.stream)]
     widths = ((width_of_lag(facts, age.stream, other.stream), other) for other in before)
-    return [Span(n, other.stream) for n, other in widths if n is not None and _says_enough(facts, other, age)]
+    return [TimestampCount(n, other.stream) for n, other in widths if n is not None and _says_enough(facts, other, age)]
 
 
 def _says_enough(facts: Facts, kept: Age, age: Age) -> bool:
@@ -340,11 +353,11 @@ def _says_enough(facts: Facts, kept: Age, age: Age) -> bool:
     return most is not None and (kept.saturates or 0) - most >= (old or 0)
 
 
-def _narrowest(spans: list[Span]) -> Span:
+def _narrowest(spans: list[TimestampCount]) -> TimestampCount:
     return min(spans, key=lambda span: span.timestamps)
 
 
-def _relation_count(facts: Facts, table: Table, relation: str, more: tuple[Stored, ...] = ()) -> Count | None:
+def _relation_count(facts: Facts, table: SynopsisTable, relation: str, more: tuple[Stored, ...] = ()) -> Count | None:
     """What a relation contributes: its rows, or the values of its stored attributes where they are fewer.
 
     ``more`` are those of streams that its row says.
@@ -360,7 +373,7 @@ def _relation_count(facts: Facts, table: Table, relation: str, more: tuple[Store
 # --- results of a set ----------------------------------------------------------------------------------------------
 
 
-def results_layout(synopsis: Synopsis) -> Table:
+def results_layout(synopsis: Synopsis) -> SynopsisTable:
     """The results already written, as a table of all streams: its key is the select list, equal attributes once."""
     facts = synopsis.facts
     projected = [o.value for o in facts.branch.outputs if isinstance(o.value, Attribute)]
@@ -371,10 +384,10 @@ def results_layout(synopsis: Synopsis) -> Table:
         home = next((other for other in kept if attribute in facts.equal_to(other)), None)
         kept.setdefault(home or attribute, []).extend([attribute] if home else [])
     key = tuple(Stored(a, (), (), tuple((b, facts.difference(b, a)) for b in same)) for a, same in kept.items())
-    return Table(synopsis.streams, synopsis.relations_of(synopsis.streams), key, (), None)
+    return SynopsisTable(synopsis.streams, synopsis.relations_of(synopsis.streams), key, (), None)
 
 
-def results_count(facts: Facts, layout: Table) -> Count | None:
+def results_count(facts: Facts, layout: SynopsisTable) -> Count | None:
     """The most distinct results; a finite stream's values are as many as its tuples."""
     inside = frozenset((*layout.streams, *layout.relations))
     known, rest = _in_rows(facts, layout)
@@ -387,9 +400,9 @@ def results_count(facts: Facts, layout: Table) -> Count | None:
         values = _all([stored_count(facts, stored, inside) for stored in mine])
         timestamps = lifetime(facts, source)
         if values is None and timestamps is not None:
-            values = tuples(facts, source, Span(timestamps), tuple(stored.attribute for stored in mine))
+            values = tuples(facts, source, TimestampCount(timestamps), tuple(stored.attribute for stored in mine))
         found.append(values or _all([_value_count(facts, stored, inside) for stored in mine]))
     return _all(found)
 
 
-__all__ = ["MOST_TABLES", "Bound", "TableBound", "Tier", "bound", "lower_text", "table_size", "upper_text"]
+__all__ = ["MOST_TABLES", "QueryBound", "TableBound", "Tier", "bound", "table_size"]

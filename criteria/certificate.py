@@ -16,12 +16,12 @@ from typing import Any
 from streambound.analyzer.boundedness import Limit
 from streambound.analyzer.query import Attribute, Comparison
 from streambound.analyzer.render import render_branch
-from streambound.criteria.bound import Bound, BranchBound, TableBound
+from streambound.criteria.bound import BranchBound, QueryBound, TableBound
 from streambound.criteria.count import Count
 from streambound.criteria.cuts import Cut
 from streambound.criteria.entry_bytes import entry_bytes
 from streambound.criteria.extremum import Extremum
-from streambound.criteria.size import Size, product, total
+from streambound.criteria.size import Number, Size, product, total
 from streambound.criteria.tables import Age, Lapse, Member, Stored
 
 VERSION = 1
@@ -79,13 +79,18 @@ class Certificate:
     bytes: Amount | None
 
 
-def certificate(bound: Bound, distinct: bool) -> Certificate:
+def certificate(bound: QueryBound, distinct: bool) -> Certificate:
     """The certificate of a bound."""
     branches = tuple(_branch(branch, distinct) for branch in bound.branches)
+    in_bytes = state_bytes(bound)
+    return Certificate(VERSION, branches, _amount(bound.entries), None if in_bytes is None else _amount(in_bytes))
+
+
+def state_bytes(bound: QueryBound) -> Size | None:
+    """The bytes of all tables in the state; None where an entry holds a string of any length."""
     sizes = [size for branch in bound.branches for size in _byte_sizes(branch)]
     known = [size for size in sizes if size is not None]
-    in_bytes = _amount(total(known)) if len(known) == len(sizes) else None
-    return Certificate(VERSION, branches, _amount(bound.entries), in_bytes)
+    return total(known) if len(known) == len(sizes) else None
 
 
 def _branch(branch: BranchBound, distinct: bool) -> BranchCertificate:
@@ -118,7 +123,7 @@ def _byte_sizes(branch: BranchBound) -> list[Size | None]:
     """The bytes of each table in the state: those of its entries."""
     each = [entry_bytes(branch.facts, table.layout) for table in branch.tables]
     return [
-        None if width is None else product([table.size, Size.number(width)])
+        None if width is None else product([table.size, Number(width)])
         for table, width in zip(branch.tables, each, strict=True)
     ]
 

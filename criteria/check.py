@@ -19,7 +19,7 @@ from streambound.analyzer.statements import Statement, some_statements
 from streambound.analyzer.toml_reader import suggest
 from streambound.analyzer.work import TooMuchWork, at_most
 from streambound.analyzer.workspace import Workspace
-from streambound.criteria.bound import Bound, bound
+from streambound.criteria.bound import QueryBound, counted
 from streambound.criteria.large_bound import large_bound
 from streambound.criteria.paper import MOST_STRICT, strict_branches, weak_joins
 from streambound.criteria.verdict import Decision, decide
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 STATEMENT = 2_000_000
 """Steps of work that a statement is given."""
-_CACHES = (closed, contradictory)
+_CACHES = (closed, contradictory, counted)
 """What is forgotten before each statement, so that those before it do not change how much work it takes."""
 _TOO_LARGE = frozenset({"SB209", "SB212"})
 _UNSUPPORTED = frozenset({"SB110", "SB111", "SB112", "SB113"})
@@ -41,7 +41,7 @@ _UNSUPPORTED = frozenset({"SB110", "SB111", "SB112", "SB113"})
 
 @dataclass(frozen=True)
 class Checked:
-    """One statement's verdict. ``decision`` and ``bound`` are None where there is none.
+    """One statement's verdict; ``decision`` is None where there is none.
 
     ``repairs`` are None until `with_repairs` has looked for them; ``catalog`` is what it was checked against.
     """
@@ -50,7 +50,6 @@ class Checked:
     verdict: Verdict
     diagnostics: tuple[Diagnostic, ...]
     decision: Decision | None = None
-    bound: Bound | None = None
     catalog: Catalog | None = field(default=None, repr=False, compare=False)
     repairs: Repairs | None = None
 
@@ -58,6 +57,11 @@ class Checked:
     def rejected(self) -> bool:
         """Whether the criteria reject it, so that a repair may help."""
         return self.decision is not None and self.decision.verdict in (Verdict.UNBOUNDED, Verdict.UNKNOWN)
+
+    @property
+    def bound(self) -> QueryBound | None:
+        """M; None where it is not known that there is one."""
+        return self.decision.bound if self.decision is not None and self.verdict is Verdict.BOUNDED else None
 
     @cached_property
     def lto_queries(self) -> int | None:
@@ -116,13 +120,10 @@ def _decided(statement: Statement, catalog: Catalog) -> Checked:
         decision = decide(lowered.query)
     except TooManyBranchesError as error:
         return Checked(statement, Verdict.UNKNOWN, (_too_many_branches(error),))
-    split = decision.derivation.split
-    found = bound(split) if decision.verdict is Verdict.BOUNDED else None
     notes = []
-    if found is not None:
-        notes = [*large_bound(split, found), *waiting_rows(lowered.query, catalog)]
-    diagnostics = (*decision.diagnostics, *notes)
-    return Checked(statement, decision.verdict, diagnostics, decision, found, catalog)
+    if decision.bound is not None:
+        notes = [*large_bound(decision.derivation.split, decision.bound), *waiting_rows(lowered.query, catalog)]
+    return Checked(statement, decision.verdict, (*decision.diagnostics, *notes), decision, catalog)
 
 
 def _undecided(diagnostics: Sequence[Diagnostic]) -> Verdict:

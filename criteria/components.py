@@ -14,12 +14,12 @@ from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.connected import components, related
 from streambound.analyzer.query import Attribute, Kind
 from streambound.criteria.extremum import Extremum
-from streambound.criteria.tables import Table
+from streambound.criteria.tables import SynopsisTable
 
 Part = frozenset[tuple[Attribute, Fraction, bool]]
 
 
-def has_best(facts: Facts, table: Table, fixed: frozenset[str]) -> bool:
+def has_best(facts: Facts, table: SynopsisTable, fixed: frozenset[str]) -> bool:
     """Whether that is so, the tuples of some sources given: each component has one part in extrema at most."""
     rest = [source for source in (*table.streams, *table.relations) if source not in fixed]
     return all(
@@ -37,7 +37,7 @@ def part_of(facts: Facts, extremum: Extremum, component: frozenset[str]) -> Part
     return frozenset((attribute, offset - least, extremum.greatest) for attribute, offset in sums)
 
 
-def fixed_for_best(facts: Facts, table: Table) -> tuple[str, ...] | None:
+def fixed_for_best(facts: Facts, table: SynopsisTable) -> tuple[str, ...] | None:
     """The sources whose tuples to count one by one, so that there is a best match for each; None when none are enough.
 
     Relations and finite streams link components through values that no key holds; so do
@@ -51,12 +51,14 @@ def fixed_for_best(facts: Facts, table: Table) -> tuple[str, ...] | None:
     return next((fixed for fixed in ways if has_best(facts, table, frozenset(fixed))), None)
 
 
-def expiring(table: Table) -> set[str]:
+def expiring(table: SynopsisTable) -> set[str]:
     """The streams whose timestamps are kept exactly, until they are too old."""
     return {age.stream for age in table.ages if age.expires is not None}
 
 
-def linked(facts: Facts, table: Table, sources: Collection[str], fixed: Collection[str] = ()) -> list[frozenset[str]]:
+def linked(
+    facts: Facts, table: SynopsisTable, sources: Collection[str], fixed: Collection[str] = ()
+) -> list[frozenset[str]]:
     """The components of some sources of a table, those ``fixed`` being given, without those that link nothing.
 
     A condition between values that the key holds as they are, or that equal those of a given tuple, links nothing:

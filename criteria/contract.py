@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 
-from streambound.analyzer.catalog import Column
+from streambound.analyzer.columns import Column
 from streambound.analyzer.query import Branch, Source
 from streambound.analyzer.types import DataType, Family
 from streambound.analyzer.values import Value

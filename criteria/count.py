@@ -13,11 +13,11 @@ from streambound.analyzer.symbols import symbol
 from streambound.analyzer.values import Value
 from streambound.criteria.clipping import limits_within
 from streambound.criteria.limits import width
-from streambound.criteria.size import Size, least, product, total
-from streambound.criteria.tables import Stored, Table
+from streambound.criteria.size import Number, Size, Symbol, least, product, total
+from streambound.criteria.tables import Stored, SynopsisTable
 
 
-class Rule(StrEnum):
+class CountingRule(StrEnum):
     """What bounds a number of values; `product`, `least`, `either` and `family` combine the others."""
 
     PRODUCT = "product"
@@ -57,7 +57,7 @@ class Count:
     the sources ``fixed`` are counted beside it, by `rows` or `tuples`.
     """
 
-    rule: Rule
+    rule: CountingRule
     size: Size
     attributes: tuple[Attribute, ...] = ()
     source: str | None = None
@@ -72,39 +72,39 @@ class Count:
 
 def every(counts: Iterable[Count]) -> Count:
     """All combinations of the values counted; one when nothing is."""
-    parts = tuple(p for count in counts for p in (count.of if count.rule is Rule.PRODUCT else (count,)))
-    return parts[0] if len(parts) == 1 else Count(Rule.PRODUCT, product(part.size for part in parts), of=parts)
+    parts = tuple(p for count in counts for p in (count.of if count.rule is CountingRule.PRODUCT else (count,)))
+    return parts[0] if len(parts) == 1 else Count(CountingRule.PRODUCT, product(part.size for part in parts), of=parts)
 
 
 def fewest(counts: Iterable[Count]) -> Count:
     """The smallest of several counts of the same values."""
     parts = tuple(counts)
-    return parts[0] if len(parts) == 1 else Count(Rule.LEAST, least(part.size for part in parts), of=parts)
+    return parts[0] if len(parts) == 1 else Count(CountingRule.LEAST, least(part.size for part in parts), of=parts)
 
 
 def either(counts: Iterable[Count]) -> Count:
     """The values counted one way or the other."""
     parts = tuple(counts)
-    return Count(Rule.EITHER, total(part.size for part in parts), of=parts)
+    return Count(CountingRule.EITHER, total(part.size for part in parts), of=parts)
 
 
 # --- tuples, rows, ages --------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class TimestampCount:
     """So many timestamps of a stream; where ``beside`` names another stream, for each timestamp of that one."""
 
     timestamps: int
     beside: str | None = None
 
 
-def tuples(facts: Facts, stream: str, span: Span, attributes: tuple[Attribute, ...]) -> Count:
+def tuples(facts: Facts, stream: str, span: TimestampCount, attributes: tuple[Attribute, ...]) -> Count:
     """The tuples that a stream brings at some timestamps: ``c_S · w``."""
     source = facts.branch.source(stream)
-    rate = Size.symbol(symbol("c", source.table), source.max_per_timestamp)
-    size = product([rate, Size.number(span.timestamps)])
-    return Count(Rule.TUPLES, size, attributes, stream, span.timestamps, span.beside)
+    rate = Symbol(symbol("c", source.table), source.max_per_timestamp)
+    size = product([rate, Number(span.timestamps)])
+    return Count(CountingRule.TUPLES, size, attributes, stream, span.timestamps, span.beside)
 
 
 def lifetime(facts: Facts, stream: str) -> int | None:
@@ -121,12 +121,12 @@ def first_timestamp(facts: Facts, stream: str) -> int:
 def rows(facts: Facts, relation: str, attributes: tuple[Attribute, ...]) -> Count:
     """The rows of a relation."""
     source = facts.branch.source(relation)
-    return Count(Rule.ROWS, Size.symbol(symbol("rows", source.table), source.rows), attributes, relation)
+    return Count(CountingRule.ROWS, Symbol(symbol("rows", source.table), source.rows), attributes, relation)
 
 
-def ages(stream: str, span: Span) -> Count:
+def ages(stream: str, span: TimestampCount) -> Count:
     """The timestamps of a stream that a table tells apart."""
-    return Count(Rule.AGES, Size.number(span.timestamps), (), stream, span.timestamps, span.beside)
+    return Count(CountingRule.AGES, Number(span.timestamps), (), stream, span.timestamps, span.beside)
 
 
 def width_of_lag(facts: Facts, x: str, y: str) -> int | None:
@@ -135,10 +135,10 @@ def width_of_lag(facts: Facts, x: str, y: str) -> int | None:
     return None if most is None or least is None else most + least + 1
 
 
-def best(table: Table, fixed: tuple[str, ...]) -> Count:
+def best(table: SynopsisTable, fixed: tuple[str, ...]) -> Count:
     """The one partial match with the best extrema, where the tuples of some sources are given."""
     attributes = tuple(dict.fromkeys(attribute for extremum in table.extrema for attribute, _ in extremum.of))
-    return Count(Rule.BEST, Size.number(1), attributes, fixed=fixed)
+    return Count(CountingRule.BEST, Number(1), attributes, fixed=fixed)
 
 
 # --- values of one attribute ------------------------------------------------------------------------------------------
@@ -147,7 +147,7 @@ def best(table: Table, fixed: tuple[str, ...]) -> Count:
 def stored_count(facts: Facts, stored: Stored, inside: frozenset[str]) -> Count | None:
     """The number of values of a stored attribute in a table of the sources ``inside``; None when unbounded."""
     if stored.attribute in facts.closure.null:
-        return Count(Rule.NULL, Size.number(1), (stored.attribute,))
+        return Count(CountingRule.NULL, Number(1), (stored.attribute,))
     options = [*value_counts(facts, stored), *_equal_counts(facts, stored.attribute, inside)]
     return fewest(options) if options else None
 
@@ -171,7 +171,7 @@ def _listed(facts: Facts, attribute: Attribute) -> Count | None:
     if not lists:
         return None
     number, other = min(lists)
-    return Count(Rule.LIST, Size.number(number), (attribute,), listed=other)
+    return Count(CountingRule.LIST, Number(number), (attribute,), listed=other)
 
 
 def _cut(facts: Facts, stored: Stored) -> Count | None:
@@ -179,7 +179,7 @@ def _cut(facts: Facts, stored: Stored) -> Count | None:
     if not stored.cuts:
         return None
     number = len(stored.cuts) + 1 + _nullable(facts, stored.attribute)
-    return Count(Rule.CUTS, Size.number(number), (stored.attribute,))
+    return Count(CountingRule.CUTS, Number(number), (stored.attribute,))
 
 
 def _possible(facts: Facts, attribute: Attribute, values: tuple[Value, ...]) -> int:
@@ -208,7 +208,7 @@ def _equal_counts(facts: Facts, attribute: Attribute, inside: frozenset[str]) ->
         if (timestamps := lifetime(facts, source)) is None:
             found.append(rows(facts, source, (attribute,)))
         else:
-            found.append(tuples(facts, source, Span(timestamps), (attribute,)))
+            found.append(tuples(facts, source, TimestampCount(timestamps), (attribute,)))
     return found
 
 
@@ -226,8 +226,8 @@ def _constant(facts: Facts, stored: Stored) -> Count | None:
     """1 for a value fixed by a constant."""
     if not _fixed(facts, stored.attribute):
         return None
-    size = Size.number(1 + _nullable(facts, stored.attribute))
-    return Count(Rule.CONSTANT, size, (stored.attribute,))
+    size = Number(1 + _nullable(facts, stored.attribute))
+    return Count(CountingRule.CONSTANT, size, (stored.attribute,))
 
 
 def _fixed(facts: Facts, attribute: Attribute) -> bool:
@@ -246,7 +246,7 @@ def _ranged(facts: Facts, stored: Stored) -> bool:
 def _range(facts: Facts, stored: Stored, limits: tuple[Limit, Limit]) -> Count | None:
     """``high − low + 1`` for an attribute with such limits, unless it is clipped to others."""
     attribute, (low, high) = stored.attribute, limits
-    null = Size.number(_nullable(facts, attribute))
+    null = Number(_nullable(facts, attribute))
     if facts.branch.source(attribute.source).kind is Kind.RELATION:
         low, high = Limit(low.constant), Limit(high.constant)
     lows, highs = stored.low or (low,), stored.high or (high,)
@@ -254,4 +254,4 @@ def _range(facts: Facts, stored: Stored, limits: tuple[Limit, Limit]) -> Count |
         return None
     # A value outside is clipped to the limit: there is one even when the limits leave none between them.
     size = width(facts, lows, highs, fewest=int(bool(stored.low or stored.high)))
-    return Count(Rule.RANGE, total([size, null]), (attribute,), low=lows, high=highs)
+    return Count(CountingRule.RANGE, total([size, null]), (attribute,), low=lows, high=highs)

@@ -1,6 +1,7 @@
 """Whether a witness tells all subsets of its elements apart, by the results that the probes get (theory §4).
 
-Checked by a brute-force evaluation (`criteria.results`); `recheck.prove` does it again, by batch SQL over all prefixes.
+Checked by a brute-force evaluation (`criteria.results`); `recheck.oracle.prove` does it again, by batch SQL over
+all prefixes.
 """
 
 from __future__ import annotations

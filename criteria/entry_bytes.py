@@ -16,7 +16,7 @@ from streambound.analyzer.types import DataType, Family
 from streambound.analyzer.values import Value
 from streambound.criteria.cuts import representatives
 from streambound.criteria.extremum import Extremum
-from streambound.criteria.tables import Stored, Table
+from streambound.criteria.tables import Stored, SynopsisTable
 
 _NUMBER = 8
 _LARGE = 32
@@ -26,7 +26,7 @@ _NULL = 1
 _LATEST = parse_timestamp(str(datetime.max))
 
 
-def entry_bytes(facts: Facts, table: Table) -> int | None:
+def entry_bytes(facts: Facts, table: SynopsisTable) -> int | None:
     """The most bytes of an entry; None where it holds a string that may be of any length.
 
     Its counter is taken to have 64 bits: no result may have more duplicates.

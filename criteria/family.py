@@ -13,61 +13,57 @@ from dataclasses import replace
 from functools import cache
 from itertools import combinations
 from itertools import product as pairs_of
-from typing import TYPE_CHECKING
 
 from streambound.analyzer import connected
-from streambound.analyzer.query import Kind
+from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.query import Attribute, Kind
 from streambound.criteria.components import linked, part_of
+from streambound.criteria.contents import Contents
 from streambound.criteria.count import stored_count
 from streambound.criteria.extremum import Extremum, extrema_of, is_open
 from streambound.criteria.order_search import Reference
-from streambound.criteria.size import Size, product
+from streambound.criteria.size import Addition, Number, Size, Symbol, grouped, negative, product
 from streambound.criteria.subsets import subsets
-from streambound.criteria.tables import Age, Lapse, Member, Stored, Table
-
-if TYPE_CHECKING:
-    from streambound.analyzer.boundedness import Facts
-    from streambound.analyzer.query import Attribute
-    from streambound.criteria.synopsis import Synopsis
+from streambound.criteria.tables import Age, Lapse, Member, Stored, SynopsisTable
 
 
-def families(synopsis: Synopsis) -> tuple[Table, ...]:
+def families(contents: Contents) -> tuple[SynopsisTable, ...]:
     """A family of each component of the streams; whether it has a bound, its count tells."""
-    return tuple(_family(synopsis, streams) for streams in components(synopsis))
+    return tuple(_family(contents, streams) for streams in components(contents))
 
 
-def components(synopsis: Synopsis) -> tuple[tuple[str, ...], ...]:
+def components(contents: Contents) -> tuple[tuple[str, ...], ...]:
     """The streams by what relates them: an order, a window, a relation, a finite stream's end, extrema."""
-    if synopsis.facts.finite_streams or synopsis.references:
-        return (synopsis.streams,)
-    windows = synopsis.times.windows
-    near = lambda x, y: x in windows[y] or y in windows[x] or synopsis.near(x, y)  # noqa: E731
-    return connected.components(synopsis.streams, connected.related(synopsis.streams, near))
+    if contents.facts.finite_streams or contents.references:
+        return (contents.streams,)
+    windows = contents.times.windows
+    near = lambda x, y: x in windows[y] or y in windows[x] or contents.near(x, y)  # noqa: E731
+    return connected.components(contents.streams, connected.related(contents.streams, near))
 
 
-def _family(synopsis: Synopsis, streams: tuple[str, ...]) -> Table:
+def _family(contents: Contents, streams: tuple[str, ...]) -> SynopsisTable:
     """The family of all realisable sets of a component's streams but the full one."""
-    members = _members(synopsis, streams)
-    key = list(_of_shared(synopsis, members))
+    members = _members(contents, streams)
+    key = list(_of_shared(contents, members))
     ages: list[Age] = []
     lapses: list[Lapse] = []
-    for member in (m for m in members if len(synopsis.needs[m.streams[0]]) < len(streams)):
-        inside = _inside(synopsis, members, member)
-        for stored in synopsis.kept(frozenset(own(members, member)), inside):
-            _keep(synopsis.facts, key, stored, inside)
+    for member in (m for m in members if len(contents.needs[m.streams[0]]) < len(streams)):
+        inside = _inside(contents, members, member)
+        for stored in contents.kept(frozenset(own(members, member)), inside):
+            _keep(contents.facts, key, stored, inside)
         for stream in member.streams:
-            age = _age(synopsis, streams, stream, key, inside)
+            age = _age(contents, streams, stream, key, inside)
             if age is None or age.expires is None:
-                lapse = _lapse(synopsis, stream, key, inside)
+                lapse = _lapse(contents, stream, key, inside)
                 lapses += [lapse] if lapse is not None else []
                 age = _until_passed(stream, age, lapse)
             ages += [age] if age is not None else []
     relations = tuple(dict.fromkeys(alias for member in members for alias in member.relations))
-    family = Table(streams, relations, tuple(key), tuple(ages), None, members=members, lapses=tuple(lapses))
-    return replace(family, extrema=_extrema(synopsis, family))
+    family = SynopsisTable(streams, relations, tuple(key), tuple(ages), None, members=members, lapses=tuple(lapses))
+    return replace(family, extrema=_extrema(contents, family))
 
 
-def least(facts: Facts, table: Table, member: Member) -> Table:
+def least(facts: Facts, table: SynopsisTable, member: Member) -> SynopsisTable:
     """The table of the smallest set with a member: what every entry of it holds at least."""
     first = member.streams[0]
     inside = tuple(m for m in table.members if facts.never_newer(m.streams[0], first) or m == member)
@@ -76,10 +72,10 @@ def least(facts: Facts, table: Table, member: Member) -> Table:
     key = tuple(stored for stored in table.key if stored.attribute.source in (*streams, *relations))
     ages = tuple(age for age in table.ages if age.stream in streams)
     lapses = tuple(lapse for lapse in table.lapses if lapse.stream in streams)
-    return Table(streams, relations, key, ages, table.deadline, lapses=lapses)
+    return SynopsisTable(streams, relations, key, ages, table.deadline, lapses=lapses)
 
 
-def least_with(facts: Facts, table: Table, source: str) -> Table:
+def least_with(facts: Facts, table: SynopsisTable, source: str) -> SynopsisTable:
     """The same for a stream or a relation of a member."""
     return least(facts, table, next(m for m in table.members if source in (*m.streams, *m.relations)))
 
@@ -93,12 +89,12 @@ def all_but_full(members: tuple[Member, ...], weights: list[Size]) -> Size | Non
     if every is None:
         return None
     full = product(weights)
-    value = None if every.value is None or full.value is None else every.value - full.value - 1
-    if every.text.isdigit() and full.text.isdigit():
-        return Size.number(int(every.text) - int(full.text) - 1)
-    but_empty = every.text.removesuffix(" + 1")
-    text = f"({but_empty} - {full.text})" if but_empty != every.text else f"({every.text} - {full.text} - 1)"
-    return Size(text, value, every.rated)
+    if isinstance(every, Number) and isinstance(full, Number):
+        return Number(every.number - full.number - 1)
+    terms = every.parts if isinstance(every, Addition) else (every,)
+    if terms[-1] == Number(1):
+        return grouped(Addition((*terms[:-1], negative(full))))
+    return grouped(Addition((*terms, negative(full), Number(-1))))
 
 
 def _before(members: tuple[Member, ...]) -> list[frozenset[int]]:
@@ -126,22 +122,22 @@ def own(members: tuple[Member, ...], member: Member) -> tuple[str, ...]:
     return (*member.streams, *(alias for alias in member.relations if alias not in shared))
 
 
-def _members(synopsis: Synopsis, streams: tuple[str, ...]) -> tuple[Member, ...]:
+def _members(contents: Contents, streams: tuple[str, ...]) -> tuple[Member, ...]:
     """Some streams in an order of time, each with the relations that are joined as soon as it is there.
 
     Relations that several unrelated streams are joined with are not joined before all streams are there, or, if a
-    synopsis is ``early``, with the first of these streams.
+    family is ``early``, with the first of these streams.
     """
-    needs = synopsis.needs
+    needs = contents.needs
     groups: dict[frozenset[str], list[str]] = {}
     for stream in streams:
         groups.setdefault(needs[stream], []).append(stream)
     blocks = sorted(groups, key=len)
     brought: dict[frozenset[str], list[str]] = {}
-    for group in synopsis.relation_groups:
-        linked = [s for s in streams if any(synopsis.linked(s, relation) for relation in group)]
+    for group in contents.relation_groups:
+        linked = [s for s in streams if any(contents.linked(s, relation) for relation in group)]
         first = {needs[s] for s in linked if not any(needs[other] < needs[s] for other in linked)}
-        if len(first) == 1 or synopsis.early:
+        if len(first) == 1 or contents.early:
             for block in first:
                 brought.setdefault(block, []).extend(group)
     members = tuple(Member(tuple(groups[b]), tuple(brought.get(b, ())), _after(groups, blocks, b)) for b in blocks)
@@ -159,7 +155,7 @@ def _after(
 
 def _names(members: tuple[Member, ...]) -> list[Size]:
     """Long names for the members' own entries, to see whether a formula over them is of a reasonable length."""
-    return [Size(f"{'w' * 30}{number}") for number in range(len(members))]
+    return [Symbol(f"{'w' * 30}{number}") for number in range(len(members))]
 
 
 def _as_forest(members: tuple[Member, ...]) -> tuple[Member, ...]:
@@ -172,26 +168,26 @@ def _in_no_order(members: tuple[Member, ...]) -> tuple[Member, ...]:
     return tuple(replace(member, after=()) for member in members)
 
 
-def _inside(synopsis: Synopsis, members: tuple[Member, ...], member: Member) -> frozenset[str]:
+def _inside(contents: Contents, members: tuple[Member, ...], member: Member) -> frozenset[str]:
     """The streams and relations that are in every entry with a member."""
-    needs = synopsis.needs[member.streams[0]]
+    needs = contents.needs[member.streams[0]]
     return needs.union(*(m.relations for m in members if m.streams[0] in needs))
 
 
 # --- what is kept ----------------------------------------------------------------------------------------------------
 
 
-def _of_shared(synopsis: Synopsis, members: tuple[Member, ...]) -> Iterator[Stored]:
+def _of_shared(contents: Contents, members: tuple[Member, ...]) -> Iterator[Stored]:
     """What is kept of relations that come with several members: what the sets with any of them need, as it is."""
     shared = shared_relations(members)
-    for group in (group for group in synopsis.relation_groups if group[0] in shared):
+    for group in (group for group in contents.relation_groups if group[0] in shared):
         classes: dict[Attribute, list[Attribute]] = {}
         for member in (m for m in members if group[0] in m.relations):
-            for attribute in synopsis.wanted(frozenset(group), _inside(synopsis, members, member)):
-                alike = classes.setdefault(synopsis.facts.alike(attribute)[0], [])
+            for attribute in contents.wanted(frozenset(group), _inside(contents, members, member)):
+                alike = classes.setdefault(contents.facts.alike(attribute)[0], [])
                 alike += [attribute] if attribute not in alike else []
         for first, *rest in classes.values():
-            yield Stored(first, (), (), tuple((other, synopsis.facts.difference(other, first)) for other in rest))
+            yield Stored(first, (), (), tuple((other, contents.facts.difference(other, first)) for other in rest))
 
 
 def _keep(facts: Facts, key: list[Stored], stored: Stored, inside: frozenset[str]) -> None:
@@ -205,30 +201,30 @@ def _keep(facts: Facts, key: list[Stored], stored: Stored, inside: frozenset[str
     key.append(stored)
 
 
-def _lapse(synopsis: Synopsis, stream: str, key: list[Stored], inside: frozenset[str]) -> Lapse | None:
+def _lapse(contents: Contents, stream: str, key: list[Stored], inside: frozenset[str]) -> Lapse | None:
     """How long values of a stream are held that nothing bounds: until the streams that they are joined with are there.
 
     None where there are no such values, or a stream may come at any time that they are joined with.
     """
-    facts, windows = synopsis.facts, synopsis.times.windows[stream]
+    facts, windows = contents.facts, contents.times.windows[stream]
     mine = (stored for stored in key if stored.attribute.source == stream)
     endless = [stored for stored in mine if stored_count(facts, stored, inside) is None]
-    awaited = {other for stored in endless for other in _joined_with(synopsis, stored.attribute, inside)}
+    awaited = {other for stored in endless for other in _joined_with(contents, stored.attribute, inside)}
     if not awaited or not all(other in windows or other in facts.finite_streams for other in awaited):
         return None
-    passing = tuple(other for other in synopsis.streams if other in awaited and other in windows)
-    ending = tuple(other for other in synopsis.streams if other in awaited and other not in windows)
+    passing = tuple(other for other in contents.streams if other in awaited and other in windows)
+    ending = tuple(other for other in contents.streams if other in awaited and other not in windows)
     expires = max((windows[other] for other in passing), default=None)
     deadline = max((facts.finite_streams[other] for other in ending), default=None)
     return Lapse(stream, tuple(stored.attribute for stored in endless), passing, expires, ending, deadline)
 
 
-def _joined_with(synopsis: Synopsis, attribute: Attribute, inside: frozenset[str]) -> frozenset[str]:
+def _joined_with(contents: Contents, attribute: Attribute, inside: frozenset[str]) -> frozenset[str]:
     """The sources to come that something is joined with which always equals an attribute; all, if it is projected.
 
     Joins that extrema decide are left out.
     """
-    facts = synopsis.facts
+    facts = contents.facts
     alike = facts.alike(attribute)
     if any(output.value in alike for output in facts.branch.outputs):
         return frozenset(source.alias for source in facts.branch.sources if source.alias not in inside)
@@ -236,9 +232,9 @@ def _joined_with(synopsis: Synopsis, attribute: Attribute, inside: frozenset[str
         join.partner(other).source
         for other in alike
         for join in facts.joins_on.get(other, ())
-        if Reference(join.attribute, join.other, other) not in synopsis.references
+        if Reference(join.attribute, join.other, other) not in contents.references
     }
-    unequal = (a for atom in synopsis.facts.unequal if {*atom.attributes} & {*alike} for a in atom.attributes)
+    unequal = (a for atom in contents.facts.unequal if {*atom.attributes} & {*alike} for a in atom.attributes)
     return frozenset({*joined, *(other.source for other in (*alike, *unequal))}) - inside
 
 
@@ -250,17 +246,17 @@ def _until_passed(stream: str, age: Age | None, lapse: Lapse | None) -> Age | No
     return Age(stream, None, max(told, lapse.expires + 1))
 
 
-def _extrema(synopsis: Synopsis, family: Table) -> tuple[Extremum, ...]:
+def _extrema(contents: Contents, family: SynopsisTable) -> tuple[Extremum, ...]:
     """What entries hold of references: each of an attribute that nothing in every entry with it has."""
     found = []
     for member in family.members:
-        carriers, kept = own(family.members, member), least(synopsis.facts, family, member)
-        mine = (reference for reference in synopsis.references if reference.own.source in carriers)
+        carriers, kept = own(family.members, member), least(contents.facts, family, member)
+        mine = (reference for reference in contents.references if reference.own.source in carriers)
         found += [(reference, carriers) for reference in mine if is_open(reference, kept.sources, kept.exact)]
-    return extrema_of(synopsis.facts, found)
+    return extrema_of(contents.facts, found)
 
 
-def fixed_in_family(facts: Facts, family: Table) -> tuple[str, ...] | None:
+def fixed_in_family(facts: Facts, family: SynopsisTable) -> tuple[str, ...] | None:
     """The relations whose rows to count one by one, so that the matches of any set that agree in its key have a best
     one for each (`criteria.components`); None when that is not enough.
     """
@@ -268,7 +264,7 @@ def fixed_in_family(facts: Facts, family: Table) -> tuple[str, ...] | None:
     return next((fixed for fixed in ways if _has_best(facts, family, frozenset(fixed))), None)
 
 
-def _has_best(facts: Facts, family: Table, fixed: frozenset[str]) -> bool:
+def _has_best(facts: Facts, family: SynopsisTable, fixed: frozenset[str]) -> bool:
     """Whether they have, the rows of some relations given.
 
     They have if linked sources have no different parts in two extrema that one entry holds. The smallest set with two
@@ -293,20 +289,20 @@ def _has_best(facts: Facts, family: Table, fixed: frozenset[str]) -> bool:
 
 
 def _age(
-    synopsis: Synopsis, streams: tuple[str, ...], stream: str, key: list[Stored], inside: frozenset[str]
+    contents: Contents, streams: tuple[str, ...], stream: str, key: list[Stored], inside: frozenset[str]
 ) -> Age | None:
     """The ages that streams outside may ask for: beyond the widest window none is told apart.
 
     Where all of them are within windows, one of these is missing in every entry, so that too old tuples are of no use:
     that is what limits values that nothing else does. Streams of other components have no windows.
     """
-    times = synopsis.times
+    times = contents.times
     outside = [other for other in streams if other not in inside]
     waits = [wait for other, wait in times.waits[stream].items() if other in outside]
     stated = [lag + 1 for other in outside if (lag := times.stated_lag(other, stream)) is not None]
     told = max([*waits, *stated], default=None)
     mine = (stored for stored in key if stored.attribute.source == stream)
-    if told is None and all(stored_count(synopsis.facts, stored, inside) is not None for stored in mine):
+    if told is None and all(stored_count(contents.facts, stored, inside) is not None for stored in mine):
         return None
     windows = times.windows[stream]
     if all(other in windows for other in outside):

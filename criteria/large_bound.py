@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from decimal import Decimal
 
@@ -10,18 +9,18 @@ from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.query import Comparison, Query
 from streambound.analyzer.spans import Span
 from streambound.analyzer.types import Family
-from streambound.criteria.bound import Bound
+from streambound.criteria.bound import QueryBound
+from streambound.criteria.size import Number
 
 USEFUL = 10**9
 """More entries than this fit in no one machine's memory."""
-_NUMERAL = re.compile(r"\b\d+\b")
 
 
-def large_bound(split: Query, bound: Bound) -> Iterator[Diagnostic]:
+def large_bound(split: Query, bound: QueryBound) -> Iterator[Diagnostic]:
     """An ``SB208`` note at the widest window of a split query, where its bound is beyond `USEFUL`."""
     entries = bound.entries
-    numerals = [int(numeral) for numeral in _NUMERAL.findall(entries.text)]
-    size = entries.value if entries.value is not None else max(numerals, default=0)
+    numbers = (abs(leaf.number) for leaf in entries.leaves if isinstance(leaf, Number))
+    size = entries.value if entries.value is not None else max(numbers, default=0)
     if size <= USEFUL:
         return
     message = f"the bound is proved, but it is so large (about {Decimal(size):.0e} entries) that it promises little"

@@ -23,8 +23,7 @@ def by_the_paper(checked: Checked) -> Checked:
     verdict = _verdict(checked.decision, result)
     warnings = tuple(d for d in checked.diagnostics if d.severity.value == "warning")
     diagnostics = (*_diagnostics(checked.decision, result), *warnings)
-    bound = checked.bound if verdict is Verdict.BOUNDED else None
-    return replace(checked, verdict=verdict, diagnostics=diagnostics, bound=bound)
+    return replace(checked, verdict=verdict, diagnostics=diagnostics)
 
 
 def _verdict(decision: Decision, result: CriterionResult | None) -> Verdict:

@@ -17,7 +17,7 @@ from math import lcm
 from streambound.analyzer.closure import FIRST_TIMESTAMP, Sort, in_order
 from streambound.analyzer.query import Branch, Comparison, Constant, OneOf, Query
 from streambound.analyzer.types import Family
-from streambound.criteria.solution import VALUES, Conditions, Difference, conditions_of
+from streambound.criteria.solution import VALUES, ConstraintSystem, DifferenceConstraint, conditions_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,17 +59,17 @@ def reach(query: Query) -> Reach:
     )
 
 
-def stated_differences(conditions: Conditions, sorts: tuple[Sort, ...]) -> Iterator[Difference]:
+def stated_differences(conditions: ConstraintSystem, sorts: tuple[Sort, ...]) -> Iterator[DifferenceConstraint]:
     """What a branch states of attributes of some sorts; ``x <> y + c`` as the two that it excludes."""
     for sort in sorts:
         yield from conditions.differences[sort]
     for x, y, c in conditions.unequal:
         if conditions.sorts[x] in sorts:
-            yield Difference(x, y, c, strict=True)
-            yield Difference(y, x, -c, strict=True)
+            yield DifferenceConstraint(x, y, c, strict=True)
+            yield DifferenceConstraint(y, x, -c, strict=True)
 
 
-def _most(every: list[Conditions], sorts: tuple[Sort, ...]) -> Fraction:
+def _most(every: list[ConstraintSystem], sorts: tuple[Sort, ...]) -> Fraction:
     """The greatest offset between two attributes; ``x < y`` of whole numbers has one of 1."""
     found = [Fraction(0)]
     for conditions, sort in product(every, sorts):
@@ -78,7 +78,7 @@ def _most(every: list[Conditions], sorts: tuple[Sort, ...]) -> Fraction:
     return max(found)
 
 
-def _moments(every: list[Conditions]) -> dict[Family, int]:
+def _moments(every: list[ConstraintSystem]) -> dict[Family, int]:
     """The last timestamp that a constant reaches, without the start of time."""
     found: dict[Family, int] = {}
     for conditions in every:

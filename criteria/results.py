@@ -35,14 +35,14 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class TaggedResult:
     """A result's values and the tags of its rows."""
 
     values: tuple[Value | None, ...]
     tags: int
 
 
-def results(query: Query, rows: Sequence[Row]) -> Iterator[Result]:
+def results(query: Query, rows: Sequence[Row]) -> Iterator[TaggedResult]:
     """All results of a split query, one per combination of rows; raises TooMany and TooMuchWork."""
     steps = [MOST_STEPS]
     for branch in query.branches:
@@ -50,7 +50,7 @@ def results(query: Query, rows: Sequence[Row]) -> Iterator[Result]:
         yield from _of_branch(branch, rows, steps)
 
 
-def _of_branch(branch: Branch, rows: Sequence[Row], steps: list[int]) -> Iterator[Result]:
+def _of_branch(branch: Branch, rows: Sequence[Row], steps: list[int]) -> Iterator[TaggedResult]:
     choices = []
     waiting = [(_aliases(atom), atom) for atom in branch.atoms]
     seen: set[str] = set()
@@ -66,7 +66,7 @@ def _of_branch(branch: Branch, rows: Sequence[Row], steps: list[int]) -> Iterato
         tags = 0
         for row in match.values():
             tags |= row.tag
-        yield Result(output(branch, match), tags)
+        yield TaggedResult(output(branch, match), tags)
 
 
 def _aliases(atom: Condition) -> set[str]:

@@ -1,107 +1,222 @@
-"""Sizes that are numbers when the catalog gives them and formulas otherwise: what the bound M is made of."""
+"""Sizes that are numbers when the catalog gives them and formulas otherwise: what the bound M is made of.
+
+A size is a tree of numbers, symbols, sums, products, minima and maxima. `product`, `total` and `least` compose sizes in
+a canonical order, so that equivalent ways to write a query give the same text.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from math import prod
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Size:
-    """A non-negative size: ``text``, a formula in Python syntax over symbols, and ``value``, a number it never exceeds.
+    """A non-negative size."""
 
-    The value is exact when every symbol in the formula is known, and None when too few are. Sizes are composed in a
-    canonical order, so that equivalent ways to write a query give the same text.
+    @property
+    def parts(self) -> tuple[Size, ...]:
+        """What it is composed of; nothing for a number or a symbol."""
+        return self.of if isinstance(self, Composed) else ()
 
-    ``rated`` says that no number can be given without the tuples per timestamp, ``c_S``: the bound grows with them.
+    @cached_property
+    def text(self) -> str:
+        """The formula in Python syntax: over symbols, with ``min`` and ``max``."""
+        match self:
+            case Number(number):
+                return str(number)
+            case Symbol(name):
+                return name
+            case Addition((first, *rest)):
+                return first.text + "".join(f" {'-' if _number(term) < 0 else '+'} {_absolute(term)}" for term in rest)
+            case Multiplication(factors):
+                return "*".join(map(_as_factor, factors))
+        return f"{'min' if isinstance(self, Minimum) else 'max'}({', '.join(part.text for part in self.parts)})"
 
-    Symbols: ``c_S`` tuples of stream S per timestamp; ``rows_R`` rows of relation R; ``min_R_a`` and ``max_R_a`` the
-    extreme values of its column a; for a stream that is finite in the query, those until its end.
+    @cached_property
+    def value(self) -> int | None:
+        """A number that it never exceeds: exact when every symbol is known, None when too few are."""
+        return self._worth(lambda symbol: symbol.most)
+
+    def at(self, numbers: Mapping[str, int]) -> int:
+        """Its value where the symbols have these; raises KeyError for a symbol that has none."""
+        value = self._worth(lambda symbol: numbers[symbol.name])
+        assert value is not None, "every symbol has a number"
+        return value
+
+    def _worth(self, known: Callable[[Symbol], int | None]) -> int | None:
+        """Its value, or a number that it never exceeds, by what is known of its symbols."""
+        match self:
+            case Number(number):
+                return number
+            case Symbol():
+                return known(self)
+            # It is an interval's width: a lower limit is subtracted, for which a number that is too large will not do.
+            case Maximum() if any(known(leaf) is None for leaf in self.leaves if isinstance(leaf, Symbol)):
+                return None
+        found = [part._worth(known) for part in self.parts]
+        values = [value for value in found if value is not None]
+        match self:
+            case Minimum():
+                return min(values, default=None)
+            case _ if len(values) < len(found):
+                return None
+            case Addition():
+                return sum(values)
+            case Multiplication():
+                return prod(values)
+        return max(values)
+
+    @property
+    def rated(self) -> bool:
+        """Whether no number can be given without the tuples per timestamp, ``c_S``: the bound grows with them."""
+        if isinstance(self, Symbol):
+            return self.name.startswith("c_")
+        return (all if isinstance(self, Minimum) else any)(part.rated for part in self.parts)
+
+    @cached_property
+    def depth(self) -> int:
+        """How many parentheses its text has in each other."""
+        match self:
+            case Multiplication(factors):
+                return max(factor.depth + isinstance(factor, Addition) for factor in factors)
+            case Minimum(of) | Maximum(of):
+                return 1 + max(part.depth for part in of)
+        return max((part.depth for part in self.parts), default=0)
+
+    @property
+    def leaves(self) -> Iterator[Size]:
+        """Its numbers and symbols, from left to right."""
+        if not self.parts:
+            yield self
+        for part in self.parts:
+            yield from part.leaves
+
+    @property
+    def symbols(self) -> frozenset[str]:
+        """The names of its symbols."""
+        return frozenset(leaf.name for leaf in self.leaves if isinstance(leaf, Symbol))
+
+
+@dataclass(frozen=True)
+class Number(Size):
+    """A known size; within an `Addition` it may be negative."""
+
+    number: int
+
+
+@dataclass(frozen=True)
+class Symbol(Size):
+    """A named size, and ``most``, the number that the catalog declares for it.
+
+    ``c_S`` tuples of stream S per timestamp; ``rows_R`` rows of relation R; ``min_R_a`` and ``max_R_a`` the extreme
+    values of its column a; for a stream that is finite in the query, those until its end.
     """
 
-    text: str
-    value: int | None = None
-    rated: bool = False
+    name: str
+    most: int | None = field(default=None, compare=False)
 
-    @classmethod
-    def number(cls, value: int) -> Size:
-        """A known size."""
-        return cls(str(value), value)
 
-    @classmethod
-    def symbol(cls, name: str, value: int | None = None) -> Size:
-        """A named size, with its value where the catalog declares it."""
-        return cls(name, value, name.startswith("c_"))
+@dataclass(frozen=True)
+class Composed(Size):
+    """A size made of others, one or more."""
+
+    of: tuple[Size, ...]
+
+
+class Addition(Composed):
+    """A sum; what has a negative number is subtracted."""
+
+
+class Multiplication(Composed):
+    """A product; of a single sum it is that sum in parentheses."""
+
+
+class Minimum(Composed):
+    """The smallest of several sizes; one known among them is enough for a number."""
+
+
+class Maximum(Composed):
+    """The greatest of several sizes."""
 
 
 def product(sizes: Iterable[Size]) -> Size:
     """The product; numbers are multiplied.
 
-    >>> product([Size.number(3), Size("c_S"), Size.number(2)]).text
+    >>> product([Number(3), Symbol("c_S"), Number(2)]).text
     '6*c_S'
     """
     factors = list(sizes)
-    texts = [part for size in factors for part in _factors(size.text)]
-    number = prod(int(text) for text in texts if _is_number(text))
-    symbols = sorted(text for text in texts if not _is_number(text))
-    if len(factors) == 1 or number == 0:
-        return factors[0] if number else Size.number(0)
-    head = [str(number)] if number != 1 or not symbols else []
-    return Size("*".join([*head, *symbols]), _all_known(factors, prod), any(size.rated for size in factors))
+    return factors[0] if len(factors) == 1 else _multiplied(part for size in factors for part in _factors(size))
 
 
 def total(sizes: Iterable[Size]) -> Size:
     """The sum; like terms are collected, a number comes last.
 
-    >>> total([Size.number(3), Size("c_S"), Size.number(4), Size("2*c_S")]).text
+    >>> total([Number(3), Symbol("c_S"), Number(4), product([Number(2), Symbol("c_S")])]).text
     '3*c_S + 7'
     """
-    terms = list(sizes)
-    counted: Counter[str] = Counter()
-    for size in terms:
-        for term in _split(size.text, " + "):
-            symbols = [factor for factor in _factors(term) if not _is_number(factor)]
-            counted["*".join(symbols)] += prod(int(factor) for factor in _factors(term) if _is_number(factor))
-    number = counted.pop("", 0)
-    parts = [rest if n == 1 else f"{n}*{rest}" for rest, n in sorted(counted.items()) if n]
-    text = " + ".join([*parts, *([str(number)] if number or not parts else [])])
-    return Size(text, _all_known(terms, sum), any(size.rated for size in terms))
+    counted: dict[str, int] = {}
+    rest: dict[str, list[Size]] = {}
+    for term in (term for size in sizes for term in _terms(size)):
+        symbols = [factor for factor in _factors(term) if not isinstance(factor, Number)]
+        key = "*".join(map(_as_factor, symbols))
+        counted[key] = counted.get(key, 0) + _number(term)
+        rest[key] = symbols
+    terms = [_multiplied([Number(counted[key]), *rest[key]]) for key in sorted(counted) if key and counted[key]]
+    number = Number(counted.get("", 0))
+    terms += [number] if number.number or not terms else []
+    return terms[0] if len(terms) == 1 else Addition(tuple(terms))
 
 
 def least(sizes: Iterable[Size]) -> Size:
-    """The smallest of some sizes; one known among them is enough for a number."""
-    terms = sorted(dict.fromkeys(sizes), key=lambda size: (not _is_number(size.text), size.text))
-    numbers = [size for size in terms if _is_number(size.text)]
-    terms = [*([min(numbers, key=lambda size: int(size.text))] if numbers else []), *terms[len(numbers) :]]
-    if len(terms) == 1:
-        return terms[0]
-    known = [size.value for size in terms if size.value is not None]
-    text = f"min({', '.join(size.text for size in terms)})"
-    return Size(text, min(known, default=None), all(size.rated for size in terms))
+    """The smallest of some sizes; of numbers among them one is left, which comes first."""
+    terms = list(sizes)
+    numbers = [size.number for size in terms if isinstance(size, Number)]
+    others = {size.text: size for size in terms if not isinstance(size, Number)}
+    terms = [*([Number(min(numbers))] if numbers else []), *(others[text] for text in sorted(others))]
+    return terms[0] if len(terms) == 1 else Minimum(tuple(terms))
 
 
-def _is_number(text: str) -> bool:
-    return text.isdigit()
+def negative(size: Size) -> Size:
+    """What is subtracted where the size is added."""
+    return _multiplied([Number(-1), *_factors(size)])
 
 
-def _split(text: str, separator: str) -> list[str]:
-    """The parts between separators that are in no parentheses."""
-    parts, depth, start = [], 0, 0
-    for place, character in enumerate(text):
-        depth += (character == "(") - (character == ")")
-        if depth == 0 and text.startswith(separator, place):
-            parts.append(text[start:place])
-            start = place + len(separator)
-    return [*parts, text[start:]]
+def grouped(size: Size) -> Size:
+    """A sum in parentheses, so that it stays one term."""
+    return Multiplication((size,)) if isinstance(size, Addition) else size
 
 
-def _factors(text: str) -> list[str]:
-    """What a formula multiplies; a sum is one factor, in parentheses."""
-    return [f"({text})"] if len(_split(text, " + ")) > 1 else _split(text, "*")
+def _multiplied(factors: Iterable[Size]) -> Size:
+    parts = list(factors)
+    number = prod(part.number for part in parts if isinstance(part, Number))
+    symbols = sorted((part for part in parts if not isinstance(part, Number)), key=_as_factor)
+    if not number or not symbols:
+        return Number(number)
+    if number != 1:
+        return Multiplication((Number(number), *symbols))
+    return Multiplication(tuple(symbols)) if len(symbols) > 1 else grouped(symbols[0])
 
 
-def _all_known(sizes: list[Size], combine: Callable[[list[int]], int]) -> int | None:
-    values = [size.value for size in sizes if size.value is not None]
-    return combine(values) if len(values) == len(sizes) else None
+def _as_factor(size: Size) -> str:
+    return f"({size.text})" if isinstance(size, Addition) else size.text
+
+
+def _absolute(term: Size) -> str:
+    return (negative(term) if _number(term) < 0 else term).text
+
+
+def _terms(size: Size) -> tuple[Size, ...]:
+    return size.of if isinstance(size, Addition) else (size,)
+
+
+def _factors(size: Size) -> tuple[Size, ...]:
+    return size.of if isinstance(size, Multiplication) else (size,)
+
+
+def _number(size: Size) -> int:
+    """The number that a term has for a factor."""
+    return prod(factor.number for factor in _factors(size) if isinstance(factor, Number))

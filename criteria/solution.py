@@ -27,7 +27,7 @@ VALUES = (Sort.DISCRETE, Sort.DENSE, Sort.STRING)
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class DifferenceConstraint:
     """``x − y <= c`` (``< c`` when strict); ``y`` None is the constant 0."""
 
     x: Attribute | None
@@ -36,13 +36,13 @@ class Difference:
     strict: bool = False
 
 
-def fixed(x: Attribute, value: Fraction) -> tuple[Difference, Difference]:
+def fixed(x: Attribute, value: Fraction) -> tuple[DifferenceConstraint, DifferenceConstraint]:
     """The constraints that give an attribute a value."""
-    return Difference(x, None, value), Difference(None, x, -value)
+    return DifferenceConstraint(x, None, value), DifferenceConstraint(None, x, -value)
 
 
 @dataclass(frozen=True)
-class Conditions:
+class ConstraintSystem:
     """A branch's conditions as difference constraints, with what they do not say: ``<>`` and lists of values."""
 
     branch: Branch
@@ -89,26 +89,26 @@ class Conditions:
         return tuple((c.left, c.right, self.offset(c)) for c in self._comparisons if c.op is Op.NE)
 
     @cached_property
-    def differences(self) -> dict[Sort, tuple[Difference, ...]]:
+    def differences(self) -> dict[Sort, tuple[DifferenceConstraint, ...]]:
         """What the query and the catalog state, by sort."""
-        found: dict[Sort, list[Difference]] = {sort: [] for sort in Sort}
+        found: dict[Sort, list[DifferenceConstraint]] = {sort: [] for sort in Sort}
         for atom in stated(self.branch):
             found[self.sorts[atom.left]].extend(differences(atom, self.offset(atom)))
         return {sort: tuple(mine) for sort, mine in found.items()}
 
 
 @lru_cache(maxsize=64)
-def conditions_of(branch: Branch, others: tuple[str, ...] = ()) -> Conditions:
+def conditions_of(branch: Branch, others: tuple[str, ...] = ()) -> ConstraintSystem:
     """The conditions of a branch, computed once for all plans that are tried on it."""
-    return Conditions(branch, others)
+    return ConstraintSystem(branch, others)
 
 
-def differences(atom: Comparison, offset: Fraction) -> Iterator[Difference]:
+def differences(atom: Comparison, offset: Fraction) -> Iterator[DifferenceConstraint]:
     """``x op y + offset`` as difference constraints; nothing for ``<>``."""
     if atom.op in (Op.LT, Op.LE, Op.EQ):
-        yield Difference(atom.left, atom.right, offset, atom.op is Op.LT)
+        yield DifferenceConstraint(atom.left, atom.right, offset, atom.op is Op.LT)
     if atom.op in (Op.GT, Op.GE, Op.EQ):
-        yield Difference(atom.right, atom.left, -offset, atom.op is Op.GT)
+        yield DifferenceConstraint(atom.right, atom.left, -offset, atom.op is Op.GT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +121,8 @@ class _Aim:
 
 
 def solve(
-    conditions: Conditions,
-    extra: Sequence[Difference] = (),
+    conditions: ConstraintSystem,
+    extra: Sequence[DifferenceConstraint] = (),
     *,
     greatest: bool = False,
     far: Fraction | int = 0,
@@ -148,7 +148,7 @@ def solve(
 
 
 def _solve_sort(
-    conditions: Conditions, sort: Sort, extra: list[Difference], aim: _Aim, budget: list[int]
+    conditions: ConstraintSystem, sort: Sort, extra: list[DifferenceConstraint], aim: _Aim, budget: list[int]
 ) -> Assignment | None:
     budget[0] -= 1
     if budget[0] < 0:
@@ -163,12 +163,12 @@ def _solve_sort(
     return next((other for other in solved if other is not None), None) if ways else point
 
 
-def _ways_out(conditions: Conditions, point: Assignment) -> Iterator[tuple[Difference, ...]]:
+def _ways_out(conditions: ConstraintSystem, point: Assignment) -> Iterator[tuple[DifferenceConstraint, ...]]:
     """Alternatives that exclude the first ``<>`` or list of values that a point violates; none when it fits."""
     for x, y, c in conditions.unequal:
         if x in point and point[x] == ((point[y] or 0) if y is not None else 0) + c:
-            yield (Difference(x, y, c, strict=True),)
-            yield (Difference(y, x, -c, strict=True),)
+            yield (DifferenceConstraint(x, y, c, strict=True),)
+            yield (DifferenceConstraint(y, x, -c, strict=True),)
             return
     for attribute, values in conditions.options.items():
         place = point.get(attribute)
@@ -177,7 +177,9 @@ def _ways_out(conditions: Conditions, point: Assignment) -> Iterator[tuple[Diffe
             return
 
 
-def _relaxed(nodes: Sequence[Attribute], edges: Sequence[Difference], aim: _Aim, dense: bool) -> Assignment | None:
+def _relaxed(
+    nodes: Sequence[Attribute], edges: Sequence[DifferenceConstraint], aim: _Aim, dense: bool
+) -> Assignment | None:
     """The greatest (or least) point; whole numbers where there is one, since every type holds them exactly."""
     point = _point(nodes, edges, aim, Fraction(1))
     if point is None and dense:
@@ -187,7 +189,9 @@ def _relaxed(nodes: Sequence[Attribute], edges: Sequence[Difference], aim: _Aim,
     return point
 
 
-def _point(nodes: Sequence[Attribute], edges: Sequence[Difference], aim: _Aim, epsilon: Fraction) -> Assignment | None:
+def _point(
+    nodes: Sequence[Attribute], edges: Sequence[DifferenceConstraint], aim: _Aim, epsilon: Fraction
+) -> Assignment | None:
     """Relaxation from ``far``; a strict constraint is one with ``epsilon`` less. None for a negative cycle.
 
     All numbers are counted in their smallest common part, since integers are faster than fractions.
@@ -215,6 +219,6 @@ def _point(nodes: Sequence[Attribute], edges: Sequence[Difference], aim: _Aim, e
     return None
 
 
-def restricted(point: Mapping[Attribute, Fraction | None], sources: frozenset[str]) -> tuple[Difference, ...]:
+def restricted(point: Mapping[Attribute, Fraction | None], sources: frozenset[str]) -> tuple[DifferenceConstraint, ...]:
     """The constraints that give the attributes of some sources the values they have in a point."""
     return tuple(d for a, value in point.items() if a.source in sources and value is not None for d in fixed(a, value))

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
 
 from streambound.analyzer.connected import components
-from streambound.criteria.size import Size, product, total
+from streambound.criteria.size import Number, Size, product, total
 
 MOST_PARTS = 2000
 """Parts of an order beyond which its sum is not worked out."""
@@ -25,7 +24,7 @@ Members = frozenset[int]
 
 
 class TooManyError(Exception):
-    """The order has too many parts."""
+    """The order has too many parts, or its formula is too long."""
 
 
 def subsets(before: Sequence[Members], weights: Sequence[Size]) -> Size | None:
@@ -33,21 +32,16 @@ def subsets(before: Sequence[Members], weights: Sequence[Size]) -> Size | None:
 
     None for more than `MOST_PARTS` parts, or a formula that is longer than `LONGEST` or deeper than `DEEPEST`.
 
-    >>> subsets([frozenset(), frozenset({0}), frozenset({0})], [Size("a"), Size("b"), Size("c")]).text
+    >>> from streambound.criteria.size import Symbol
+    >>> subsets([frozenset(), frozenset({0}), frozenset({0})], [Symbol("a"), Symbol("b"), Symbol("c")]).text
     'a*(b + 1)*(c + 1) + 1'
     """
     members = frozenset(range(len(before)))
     after = [frozenset(other for other in members if one in before[other]) for one in range(len(before))]
     try:
-        found = _Sum(before, after, weights).over(members)
+        return _Sum(before, after, weights).over(members)
     except TooManyError:
         return None
-    return found if len(found.text) <= LONGEST and _depth(found.text) <= DEEPEST else None
-
-
-def _depth(text: str) -> int:
-    """How many parentheses are in each other."""
-    return max(accumulate((character == "(") - (character == ")") for character in text), default=0)
 
 
 @dataclass
@@ -59,13 +53,14 @@ class _Sum:
 
     def over(self, members: Members) -> Size:
         if members not in self.known:
-            self.known[members] = Size.number(0)
+            self.known[members] = Number(0)
             if len(self.known) > MOST_PARTS:
                 raise TooManyError
             parts = list(self._parts(members))
-            self.known[members] = self._of_one(members) if len(parts) == 1 else product(map(self.over, parts))
-            if len(self.known[members].text) > LONGEST:
+            found = self._of_one(members) if len(parts) == 1 else product(map(self.over, parts))
+            if len(found.text) > LONGEST or found.depth > DEEPEST:
                 raise TooManyError
+            self.known[members] = found
         return self.known[members]
 
     def _of_one(self, members: Members) -> Size:

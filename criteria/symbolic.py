@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from streambound.analyzer.symbols import symbols_in
-from streambound.criteria.size import Size
+from streambound.criteria.size import Addition, Maximum, Minimum, Multiplication, Number, Size, Symbol
 
 if TYPE_CHECKING:
     import sympy
@@ -15,14 +14,24 @@ def symbolic(size: Size) -> sympy.Expr:
     """A size as an expression over the symbols `c_S`, `rows_R`, `min_R_a`, `max_R_a`, all integers.
 
     >>> from streambound.criteria.size import product, total
-    >>> str(symbolic(total([product([Size.number(3), Size("c_S")]), Size("c_S")])))
+    >>> str(symbolic(total([product([Number(3), Symbol("c_S")]), Symbol("c_S")])))
     '4*c_S'
     """
     import sympy
 
-    symbols = {
-        name: sympy.Symbol(name, integer=True, nonnegative=name.startswith(("c_", "rows_")) or None)
-        for name in symbols_in(size.text)
+    operations: dict[type[Size], sympy.Expr] = {
+        Addition: sympy.Add,
+        Multiplication: sympy.Mul,
+        Minimum: sympy.Min,
+        Maximum: sympy.Max,
     }
-    expression = sympy.sympify(size.text, locals={**symbols, "min": sympy.Min, "max": sympy.Max})
-    return sympy.simplify(expression)
+
+    def expression(size: Size) -> sympy.Expr:
+        match size:
+            case Number(number):
+                return sympy.Integer(number)
+            case Symbol(name):
+                return sympy.Symbol(name, integer=True, nonnegative=name.startswith(("c_", "rows_")) or None)
+        return operations[type(size)](*map(expression, size.parts))
+
+    return sympy.simplify(expression(size))

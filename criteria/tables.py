@@ -91,7 +91,7 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class SynopsisTable:
     """The table of one realisable set: its streams and relations, its key, the timestamps it keeps.
 
     Of the partial matches that agree in these a set query keeps those with the best ``extrema`` only. ``deadline`` is

@@ -9,7 +9,7 @@ from streambound.analyzer.boundedness import Facts
 
 
 @dataclass(frozen=True)
-class Times:
+class TimeLimits:
     """The windows of one branch."""
 
     facts: Facts

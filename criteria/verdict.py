@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from streambound.analyzer.boundedness import Facts
@@ -14,7 +15,7 @@ from streambound.analyzer.diagnostics import Diagnostic, Related
 from streambound.analyzer.query import Branch, Query
 from streambound.analyzer.spans import Span
 from streambound.criteria.bag import bag_violations
-from streambound.criteria.bound import has_bound
+from streambound.criteria.bound import QueryBound, bound, has_bound
 from streambound.criteria.set import set_violations
 from streambound.criteria.theorem1 import theorem1
 from streambound.criteria.theorem2 import theorem2
@@ -24,7 +25,7 @@ from streambound.preprocess.pipeline import Derivation, derive
 
 if TYPE_CHECKING:
     from streambound.criteria.witness import Witness
-    from streambound.criteria.witness_search import Search
+    from streambound.criteria.witness_search import WitnessSearch
 
 Found = tuple[Branch, tuple[Violation, ...]]
 """A disjoint branch and its violations."""
@@ -48,6 +49,11 @@ class Decision:
     diagnostics: tuple[Diagnostic, ...]
     witness: Witness | None = None
 
+    @cached_property
+    def bound(self) -> QueryBound | None:
+        """M of a bounded query; None for another one, or more tables than can be counted. Computed when asked for."""
+        return bound(self.derivation.split) if self.verdict is Verdict.BOUNDED else None
+
 
 def decide(query: Query) -> Decision:
     """Preprocess a query, apply the deciding criterion and the paper's theorem, and give the verdict."""
@@ -70,13 +76,13 @@ def _violated(split: Query) -> tuple[Found, ...]:
     return tuple((branch, branch_violations(branch, split.distinct)) for branch in split.branches)
 
 
-def search_longer(decision: Decision, longer: int) -> Search:
+def search_longer(decision: Decision, longer: int) -> WitnessSearch:
     """The search for a witness once more, so many times as long."""
     split = decision.derivation.split
     return _search(split, _violated(split), longer)
 
 
-def _search(split: Query, found: tuple[Found, ...], longer: int = 1) -> Search:
+def _search(split: Query, found: tuple[Found, ...], longer: int = 1) -> WitnessSearch:
     """For a witness of the branches that violate the criterion; a check of bounded queries never imports the search."""
     from streambound.criteria.witness_search import find_witness
 

@@ -37,7 +37,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Transition:
+class Way:
     """New partial matches of ``target``: tuples of ``arriving``, all of one timestamp, with entries of each part.
 
     There is no part when all the target's tuples arrive together, and one where its table holds what is remembered.
@@ -60,19 +60,19 @@ class Ways:
     facts: Facts
     parts: Parts
 
-    def of(self, target: tuple[str, ...]) -> Iterator[Transition]:
+    def of(self, target: tuple[str, ...]) -> Iterator[Way]:
         """All ways for a target, those with the fewest arriving streams first."""
         whole = self.parts(target)
         yield from self._of_one(target) if len(whole) == 1 else self._of_several(target, whole)
 
-    def _of_several(self, target: tuple[str, ...], parts: tuple[tuple[str, ...], ...]) -> Iterator[Transition]:
+    def _of_several(self, target: tuple[str, ...], parts: tuple[tuple[str, ...], ...]) -> Iterator[Way]:
         """A match of independent parts is found by the last part that has a tuple of the arriving timestamp."""
         for place, part in enumerate(parts):
             others = [Part(other, now=number < place) for number, other in enumerate(parts) if number != place]
             for way in self.of(part):
-                yield Transition(target, way.arriving, _in_order(target, [*way.parts, *others]))
+                yield Way(target, way.arriving, _in_order(target, [*way.parts, *others]))
 
-    def _of_one(self, target: tuple[str, ...]) -> Iterator[Transition]:
+    def _of_one(self, target: tuple[str, ...]) -> Iterator[Way]:
         """What is independent of the other remembered streams is read with its new tuples, where it may have any."""
         newest = [s for s in target if all(self.facts.never_newer(other, s) for other in target if other != s)]
         remembered = self.parts(tuple(s for s in target if s not in newest)) if newest else ()
@@ -83,7 +83,7 @@ class Ways:
         for arriving in sorted(found, key=lambda streams: (len(streams), [target.index(s) for s in streams])):
             older = self.parts(tuple(s for s in choosing if s not in arriving))
             parts = [*(Part(part) for part in older), *(Part(part, now=True) for part in free)]
-            yield Transition(target, arriving, _in_order(target, parts))
+            yield Way(target, arriving, _in_order(target, parts))
 
     def _arriving(self, streams: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
         """The sets of streams that may arrive while all the others are remembered."""
@@ -161,18 +161,18 @@ def _in_order(target: tuple[str, ...], parts: list[Part]) -> tuple[Part, ...]:
     return tuple(sorted(parts, key=lambda part: target.index(part.streams[0])))
 
 
-def ways(facts: Facts, parts: Parts, targets: tuple[tuple[str, ...], ...]) -> tuple[Transition, ...] | None:
+def ways(facts: Facts, parts: Parts, targets: tuple[tuple[str, ...], ...]) -> tuple[Way, ...] | None:
     """The ways to complete some targets; None for more than `MOST_WAYS`."""
     every = Ways(facts, parts)
     found = tuple(islice((way for target in targets for way in every.of(target)), MOST_WAYS + 1))
     return None if len(found) > MOST_WAYS else found
 
 
-def ways_between(target: tuple[str, ...], grown: Mapping[tuple[str, ...], bool]) -> tuple[Transition, ...]:
+def ways_between(target: tuple[str, ...], grown: Mapping[tuple[str, ...], bool]) -> tuple[Way, ...]:
     """The ways to complete a target of independent parts, where families have ``grown`` some of them already."""
-    alone = tuple(Transition(part, part, ()) for part, done in grown.items() if not done)
+    alone = tuple(Way(part, part, ()) for part, done in grown.items() if not done)
     last = (
         [Part(part, now=number < place, new=number == place) for number, part in enumerate(grown)]
         for place in range(len(grown))
     )
-    return (*alone, *(Transition(target, (), tuple(parts)) for parts in last))
+    return (*alone, *(Way(target, (), tuple(parts)) for parts in last))

@@ -20,7 +20,7 @@ from streambound.analyzer.work import spend
 from streambound.criteria.contract import fits_contract, plain_value
 from streambound.criteria.results import Row, output
 from streambound.criteria.solution import Assignment
-from streambound.criteria.witness_plan import Plan
+from streambound.criteria.witness_plan import WitnessPlan
 from streambound.criteria.witness_times import WitnessTimes
 from streambound.criteria.witness_values import WitnessValues, decoded
 
@@ -29,7 +29,7 @@ from streambound.criteria.witness_values import WitnessValues, decoded
 class Witness:
     """Rows that are always there, rows per element, rows per probe, and each element's result."""
 
-    plan: Plan
+    plan: WitnessPlan
     always: tuple[Row, ...]
     elements: tuple[tuple[Row, ...], ...]
     probes: tuple[tuple[Row, ...], ...]
@@ -45,7 +45,7 @@ class Witness:
         return (*self.always, *(row for i in subset for row in self.elements[i]))
 
 
-def build(plan: Plan, size: int) -> Witness | None:
+def build(plan: WitnessPlan, size: int) -> Witness | None:
     """The witness of a plan; None where its conditions, the types or the catalog's contracts do not allow it.
 
     Its values are far from the constants, where there is room for that in their types. Raises TooMuchWork.
@@ -66,7 +66,7 @@ def build(plan: Plan, size: int) -> Witness | None:
     return None
 
 
-def fits_at_any_size(plan: Plan) -> bool:
+def fits_at_any_size(plan: WitnessPlan) -> bool:
     """Whether no more rows of a stream share a timestamp the more elements there are: how many may is a constant."""
     pair, three = build(plan, 2), build(plan, 3)
     return pair is not None and three is not None and _most_at_once(three) <= _most_at_once(pair)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from streambound.analyzer.query import Attribute, Branch
 from streambound.criteria.reach import Reach
-from streambound.criteria.solution import Difference
+from streambound.criteria.solution import DifferenceConstraint
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +22,11 @@ class Kept:
     upwards: bool
     rises: bool = True
     level: int = 0
-    tight: tuple[Difference, ...] = ()
+    tight: tuple[DifferenceConstraint, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class WitnessPlan:
     """How to build the witnesses of one query, of any size.
 
     ``after`` are the streams whose tuples come in the probes; ``replay`` probes with a whole new match instead, to see

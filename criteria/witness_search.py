@@ -21,9 +21,9 @@ from streambound.criteria.distinguishing import distinguishes
 from streambound.criteria.order_search import Reference
 from streambound.criteria.reach import reach
 from streambound.criteria.set import harmful_references
-from streambound.criteria.solution import Difference, conditions_of
+from streambound.criteria.solution import DifferenceConstraint, conditions_of
 from streambound.criteria.witness import Witness, build, fits_at_any_size
-from streambound.criteria.witness_plan import Kept, Plan
+from streambound.criteria.witness_plan import Kept, WitnessPlan
 
 MOST_PLANS = 1_728
 """Plans that are tried for one query before it is called *unknown*."""
@@ -39,14 +39,14 @@ MOST_STEPS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class WitnessSearch:
     """What a search for a witness has found; ``given_up`` where it has ended before all plans were tried."""
 
     witness: Witness | None
     given_up: bool = False
 
 
-def find_witness(query: Query, violated: tuple[Branch, ...], longer: int = 1) -> Search:
+def find_witness(query: Query, violated: tuple[Branch, ...], longer: int = 1) -> WitnessSearch:
     """A small witness for a split query, of a plan that works at any size.
 
     ``violated`` are the query's branches that violate its criterion, in the order in which they should be tried. A
@@ -60,13 +60,13 @@ def find_witness(query: Query, violated: tuple[Branch, ...], longer: int = 1) ->
                 size = enough(query, plan)
                 witness = build(plan, size) if size is not None else None
                 if witness is not None and distinguishes(query, witness) and _fits(query, plan):
-                    return Search(witness)
-            return Search(None, given_up=next(every, None) is not None)
+                    return WitnessSearch(witness)
+            return WitnessSearch(None, given_up=next(every, None) is not None)
     except TooMuchWork:
-        return Search(None, given_up=True)
+        return WitnessSearch(None, given_up=True)
 
 
-def enough(query: Query, plan: Plan) -> int | None:
+def enough(query: Query, plan: WitnessPlan) -> int | None:
     """The number of elements that stands for every number; None where it would be too many, or nothing can be built.
 
     Whether a match satisfies the conditions depends only on the order of the elements that its tuples come from, so
@@ -85,13 +85,13 @@ def enough(query: Query, plan: Plan) -> int | None:
     return max(most, 3) if most <= MOST_ELEMENTS else None
 
 
-def _has_proof(query: Query, plan: Plan) -> bool:
+def _has_proof(query: Query, plan: WitnessPlan) -> bool:
     tables = [source.table for source in plan.branch.streams]
     once = len(query.branches) == 1 and len(set(tables)) == len(tables)
     return once and not plan.frontier and not plan.whole
 
 
-def _fits(query: Query, plan: Plan) -> bool:
+def _fits(query: Query, plan: WitnessPlan) -> bool:
     """Whether the tuples of a timestamp do not grow with the elements; a proof could send them one after the other."""
     limited = any(source.max_per_timestamp is not None for source in plan.branch.streams)
     return (_has_proof(query, plan) and not limited) or fits_at_any_size(plan)
@@ -102,7 +102,7 @@ def _most_uses(query: Query, tables: set[str]) -> int:
     return max(sum(source.table in tables for source in branch.sources) for branch in query.branches)
 
 
-def plans(query: Query, branch: Branch) -> Iterator[Plan]:
+def plans(query: Query, branch: Branch) -> Iterator[WitnessPlan]:
     """The plans that a branch's violations suggest, the simplest first."""
     drafts = _drafts(query, branch)
     first = []
@@ -115,7 +115,7 @@ def plans(query: Query, branch: Branch) -> Iterator[Plan]:
         yield from _variants(draft)
 
 
-def _drafts(query: Query, branch: Branch) -> Iterator[Plan]:
+def _drafts(query: Query, branch: Branch) -> Iterator[WitnessPlan]:
     """The ideas for plans."""
     facts = Facts.of(branch)
     drafts = _set_drafts(facts) if query.distinct else chain(_bag_drafts(facts), _unequal(query, branch))
@@ -124,7 +124,7 @@ def _drafts(query: Query, branch: Branch) -> Iterator[Plan]:
         yield replace(draft, reach=reach(query))
 
 
-def _variants(draft: Plan) -> Iterator[Plan]:
+def _variants(draft: WitnessPlan) -> Iterator[WitnessPlan]:
     """Other solutions of the same idea: smallest values that are not negative, smallest, greatest."""
     either = (False, True) if draft.frontier else (False,)
     for early, backwards, whole in product(_earliness(draft), either, (False, True)):
@@ -132,7 +132,7 @@ def _variants(draft: Plan) -> Iterator[Plan]:
             yield replace(draft, greatest=greatest, free=free, backwards=backwards, whole=whole, early=early)
 
 
-def _earliness(draft: Plan) -> tuple[bool, ...]:
+def _earliness(draft: WitnessPlan) -> tuple[bool, ...]:
     """Whether tuples that are always there are to come before the constants of time, where there are any."""
     others = set(Facts.of(draft.branch).infinite) - draft.after - {kept.attribute.source for kept in draft.kept}
     return (False, True) if draft.reach.moments and others else (False,)
@@ -141,21 +141,21 @@ def _earliness(draft: Plan) -> tuple[bool, ...]:
 # --- bags -------------------------------------------------------------------------------------------------------
 
 
-def _bag_drafts(facts: Facts) -> Iterator[Plan]:
+def _bag_drafts(facts: Facts) -> Iterator[WitnessPlan]:
     for stream in facts.infinite:
         if facts.later[stream]:
             yield from _projected(facts, stream)
             yield from _joined(facts, stream, equalities_only=False)
 
 
-def _projected(facts: Facts, stream: str) -> Iterator[Plan]:
+def _projected(facts: Facts, stream: str) -> Iterator[WitnessPlan]:
     """Bag criterion (i): the values of a projected attribute show in results that a later stream completes."""
     for attribute in _unbounded_outputs(facts, stream):
         for later, upwards in product(facts.later[stream], _half_lines(facts, attribute)):
-            yield Plan(facts.branch, (Kept(attribute, upwards),), _after(facts, (later,)))
+            yield WitnessPlan(facts.branch, (Kept(attribute, upwards),), _after(facts, (later,)))
 
 
-def _joined(facts: Facts, stream: str, equalities_only: bool) -> Iterator[Plan]:
+def _joined(facts: Facts, stream: str, equalities_only: bool) -> Iterator[WitnessPlan]:
     """Bag criterion (ii), set criterion (2): a join whose outcome depends on unboundedly many values."""
     for own, join in facts.joins_of(stream, facts.later[stream]):
         if facts.harmless(own, join) or (equalities_only and not join.equality):
@@ -163,10 +163,10 @@ def _joined(facts: Facts, stream: str, equalities_only: bool) -> Iterator[Plan]:
         other = join.other if own == join.attribute else join.attribute
         for upwards in _half_lines(facts, own):
             kept = Kept(own, upwards, tight=(_tight(facts, join),))
-            yield Plan(facts.branch, (kept,), _after(facts, (other.source,)))
+            yield WitnessPlan(facts.branch, (kept,), _after(facts, (other.source,)))
 
 
-def _unequal(query: Query, branch: Branch) -> Iterator[Plan]:
+def _unequal(query: Query, branch: Branch) -> Iterator[WitnessPlan]:
     """Probe ``k`` equals element ``k``, so that every element counts but ``k``.
 
     For a ``<>`` that was split, and for ``<`` between two tuples of one stream, which counts a probe on both sides.
@@ -195,11 +195,11 @@ def _leaves_out(query: Query, branch: Branch, atom: Comparison) -> bool:
     return any(other.where == opposite for other in query.branches if other.statement == branch.statement)
 
 
-def _excluded(facts: Facts, equal: Comparison) -> Iterator[Plan]:
+def _excluded(facts: Facts, equal: Comparison) -> Iterator[WitnessPlan]:
     for own, other in permutations(equal.attributes):
         if own.source in facts.infinite and other.source in facts.later[own.source]:
             for upwards in _half_lines(facts, own):
-                yield Plan(facts.branch, (Kept(own, upwards),), _after(facts, (other.source,)))
+                yield WitnessPlan(facts.branch, (Kept(own, upwards),), _after(facts, (other.source,)))
 
 
 def _unbounded_outputs(facts: Facts, stream: str) -> Iterator[Attribute]:
@@ -226,29 +226,29 @@ def _half_lines(facts: Facts, attribute: Attribute) -> tuple[bool, ...]:
     )
 
 
-def _tight(facts: Facts, join: Join) -> Difference:
+def _tight(facts: Facts, join: Join) -> DifferenceConstraint:
     """``attribute − other`` at its greatest (strict: nearly so, where it is never reached)."""
     pair = facts.closure.pair(join.attribute, join.other)
     limit = pair[0].limit(pair[1], pair[2]) if pair else None
     value, strict = limit or (Fraction(0), False)
-    return Difference(join.other, join.attribute, -value, strict)
+    return DifferenceConstraint(join.other, join.attribute, -value, strict)
 
 
 # --- sets -------------------------------------------------------------------------------------------------------
 
 
-def _set_drafts(facts: Facts) -> Iterator[Plan]:
+def _set_drafts(facts: Facts) -> Iterator[WitnessPlan]:
     for stream in facts.infinite:
         for attribute in _unbounded_outputs(facts, stream):
             for upwards in _half_lines(facts, attribute):
-                yield Plan(facts.branch, (Kept(attribute, upwards),), frozenset(), replay=True)
+                yield WitnessPlan(facts.branch, (Kept(attribute, upwards),), frozenset(), replay=True)
     for stream in facts.infinite:
         if facts.later[stream]:
             yield from _joined(facts, stream, equalities_only=True)
     yield from _frontiers(facts)
 
 
-def _frontiers(facts: Facts) -> Iterator[Plan]:
+def _frontiers(facts: Facts) -> Iterator[WitnessPlan]:
     """Set criterion (3): two extrema whose best combinations are unboundedly many (theory §3's construction).
 
     The more useful the one attribute's value in an element, the less useful the other's, so that each element is the
@@ -261,7 +261,9 @@ def _frontiers(facts: Facts) -> Iterator[Plan]:
         after = _after(facts, (limited.source,))
         for join, upwards in product(joins, _half_lines(facts, own)):
             if own.source not in after:
-                yield Plan(facts.branch, (Kept(own, upwards, tight=(_tight(facts, join),)),), after, frontier=True)
+                yield WitnessPlan(
+                    facts.branch, (Kept(own, upwards, tight=(_tight(facts, join),)),), after, frontier=True
+                )
     for first, second in combinations(references, 2):
         joins = [Join(r.lesser, r.greater, False) for r in (first, second)]
         after = _after(facts, (first.limited.source, second.limited.source))
@@ -270,14 +272,14 @@ def _frontiers(facts: Facts) -> Iterator[Plan]:
         tights = [_tight(facts, join) for join in joins]
         if first.own == second.own:
             for upwards in _half_lines(facts, first.own):
-                yield Plan(facts.branch, (Kept(first.own, upwards, tight=tuple(tights)),), after, frontier=True)
+                yield WitnessPlan(facts.branch, (Kept(first.own, upwards, tight=tuple(tights)),), after, frontier=True)
             continue
         same = first.maximum != second.maximum
         sides = product(_half_lines(facts, first.own), _half_lines(facts, second.own), (True, False))
         for (up_first, up_second, rises), levels in product(sides, ((0, 1), (1, 0), (0, 0))):
             if levels == (0, 0) and up_first is up_second and not same:
                 continue  # values that meet: whether one is less is no matter of the elements' order alone
-            yield Plan(
+            yield WitnessPlan(
                 facts.branch,
                 (
                     Kept(first.own, up_first, rises, levels[0], (tights[0],)),

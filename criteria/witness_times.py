@@ -11,8 +11,8 @@ from streambound.analyzer.calendar_text import MICROSECONDS, parse_timestamp
 from streambound.analyzer.closure import Sort
 from streambound.analyzer.types import Family
 from streambound.criteria.reach import stated_differences
-from streambound.criteria.solution import Difference, conditions_of, solve
-from streambound.criteria.witness_plan import Plan
+from streambound.criteria.solution import DifferenceConstraint, conditions_of, solve
+from streambound.criteria.witness_plan import WitnessPlan
 
 _FIRST_MOMENT = parse_timestamp("2024-01-01 00:00:00")
 
@@ -25,7 +25,7 @@ class WitnessTimes:
     more of a timestamp than the order.
     """
 
-    def __init__(self, plan: Plan, size: int, elements: frozenset[str]) -> None:
+    def __init__(self, plan: WitnessPlan, size: int, elements: frozenset[str]) -> None:
         self.plan, self.size = plan, size
         self.facts = Facts.of(plan.branch)
         self.conditions = conditions_of(plan.branch, plan.reach.texts)
@@ -56,22 +56,22 @@ class WitnessTimes:
         own = [times[alias] for alias in self.facts.infinite]
         return self._range + self._shift * max(1, -(-(max(own) - min(own)) // self._shift))
 
-    def _phases(self) -> Iterator[Difference]:
+    def _phases(self) -> Iterator[DifferenceConstraint]:
         """Probes after prefixes; what is not moved with the elements is after all of them if it must, else before."""
         time, lag = self.facts.time, self.facts.lag
         before = [source.alias for source in self.plan.branch.streams if source.alias not in self.plan.after]
         for old, new in product(before, sorted(self.plan.after)):
-            yield Difference(time(old), time(new), Fraction(-self._range - self._shift))
+            yield DifferenceConstraint(time(old), time(new), Fraction(-self._range - self._shift))
         for still in (alias for alias in before if alias in self.facts.infinite and alias not in self.moved):
             lags = {moved: lag(moved, still) for moved in self.moved}
             late = any(found is not None for found in lags.values())
             for moved, found in lags.items():
                 if found is not None or (late and lag(still, moved) is None):
-                    yield Difference(time(moved), time(still), Fraction((found or 0) - self._range))
+                    yield DifferenceConstraint(time(moved), time(still), Fraction((found or 0) - self._range))
                 else:
-                    yield Difference(time(still), time(moved), Fraction(-2 * self._shift))
+                    yield DifferenceConstraint(time(still), time(moved), Fraction(-2 * self._shift))
 
-    def _beyond(self, first: int | None) -> Iterator[Difference]:
+    def _beyond(self, first: int | None) -> Iterator[DifferenceConstraint]:
         """Elements and probes are later than constants, by more than any window; clocks show a usual time."""
         moving = {*self.moved, *self.plan.after}
         for alias in self.facts.infinite:
@@ -83,14 +83,14 @@ class WitnessTimes:
                 past = last + self._path + self.plan.reach.window
                 starts.append((past // self._tick + 1) * self._tick)
             if starts:
-                yield Difference(None, self.facts.time(alias), Fraction(-max(starts)))
+                yield DifferenceConstraint(None, self.facts.time(alias), Fraction(-max(starts)))
 
-    def _apart(self, sign: int) -> Iterator[Difference]:
+    def _apart(self, sign: int) -> Iterator[DifferenceConstraint]:
         """Tuples of a stream that is used twice come one after the other (``sign`` 1 or -1), as its rate may demand."""
         for one, two in combinations(self.plan.branch.streams, 2):
             if sign and one.table == two.table:
                 first, then = (self.facts.time(s.alias) for s in ((one, two) if sign > 0 else (two, one)))
-                yield Difference(first, then, Fraction(-self._tick))
+                yield DifferenceConstraint(first, then, Fraction(-self._tick))
 
     def _moved(self, elements: frozenset[str]) -> tuple[str, ...]:
         """The streams whose tuples move in time with their element, with those that a window ties to them."""

@@ -10,8 +10,16 @@ from streambound.analyzer.closure import Closure, Sort
 from streambound.analyzer.query import Attribute
 from streambound.analyzer.values import Value
 from streambound.criteria.reach import stated_differences
-from streambound.criteria.solution import VALUES, Assignment, Difference, conditions_of, fixed, restricted, solve
-from streambound.criteria.witness_plan import Kept, Plan
+from streambound.criteria.solution import (
+    VALUES,
+    Assignment,
+    DifferenceConstraint,
+    conditions_of,
+    fixed,
+    restricted,
+    solve,
+)
+from streambound.criteria.witness_plan import Kept, WitnessPlan
 
 MOST_TEXTS = 1_000_000
 """Strings that are made between two of the query."""
@@ -25,7 +33,7 @@ class WitnessValues:
     from different ones differ by more than any offset of the query, as they do from those that follow from constants.
     """
 
-    def __init__(self, plan: Plan, size: int, near: bool) -> None:
+    def __init__(self, plan: WitnessPlan, size: int, near: bool) -> None:
         self.plan, self.size = plan, size
         self.facts = Facts.of(plan.branch)
         self.conditions = conditions_of(plan.branch, plan.reach.texts)
@@ -69,7 +77,9 @@ class WitnessValues:
             points.append(point)
         return points
 
-    def _solve(self, extra: Sequence[Difference], greatest: bool = False, far: Fraction | int = 0) -> Assignment | None:
+    def _solve(
+        self, extra: Sequence[DifferenceConstraint], greatest: bool = False, far: Fraction | int = 0
+    ) -> Assignment | None:
         epsilon = self._missed / (1 << (len(self.conditions.sorts) + 2).bit_length())
         return solve(self.conditions, extra, greatest=greatest, far=far, epsilon=epsilon)
 
@@ -99,7 +109,7 @@ class WitnessValues:
 
     # --- attributes that are kept -------------------------------------------------------------------------------
 
-    def _placed(self, kept: Kept, element: int) -> tuple[Difference, ...]:
+    def _placed(self, kept: Kept, element: int) -> tuple[DifferenceConstraint, ...]:
         return fixed(kept.attribute, self.value(kept, element))
 
     def value(self, kept: Kept, element: int) -> Fraction:
@@ -120,8 +130,8 @@ class WitnessValues:
         """What is missing to a limit that is never reached: less than the distance of two elements, a power of 1/2."""
         return Fraction(1, 1 << int(32 * (self.size + 2) / self.plan.reach.unit).bit_length())
 
-    def _reached(self, tight: Difference) -> Difference:
-        return Difference(tight.x, tight.y, tight.c + self._missed) if tight.strict else tight
+    def _reached(self, tight: DifferenceConstraint) -> DifferenceConstraint:
+        return DifferenceConstraint(tight.x, tight.y, tight.c + self._missed) if tight.strict else tight
 
     def _cell(self, kept: Kept) -> Fraction | None:
         """The lower end of an interval without constants for a dense attribute (or text) that has two ends.

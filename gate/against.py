@@ -18,7 +18,7 @@ from streambound.gate.judging import judged
 from streambound.gate.past import Past, past
 from streambound.gate.policy import Policy
 from streambound.gate.repository import Repository
-from streambound.gate.transitions import Change, Transition, compared, transitions
+from streambound.gate.transitions import ChangeKind, StatementChange, compared, transitions
 from streambound.reports.fingerprint import words
 from streambound.reports.outcome import Outcome
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Judge = Callable[[tuple[Path, ...], Sources], tuple[Outcome, ...]]
 _CODES = ("SB421", "SB422")
-_RESTORED = (Change.SAME, Change.BETTER, Change.SHRANK)
+_RESTORED = (ChangeKind.SAME, ChangeKind.BETTER, ChangeKind.SHRANK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Against:
     """The statements with a finding on each that got worse or whose bound grew; all transitions; broken catalogs."""
 
     outcomes: tuple[Outcome, ...]
-    transitions: tuple[Transition, ...]
+    transitions: tuple[StatementChange, ...]
     broken: tuple[CatalogError, ...] = ()
 
     def exit_status(self, policy: Policy) -> int:
@@ -45,9 +45,9 @@ class Against:
         return status or int(any(_failed(transition, item, policy) for transition, item in changed))
 
 
-def _failed(transition: Transition, item: Outcome, policy: Policy) -> bool:
-    over = transition.change is Change.GREW and any(one.code == "SB210" for one in item.diagnostics)
-    if transition.change is Change.NEW or over or not policy.value("transitions-only", item.source.file):
+def _failed(transition: StatementChange, item: Outcome, policy: Policy) -> bool:
+    over = transition.change is ChangeKind.GREW and any(one.code == "SB210" for one in item.diagnostics)
+    if transition.change is ChangeKind.NEW or over or not policy.value("transitions-only", item.source.file):
         return fails(item, policy.least)
     least = ORDER.index(policy.least(item.source.file))
     return any(ORDER.index(one.severity) >= least for one in item.diagnostics if one.code in _CODES)
@@ -93,10 +93,10 @@ class _Blaming:
     policy: Policy
     numbers: Mapping[tuple[str, Span], int]
 
-    def diagnostics(self, transition: Transition) -> Iterator[Diagnostic]:
+    def diagnostics(self, transition: StatementChange) -> Iterator[Diagnostic]:
         """The finding on a statement that got worse, or whose bound grew."""
         old, new = transition.old, transition.new
-        if old is None or new is None or transition.change not in (Change.WORSE, Change.GREW):
+        if old is None or new is None or transition.change not in (ChangeKind.WORSE, ChangeKind.GREW):
             return
         message, code = self._message(transition.change, old, new)
         edits = () if transition.touched else self._edits(old, new)
@@ -116,8 +116,8 @@ class _Blaming:
         yield Diagnostic(code, f"{message}, because {first.message}", first.file, _line(catalog, first.line), help,
                          related=related)  # fmt: skip
 
-    def _message(self, change: Change, old: Outcome, new: Outcome) -> tuple[str, str]:
-        if change is Change.WORSE:
+    def _message(self, change: ChangeKind, old: Outcome, new: Outcome) -> tuple[str, str]:
+        if change is ChangeKind.WORSE:
             was = f"{old.verdict.value} (suppressed)" if old.suppressed else old.verdict.value
             return f"{new.name} was {was} at {self.ref} and is {new.verdict.value}", "SB421"
         sizes = [item.bound.formula if item.bound and item.bound.formula else "a constant" for item in (old, new)]

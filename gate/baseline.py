@@ -22,7 +22,7 @@ _KEYS = ("file", "query", "code", "fingerprint")
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Entry:
+class BaselineEntry:
     """A finding of a baseline; ``file`` is relative to the baseline, ``line`` is that of the entry, 0 for a new one."""
 
     file: str
@@ -38,19 +38,19 @@ class Baseline:
 
     file: Path
     criteria: str
-    entries: tuple[Entry, ...]
+    entries: tuple[BaselineEntry, ...]
     text: str = ""
 
     def relative(self, file: str) -> str:
         """How the baseline calls a file that the working directory calls so."""
         return file if file.startswith("<") else Path(os.path.relpath(file, self.file.parent)).as_posix()
 
-    def exists(self, entry: Entry) -> bool:
+    def exists(self, entry: BaselineEntry) -> bool:
         """Whether the entry's file is still there."""
         return (self.file.parent / entry.file).is_file()
 
 
-def baseline_text(criteria: str, entries: Iterable[Entry]) -> str:
+def baseline_text(criteria: str, entries: Iterable[BaselineEntry]) -> str:
     """The text of a baseline file, the same for the same findings."""
     lines = [json.dumps({key: getattr(e, key) for key in _KEYS}, ensure_ascii=False) for e in sorted(entries)]
     head = json.dumps({"schema_version": SCHEMA_VERSION, "scheme": VERSION, "criteria": criteria})
@@ -93,13 +93,13 @@ def _baseline(document: Any, file: Path, text: str) -> Baseline:
     return Baseline(file, document["criteria"], entries, text)
 
 
-def _entry(item: Any, file: Path, lines: dict[str, int], number: int) -> Entry:
+def _entry(item: Any, file: Path, lines: dict[str, int], number: int) -> BaselineEntry:
     if not isinstance(item, dict) or set(item) != set(_KEYS) or not all(isinstance(v, str) for v in item.values()):
         message = f"finding {number} must have the texts {', '.join(_KEYS)}, and nothing else"
         key = str(item.get("fingerprint", "")) if isinstance(item, dict) else ""
         raise CatalogError(message, file=str(file), line=lines.get(key, 1))
     line = lines.get(item["fingerprint"], 1)
-    return Entry(item["file"], item["query"], item["code"], item["fingerprint"], line)
+    return BaselineEntry(item["file"], item["query"], item["code"], item["fingerprint"], line)
 
 
 def _lines(text: str) -> dict[str, int]:

@@ -7,29 +7,29 @@ from collections.abc import Sequence
 
 from streambound.gate.baseline import Baseline
 from streambound.gate.ratchet import Ratchet
-from streambound.gate.transitions import Change, Transition
-from streambound.reports.beside import Beside, Changed, Stale, State
+from streambound.gate.transitions import ChangeKind, StatementChange
+from streambound.reports.beside import Beside, Changed, QueryState, Stale
 
 
 def beside(
-    ref: str | None, transitions: Sequence[Transition], baseline: Baseline | None, ratchet: Ratchet | None
+    ref: str | None, transitions: Sequence[StatementChange], baseline: Baseline | None, ratchet: Ratchet | None
 ) -> Beside:
     """The comparisons of a run with a commit and with a baseline, as far as there were any."""
     counts = Counter(transition.change for transition in transitions)
     stale = ratchet.stale if ratchet is not None else ()
     return Beside(
         ref,
-        tuple(_changed(transition) for transition in transitions if transition.change is not Change.SAME),
-        {change.value: counts[change] for change in Change} if ref is not None else {},
+        tuple(_changed(transition) for transition in transitions if transition.change is not ChangeKind.SAME),
+        {change.value: counts[change] for change in ChangeKind} if ref is not None else {},
         str(baseline.file) if baseline is not None else None,
         len(ratchet.held) if ratchet is not None else 0,
         tuple(Stale(entry.file, entry.query, entry.code, entry.line) for entry in stale),
     )
 
 
-def _changed(transition: Transition) -> Changed:
+def _changed(transition: StatementChange) -> Changed:
     old, new = transition.old, transition.new
     item = new or old
     assert item is not None, "a transition has a state"
-    states = (State.of(state) if state is not None else None for state in (old, new))
+    states = (QueryState.of(state) if state is not None else None for state in (old, new))
     return Changed(transition.change.value, item.name, transition.touched, *states)

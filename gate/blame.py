@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from streambound.analyzer.catalog import Catalog, Column, Domain, Table
+from streambound.analyzer.catalog import Catalog, DeclaredTable
+from streambound.analyzer.columns import Column, Domain
 from streambound.analyzer.values import decode
 
 MOST_TRIED = 60
@@ -57,7 +58,9 @@ def _undone(catalog: Catalog, edits: Sequence[CatalogEdit]) -> Catalog:
     return catalog
 
 
-def _table_edits(old: Table, new: Table | None, before: Catalog, after: Catalog) -> Iterator[CatalogEdit]:
+def _table_edits(
+    old: DeclaredTable, new: DeclaredTable | None, before: Catalog, after: Catalog
+) -> Iterator[CatalogEdit]:
     was = f"({before.file}:{old.line} then)"
     if new is None:
         message = f"{old.name} is not declared any more {was}"
@@ -77,7 +80,9 @@ def _table_edits(old: Table, new: Table | None, before: Catalog, after: Catalog)
             yield CatalogEdit(after.file, column.line, message, _undo_added(old.name, column.name))
 
 
-def _column_edits(old: Table, new: Table, column: Column, after: Catalog, before: Catalog) -> Iterator[CatalogEdit]:
+def _column_edits(
+    old: DeclaredTable, new: DeclaredTable, column: Column, after: Catalog, before: Catalog
+) -> Iterator[CatalogEdit]:
     label, now = f"{old.name}.{column.name}", new.column(column.name)
     undo = _undo_column(old.name, column)
     if now is None:
@@ -98,7 +103,7 @@ def _undo_field(table: str, name: str, value: object) -> Callable[[Catalog], Cat
 
 
 def _undo_column(table: str, column: Column) -> Callable[[Catalog], Catalog]:
-    def undone(found: Table) -> Table:
+    def undone(found: DeclaredTable) -> DeclaredTable:
         names = [other.name.lower() for other in found.columns]
         if column.name.lower() not in names:
             return replace(found, columns=(*found.columns, column))
@@ -109,13 +114,13 @@ def _undo_column(table: str, column: Column) -> Callable[[Catalog], Catalog]:
 
 
 def _undo_added(table: str, name: str) -> Callable[[Catalog], Catalog]:
-    def undone(found: Table) -> Table:
+    def undone(found: DeclaredTable) -> DeclaredTable:
         return replace(found, columns=tuple(other for other in found.columns if other.name.lower() != name.lower()))
 
     return lambda catalog: _changed(catalog, table, undone)
 
 
-def _changed(catalog: Catalog, table: str, change: Callable[[Table], Table]) -> Catalog:
+def _changed(catalog: Catalog, table: str, change: Callable[[DeclaredTable], DeclaredTable]) -> Catalog:
     tables = (change(found) if found.name.lower() == table.lower() else found for found in catalog.tables)
     return replace(catalog, tables=tuple(tables))
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from streambound.analyzer.diagnostics import Diagnostic
-from streambound.analyzer.lexical import Kind, Stretch, stretches
+from streambound.analyzer.lexical import LexicalKind, Stretch, stretches
 from streambound.analyzer.rules import RULES, RULES_BY_CODE
 from streambound.analyzer.spans import SourceText, Span
 from streambound.analyzer.toml_reader import suggest
@@ -19,7 +19,7 @@ from streambound.analyzer.toml_reader import suggest
 ALLOW, ALLOW_FILE = "allow", "allow-file"
 FORM = 'write -- streambound: allow SB201 until=2027-01-31 reason="…"; until= may be left out'
 
-_COMMENTS = (Kind.LINE_COMMENT, Kind.BLOCK_COMMENT)
+_COMMENTS = (LexicalKind.LINE_COMMENT, LexicalKind.BLOCK_COMMENT)
 _OPENING = re.compile(r"(?:--|/\*)\s*streambound\s*:\s*", re.I)
 _MEANT = re.compile(
     r"streambound\s*:\s*(?:allow|ignore|disable|suppress|noqa)\b|(?:--|/\*)\s*streambound\s+allow\b", re.I
@@ -85,12 +85,12 @@ def _directive(source: SourceText, comment: Stretch) -> Directive | None:
             message = "this looks like a suppression, and is none: its comment must start with streambound:"
             raise _MalformedError(message, *meant.span())
         return None
-    end = comment.end - 2 * (comment.kind is Kind.BLOCK_COMMENT and comment.closed)
+    end = comment.end - 2 * (comment.kind is LexicalKind.BLOCK_COMMENT and comment.closed)
     end = opening.end() + len(text[opening.end() : end].rstrip())
-    return _Reader(source, comment, opening.end(), end).directive()
+    return _DirectiveReader(source, comment, opening.end(), end).directive()
 
 
-class _Reader:
+class _DirectiveReader:
     """Reads what follows ``streambound:``, from left to right."""
 
     def __init__(self, source: SourceText, comment: Stretch, at: int, end: int) -> None:

@@ -23,7 +23,7 @@ from streambound.analyzer.spans import Span
 from streambound.analyzer.toml_lines import toml_lines
 from streambound.analyzer.version import __version__
 from streambound.analyzer.workspace import relative
-from streambound.gate.live import Found, Live, State
+from streambound.gate.live import Found, Live, WorkspaceState
 from streambound.gate.lsp_positions import place
 from streambound.gate.lsp_values import NAME, code_actions, diagnostics, hover, message
 from streambound.gate.stale_text import stale_remedy, stale_text
@@ -71,7 +71,7 @@ class Server(LanguageServer):
         else:
             self._show(self._diagnostics(state, found))
 
-    def _judged(self, state: State) -> Found:
+    def _judged(self, state: WorkspaceState) -> Found:
         """What is found with the open documents judged, and the others too if they are few."""
         missing = self.live.missing(state)
         urgent = missing if len(missing) <= AT_ONCE else [source for source in missing if source.file in state.held]
@@ -128,7 +128,7 @@ class Server(LanguageServer):
 
     # --- what is shown ---------------------------------------------------------------------------------------------
 
-    def _diagnostics(self, state: State, found: Found) -> dict[str, list[types.Diagnostic]]:
+    def _diagnostics(self, state: WorkspaceState, found: Found) -> dict[str, list[types.Diagnostic]]:
         """The findings by URI: of the open queries, of the baseline, and of the catalog."""
         shown = {}
         for uri in self.versions:
@@ -234,7 +234,7 @@ def _on_line(
     return types.Diagnostic(range=area, message=message(said, help), severity=severity, source=NAME)
 
 
-def _of_catalog(state: State, found: Found) -> Iterator[types.Diagnostic]:
+def _of_catalog(state: WorkspaceState, found: Found) -> Iterator[types.Diagnostic]:
     """What a check of all registered queries says of the catalog."""
     catalog = state.workspace.default
     if catalog is not None and state.wrong is not None:

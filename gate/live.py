@@ -15,7 +15,7 @@ from streambound.analyzer.catalog import find_catalog
 from streambound.analyzer.errors import CatalogError, StreamboundError
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.workspace import Workspace
-from streambound.gate.baseline import Baseline, Entry, read_baseline
+from streambound.gate.baseline import Baseline, BaselineEntry, read_baseline
 from streambound.gate.cache import Cache, cache_directory
 from streambound.gate.check_files import Settings, judged_sources, source_of
 from streambound.gate.policy import Policy
@@ -30,7 +30,7 @@ Source = SourceText | Outcome
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class WorkspaceState:
     """The texts of a workspace at one moment, by file, and what holds for them.
 
     ``held`` names the files whose texts an editor holds; ``wrong`` is why the registered queries are not known, if that
@@ -57,7 +57,7 @@ class Found:
 
     outcomes: Mapping[str, tuple[Outcome, ...]]
     baseline: Baseline | None = None
-    stale: tuple[Entry, ...] = ()
+    stale: tuple[BaselineEntry, ...] = ()
     unneeded: tuple[tuple[str, int], ...] = ()
 
 
@@ -70,7 +70,7 @@ class Live:
         self._files: dict[Path, tuple[object, Source]] = {}
         self._judged: dict[str, tuple[object, tuple[Outcome, ...]]] = {}
 
-    def state(self, texts: Mapping[str, str]) -> State:
+    def state(self, texts: Mapping[str, str]) -> WorkspaceState:
         """The workspace now, with these texts in place of the files that they are named after; raises CatalogError."""
         workspace = self._current()
         policy = Policy(workspace.default, {"repairs": False})
@@ -88,20 +88,22 @@ class Live:
                 alone[name] = SourceText(name, text)
             except CatalogError as error:
                 failed[name] = error
-        return State(workspace, policy, registered, alone, frozenset(open_ones | alone.keys()), wrong, failed)
+        return WorkspaceState(workspace, policy, registered, alone, frozenset(open_ones | alone.keys()), wrong, failed)
 
-    def missing(self, state: State) -> list[SourceText]:
+    def missing(self, state: WorkspaceState) -> list[SourceText]:
         """The texts that were not judged as they are."""
         return [
             one for one in state.sources.values() if isinstance(one, SourceText) and self._items(one, state) is None
         ]
 
-    def judge(self, state: State, sources: Sequence[SourceText]) -> None:
+    def judge(self, state: WorkspaceState, sources: Sequence[SourceText]) -> None:
         """Judge some of the texts, and remember what was found."""
         for source, items in zip(sources, _judge(sources, state, state.policy, 0), strict=True):
             self._judged[source.file] = (_identity(source, state), items)
 
-    def found(self, state: State, whole: bool, instead: Mapping[str, tuple[Outcome, ...]] | None = None) -> Found:
+    def found(
+        self, state: WorkspaceState, whole: bool, instead: Mapping[str, tuple[Outcome, ...]] | None = None
+    ) -> Found:
         """What is reported of the texts; ``instead`` has what was found of some of them with their repairs.
 
         The registered queries are one run if the ``whole`` of it was judged; else each text that an editor holds is
@@ -116,7 +118,7 @@ class Live:
             runs.insert(0, [item for file in state.registered for item in judged[file]])
         return _reported(runs, state, whole and bool(state.registered))
 
-    def repaired(self, state: State, file: str) -> tuple[Outcome, ...]:
+    def repaired(self, state: WorkspaceState, file: str) -> tuple[Outcome, ...]:
         """What is found of a text, with the repairs of its statements."""
         source = state.sources[file]
         if not isinstance(source, SourceText):
@@ -137,7 +139,7 @@ class Live:
             known = self._files[file] = (stamp, source_of(file, workspace))
         return known[1]
 
-    def _items(self, source: Source, state: State) -> tuple[Outcome, ...] | None:
+    def _items(self, source: Source, state: WorkspaceState) -> tuple[Outcome, ...] | None:
         """What was found of a text as it is; None where it was not judged yet."""
         if not isinstance(source, SourceText):
             return (source,)
@@ -145,7 +147,7 @@ class Live:
         return known[1] if known is not None and known[0] == _identity(source, state) else None
 
 
-def _reported(runs: Sequence[Sequence[Outcome]], state: State, whole: bool) -> Found:
+def _reported(runs: Sequence[Sequence[Outcome]], state: WorkspaceState, whole: bool) -> Found:
     """What is reported of each run; the first may be that of all registered queries.
 
     A run of one file says nothing of the entries of others.
@@ -153,7 +155,7 @@ def _reported(runs: Sequence[Sequence[Outcome]], state: State, whole: bool) -> F
     policy, catalog = state.policy, state.workspace.default
     known = None if policy.baseline is None else read_baseline(policy.baseline, policy.value("criteria"))
     found: list[Outcome] = []
-    stale: list[Entry] = []
+    stale: list[BaselineEntry] = []
     needless: tuple[tuple[str, int], ...] = ()
     for number, run in enumerate(runs):
         items = reported(repeated_names(run), policy, today())
@@ -174,14 +176,14 @@ def _reported(runs: Sequence[Sequence[Outcome]], state: State, whole: bool) -> F
 
 
 def _judge(
-    sources: Sequence[SourceText], state: State, policy: Policy, repairs: int | None
+    sources: Sequence[SourceText], state: WorkspaceState, policy: Policy, repairs: int | None
 ) -> list[tuple[Outcome, ...]]:
     criteria, allow_empty = policy.value("criteria"), policy.value("allow-empty")
     settings = Settings(criteria, repairs, allow_empty=allow_empty, policy=policy)
     return judged_sources(sources, state.workspace, settings, cache=Cache(cache_directory()))
 
 
-def _identity(source: SourceText, state: State) -> object:
+def _identity(source: SourceText, state: WorkspaceState) -> object:
     """All that the judgement of a text depends on; equal texts are most often the same one, which is quick to see."""
     catalog, policy, file = state.workspace.catalog(Path(source.file)), state.policy, source.file
     return source.text, catalog.file, catalog.text, policy.value("criteria", file), policy.value("allow-empty", file)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from streambound.analyzer.diagnostics import ORDER, Diagnostic, Suppression
 from streambound.analyzer.errors import CatalogError
 from streambound.criteria.vocabulary import Verdict
-from streambound.gate.baseline import Baseline, Entry
+from streambound.gate.baseline import Baseline, BaselineEntry
 from streambound.gate.criteria_codes import criteria_of
 from streambound.gate.policy import NO_POLICY, Policy
 from streambound.reports.fingerprint import fingerprints
@@ -23,8 +23,8 @@ class Ratchet:
     """
 
     outcomes: tuple[Outcome, ...]
-    held: tuple[Entry, ...]
-    stale: tuple[Entry, ...]
+    held: tuple[BaselineEntry, ...]
+    stale: tuple[BaselineEntry, ...]
 
 
 def ratchet(outcomes: Sequence[Outcome], baseline: Baseline, policy: Policy = NO_POLICY) -> Ratchet:
@@ -52,12 +52,12 @@ def ratchet(outcomes: Sequence[Outcome], baseline: Baseline, policy: Policy = NO
     return Ratchet(tuple(marked), tuple(_held(baseline, stale, renamed, outcomes)), stale)
 
 
-def entries(outcomes: Sequence[Outcome], baseline: Baseline, policy: Policy = NO_POLICY) -> Iterator[Entry]:
+def entries(outcomes: Sequence[Outcome], baseline: Baseline, policy: Policy = NO_POLICY) -> Iterator[BaselineEntry]:
     """What a new baseline holds: each finding that would fail, may be accepted, and is not yet."""
     for item, mine in zip(outcomes, fingerprints(outcomes, baseline.relative), strict=True):
         for found, key in zip(item.diagnostics, mine, strict=True):
             if found.suppression is None and _fails(found, policy) and _acceptable(found, policy):
-                yield Entry(baseline.relative(item.source.file), item.name, found.code, key)
+                yield BaselineEntry(baseline.relative(item.source.file), item.name, found.code, key)
 
 
 def refused(outcomes: Iterable[Outcome], policy: Policy = NO_POLICY) -> tuple[Diagnostic, ...]:
@@ -83,7 +83,7 @@ def _denied(found: Diagnostic, policy: Policy) -> bool:
     return setting is not None and setting[0].value is None
 
 
-def _marked(found: Diagnostic, entry: Entry, baseline: Baseline) -> Diagnostic:
+def _marked(found: Diagnostic, entry: BaselineEntry, baseline: Baseline) -> Diagnostic:
     """A known finding; a comment's suppression says more, and an entry for what cannot be accepted says nothing."""
     if found.suppression is not None or not found.rule.acceptable:
         return found
@@ -104,7 +104,9 @@ def _require_same_criteria(
             raise CatalogError(message, file=str(baseline.file), line=entry.line, remedy=remedy)
 
 
-def _judged(outcomes: Sequence[Outcome], baseline: Baseline, renamed: dict[str, str]) -> Callable[[Entry], bool]:
+def _judged(
+    outcomes: Sequence[Outcome], baseline: Baseline, renamed: dict[str, str]
+) -> Callable[[BaselineEntry], bool]:
     checked: dict[str, bool] = {}
     for item in outcomes:
         here = baseline.relative(item.source.file)
@@ -140,8 +142,8 @@ def _named(renamed: Mapping[str, str], baseline: Baseline) -> Callable[[str], st
 
 
 def _held(
-    baseline: Baseline, stale: tuple[Entry, ...], renamed: dict[str, str], outcomes: Sequence[Outcome]
-) -> Iterator[Entry]:
+    baseline: Baseline, stale: tuple[BaselineEntry, ...], renamed: dict[str, str], outcomes: Sequence[Outcome]
+) -> Iterator[BaselineEntry]:
     """The entries that are not stale, those of renamed files under their new names and fingerprints."""
     moved: dict[str, tuple[str, str]] = {}
     if renamed:

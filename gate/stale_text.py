@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from streambound.gate.baseline import Entry
+from streambound.gate.baseline import BaselineEntry
 
 
-def stale_text(entry: Entry) -> str:
+def stale_text(entry: BaselineEntry) -> str:
     """What is wrong with a stale entry."""
     return f"stale: there is no {entry.code} of {entry.query} in {entry.file} any more"
 

@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from streambound.analyzer.symbols import symbols_in
 from streambound.criteria.vocabulary import Verdict
-from streambound.recheck.formula import evaluate
+from streambound.recheck.certificates.formula import evaluate
 from streambound.reports.fingerprint import words
 from streambound.reports.outcome import BoundText, Outcome
 
@@ -20,7 +20,7 @@ WORSE_LAST = (Verdict.BOUNDED, Verdict.UNKNOWN, Verdict.UNBOUNDED, Verdict.UNSUP
 _SAMPLES = (1, 2, 3, 10, 1000)
 
 
-class Change(StrEnum):
+class ChangeKind(StrEnum):
     """What became of a statement; ``grew`` and ``shrank`` are about the bound M."""
 
     WORSE = "worse"
@@ -33,16 +33,18 @@ class Change(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Transition:
+class StatementChange:
     """A statement in two states; None where it is not there. ``touched`` is whether its text changed."""
 
-    change: Change
+    change: ChangeKind
     old: Outcome | None
     new: Outcome | None
     touched: bool = False
 
 
-def transitions(old: Sequence[Outcome], new: Sequence[Outcome], older: Mapping[str, str]) -> tuple[Transition, ...]:
+def transitions(
+    old: Sequence[Outcome], new: Sequence[Outcome], older: Mapping[str, str]
+) -> tuple[StatementChange, ...]:
     """Every statement of both states once: those of the new one in their order, then what was removed.
 
     ``older`` maps files as they are called now to their old names.
@@ -50,23 +52,23 @@ def transitions(old: Sequence[Outcome], new: Sequence[Outcome], older: Mapping[s
     pairs = _pairs(old, new, older)
     found = [_transition(old[pairs[i]] if i in pairs else None, item) for i, item in enumerate(new)]
     left = set(range(len(old))) - set(pairs.values())
-    return (*found, *(Transition(Change.REMOVED, old[i], None, True) for i in sorted(left)))
+    return (*found, *(StatementChange(ChangeKind.REMOVED, old[i], None, True) for i in sorted(left)))
 
 
-def _transition(old: Outcome | None, new: Outcome) -> Transition:
+def _transition(old: Outcome | None, new: Outcome) -> StatementChange:
     if old is None:
-        return Transition(Change.NEW, None, new, True)
+        return StatementChange(ChangeKind.NEW, None, new, True)
     touched = _words(old) != _words(new)
-    return Transition(compared(old, new), old, new, touched)
+    return StatementChange(compared(old, new), old, new, touched)
 
 
-def compared(old: Outcome, new: Outcome) -> Change:
+def compared(old: Outcome, new: Outcome) -> ChangeKind:
     """What became of a statement's verdict, or else of its bound."""
     before, after = rank(old), rank(new)
     if before != after:
-        return Change.WORSE if after > before else Change.BETTER
+        return ChangeKind.WORSE if after > before else ChangeKind.BETTER
     if old.verdict is not Verdict.BOUNDED or new.verdict is not Verdict.BOUNDED:
-        return Change.SAME
+        return ChangeKind.SAME
     return _bounds(old.bound or BoundText(), new.bound or BoundText())
 
 
@@ -75,19 +77,19 @@ def rank(item: Outcome) -> int:
     return 0 if item.suppressed else WORSE_LAST.index(item.verdict)
 
 
-def _bounds(old: BoundText, new: BoundText) -> Change:
+def _bounds(old: BoundText, new: BoundText) -> ChangeKind:
     """Numbers are compared; formulas at some values: one that is greater for any of them grew."""
     if old.entries is not None and new.entries is not None:
         before, after = [old.entries], [new.entries]
     elif old.formula == new.formula:
-        return Change.SAME
+        return ChangeKind.SAME
     elif new.formula is None or old.formula is None:
-        return Change.GREW if new.formula is None else Change.SHRANK
+        return ChangeKind.GREW if new.formula is None else ChangeKind.SHRANK
     else:
         before, after = _sampled(old.formula, new.formula)
     if any(b < a for b, a in zip(before, after, strict=True)):
-        return Change.GREW
-    return Change.SHRANK if before != after else Change.SAME
+        return ChangeKind.GREW
+    return ChangeKind.SHRANK if before != after else ChangeKind.SAME
 
 
 def _sampled(old: str, new: str) -> tuple[list[int], list[int]]:

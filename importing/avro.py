@@ -25,7 +25,7 @@ _LOGICAL = {
 _WIDER = ({"int", "long"}, "bigint"), ({"float", "double"}, "double")
 
 
-class _LeftOutError(Exception):
+class _LeftOutFieldError(Exception):
     """Why a field has no column."""
 
 
@@ -40,7 +40,7 @@ def avro_schema(text: str, name: str, file: str) -> tuple[ImportedTable, ...]:
         raise InputError(
             "not an Avro schema of a record", file=file, line=1, remedy='it starts with {"type": "record", …}'
         )
-    names = _Names(file)
+    names = _RecordReader(file)
     for record in records:
         names.learn(record, "")
     several = len(records) > 1
@@ -48,7 +48,7 @@ def avro_schema(text: str, name: str, file: str) -> tuple[ImportedTable, ...]:
 
 
 @dataclass
-class _Names:
+class _RecordReader:
     """Reads records; named types may be referred to by their name."""
 
     file: str
@@ -91,7 +91,7 @@ class _Names:
         name, schema = str(one["name"]), self.resolved(one.get("type"))
         try:
             kind = self.type_name(schema, frozenset())
-        except _LeftOutError as reason:
+        except _LeftOutFieldError as reason:
             return f"column {name} is left out: {reason}"
         inner = self.without_null(schema)
         symbols = inner.get("symbols", []) if isinstance(inner, dict) and inner.get("type") == "enum" else []
@@ -118,12 +118,12 @@ class _Names:
         if isinstance(schema, str):
             schema = {"type": schema}
         if not isinstance(schema, dict):
-            raise _LeftOutError(f"{json.dumps(schema)} is no type")
+            raise _LeftOutFieldError(f"{json.dumps(schema)} is no type")
         kind = schema.get("type")
         if isinstance(kind, dict | list):
             return self.type_name(kind, inside)
         if id(schema) in inside:
-            raise _LeftOutError(f"its type {schema.get('name')} contains itself")
+            raise _LeftOutFieldError(f"its type {schema.get('name')} contains itself")
         inside |= {id(schema)}
         match kind:
             case "record":
@@ -143,7 +143,7 @@ class _Names:
         if (known := _LOGICAL.get((str(kind), str(logical)))) is not None:
             return known
         if kind not in _PLAIN:
-            raise _LeftOutError(f"there is no type {json.dumps(kind)}")
+            raise _LeftOutFieldError(f"there is no type {json.dumps(kind)}")
         return _PLAIN[kind]
 
     def union(self, schema: list[Any]) -> str:
@@ -152,4 +152,4 @@ class _Names:
         for these, kind in _WIDER:
             if kinds == these and all(isinstance(item, str) for item in schema):
                 return kind
-        raise _LeftOutError("it is a union of several types")
+        raise _LeftOutFieldError("it is a union of several types")

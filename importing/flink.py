@@ -25,7 +25,7 @@ _KAFKA_METADATA = ("offset", "partition", "timestamp", "topic")
 _BEGINNINGS = {"earliest-offset": "earliest", "latest-offset": "latest"}
 
 
-class _LeftOutError(Exception):
+class _LeftOutPartError(Exception):
     """Why a column or a clause has no counterpart."""
 
 
@@ -55,7 +55,7 @@ def flink_ddl(text: str, name: str, file: str) -> tuple[ImportedTable, ...]:
     for tokens in _statements(source):
         words = [token.word for token in tokens[:4]]
         if words[:1] == ["CREATE"] and "TABLE" in words[1:3]:
-            found.append(_Reader(source, tokens).table())
+            found.append(_CreateTableReader(source, tokens).table())
         else:
             passed.append(f"{' '.join(words[:2])} at {file}:{source.position(tokens[0].at)[0]} is passed over")
     if not found:
@@ -91,7 +91,7 @@ def _metadata(words: list[str]) -> int | None:
 
 
 @dataclass
-class _Reader:
+class _CreateTableReader:
     """Reads one CREATE TABLE from left to right."""
 
     source: SourceText
@@ -162,7 +162,7 @@ class _Reader:
             rest = rest[:-1]
         try:
             kind = _Type(rest).read()
-        except _LeftOutError as reason:
+        except _LeftOutPartError as reason:
             self.notes.append(f"column {name} is left out: {reason}")
             return
         found = column(name, kind)
@@ -304,7 +304,7 @@ class _Type:
         """Its name in Spark SQL; raises _LeftOutError where there is none."""
         found = self.one()
         if self.at < len(self.tokens):
-            raise _LeftOutError(f"{' '.join(token.text for token in self.tokens)} is not understood")
+            raise _LeftOutPartError(f"{' '.join(token.text for token in self.tokens)} is not understood")
         return found
 
     def one(self) -> str:
@@ -321,7 +321,7 @@ class _Type:
             return self.nullable(self.timestamp(word))
         if word in ("ARRAY", "MAP", "ROW"):
             return self.nullable(self.nested(word))
-        raise _LeftOutError(f"Flink's {word} has no type in Spark SQL")
+        raise _LeftOutPartError(f"Flink's {word} has no type in Spark SQL")
 
     def timestamp(self, word: str) -> str:
         self.sizes()
@@ -331,14 +331,14 @@ class _Type:
             self.at += 2
         elif self.maybe("WITH"):
             if not self.maybe("LOCAL"):
-                raise _LeftOutError("a timestamp with a time zone of its own has no type in Spark SQL")
+                raise _LeftOutPartError("a timestamp with a time zone of its own has no type in Spark SQL")
             self.at += 2
             return "timestamp"
         return "timestamp_ntz"
 
     def nested(self, word: str) -> str:
         if not self.maybe("<"):
-            raise _LeftOutError(f"{word} is written in a way that is not understood")
+            raise _LeftOutPartError(f"{word} is written in a way that is not understood")
         parts = []
         while not self.maybe(">"):
             name = f"`{self.token().name.replace('`', '``')}`:" if word == "ROW" else ""
@@ -366,7 +366,7 @@ class _Type:
 
     def token(self) -> _Token:
         if self.at >= len(self.tokens):
-            raise _LeftOutError("its type is cut off")
+            raise _LeftOutPartError("its type is cut off")
         self.at += 1
         return self.tokens[self.at - 1]
 

@@ -9,11 +9,11 @@ from streambound.punctuation.match import Punctuation
 from streambound.punctuation.pattern import (
     FIRST,
     LAST,
-    Constant,
+    ConstantPattern,
     Cut,
     Listed,
     Pattern,
-    Range,
+    RangePattern,
     Wildcard,
     above,
     below,
@@ -26,9 +26,9 @@ def spans(pattern: Pattern) -> tuple[tuple[Cut, Cut], ...]:
     match pattern:
         case Wildcard():
             return ((FIRST, LAST),)
-        case Range():
+        case RangePattern():
             return ((pattern.start, pattern.end),)
-        case Constant(value) if value is not None:
+        case ConstantPattern(value) if value is not None:
             return ((below(value), above(value)),)
         case Listed(values):
             return tuple((below(value), above(value)) for value in values if value is not None)

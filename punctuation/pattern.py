@@ -33,14 +33,14 @@ class Wildcard:
 
 
 @dataclass(frozen=True, slots=True)
-class Constant:
+class ConstantPattern:
     """One value."""
 
     value: Any
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class RangePattern:
     """The values between two ends, which belong to it unless open: ``[low, high]``; None is no end."""
 
     low: Any = None
@@ -75,23 +75,25 @@ class Empty:
     """No value at all."""
 
 
-Pattern = Wildcard | Constant | Range | Listed | Empty
+Pattern = Wildcard | ConstantPattern | RangePattern | Listed | Empty
 
 
 def match_pattern(value: Any, pattern: Pattern) -> bool:
     """Whether a value is one of the pattern's.
 
-    >>> match_pattern(7, Range(5, 15)), match_pattern(15, Range(5, 15, open_high=True)), match_pattern(None, Range())
-    (True, False, False)
+    >>> match_pattern(7, RangePattern(5, 15)), match_pattern(15, RangePattern(5, 15, open_high=True))
+    (True, False)
+    >>> match_pattern(None, RangePattern())
+    False
     """
     match pattern:
         case Wildcard():
             return True
-        case Constant(constant):
+        case ConstantPattern(constant):
             return bool(value == constant)
         case Listed(values):
             return value in values
-        case Range():
+        case RangePattern():
             return value is not None and pattern.start <= below(value) and above(value) <= pattern.end
     return False
 
@@ -99,7 +101,7 @@ def match_pattern(value: Any, pattern: Pattern) -> bool:
 def is_empty_pattern(pattern: Pattern) -> bool:
     """Whether no value matches."""
     match pattern:
-        case Range():
+        case RangePattern():
             return pattern.start >= pattern.end
         case Listed(values):
             return not values
@@ -109,18 +111,20 @@ def is_empty_pattern(pattern: Pattern) -> bool:
 def combine_pattern(one: Pattern, other: Pattern) -> Pattern:
     """The pattern of the values that match both, in its simplest form.
 
-    >>> combine_pattern(Range(5, 15), Range(10, 20)), combine_pattern(Range(5, 15), Range(20, 25))
-    (Range(low=10, high=15, open_low=False, open_high=False), Empty())
+    >>> combine_pattern(RangePattern(5, 15), RangePattern(10, 20))
+    RangePattern(low=10, high=15, open_low=False, open_high=False)
+    >>> combine_pattern(RangePattern(5, 15), RangePattern(20, 25))
+    Empty()
     """
     if isinstance(one, Wildcard):
         return other
     if isinstance(other, Wildcard):
         return one
-    if isinstance(one, Range) and isinstance(other, Range):
+    if isinstance(one, RangePattern) and isinstance(other, RangePattern):
         return between(max(one.start, other.start), min(one.end, other.end))
-    if isinstance(one, Range | Empty):
+    if isinstance(one, RangePattern | Empty):
         one, other = other, one
-    values = one.values if isinstance(one, Listed) else (one.value,) if isinstance(one, Constant) else ()
+    values = one.values if isinstance(one, Listed) else (one.value,) if isinstance(one, ConstantPattern) else ()
     return one_of(tuple(value for value in values if match_pattern(value, other)))
 
 
@@ -129,13 +133,13 @@ def between(start: Cut, end: Cut) -> Pattern:
     if start >= end:
         return Empty()
     if start[:2] == end[:2]:
-        return Constant(start[1])
+        return ConstantPattern(start[1])
     low, open_low = (None, False) if start == FIRST else (start[1], start[2] == 1)
     high, open_high = (None, False) if end == LAST else (end[1], end[2] == 0)
-    return Range(low, high, open_low, open_high)
+    return RangePattern(low, high, open_low, open_high)
 
 
 def one_of(values: tuple[Any, ...]) -> Pattern:
     """The pattern of some values."""
     distinct = tuple(dict.fromkeys(values))
-    return Listed(distinct) if distinct[1:] else Constant(distinct[0]) if distinct else Empty()
+    return Listed(distinct) if distinct[1:] else ConstantPattern(distinct[0]) if distinct else Empty()

@@ -10,7 +10,7 @@ from streambound.reports.outcome import BoundText, Outcome
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class QueryState:
     """A query in one of two states."""
 
     file: str
@@ -20,7 +20,7 @@ class State:
     bound: BoundText | None
 
     @classmethod
-    def of(cls, item: Outcome) -> State:
+    def of(cls, item: Outcome) -> QueryState:
         """The state of an outcome."""
         return cls(item.source.file, item.span.line, item.verdict, item.suppressed, item.bound)
 
@@ -43,8 +43,8 @@ class Changed:
     change: str
     name: str
     touched: bool
-    old: State | None
-    new: State | None
+    old: QueryState | None
+    new: QueryState | None
 
     def __str__(self) -> str:
         """``worse: late in queries/a.sql: bounded -> unbounded``."""

@@ -8,7 +8,7 @@ from typing import Any
 from streambound.analyzer.diagnostics import Diagnostic, Fix, Related, Suppression
 from streambound.analyzer.edits import Edit
 from streambound.criteria.violation import CriterionResult, Violation
-from streambound.reports.beside import NOTHING, Beside, State
+from streambound.reports.beside import NOTHING, Beside, QueryState
 from streambound.reports.outcome import BoundText, Outcome
 from streambound.reports.totals import counts
 
@@ -53,7 +53,7 @@ def _against(beside: Beside) -> dict[str, Any]:
     }
 
 
-def _state(state: State | None) -> dict[str, Any] | None:
+def _state(state: QueryState | None) -> dict[str, Any] | None:
     if state is None:
         return None
     return {

@@ -56,7 +56,7 @@ class Route:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class PanelLayout:
     """A panel's boxes by node name, its routes, and its extent from (0, 0)."""
 
     boxes: dict[str, Box]
@@ -67,10 +67,10 @@ class Layout:
 
 def layered_layout(
     panel: Panel, node_extent: Callable[[Node], Extent], label_extent: Callable[[str], Extent]
-) -> Layout:
+) -> PanelLayout:
     """Lay out an acyclic panel; the functions say how large a node and a label are."""
     if not panel.nodes:
-        return Layout({}, (), 0.0, 0.0)
+        return PanelLayout({}, (), 0.0, 0.0)
     chains = _chains(panel)
     extents: dict[_Item, Extent] = {(node.name, -1): node_extent(node) for node in panel.nodes}
     for edge, chain in zip(panel.edges, chains, strict=True):
@@ -85,7 +85,7 @@ def layered_layout(
         Route(edge, tuple(boxes[item] for item in chain), boxes[chain[-2]])
         for edge, chain in zip(panel.edges, chains, strict=True)
     )
-    return Layout({node.name: boxes[node.name, -1] for node in panel.nodes}, routes, width, height)
+    return PanelLayout({node.name: boxes[node.name, -1] for node in panel.nodes}, routes, width, height)
 
 
 # --- layers ------------------------------------------------------------------------------------------------------

@@ -9,9 +9,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from streambound.analyzer.lexical import Kind, stretches
+from streambound.analyzer.lexical import LexicalKind, stretches
 
-_COMMENTS = (Kind.LINE_COMMENT, Kind.BLOCK_COMMENT)
+_COMMENTS = (LexicalKind.LINE_COMMENT, LexicalKind.BLOCK_COMMENT)
 _WORD = re.compile(r"\w+|[^\w\s]")
 _PLAIN_NAME = re.compile(r"`([^\W\d]\w*)`")
 
@@ -75,7 +75,7 @@ def written_words(text: str) -> list[str]:
         found += _WORD.findall(text[at : stretch.start].lower())
         quoted = text[stretch.start : stretch.end]
         if stretch.kind not in _COMMENTS:
-            found.append(quoted if stretch.kind is Kind.STRING else quoted.lower())
+            found.append(quoted if stretch.kind is LexicalKind.STRING else quoted.lower())
         at = stretch.end
     return found + _WORD.findall(text[at:].lower())
 

@@ -15,10 +15,9 @@ from streambound.analyzer.values import decode
 from streambound.criteria.check import Checked
 from streambound.criteria.dependency_graph import DependencyGraph
 from streambound.criteria.paper import preprocessed
-from streambound.criteria.size import Size
 from streambound.criteria.synopsis import MOST_TABLES
 from streambound.criteria.verdict import Decision
-from streambound.criteria.ways import MOST_WAYS, Part, Transition
+from streambound.criteria.ways import MOST_WAYS, Part, Way
 from streambound.criteria.wording import listed
 from streambound.preprocess.derive_lto import derive_lto
 from streambound.reports.table_words import TableWords, parts
@@ -84,14 +83,14 @@ def show_facts(checked: Checked, decision: Decision) -> str:
 
 def show_bound(checked: Checked, decision: Decision) -> str:
     """M per table and in total, simplified by sympy; and how many bytes the tables are in a job's state."""
-    from streambound.criteria.certificate import certificate
+    from streambound.criteria.certificate import state_bytes
     from streambound.criteria.symbolic import symbolic
 
     if checked.bound is None:
         return "no bound" if checked.verdict.value != "bounded" else f"bounded, in more than {MOST_TABLES} tables"
     lines = [f"{table.table}: {symbolic(table.size)}" for table in checked.bound.tables]
-    stored = certificate(checked.bound, decision.query.distinct).bytes
-    most = "any number, of a type of any length" if stored is None else symbolic(Size(stored.formula, stored.value))
+    stored = state_bytes(checked.bound)
+    most = "any number, of a type of any length" if stored is None else symbolic(stored)
     return "\n".join([*lines, f"M = {symbolic(checked.bound.entries)}", f"bytes of the state <= {most}"])
 
 
@@ -173,7 +172,7 @@ def _table_lines(words: TableWords) -> Iterator[str]:
     if words.tables is None:
         yield f"more than {MOST_TABLES} tables"
         return
-    arrivals: dict[tuple[str, ...], list[Transition]] = {}
+    arrivals: dict[tuple[str, ...], list[Way]] = {}
     if words.synopsis.transitions is None and words.synopsis.sets is not None:
         yield f"more than {MOST_WAYS} ways in which matches grow"
     for transition in words.synopsis.transitions or ():
@@ -185,7 +184,7 @@ def _table_lines(words: TableWords) -> Iterator[str]:
     yield from _arrival_lines(arrivals.get(words.synopsis.streams, []))
 
 
-def _arrival_lines(transitions: list[Transition]) -> Iterator[str]:
+def _arrival_lines(transitions: list[Way]) -> Iterator[str]:
     for transition in transitions[:MOST_ARRIVALS]:
         old = listed([_part(part) for part in transition.parts]) if transition.parts else "nothing"
         together = " together" if len(transition.arriving) > 1 else ""

@@ -12,7 +12,7 @@ from streambound.criteria.check import Checked
 from streambound.criteria.dependency_graph import DependencyGraph, vertex_names
 from streambound.criteria.synopsis import MOST_TABLES, Synopsis
 from streambound.criteria.verdict import Decision
-from streambound.criteria.ways import Transition
+from streambound.criteria.ways import Way
 from streambound.criteria.wording import listed
 from streambound.reports.diagram import Diagram, Edge, Node, Panel
 from streambound.reports.phrases import join_text
@@ -122,7 +122,7 @@ def _steps(synopsis: Synopsis) -> Iterable[Edge]:
                 yield Edge(_name(old), _name(transition.target), listed(transition.arriving))
 
 
-def _remembered(transition: Transition) -> tuple[tuple[str, ...], ...]:
+def _remembered(transition: Way) -> tuple[tuple[str, ...], ...]:
     """The sets of streams whose tables a transition reads; the empty one where it reads none."""
     return tuple(part.streams for part in transition.parts) or ((),)
 

@@ -12,7 +12,7 @@ from itertools import pairwise
 from xml.etree import ElementTree as ET
 
 from streambound.reports.diagram import Diagram, Node, Panel, columns, in_words, printable
-from streambound.reports.layered_layout import Box, Extent, Layout, Route, layered_layout
+from streambound.reports.layered_layout import Box, Extent, PanelLayout, Route, layered_layout
 
 FONT, COLUMN, LINE = 13, 8.0, 18.0
 PAD, MARGIN = 12.0, 24.0
@@ -107,7 +107,7 @@ def _label_extent(label: str) -> Extent:
     return columns(printable(label)) * COLUMN, LINE
 
 
-def _draw_node(group: ET.Element, node: Node, layout: Layout) -> None:
+def _draw_node(group: ET.Element, node: Node, layout: PanelLayout) -> None:
     """A node's box is as high as its row; its text keeps to the middle."""
     box = layout.boxes[node.name]
     width, height = _node_extent(node)

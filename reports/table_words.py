@@ -14,7 +14,7 @@ from streambound.criteria.order_search import Reference
 from streambound.criteria.set import harmful_references
 from streambound.criteria.size import Size
 from streambound.criteria.synopsis import Synopsis
-from streambound.criteria.tables import Stored, Table
+from streambound.criteria.tables import Stored, SynopsisTable
 from streambound.criteria.verdict import Decision, branch_violations
 from streambound.criteria.violation import Violation
 from streambound.criteria.vocabulary import Verdict
@@ -53,11 +53,11 @@ class TableWords:
         return self.synopsis.facts
 
     @property
-    def tables(self) -> tuple[Table, ...] | None:
+    def tables(self) -> tuple[SynopsisTable, ...] | None:
         """The tables; None where they are too many. Those for many sets of streams are only there with their sizes."""
         return None if self.synopsis.sets is None and not self.sizes else self.synopsis.tables
 
-    def lines(self, table: Table) -> tuple[str, ...]:
+    def lines(self, table: SynopsisTable) -> tuple[str, ...]:
         """What a table keeps, a line per part of its key, and its size."""
         keys = [self._key_line(table, stored) for stored in table.key]
         ages = [age_text(self.facts, age) for age in table.ages]
@@ -66,7 +66,7 @@ class TableWords:
         until = [] if table.deadline is None else [f"until {self._moment(table.deadline)}"]
         return (*(keys + ages + extrema or [single]), *until, self.size(table))
 
-    def _key_line(self, table: Table, stored: Stored) -> str:
+    def _key_line(self, table: SynopsisTable, stored: Stored) -> str:
         reference = next((r for r in self._extrema(table) if r.own == stored.attribute), None)
         if reference is not None:
             return f"the {'greatest' if reference.maximum else 'least'} {stored.attribute}"
@@ -74,7 +74,7 @@ class TableWords:
             return f"every {stored.attribute}"
         return stored_text(self.facts, stored, table.sources) + table.until(stored.attribute)
 
-    def size(self, table: Table) -> str:
+    def size(self, table: SynopsisTable) -> str:
         """How many entries a table can have."""
         if self.culprits(table):
             return self._without_bound
@@ -87,7 +87,7 @@ class TableWords:
     def _without_bound(self) -> str:
         return "unbounded" if self.proved else "may be unbounded"
 
-    def culprits(self, table: Table) -> tuple[Attribute, ...]:
+    def culprits(self, table: SynopsisTable) -> tuple[Attribute, ...]:
         """The attributes in a table's key of which a violated clause would have unboundedly many values kept."""
         blamed = {_attribute(violation) for violation in self.violations}
         keys = [s.attribute for s in table.key if not s.low and not s.high and not s.cuts and s.attribute in blamed]
@@ -99,7 +99,7 @@ class TableWords:
         single = set() if several else {reference.own for reference in extrema}
         return tuple(key for key in keys if key not in single)
 
-    def _extrema(self, table: Table) -> tuple[Reference, ...]:
+    def _extrema(self, table: SynopsisTable) -> tuple[Reference, ...]:
         """The joins for which a set query keeps one extreme value in this table."""
         if not self.distinct:
             return ()

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from streambound.recheck.spark_batch import Comparison, Statement, batch_session, compare, differs
+from streambound.recheck.oracle.spark_batch import BatchComparison, BatchStatement, batch_session, compare, differs
 from streambound.synopsis_exec.here import quiet, run_here
 from streambound.synopsis_exec.job_file import CompiledJob
 from streambound.synopsis_exec.kernel_output import kernel_output
@@ -38,7 +38,7 @@ class Trial:
     rows: dict[str, int]
     batches: int
     quarantined: dict[str, int]
-    comparison: Comparison
+    comparison: BatchComparison
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Bench:
 
     spark: SparkSession
     compiled: CompiledJob
-    statement: Statement
+    statement: BatchStatement
     folder: Path
     on_step: Callable[[str], None] = lambda step: None
     """Hears what is done next, in words."""
@@ -60,7 +60,7 @@ class Bench:
     @staticmethod
     @contextmanager
     def open(
-        compiled: CompiledJob, statement: Statement, on_step: Callable[[str], None] = lambda step: None
+        compiled: CompiledJob, statement: BatchStatement, on_step: Callable[[str], None] = lambda step: None
     ) -> Iterator[Bench]:
         """Start Spark where it does not run yet; the directory goes at the end."""
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)

@@ -12,7 +12,7 @@ from streambound.analyzer.query import Attribute, Comparison, NullTest, Op, Outp
 from streambound.analyzer.types import Family as TypeFamily
 from streambound.criteria.cuts import representatives
 from streambound.criteria.extremum import Extremum
-from streambound.criteria.tables import Stored, Table
+from streambound.criteria.tables import Stored, SynopsisTable
 from streambound.criteria.ways import Part
 from streambound.synopsis_exec.plan_ir import BranchPlan, Plan, PlanSource, PlanTransition
 from streambound.synopsis_exec.variables import Variables
@@ -135,17 +135,14 @@ class BranchLowering:
         self.variables = Variables()
 
     def lowered(self) -> plan.Branch:
-        """The branch."""
-        from streambound.synopsis_exec.family_plan import FamilyLowering
-
+        """The branch without its families, which grow from what it is made of (`family_plan`)."""
         scans = tuple(self.scan(source) for source in self.streams)
         relations = tuple(self._relations(group) for group in self.branch.groups)
         tables = tuple(self._table(table) for table in self.branch.tables)
         transitions = tuple(self._transition(transition) for transition in self.branch.transitions)
-        families = tuple(FamilyLowering(self, table).lowered() for table in self.branch.families)
-        return plan.Branch(scans, relations, tables, transitions, families, self._texts())
+        return plan.Branch(scans, relations, tables, transitions)
 
-    def _texts(self) -> tuple[str, ...]:
+    def texts(self) -> tuple[str, ...]:
         """The variables that hold texts."""
         kinds = {a: self.branch.branch.column(a).type.family for a in self.variables.attributes}
         return tuple(sorted(self.variables.of(a) for a, kind in kinds.items() if kind is TypeFamily.STRING))
@@ -231,7 +228,7 @@ class BranchLowering:
         values = {a: plan.Term(self.variables.of(a)) for a in self.group_columns(group)}
         return Participant(plan.Join(relations=self.branch.groups.index(group)), values)
 
-    def remembered(self, table: Table) -> dict[Attribute, plan.Term]:
+    def remembered(self, table: SynopsisTable) -> dict[Attribute, plan.Term]:
         """The values that an entry of a table gives: of its columns, of what equals them, of its extrema."""
         values: dict[Attribute, plan.Term] = {}
         for stored in table.key:
@@ -252,7 +249,7 @@ class BranchLowering:
 
     # --- tables ------------------------------------------------------------------------------------------------------
 
-    def _table(self, table: Table) -> plan.Table:
+    def _table(self, table: SynopsisTable) -> plan.Table:
         columns = ["streams"] if table.members else []
         columns += [self.variables.of(stored.attribute) for stored in table.key]
         ages = tuple((self.places[age.stream], age.expires, age.saturates) for age in table.ages)
@@ -342,14 +339,14 @@ class BranchLowering:
                 checks = tuple(dict.fromkeys(self._by_extremum(table, check) for check in checks))
         return checks
 
-    def _by_extremum(self, table: Table, check: Comparison) -> Comparison:
+    def _by_extremum(self, table: SynopsisTable, check: Comparison) -> Comparison:
         """A join of a table, which may hold an extremum only, with what arrives."""
         own, other = (check.left, check.right) if check.left.source in table.streams else (check.right, check.left)
         if own is None or other is None or own.source not in table.streams:
             return check
         return self.by_extremum(table, check, own, other)
 
-    def by_extremum(self, table: Table, check: Comparison, own: Attribute, other: Attribute) -> Comparison:
+    def by_extremum(self, table: SynopsisTable, check: Comparison, own: Attribute, other: Attribute) -> Comparison:
         """``x < b`` where the table has the greatest ``b``  ->  ``x < greatest_b``."""
         if own in table.exact:
             return check
@@ -362,13 +359,13 @@ class BranchLowering:
     def _is_part(self, extremum: Extremum, own: Attribute) -> bool:
         return any(attribute in self.facts.alike(own) for attribute, _ in extremum.of)
 
-    def _best(self, extremum: Extremum, before: Table | None, values: Values) -> plan.Term:
+    def _best(self, extremum: Extremum, before: SynopsisTable | None, values: Values) -> plan.Term:
         """The value of an extremum for a partial match: by the values at hand, and by what was remembered of others."""
         found = [self._best_part(extremum, part, before, values) for part in extremum.of]
         return best_of(tuple(dict.fromkeys(found)), extremum.greatest)
 
     def _best_part(
-        self, extremum: Extremum, part: tuple[Attribute, Fraction], before: Table | None, values: Values
+        self, extremum: Extremum, part: tuple[Attribute, Fraction], before: SynopsisTable | None, values: Values
     ) -> plan.Term:
         attribute, offset = part
         known = (a for a in self.facts.alike(attribute) if before is None or self._at_hand(a, before))
@@ -383,7 +380,7 @@ class BranchLowering:
         raise AssertionError(f"nothing is remembered of {attribute}")
 
     @staticmethod
-    def _at_hand(attribute: Attribute, before: Table) -> bool:
+    def _at_hand(attribute: Attribute, before: SynopsisTable) -> bool:
         """Whether the value of an attribute is known as it is: its tuple arrives, or the table holds it."""
         return attribute.source not in (*before.streams, *before.relations) or attribute in before.exact
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from streambound.analyzer import catalog
+from streambound.analyzer import columns
+from streambound.analyzer.catalog import OnViolation
 from streambound.analyzer.query import Atom, NullTest
 from streambound.analyzer.values import Value
 from streambound.synopsis_exec.branch_plan import OPERATORS, constant
@@ -17,7 +18,7 @@ def declared_table(item: Input, options: Sequence[tuple[Atom, ...]] = ((),)) -> 
     """``options`` say which rows are useful (`synopsis_exec.useful`)."""
     columns = tuple(spec.Column(column.name, column.type.name, _domain(column.domain)) for column in item.declared)
     needs = tuple(column.name for column in item.columns if column.name != item.timestamp)
-    found, stops = item.source, item.on_violation is catalog.OnViolation.STOP
+    found, stops = item.source, item.on_violation is OnViolation.STOP
     source = spec.Source(found.format, found.path, found.options, found.payload, found.metadata) if found else None
     if item.timestamp is None:
         return spec.Relation(item.name, columns, needs, source, item.rows, stops)
@@ -36,7 +37,7 @@ def _arrival(item: Input) -> spec.Arrival:
     )
 
 
-def _domain(domain: catalog.Domain | None) -> spec.Domain | None:
+def _domain(domain: columns.Domain | None) -> spec.Domain | None:
     return spec.Domain(_value(domain.low), _value(domain.high), _values(domain.values)) if domain else None
 
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import ast
-import json
 import keyword
 import re
 import textwrap
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from fractions import Fraction
-from math import isinf
 
 WIDTH = 120
 _INDENT = "    "
@@ -60,44 +56,6 @@ class Lines:
     def text(self) -> str:
         """The text, with a final line ending."""
         return "\n".join(self.lines) + "\n"
-
-
-def literal(value: object) -> str:
-    r"""A Python literal as a formatter would write it: in double quotes where that needs no more escapes.
-
-    >>> literal("it's"), literal(None), literal(Fraction(1, 2)), literal(("S",))
-    ('"it\'s"', 'None', '0.5', '("S",)')
-    """
-    if isinstance(value, str):
-        text = json.dumps(value, ensure_ascii=not value.isprintable())
-        if value.count('"') <= value.count("'"):
-            return text
-        return "'" + text[1:-1].replace('\\"', '"').replace("'", "\\'") + "'"
-    if isinstance(value, float) and isinf(value):
-        return f'float("{value}")'
-    if isinstance(value, Fraction):
-        return repr(float(value))
-    if isinstance(value, tuple):
-        return tuple_text([literal(item) for item in value])
-    return repr(value)
-
-
-def spaced(formula: str) -> str:
-    """An expression with the spaces and parentheses of a formatter.
-
-    >>> spaced("3*c_S*(a - (0) + 1)")
-    '3 * c_S * (a - 0 + 1)'
-    """
-    return ast.unparse(ast.parse(formula, mode="eval"))
-
-
-def tuple_text(items: list[str]) -> str:
-    """A tuple of expressions.
-
-    >>> tuple_text(["a"]), tuple_text([])
-    ('(a,)', '()')
-    """
-    return f"({items[0]},)" if len(items) == 1 else f"({', '.join(items)})"
 
 
 def printable(text: str) -> str:

@@ -14,8 +14,8 @@ from operator import or_
 
 from streambound.analyzer.query import Comparison, Op
 from streambound.criteria.extremum import Extremum
-from streambound.criteria.tables import Lapse, Member, Table
-from streambound.criteria.times import Times
+from streambound.criteria.tables import Lapse, Member, SynopsisTable
+from streambound.criteria.times import TimeLimits
 from streambound.synopsis_exec.branch_plan import (
     BranchLowering,
     Participant,
@@ -35,7 +35,7 @@ from streambound_runtime import plan
 class FamilyLowering:
     """One family of a branch."""
 
-    def __init__(self, branch: BranchLowering, table: Table) -> None:
+    def __init__(self, branch: BranchLowering, table: SynopsisTable) -> None:
         self.branch, self.table = branch, table
         self.streams = FamilyStreams(branch.facts, table)
 
@@ -45,7 +45,7 @@ class FamilyLowering:
         return self.branch.branch
 
     @cached_property
-    def whole(self) -> Table | None:
+    def whole(self) -> SynopsisTable | None:
         """The table of the full set of the members; None where that is the set of all streams."""
         every = {source.alias for source in self.planned.branch.streams}
         return None if set(self.table.streams) == every else self.planned.table(self.table.streams)
@@ -282,7 +282,7 @@ class FamilyLowering:
         return [(bit, test) for stream, test in found if others & (bit := self.streams.bit(stream))]
 
     def _age_tests(self, member: Member) -> list[tuple[str, plan.Test]]:
-        times, found = Times(self.planned.facts), []
+        times, found = TimeLimits(self.planned.facts), []
         for old in (age.stream for age in self.table.ages if age.stream not in member.streams):
             asked = [times.age_checks(new, old) for new in member.streams]
             least = max((low for low, _ in asked if low is not None), default=None)

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from streambound.analyzer.boundedness import Facts
 from streambound.criteria.family import own, shared_relations
-from streambound.criteria.tables import Member, Table
+from streambound.criteria.tables import Member, SynopsisTable
 
 
 @dataclass(frozen=True)
@@ -15,7 +15,7 @@ class FamilyStreams:
     """The streams of a family; the first one is the lowest bit."""
 
     facts: Facts
-    table: Table
+    table: SynopsisTable
 
     def bit(self, stream: str) -> int:
         """A stream."""

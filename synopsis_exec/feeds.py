@@ -14,7 +14,7 @@ from random import Random
 from typing import Any
 
 from streambound.analyzer.calendar_text import MICROSECONDS, parse_timestamp
-from streambound.analyzer.catalog import Column
+from streambound.analyzer.columns import Column
 from streambound.analyzer.query import Comparison
 from streambound.analyzer.types import Family
 from streambound.criteria.contract import fits_column

@@ -15,7 +15,7 @@ from streambound.analyzer.values import Value
 
 
 @dataclass(frozen=True, slots=True)
-class Extreme:
+class ExtremeLimit:
     """``attribute >= MIN(relation) + offset`` (``lower``) or ``attribute <= MAX(relation) + offset``.
 
     It must be checked on its own while the relation, or a third source through which it follows, is missing.
@@ -28,14 +28,14 @@ class Extreme:
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class Membership:
     """``attribute IN values``: what the declared list of an attribute that it equals says of it."""
 
     attribute: Attribute
     values: tuple[Value, ...]
 
 
-def members(facts: Facts, alias: str) -> tuple[Member, ...]:
+def members(facts: Facts, alias: str) -> tuple[Membership, ...]:
     """The lists of values that attributes without a list of their own get from those they equal."""
     own = (a for a in facts.closure.nodes if a.source == alias and not facts.branch.is_time(a))
     found = []
@@ -43,7 +43,7 @@ def members(facts: Facts, alias: str) -> tuple[Member, ...]:
         domain = facts.branch.column(attribute).domain
         values = facts.listed(attribute)
         if values is not None and (domain is None or not domain.values):
-            found.append(Member(attribute, tuple(sorted(set(values)))))
+            found.append(Membership(attribute, tuple(sorted(set(values)))))
     return tuple(found)
 
 
@@ -162,7 +162,7 @@ def time_filters(facts: Facts, alias: str) -> tuple[Comparison, ...] | None:
     return tuple(dict.fromkeys(found))
 
 
-def extremes(facts: Facts, alias: str, late: Collection[str] = ()) -> tuple[Extreme, ...]:
+def extremes(facts: Facts, alias: str, late: Collection[str] = ()) -> tuple[ExtremeLimit, ...]:
     """The bounds of a stream's attributes by relations that its tuples are not joined with as soon as they arrive.
 
     These are joined to it only through other sources, or ``late``: when all streams are there.
@@ -177,7 +177,7 @@ def extremes(facts: Facts, alias: str, late: Collection[str] = ()) -> tuple[Extr
         for lower, limit in zip((True, False), facts.limits(attribute), strict=True):
             for relation, offset in limit.relations:
                 if relation.source != alias and (relation.source in late or not _joined(facts, attribute, relation)):
-                    found.append(Extreme(attribute, lower, relation, int(offset)))
+                    found.append(ExtremeLimit(attribute, lower, relation, int(offset)))
     return tuple(sorted(found, key=lambda e: (e.attribute, not e.lower, e.relation)))
 
 

@@ -19,8 +19,8 @@ from streambound.criteria.contract import fits_column, plain_value
 from streambound.criteria.solution import (
     VALUES,
     Assignment,
-    Conditions,
-    Difference,
+    ConstraintSystem,
+    DifferenceConstraint,
     conditions_of,
     restricted,
     solve,
@@ -99,12 +99,12 @@ class _Matches:
 
     # --- solutions ---------------------------------------------------------------------------------------------------
 
-    def _point(self, given: Sequence[Difference], moment: int) -> Assignment | None:
+    def _point(self, given: Sequence[DifferenceConstraint], moment: int) -> Assignment | None:
         times = self._moved(moment)
         values = next((found for extra in self._wishes(given) if (found := self._values(extra)) is not None), None)
         return None if times is None or values is None else {**values, **times}
 
-    def _wishes(self, given: Sequence[Difference]) -> Iterator[list[Difference]]:
+    def _wishes(self, given: Sequence[DifferenceConstraint]) -> Iterator[list[DifferenceConstraint]]:
         """Attributes that are at least some numbers: some of them, fewer, and none."""
         fixed = {difference.x or difference.y for difference in given}
         free = [
@@ -112,11 +112,11 @@ class _Matches:
             for attribute, sort in self.conditions.sorts.items()
             if sort in (Sort.DISCRETE, Sort.DENSE) and attribute not in fixed and self.random.random() < 0.6
         ]
-        wishes = [Difference(None, attribute, Fraction(-self.random.choice(_NEAR))) for attribute in free]
+        wishes = [DifferenceConstraint(None, attribute, Fraction(-self.random.choice(_NEAR))) for attribute in free]
         for most in (len(wishes), len(wishes) // 2, 0):
             yield [*given, *wishes[:most]]
 
-    def _values(self, extra: Sequence[Difference]) -> Assignment | None:
+    def _values(self, extra: Sequence[DifferenceConstraint]) -> Assignment | None:
         sorts = [d for d in extra if self.conditions.sorts[d.x or d.y] in VALUES]  # type: ignore[index]
         ways = ((False, 0), (True, max(_NEAR)), (False, _FAR))
         tried = (solve(self.conditions, sorts, greatest=greatest, far=far) for greatest, far in ways)
@@ -124,17 +124,17 @@ class _Matches:
 
     def _moved(self, moment: int) -> Assignment | None:
         """Timestamps, each at the moment or soon after, as far as the conditions allow."""
-        extra: list[Difference] = []
+        extra: list[DifferenceConstraint] = []
         found = self._times(extra)
         for attribute in self.random.sample(list(found or ()), len(found or ())):
             later = moment + self.tick * self.random.randrange(_NARROW)
-            moved = self._times([*extra, Difference(None, attribute, Fraction(-later))])
+            moved = self._times([*extra, DifferenceConstraint(None, attribute, Fraction(-later))])
             if moved is not None:
-                extra.append(Difference(None, attribute, Fraction(-later)))
+                extra.append(DifferenceConstraint(None, attribute, Fraction(-later)))
                 found = moved
         return found
 
-    def _times(self, extra: Sequence[Difference]) -> Assignment | None:
+    def _times(self, extra: Sequence[DifferenceConstraint]) -> Assignment | None:
         point = solve(self.conditions, extra, sorts=(Sort.TIME,))
         times = {self._time(source.alias) for source in self.branch.streams}
         return None if point is None else {a: value for a, value in point.items() if a in times}
@@ -198,7 +198,7 @@ def _compares(atom: Comparison, left: Any, right: Any) -> bool:
     return bool(_HOLDS[atom.op](Fraction(left), Fraction(right or 0) + offset))
 
 
-def _text(conditions: Conditions, rank: Fraction) -> str:
+def _text(conditions: ConstraintSystem, rank: Fraction) -> str:
     """A string for a rank among the constants, in the same order for all ranks."""
     constants = conditions.texts
     place = min(rank.numerator // rank.denominator, len(constants) - 1)

@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from streambound.analyzer.query import Query
-from streambound.analyzer.symbols import symbol, symbols_in
-from streambound.criteria.certificate import certificate
-from streambound.recheck.formula import evaluate
+from streambound.analyzer.symbols import symbol
+from streambound.criteria.certificate import state_bytes
+from streambound.criteria.size import Size
 from streambound.synopsis_exec.feeds import Feed
 from streambound.synopsis_exec.job_file import CompiledJob
 from streambound.synopsis_exec.native_join import native_join, reads_streams
@@ -186,25 +186,22 @@ def measure(
             folder / "in", plan, Feed(feed.relations, counted.pass_on(feed.rows)), load.tuples, load.batches,
             lambda rows: on_rows("writing", rows),
         )  # fmt: skip
-        in_bytes = certificate(plan.bound, plan.distinct).bytes
-        texts = (plan.bound.entries.text, None if in_bytes is None else in_bytes.formula)
-        limit, limit_bytes = (_number(plan, text, feed, counted) for text in texts)
-        assert limit is not None, "every bound has a formula"
+        entries, in_bytes = plan.bound.entries, state_bytes(plan.bound)
+        limit = _number(plan, entries, feed, counted)
+        limit_bytes = None if in_bytes is None else _number(plan, in_bytes, feed, counted)
         samples, summary, stopped = _job(folder, compiled, load, lambda rows: on_rows("job", rows))
         native = None
         if load.native_tuples:
             native = _native(folder, query, load, lambda rows: on_rows("native", rows))
     return Measurement(
-        plan.name, stream, load.tuples, load.heap, limit, plan.bound.entries.text, limit_bytes, rows,
+        plan.name, stream, load.tuples, load.heap, limit, entries.text, limit_bytes, rows,
         sum(summary.get("quarantined", {}).values()), summary.get("results", 0), samples, stopped, native, in_order,
     )  # fmt: skip
 
 
-def _number(plan: Plan, formula: str | None, feed: Feed, counted: _Counted) -> int | None:
-    """A formula's value for some streams; None for none."""
-    if formula is None:
-        return None
-    return evaluate(formula, sizes(plan, formula, feed.relations, counted.rates, counted.brought))
+def _number(plan: Plan, size: Size, feed: Feed, counted: _Counted) -> int:
+    """A size's value for some streams."""
+    return size.at(sizes(plan, size, feed.relations, counted.rates, counted.brought))
 
 
 class _Counted:
@@ -238,8 +235,8 @@ Brought = Mapping[str, Sequence[Mapping[str, Any]]]
 """Rows of relations, or of streams until they end."""
 
 
-def sizes(plan: Plan, formula: str, relations: Brought, rates: Mapping[str, int], streams: Brought) -> dict[str, int]:
-    """The symbols of a formula for some streams and relations; where there are no values an extreme is 0.
+def sizes(plan: Plan, size: Size, relations: Brought, rates: Mapping[str, int], streams: Brought) -> dict[str, int]:
+    """The symbols of a size for some streams and relations; where there are no values an extreme is 0.
 
     ``streams`` are tuples that finite streams brought until their ends, those with extreme values among them.
     """
@@ -251,7 +248,7 @@ def sizes(plan: Plan, formula: str, relations: Brought, rates: Mapping[str, int]
             values = [row[column.name] for row in rows if isinstance(row.get(column.name), int)]
             known[symbol("min", item.name, column.name)] = min(values, default=0)
             known[symbol("max", item.name, column.name)] = max(values, default=0)
-    return {name: number for name, number in known.items() if name in symbols_in(formula)}
+    return {name: number for name, number in known.items() if name in size.symbols}
 
 
 # --- processes --------------------------------------------------------------------------------------------------------

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from streambound.analyzer.calendar_text import MICROSECONDS
-from streambound.analyzer.catalog import Column, Kind
+from streambound.analyzer.catalog import Kind
+from streambound.analyzer.columns import Column
 from streambound.analyzer.query import (
     And,
     Attribute,

@@ -7,17 +7,17 @@ from hashlib import sha256
 
 from streambound.analyzer.arrival import STRICT
 from streambound.analyzer.boundedness import Facts
-from streambound.analyzer.catalog import Catalog, Column, Kind, Table
+from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
+from streambound.analyzer.columns import Column
 from streambound.analyzer.endpoints import Sink
 from streambound.analyzer.errors import NotExecutableError
 from streambound.analyzer.query import Attribute, Branch, Comparison, Output, Query
 from streambound.analyzer.render import render
 from streambound.analyzer.types import DataType, Family
-from streambound.criteria.bound import bound
 from streambound.criteria.synopsis import MOST_TABLES, Synopsis
 from streambound.criteria.verdict import Decision
 from streambound.criteria.vocabulary import Verdict
-from streambound.criteria.ways import MOST_WAYS, Transition
+from streambound.criteria.ways import MOST_WAYS, Way
 from streambound.synopsis_exec.filters import constraint, extremes, local_filters, members, time_filters
 from streambound.synopsis_exec.plan_ir import AgeCheck, BranchPlan, Input, Plan, PlanSource, PlanTransition
 from streambound.synopsis_exec.plan_text import plan_text
@@ -33,7 +33,7 @@ def make_plan(decision: Decision, catalog: Catalog) -> Plan:
     _check_verdict(decision)
     _check_outputs(decision.query)
     _check_times(decision.query)
-    sizes = bound(split)
+    sizes = decision.bound
     if sizes is None:
         raise _unknown_bound(split)
     planned = (_branch_plan(split, number, part.synopsis) for number, part in enumerate(sizes.branches, start=1))
@@ -201,7 +201,7 @@ def _joins(facts: Facts) -> tuple[Comparison, ...]:
     return tuple(found.values())
 
 
-def _transition(synopsis: Synopsis, joins: tuple[Comparison, ...], transition: Transition) -> PlanTransition:
+def _transition(synopsis: Synopsis, joins: tuple[Comparison, ...], transition: Way) -> PlanTransition:
     parts = [frozenset((*part.streams, *synopsis.relations_of(part.streams))) for part in transition.parts]
     before = frozenset[str]().union(*parts)
     there = synopsis.relations_of(transition.target)
@@ -225,7 +225,7 @@ def _transition(synopsis: Synopsis, joins: tuple[Comparison, ...], transition: T
     )
 
 
-def _ages(synopsis: Synopsis, transition: Transition) -> list[AgeCheck]:
+def _ages(synopsis: Synopsis, transition: Way) -> list[AgeCheck]:
     """Per remembered stream the tightest of what the arriving streams ask of its age.
 
     Where several tables are joined, entries too old to be completed would not be of one match: they are passed over.
@@ -242,7 +242,7 @@ def _ages(synopsis: Synopsis, transition: Transition) -> list[AgeCheck]:
     return found
 
 
-def _input(table: Table, branches: tuple[BranchPlan, ...]) -> Input:
+def _input(table: DeclaredTable, branches: tuple[BranchPlan, ...]) -> Input:
     """A table with the columns that filters, joins and the select list mention."""
     needed = {table.timestamp}
     for plan in branches:
@@ -279,7 +279,7 @@ def _check_inputs(query: Query, inputs: tuple[Input, ...]) -> None:
         raise _refused(query, what, "register the branches as queries of their own")
 
 
-def _contract(table: Table) -> str:
+def _contract(table: DeclaredTable) -> str:
     """What a table's declaration says of its rows, as text to hash."""
     columns = ", ".join(f"{c.name} {c.type.name} {c.domain}" for c in table.columns)
     arrival = f" {table.arrival}" if table.arrival != STRICT else ""

@@ -6,14 +6,15 @@ from dataclasses import dataclass, field
 
 from streambound.analyzer.arrival import STRICT, Arrival
 from streambound.analyzer.boundedness import Facts
-from streambound.analyzer.catalog import Column, Counters, Kind, OnViolation
+from streambound.analyzer.catalog import Counters, Kind, OnViolation
+from streambound.analyzer.columns import Column
 from streambound.analyzer.endpoints import Sink, SourceOptions
 from streambound.analyzer.query import Atom, Branch, Comparison, Output
 from streambound.analyzer.types import DataType, Family
-from streambound.criteria.bound import Bound
-from streambound.criteria.tables import Table as SynopsisTable
+from streambound.criteria.bound import QueryBound
+from streambound.criteria.tables import SynopsisTable
 from streambound.criteria.ways import Part
-from streambound.synopsis_exec.filters import Extreme, Member
+from streambound.synopsis_exec.filters import ExtremeLimit, Membership
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +49,8 @@ class PlanSource:
     columns: tuple[str, ...]
     filters: tuple[Atom, ...]
     times: tuple[Comparison, ...]
-    extremes: tuple[Extreme, ...]
-    members: tuple[Member, ...] = ()
+    extremes: tuple[ExtremeLimit, ...]
+    members: tuple[Membership, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,7 @@ class Plan:
     inputs: tuple[Input, ...]
     branches: tuple[BranchPlan, ...]
     several: bool
-    bound: Bound
+    bound: QueryBound
     counters: Counters = Counters.BIGINT
     sink: Sink | None = None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from streambound.analyzer.types import Family
-from streambound.criteria.tables import Stored, Table
+from streambound.criteria.tables import Stored, SynopsisTable
 from streambound.synopsis_exec.kernel_choice import kernel_in_words
 from streambound.synopsis_exec.plan_ir import BranchPlan, Plan
 from streambound.synopsis_exec.synopsis_plan import synopsis_plan
@@ -38,7 +38,7 @@ def _tables(plan: Plan, branch: BranchPlan) -> list[str]:
     return sentences
 
 
-def _table(plan: Plan, branch: BranchPlan, table: Table) -> str:
+def _table(plan: Plan, branch: BranchPlan, table: SynopsisTable) -> str:
     what = "whether there are" if plan.distinct else "the number of"
     of = " and ".join(table.streams) if len(table.streams) < 3 else ", ".join(table.streams)
     if table.members:

@@ -14,7 +14,7 @@ Key = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
-class Step:
+class ClosedTimestamp:
     """What happened when a timestamp closed: its results, and the tables after it."""
 
     timestamp: int
@@ -23,7 +23,9 @@ class Step:
     entries: int
 
 
-def replay(job: Job, relations: Mapping[str, list[Row]], streams: Mapping[str, Iterable[Row]]) -> Iterator[Step]:
+def replay(
+    job: Job, relations: Mapping[str, list[Row]], streams: Mapping[str, Iterable[Row]]
+) -> Iterator[ClosedTimestamp]:
     """Close the timestamps of some finite streams in order; rows hold encoded values.
 
     The timestamp column of each stream is the one that the job names.
@@ -38,4 +40,4 @@ def replay(job: Job, relations: Mapping[str, list[Row]], streams: Mapping[str, I
     names = job.plan.columns
     for now in sorted(batches):
         results = tuple((dict(zip(names, key, strict=True)), n) for key, n in synopsis.close(now, batches[now]))
-        yield Step(now, results, synopsis.tables(), synopsis.entries())
+        yield ClosedTimestamp(now, results, synopsis.tables(), synopsis.entries())

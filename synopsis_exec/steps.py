@@ -12,7 +12,7 @@ from streambound.synopsis_exec.job_file import CompiledJob
 from streambound.synopsis_exec.plan_ir import BranchPlan, Plan
 from streambound.synopsis_exec.plan_text import tables_in_words
 from streambound.synopsis_exec.recorded import Row, recorded_rows
-from streambound.synopsis_exec.simulate import Key, Step, replay
+from streambound.synopsis_exec.simulate import ClosedTimestamp, Key, replay
 from streambound.synopsis_exec.useful import useful
 
 MOST_ENTRIES = 12
@@ -79,7 +79,7 @@ def _last(branch: BranchPlan, streams: tuple[str, ...]) -> list[str]:
 
 def _step(
     plan: Plan,
-    step: Step,
+    step: ClosedTimestamp,
     arrived: dict[str, list[Row]],
     times: dict[str, str],
     before: dict[str, dict[Key, int]],

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import ast
+from dataclasses import replace
+from functools import reduce
 
 from streambound.analyzer.catalog import Counters
 from streambound.analyzer.symbols import symbol
 from streambound.analyzer.types import Family
+from streambound.criteria.size import Addition, Maximum, Minimum, Number, Size, Symbol
 from streambound.synopsis_exec.branch_plan import BranchLowering
+from streambound.synopsis_exec.family_plan import FamilyLowering
 from streambound.synopsis_exec.kernel_choice import row_kernel_reason
 from streambound.synopsis_exec.placement import BUCKETS, placement
-from streambound.synopsis_exec.plan_ir import Plan
+from streambound.synopsis_exec.plan_ir import BranchPlan, Plan
 from streambound_runtime import formula, plan
 
 
@@ -19,7 +22,7 @@ def synopsis_plan(query: Plan, forced: str | None = None) -> plan.Synopsis:
     reason, placed = row_kernel_reason(query), placement(query, forced)
     return plan.Synopsis(
         tuple(column.name for column in query.columns),
-        tuple(BranchLowering(query, branch).lowered() for branch in query.branches),
+        tuple(_branch(query, branch) for branch in query.branches),
         bound_formula(query),
         query.distinct,
         tuple(place for place, column in enumerate(query.columns) if column.type.family is Family.STRING),
@@ -33,9 +36,16 @@ def synopsis_plan(query: Plan, forced: str | None = None) -> plan.Synopsis:
     )
 
 
+def _branch(query: Plan, branch: BranchPlan) -> plan.Branch:
+    lowering = BranchLowering(query, branch)
+    lowered = lowering.lowered()
+    families = tuple(FamilyLowering(lowering, table).lowered() for table in branch.families)
+    return replace(lowered, families=families, texts=lowering.texts())
+
+
 def bound_formula(query: Plan) -> formula.Formula:
     """M as a formula over the sizes and extreme values of relations."""
-    return as_formula(query.bound.entries.text, quantities(query))
+    return as_formula(query.bound.entries, quantities(query))
 
 
 def quantities(query: Plan) -> dict[str, formula.Formula]:
@@ -52,31 +62,26 @@ def quantities(query: Plan) -> dict[str, formula.Formula]:
     return found
 
 
-def as_formula(text: str, known: dict[str, formula.Formula]) -> formula.Formula:
-    """A formula from its text; symbols that are not known are those of what streams will bring.
+def as_formula(size: Size, known: dict[str, formula.Formula]) -> formula.Formula:
+    """A size as a formula of the runtime; symbols that are not known are those of what streams will bring.
 
-    >>> as_formula("3*c_S + max(0, rows_R - 1)", {"c_S": 2, "rows_R": formula.Size("R")})
+    >>> from streambound.criteria.size import Multiplication
+    >>> rows = Addition((Symbol("rows_R"), Number(-1)))
+    >>> size = Addition((Multiplication((Number(3), Symbol("c_S"))), Maximum((Number(0), rows))))
+    >>> as_formula(size, {"c_S": 2, "rows_R": formula.Size("R")})
     Sum(of=(Greatest(of=(0, Sum(of=(Size(relation='R'), -1)))), 6))
     """
-    return _formula(ast.parse(text, mode="eval").body, known)
-
-
-def _formula(node: ast.expr, known: dict[str, formula.Formula]) -> formula.Formula:
-    match node:
-        case ast.Constant(value=int(number)):
+    match size:
+        case Number(number):
             return number
-        case ast.Name(id=name):
+        case Symbol(name):
             return known.get(name, formula.Unknown(name))
-        case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return formula.times(-1, _formula(operand, known))
-        case ast.BinOp(left=left, op=ast.Add(), right=right):
-            return formula.added(_formula(left, known), _formula(right, known))
-        case ast.BinOp(left=left, op=ast.Sub(), right=right):
-            return formula.added(_formula(left, known), formula.times(-1, _formula(right, known)))
-        case ast.BinOp(left=left, op=ast.Mult(), right=right):
-            return formula.times(_formula(left, known), _formula(right, known))
-        case ast.Call(func=ast.Name(id="max" | "min" as name), args=args):
-            how = formula.Greatest if name == "max" else formula.Least
-            return formula.combined(how, [_formula(arg, known) for arg in args])
-        case _:
-            raise AssertionError(f"no formula: {ast.unparse(node)}")
+    parts = [as_formula(part, known) for part in size.parts]
+    match size:
+        case Addition():
+            return reduce(formula.added, parts)
+        case Minimum():
+            return formula.combined(formula.Least, parts)
+        case Maximum():
+            return formula.combined(formula.Greatest, parts)
+    return reduce(formula.times, parts)

@@ -1,7 +1,8 @@
 """Whether a job prints what batch SQL returns: other micro-batches in every run, and of a difference a small input.
 
 A run brings the streams in another order that the catalog allows, cut at random (`micro_batches`), runs the job, and
-compares its output with the statement over the same rows in Spark (`recheck.spark_batch`), except bad ones (`bench`).
+compares its output with the statement over the same rows in Spark (`recheck.oracle.spark_batch`), except bad ones
+(`bench`).
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from streambound.recheck.spark_batch import Cell, Statement
+from streambound.recheck.oracle.spark_batch import BatchStatement, Cell
 from streambound.synopsis_exec.arriving import Pieces
 from streambound.synopsis_exec.bench import Bench, Item, Trial
 from streambound.synopsis_exec.feeds import matching_rows
@@ -75,7 +76,7 @@ class Verification:
 
 def verify(
     compiled: CompiledJob,
-    statement: Statement,
+    statement: BatchStatement,
     rows: Rows | None,
     seed: int,
     runs: int,

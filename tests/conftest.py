@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from streambound.criteria.bound import counted
 from support.quick_java import run_java_quickly
 
 settings.register_profile("streambound", deadline=None, derandomize="CI" in os.environ)
@@ -51,7 +52,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test sees what another one, or the user, has in the cache; the directory is made when it is written."""
+    """No test sees what another one, or the user, has in a cache; the directory is made when it is written."""
+    counted.cache_clear()
     monkeypatch.setenv("STREAMBOUND_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "cache" / str(next(_numbers))))
 
 

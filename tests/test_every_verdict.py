@@ -21,7 +21,7 @@ from streambound.criteria.bound import bound
 from streambound.criteria.verdict import Decision, decide
 from streambound.criteria.vocabulary import Verdict
 from streambound.criteria.witness import Witness, build
-from streambound.recheck.prove import prove
+from streambound.recheck.oracle.prove import prove
 from streambound.reports.witness_report import json_rows
 from streambound.synopsis_exec.adversary import floods
 from streambound.synopsis_exec.plan import make_plan

@@ -18,18 +18,18 @@ import pytest
 
 from streambound.analyzer.boundedness import Facts
 from streambound.criteria import synopsis as synopsis_module
-from streambound.criteria.bound import Bound, bound, member_count
+from streambound.criteria.bound import QueryBound, bound, member_count
 from streambound.criteria.certificate import certificate, to_json
 from streambound.criteria.family import least
-from streambound.criteria.size import Size
+from streambound.criteria.size import Number, Symbol
 from streambound.criteria.subsets import subsets
-from streambound.criteria.tables import Member, Table
+from streambound.criteria.tables import Member, SynopsisTable
 from streambound.criteria.verdict import Decision
 from streambound.criteria.vocabulary import Verdict
-from streambound.recheck.claims import Member as ClaimedMember
-from streambound.recheck.quantity import Quantity
-from streambound.recheck.subsets import sum_over_sets
-from streambound.recheck.validate import faults
+from streambound.recheck.certificates.claims import ClaimedMember
+from streambound.recheck.certificates.quantity import Quantity
+from streambound.recheck.certificates.subsets import sum_over_sets
+from streambound.recheck.certificates.validate import faults
 from streambound.synopsis_exec.synopsis_plan import synopsis_plan
 from streambound_runtime.operators.synopsis_by_rows import SynopsisByRows
 from support.against_sql import printed_as_sql_says
@@ -59,7 +59,7 @@ def families(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(synopsis_module, "MOST_TABLES", 0)
 
 
-def _random(seeds: int, features: Features) -> Iterator[tuple[int, str, Catalog, Decision, Bound]]:
+def _random(seeds: int, features: Features) -> Iterator[tuple[int, str, Catalog, Decision, QueryBound]]:
     """The random queries that have a family, with their seeds."""
     for seed in range(seeds):
         statement = make_statement(Choices.seeded(seed), features)
@@ -98,7 +98,7 @@ def test_random_families_are_certified_and_counted(language: str) -> None:
     assert seen["components"] > 2, seen
 
 
-def _sets(facts: Facts, table: Table) -> Iterator[tuple[Member, ...]]:
+def _sets(facts: Facts, table: SynopsisTable) -> Iterator[tuple[Member, ...]]:
     """All sets of members, but the empty and the full one, that hold with each what is never newer."""
     for size in range(1, len(table.members)):
         for chosen in combinations(table.members, size):
@@ -120,9 +120,9 @@ def test_sums_over_sets_against_all_of_them() -> None:
         own = [choices.integer(0, 4) for _ in range(number)]
         chosen = (frozenset(c) for n in range(number + 1) for c in combinations(range(number), n))
         every = sum(prod(own[one] for one in some) for some in chosen if all(before[one] <= some for one in some))
-        found = subsets(before, list(map(Size.number, own)))
+        found = subsets(before, list(map(Number, own)))
         assert found is not None and found.text == str(every)
-        named = subsets(before, [Size(f"w{one}") for one in range(number)])
+        named = subsets(before, [Symbol(f"w{one}") for one in range(number)])
         assert named is not None
         assert eval(named.text, {f"w{one}": value for one, value in enumerate(own)}) == every
         members = [ClaimedMember((str(one),), (), tuple(map(str, sorted(before[one])))) for one in range(number)]

@@ -14,12 +14,12 @@ import pytest
 
 from streambound.analyzer.boundedness import Facts
 from streambound.criteria import synopsis as synopsis_module
-from streambound.criteria.bound import Bound, bound
+from streambound.criteria.bound import QueryBound, bound
 from streambound.criteria.certificate import certificate, to_json
 from streambound.criteria.synopsis import Synopsis
 from streambound.criteria.vocabulary import Verdict
 from streambound.criteria.ways import MOST_WAYS, Ways, ways
-from streambound.recheck.validate import faults
+from streambound.recheck.certificates.validate import faults
 from streambound.synopsis_exec.plan_ir import Plan
 from streambound.synopsis_exec.synopsis_plan import synopsis_plan
 from support.against_sql import printed_as_sql_says
@@ -44,7 +44,7 @@ def parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(synopsis_module, "MOST_WHOLE", 0)
 
 
-def _joined(found: Bound) -> bool:
+def _joined(found: QueryBound) -> bool:
     """Whether matches are joined from several tables somewhere."""
     ways = [way for branch in found.branches for way in branch.synopsis.transitions or ()]
     return any(len(way.parts) > 1 for way in ways)

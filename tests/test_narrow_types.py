@@ -17,8 +17,8 @@ from streambound.criteria.bound import bound
 from streambound.criteria.verdict import Decision
 from streambound.criteria.vocabulary import Verdict
 from streambound.criteria.witness import build
-from streambound.recheck.batch_sql import BatchSql
-from streambound.recheck.validate import faults
+from streambound.recheck.certificates.validate import faults
+from streambound.recheck.oracle.batch_sql import BatchSql
 from streambound.synopsis_exec.certificate_text import layout_sha256
 from streambound.synopsis_exec.plan import make_plan
 from support.certificates import plain

@@ -12,11 +12,11 @@ import pytest
 
 from streambound.criteria import bound as bound_module
 from streambound.criteria import synopsis as synopsis_module
-from streambound.criteria.bound import Bound, bound
+from streambound.criteria.bound import QueryBound, bound
 from streambound.criteria.certificate import certificate, to_json
 from streambound.criteria.family import shared_relations
 from streambound.criteria.verdict import Decision
-from streambound.recheck.validate import faults
+from streambound.recheck.certificates.validate import faults
 from support.against_sql import printed_as_sql_says
 from support.certificates import rejections
 from support.choices import Choices
@@ -60,7 +60,7 @@ def early(families: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bound_module, "_in_few_ways", lambda synopsis: [replace(synopsis, in_one=True, early=True)])
 
 
-def _shared(found: Bound) -> set[str]:
+def _shared(found: QueryBound) -> set[str]:
     return {relation for _, table, _ in families_of(found) for relation in shared_relations(table.members)}
 
 

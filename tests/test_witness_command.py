@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from streambound import cli
-from streambound.recheck import batch_sql
+from streambound.recheck.oracle import batch_sql
 
 CATALOG = """
 [streams.S]

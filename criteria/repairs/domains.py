@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from streambound.analyzer.catalog import Domain, Kind
+from streambound.analyzer.catalog import Kind
+from streambound.analyzer.columns import Domain
 from streambound.analyzer.types import Family
 from streambound.criteria.repairs.examples import example_range, example_values
 from streambound.criteria.repairs.rejected import Rejected

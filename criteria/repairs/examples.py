@@ -7,7 +7,8 @@ from fractions import Fraction
 
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.calendar_text import parse_date, parse_timestamp
-from streambound.analyzer.catalog import Catalog, Column, Domain
+from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.columns import Column, Domain
 from streambound.analyzer.query import Attribute
 from streambound.analyzer.types import DataType, Family
 from streambound.analyzer.values import Value
@@ -19,7 +20,7 @@ _STARTS = {Family.DATE: parse_date("2024-01-01"), Family.TIMESTAMP: parse_timest
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class ExampleRange:
     """Two ends, encoded, and where they come from."""
 
     low: int
@@ -28,14 +29,14 @@ class Range:
     implied: bool = False
 
 
-def example_range(facts: Facts, attribute: Attribute, catalog: Catalog) -> Range:
+def example_range(facts: Facts, attribute: Attribute, catalog: Catalog) -> ExampleRange:
     """A range for a discrete attribute that respects the bounds it has."""
     column = facts.branch.column(attribute)
     low, high = _known(facts, attribute)
     if (declared := _declared_elsewhere(column, facts.branch.source(attribute.source).table, catalog)) is not None:
         domain, where = declared
         if isinstance(domain.low, int) and isinstance(domain.high, int) and _fits(domain.low, domain.high, low, high):
-            return Range(domain.low, domain.high, f"the range that {where} declares", True)
+            return ExampleRange(domain.low, domain.high, f"the range that {where} declares", True)
     return _example(low, high, column.type)
 
 
@@ -61,12 +62,12 @@ def _fits(low: int, high: int, least: int | None, most: int | None) -> bool:
     return (least is None or high >= least) and (most is None or low <= most)
 
 
-def _example(low: int | None, high: int | None, kind: DataType) -> Range:
+def _example(low: int | None, high: int | None, kind: DataType) -> ExampleRange:
     start = _STARTS.get(kind.family, 0)
     width = WIDTH * (10 ** (kind.scale or 0)) * (_DAY if kind.family is Family.TIMESTAMP else 1)
     least = min(start, low) if low is not None else start if high is None or high >= start else high - width
     most = width + (start if low is None or low < start + width else low)
-    return Range(least, most, "the values are an example: choose yours")
+    return ExampleRange(least, most, "the values are an example: choose yours")
 
 
 def _declared_elsewhere(column: Column, table: str, catalog: Catalog) -> tuple[Domain, str] | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from streambound.analyzer.catalog import Column
+from streambound.analyzer.columns import Column
 from streambound.analyzer.types import DataType, Family
 
 _IDS = ("id", "key", "code", "no", "nr", "number", "num", "uuid", "guid")

@@ -17,7 +17,7 @@ _JOINS = (TokenType.JOIN, TokenType.INNER, TokenType.CROSS)
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FromEntry:
     """One entry of a FROM: its tokens, ends exclusive."""
 
     first: int
@@ -35,8 +35,8 @@ class Block:
     first: int
     end: int
     depth: int
-    items: tuple[Entry, ...]
-    entries: tuple[Entry, ...]
+    items: tuple[FromEntry, ...]
+    entries: tuple[FromEntry, ...]
     joins: bool
     where: int | None
 
@@ -77,13 +77,13 @@ class Layout:
         return tuple(b for b in free if not any(o.first < b.first < o.end for o in free if o is not b))
 
     @cached_property
-    def ctes(self) -> dict[str, Entry]:
+    def ctes(self) -> dict[str, FromEntry]:
         """The bodies of WITH clauses, inside their parentheses, by name in lower case."""
         found = {}
         for i, token in enumerate(self.tokens[:-2]):
             opens = self.is_type(i + 1, TokenType.ALIAS) and self.is_type(i + 2, TokenType.L_PAREN)
             if opens and self.is_type(i + 3, TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN):
-                found[token.text.lower()] = Entry(i + 3, self.close(i + 2))
+                found[token.text.lower()] = FromEntry(i + 3, self.close(i + 2))
         return found
 
     def close(self, opening: int) -> int:
@@ -107,7 +107,7 @@ class Layout:
         distinct = self.is_type(behind, TokenType.DISTINCT)
         items = tuple(self._split(behind + distinct, start, depth, (TokenType.COMMA,)))
         parts = self._split(start + 1, where, depth, (TokenType.COMMA, *_JOINS))
-        entries = tuple(Entry(p.first, self._find(p.first, p.end, depth, TokenType.ON)) for p in parts)
+        entries = tuple(FromEntry(p.first, self._find(p.first, p.end, depth, TokenType.ON)) for p in parts)
         joined, listed = (self._find(start, where, depth, *kinds) < where for kinds in (_JOINS, (TokenType.COMMA,)))
         return Block(first, end, depth, items, entries, joined and not listed, where if where < end else None)
 
@@ -118,12 +118,12 @@ class Layout:
                 return i
         return end
 
-    def _split(self, start: int, end: int, depth: int, types: tuple[TokenType, ...]) -> Iterator[Entry]:
+    def _split(self, start: int, end: int, depth: int, types: tuple[TokenType, ...]) -> Iterator[FromEntry]:
         first = start
         for i in range(start, end + 1):
             if i == end or (self.depths[i] == depth and self.is_type(i, *types)):
                 if first < i:
-                    yield Entry(first, i)
+                    yield FromEntry(first, i)
                 first = i + 1
 
     # --- where an entry of the IR stands ------------------------------------------------------------------------
@@ -135,7 +135,7 @@ class Layout:
                 return block
         return None
 
-    def alias(self, entry: Entry) -> str:
+    def alias(self, entry: FromEntry) -> str:
         """The name of a FROM entry as it is written, with its backquotes; nothing where it is not its last token."""
         last = self.tokens[entry.end - 1]
         return "" if last.token_type is TokenType.R_PAREN else self.text(entry.end - 1, entry.end)
@@ -147,7 +147,7 @@ class Layout:
             if owner and next(b for b in reversed(self.blocks) if b.first <= index < b.end) == block:
                 yield index, owner
 
-    def parents(self, block: Block) -> Iterator[tuple[Block, Entry]]:
+    def parents(self, block: Block) -> Iterator[tuple[Block, FromEntry]]:
         """The SELECTs, with the FROM entries, that read a SELECT as a subquery or through a WITH."""
         names = [name for name, body in self.ctes.items() if body.first <= block.first < body.end]
         for other in self.blocks:

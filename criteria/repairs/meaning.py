@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from streambound.analyzer.catalog import Column, Kind
+from streambound.analyzer.catalog import Kind
+from streambound.analyzer.columns import Column
 from streambound.analyzer.query import (
     And,
     Attribute,

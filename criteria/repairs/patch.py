@@ -18,7 +18,7 @@ from streambound.analyzer.spans import Span
 from streambound.analyzer.types import DataType, Family
 from streambound.analyzer.values import Value, decode
 from streambound.criteria.repairs.catalog_patch import domain_edits
-from streambound.criteria.repairs.layout import Block, Entry, Layout
+from streambound.criteria.repairs.layout import Block, FromEntry, Layout
 from streambound.criteria.repairs.steps import (
     AddCondition,
     DeclareDomain,
@@ -253,7 +253,7 @@ def _constant(block: Block, layout: Layout) -> Iterator[Edit]:
         yield Edit(layout.source.file, layout.source.span(start, end), "")
 
 
-def _shortened(items: Sequence[Entry], columns: frozenset[int], layout: Layout) -> Iterator[Edit]:
+def _shortened(items: Sequence[FromEntry], columns: frozenset[int], layout: Layout) -> Iterator[Edit]:
     """Items removed with one comma each: the next one, or the one before where nothing that stays follows.
 
     A comment between an item and its comma, or behind the comma, stays.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from streambound.analyzer.catalog import Kind, Table
+from streambound.analyzer.catalog import DeclaredTable, Kind
 from streambound.analyzer.query import Attribute, Op
 from streambound.analyzer.types import Family
 from streambound.criteria.repairs.keys import KEY, referenced
@@ -51,5 +51,5 @@ def _weight(rank: int) -> int:
     return WEIGHT + (0 if rank == KEY else _NO_KEY)
 
 
-def _unread(rejected: Rejected, read: set[str]) -> Iterator[Table]:
+def _unread(rejected: Rejected, read: set[str]) -> Iterator[DeclaredTable]:
     return (table for table in rejected.catalog.tables if table.kind is Kind.RELATION and table.name not in read)

@@ -19,7 +19,7 @@ from streambound.criteria.repairs.layout import Layout
 from streambound.criteria.repairs.meaning import changed, same_meaning
 from streambound.criteria.repairs.patch import edits_of
 from streambound.criteria.repairs.rejected import Rejected
-from streambound.criteria.repairs.search import MOST_CHANGES, QUICK, THOROUGH, Effort, Search
+from streambound.criteria.repairs.search import MOST_CHANGES, QUICK, THOROUGH, Effort, RepairSearch
 from streambound.criteria.repairs.steps import Change, JoinRelation, Step
 from streambound.criteria.verdict import decide
 from streambound.criteria.vocabulary import Verdict
@@ -48,7 +48,7 @@ def repair(statement: Statement, catalog: Catalog, derivation: Derivation, effor
     """The repairs of a statement whose query is not bounded."""
     layout, query = Layout(statement, lower(statement, catalog).owners), derivation.query
     rejected = Rejected(derivation, catalog)
-    search = Search(rejected, lambda change: written(change, layout, statement, catalog, query), effort)
+    search = RepairSearch(rejected, lambda change: written(change, layout, statement, catalog, query), effort)
     kinds: Counter[tuple[str, ...]] = Counter()
     found: list[Fix] = []
     for change, fix in search.found():
@@ -61,7 +61,7 @@ def repair(statement: Statement, catalog: Catalog, derivation: Derivation, effor
     return Repairs(tuple(found), "" if found else _why_none(search), cut_short)
 
 
-def _why_none(search: Search) -> str:
+def _why_none(search: RepairSearch) -> str:
     if search.unplaced:
         return "what would make it bounded has no certain place in this text: a subquery or a * hides it"
     if search.exhausted:

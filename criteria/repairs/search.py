@@ -51,7 +51,7 @@ THOROUGH = Effort(repairs=20, of_a_kind=20, analyses=1000, work=300_000)
 
 
 @dataclass
-class Search:
+class RepairSearch:
     """The search from one rejected query; ``write`` makes a patch of a change, or None where the text has no place.
 
     After it, ``exhausted`` says that the budget ended it, ``unplaced`` that some change helped but has no patch;

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from streambound.analyzer.catalog import Domain, Table
+from streambound.analyzer.catalog import DeclaredTable
+from streambound.analyzer.columns import Domain
 from streambound.analyzer.query import Attribute, Branch, Op
 from streambound.analyzer.spans import Span
 from streambound.analyzer.types import DataType
@@ -43,7 +44,7 @@ class JoinRelation:
     """A relation that the catalog has and the SELECT does not, joined with ``left = relation.column``."""
 
     left: Place
-    relation: Table
+    relation: DeclaredTable
     column: str
     type: DataType
 

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from streambound.analyzer.catalog import Catalog, Column, parse_catalog
+from streambound.analyzer.catalog import Catalog, parse_catalog
+from streambound.analyzer.columns import Column
 from streambound.analyzer.lower import lower
 from streambound.analyzer.query import And, Comparison, Constant, Formula, Not, NullTest, Op, Or, Output, Query, Truth
 from streambound.analyzer.spans import SourceText

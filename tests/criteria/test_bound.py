@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 
-from streambound.criteria.bound import bound
+from streambound.analyzer.catalog import catalog_from_mapping
+from streambound.analyzer.errors import NotExecutableError
+from streambound.analyzer.query import Query
+from streambound.analyzer.spans import SourceText
+from streambound.criteria import verdict
+from streambound.criteria.bound import bound, counted
+from streambound.criteria.check import check_source
+from streambound.reports.explanation import verdict_text
+from streambound.synopsis_exec.plan import make_plan
 from support.catalogs import PLAIN, Catalog, streams, with_domain, with_relation
 from support.kernel import actual_sizes, formula_value
 from support.product import decided
@@ -134,6 +144,21 @@ def test_a_set_keeps_one_extremum(name: str) -> None:
     found = bound(decided(f"SELECT DISTINCT 1 AS one {rest}", RELATION).derivation.split)
     assert found is not None
     assert found.entries.text == entries
+
+
+@pytest.mark.parametrize("rest", [*(rest for rest, _ in SETS.values()), "FROM S"])
+def test_it_is_computed_once(rest: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever asks: the criterion of a set, the check, a report, the plan of the job."""
+    calls: list[Query] = []
+    monkeypatch.setattr(verdict, "bound", lambda split: (calls.append(split), bound(split))[1])
+    catalog = catalog_from_mapping(RELATION)
+    (checked,) = check_source(SourceText("q.sql", f"SELECT DISTINCT 1 AS one {rest}"), catalog)
+    assert checked.bound is not None and checked.decision is not None
+    verdict_text(checked, False)
+    with suppress(NotExecutableError):
+        make_plan(checked.decision, catalog)
+    assert len(calls) == 1
+    assert counted.cache_info().misses == len(checked.bound.branches)
 
 
 def test_a_tighter_range_never_needs_more() -> None:

@@ -10,7 +10,7 @@ from criteria.test_verdict import SAME
 from streambound.criteria.bound import bound
 from streambound.criteria.certificate import certificate
 from streambound.criteria.vocabulary import Tier
-from streambound.recheck.validate import faults
+from streambound.recheck.certificates.validate import faults
 from streambound.synopsis_exec.synopsis_plan import synopsis_plan
 from streambound_runtime.operators.synopsis_by_rows import SynopsisByRows
 from support.catalogs import PLAIN, Catalog, streams, with_domain, with_relation

@@ -21,8 +21,8 @@ from streambound.criteria.reach import reach
 from streambound.criteria.verdict import Decision
 from streambound.criteria.vocabulary import Verdict
 from streambound.criteria.witness import Witness, build
-from streambound.criteria.witness_plan import Kept, Plan
-from streambound.recheck.prove import prove
+from streambound.criteria.witness_plan import Kept, WitnessPlan
+from streambound.recheck.oracle.prove import prove
 from streambound.reports.witness_report import json_rows
 from support.catalogs import streams
 from support.choices import Choices
@@ -98,7 +98,7 @@ def test_no_input_like_a_witness_needs_more_of_what_is_called_bounded() -> None:
     assert tried > 50
 
 
-def _any_plans(decision: Decision) -> list[Plan]:
+def _any_plans(decision: Decision) -> list[WitnessPlan]:
     split = decision.derivation.split
     found = []
     for branch in split.branches:
@@ -107,7 +107,7 @@ def _any_plans(decision: Decision) -> list[Plan]:
             if later != alias and later in facts.later[alias]:
                 forced = (other for other in facts.infinite if facts.lag(later, other) is not None)
                 kept = (Kept(Attribute(alias, name), upwards),)
-                found.append(Plan(branch, kept, frozenset((later, *forced)), reach(split)))
+                found.append(WitnessPlan(branch, kept, frozenset((later, *forced)), reach(split)))
     return found
 
 

@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from streambound.analyzer.catalog import catalog_from_mapping
 from streambound.criteria.bound import bound
 from streambound.criteria.vocabulary import Verdict
-from streambound.recheck.validate import faults
+from streambound.recheck.certificates.validate import faults
 from streambound.synopsis_exec.plan import make_plan
 from streambound.synopsis_exec.synopsis_plan import synopsis_plan
 from streambound_runtime.plan import Term

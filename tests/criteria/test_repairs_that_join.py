@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from streambound.analyzer.catalog import Column, parse_catalog
+from streambound.analyzer.catalog import parse_catalog
+from streambound.analyzer.columns import Column
 from streambound.analyzer.diagnostics import Fix
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.types import parse_type

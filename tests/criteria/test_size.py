@@ -6,7 +6,8 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streambound.criteria.size import Size, least, product, total
+from streambound.analyzer.symbols import symbols_in
+from streambound.criteria.size import Number, Size, Symbol, least, product, total
 from streambound.criteria.symbolic import symbolic
 
 VALUES = {"c_S": 3, "c_T": 2, "rows_R": 7}
@@ -18,10 +19,10 @@ def sizes(draw: st.DrawFn, depth: int = 3) -> tuple[Size, int]:
     kind = draw(st.sampled_from(["number", "symbol", "known"] + ["product", "total", "least"] * (depth > 0)))
     if kind == "number":
         value = draw(st.integers(0, 9))
-        return Size.number(value), value
+        return Number(value), value
     if kind in ("symbol", "known"):
         name = draw(st.sampled_from(sorted(VALUES)))
-        return Size.symbol(name, VALUES[name] if kind == "known" else None), VALUES[name]
+        return Symbol(name, VALUES[name] if kind == "known" else None), VALUES[name]
     parts = draw(st.lists(sizes(depth - 1), min_size=1, max_size=3))
     values = [value for _, value in parts]
     members = [size for size, _ in parts]
@@ -35,7 +36,9 @@ def sizes(draw: st.DrawFn, depth: int = 3) -> tuple[Size, int]:
 def test_formula_value_and_sympy_agree(case: tuple[Size, int]) -> None:
     size, worth = case
     assert eval(size.text, {"__builtins__": {"min": min, "max": max}}, VALUES) == worth
+    assert size.at(VALUES) == worth
     assert size.value is None or size.value >= worth
+    assert size.symbols == symbols_in(size.text)
     if not any(name in size.text for name in VALUES):
         assert size.value == worth
     expression = symbolic(size)
@@ -43,11 +46,11 @@ def test_formula_value_and_sympy_agree(case: tuple[Size, int]) -> None:
 
 
 def test_formulas_read_well() -> None:
-    four_c = product([Size.number(2), Size("c_S"), Size.number(2)])
+    four_c = product([Number(2), Symbol("c_S"), Number(2)])
     assert four_c.text == "4*c_S"
-    assert total([four_c, Size.number(1), Size.number(2)]).text == "4*c_S + 3"
-    assert product([Size.number(1)]).text == "1"
-    assert least([Size("rows_R", 4), Size.number(9)]).value == 4
-    assert least([Size("rows_R"), Size.number(9)]).value == 9
-    assert product([Size("rows_R"), Size.number(9)]).value is None
-    assert product([total([Size("c_S"), Size("c_T")]), Size.number(2)]).text == "2*(c_S + c_T)"
+    assert total([four_c, Number(1), Number(2)]).text == "4*c_S + 3"
+    assert product([Number(1)]).text == "1"
+    assert least([Symbol("rows_R", 4), Number(9)]).value == 4
+    assert least([Symbol("rows_R"), Number(9)]).value == 9
+    assert product([Symbol("rows_R"), Number(9)]).value is None
+    assert product([total([Symbol("c_S"), Symbol("c_T")]), Number(2)]).text == "2*(c_S + c_T)"

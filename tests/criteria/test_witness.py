@@ -12,12 +12,12 @@ from hypothesis import given
 from streambound.analyzer.catalog import catalog_from_mapping
 from streambound.criteria.distinguishing import distinguishes
 from streambound.criteria.results import results
-from streambound.criteria.solution import Conditions, solve
+from streambound.criteria.solution import ConstraintSystem, solve
 from streambound.criteria.verdict import Decision
 from streambound.criteria.vocabulary import Verdict
 from streambound.criteria.witness import Witness, build
-from streambound.recheck.batch_sql import BatchSql
-from streambound.recheck.prove import Proof, prove
+from streambound.recheck.oracle.batch_sql import BatchSql
+from streambound.recheck.oracle.prove import WitnessProof, prove
 from streambound.reports.witness_report import json_rows
 from support.catalogs import streams, with_relation
 from support.choices import drawn
@@ -30,7 +30,7 @@ from support.queries import Features, Statement, make_statement
 Case = tuple[str, dict[str, Any]]
 
 
-def proof_of(sql: str, catalog: dict[str, Any], size: int) -> Proof | None:
+def proof_of(sql: str, catalog: dict[str, Any], size: int) -> WitnessProof | None:
     """DuckDB's count of the states that a witness of a size needs; None where the contracts allow none so large."""
     decision = decided(sql, catalog)
     assert decision.witness is not None, sql
@@ -38,7 +38,7 @@ def proof_of(sql: str, catalog: dict[str, Any], size: int) -> Proof | None:
     return None if witness is None else _proof(sql, catalog, decision, witness)
 
 
-def _proof(sql: str, catalog: dict[str, Any], decision: Decision, witness: Witness) -> Proof:
+def _proof(sql: str, catalog: dict[str, Any], decision: Decision, witness: Witness) -> WitnessProof:
     split = decision.derivation.split
     elements, probes = ([json_rows(split, rows) for rows in part] for part in (witness.elements, witness.probes))
     always = json_rows(split, witness.always)
@@ -106,7 +106,7 @@ KNOWN = {
 @pytest.mark.parametrize("name", KNOWN)
 def test_known_constructions(name: str, number: int) -> None:
     proof = proof_of(KNOWN[name], PLAIN, number)
-    assert proof == Proof(2**number, 2**number)
+    assert proof == WitnessProof(2**number, 2**number)
 
 
 def test_bounded_queries_have_none_and_no_plan_fools_the_check() -> None:
@@ -221,7 +221,7 @@ def test_results_are_those_of_sql(statement: Statement) -> None:
 def test_solutions_satisfy_every_condition(statement: Statement, greatest: bool) -> None:
     decision = _decided(statement)
     for branch in decision.derivation.split.branches if decision else ():
-        conditions = Conditions(branch)
+        conditions = ConstraintSystem(branch)
         point = solve(conditions, greatest=greatest, far=1000)
         if point is None:
             continue

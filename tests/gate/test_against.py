@@ -16,7 +16,7 @@ from streambound.analyzer.spans import SourceText
 from streambound.criteria.check import check_source
 from streambound.criteria.vocabulary import Verdict
 from streambound.gate.globs import matches
-from streambound.gate.transitions import Change, transitions
+from streambound.gate.transitions import ChangeKind, transitions
 from streambound.reports.outcome import BoundText, Outcome, outcome
 from support.git import commit, git
 from support.profiles import MORE
@@ -302,25 +302,25 @@ def test_verdicts_are_ordered() -> None:
     order = [Verdict.BOUNDED, Verdict.UNKNOWN, Verdict.UNBOUNDED, Verdict.UNSUPPORTED, Verdict.ERROR]
     for (i, before), (k, after) in itertools.product(enumerate(order), repeat=2):
         (found,) = transitions([item(before)], [item(after)], {})
-        assert found.change is (Change.SAME if i == k else Change.WORSE if k > i else Change.BETTER)
+        assert found.change is (ChangeKind.SAME if i == k else ChangeKind.WORSE if k > i else ChangeKind.BETTER)
 
 
 @pytest.mark.parametrize(
     ("old", "new", "change"),
     [
-        (BoundText("3", 3), BoundText("4", 4), Change.GREW),
-        (BoundText("4", 4), BoundText("3", 3), Change.SHRANK),
-        (BoundText("c_S", None), BoundText("c_S", None), Change.SAME),
-        (BoundText("c_S", None), BoundText("2*c_S", None), Change.GREW),
-        (BoundText("2*c_S", None), BoundText("c_S + 1", None), Change.SHRANK),
-        (BoundText("c_S + c_T", None), BoundText("c_S*c_T", None), Change.GREW),
-        (BoundText("rows_R + 1", None), BoundText("1 + rows_R", None), Change.SAME),
-        (BoundText("5", 5), BoundText("c_S", None), Change.GREW),
-        (BoundText(), BoundText("5", 5), Change.SHRANK),
-        (BoundText("5", 5), BoundText(), Change.GREW),
+        (BoundText("3", 3), BoundText("4", 4), ChangeKind.GREW),
+        (BoundText("4", 4), BoundText("3", 3), ChangeKind.SHRANK),
+        (BoundText("c_S", None), BoundText("c_S", None), ChangeKind.SAME),
+        (BoundText("c_S", None), BoundText("2*c_S", None), ChangeKind.GREW),
+        (BoundText("2*c_S", None), BoundText("c_S + 1", None), ChangeKind.SHRANK),
+        (BoundText("c_S + c_T", None), BoundText("c_S*c_T", None), ChangeKind.GREW),
+        (BoundText("rows_R + 1", None), BoundText("1 + rows_R", None), ChangeKind.SAME),
+        (BoundText("5", 5), BoundText("c_S", None), ChangeKind.GREW),
+        (BoundText(), BoundText("5", 5), ChangeKind.SHRANK),
+        (BoundText("5", 5), BoundText(), ChangeKind.GREW),
     ],
 )
-def test_bounds_are_compared(old: BoundText, new: BoundText, change: Change) -> None:
+def test_bounds_are_compared(old: BoundText, new: BoundText, change: ChangeKind) -> None:
     (found,) = transitions([item(Verdict.BOUNDED, old)], [item(Verdict.BOUNDED, new)], {})
     assert found.change is change
 

@@ -180,7 +180,7 @@ def test_an_entry_made_by_hand_accepts_nothing_that_was_not_analysed(project: Pa
     write(project, "c.sql", "SELECT nope FROM S")
     from streambound.analyzer.workspace import Workspace
     from streambound.gate.baseline import (
-        Entry,
+        BaselineEntry,
         baseline_text,
         read_baseline,
     )
@@ -189,7 +189,7 @@ def test_an_entry_made_by_hand_accepts_nothing_that_was_not_analysed(project: Pa
 
     (item,) = check_files([Path("queries/c.sql")], Workspace(), Settings(repairs=0))
     known = read_baseline(project / BASELINE)
-    forged = Entry("queries/c.sql", "c", "SB102", fingerprints([item])[0][0])
+    forged = BaselineEntry("queries/c.sql", "c", "SB102", fingerprints([item])[0][0])
     (project / BASELINE).write_text(baseline_text("exact", [*known.entries, forged]))
     assert gated() == 1
 

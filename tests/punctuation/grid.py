@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from streambound.punctuation.pattern import Constant, Empty, Listed, Pattern, Range, Wildcard
+from streambound.punctuation.pattern import ConstantPattern, Empty, Listed, Pattern, RangePattern, Wildcard
 from support.choices import Choices
 
 ENDS = (0, 1, 2)
@@ -43,14 +43,14 @@ def pattern(choices: Choices) -> tuple[Pattern, frozenset[Any]]:
         return Empty(), frozenset()
     if kind == "constant":
         value = choices.pick((*ENDS, None))
-        return Constant(value), frozenset({value})
+        return ConstantPattern(value), frozenset({value})
     if kind == "list":
         values = tuple(v for v in (*ENDS, None) if choices.chance(50))
         return Listed(values), frozenset(values)
     lower = [v for v in ORDERED if v > low or (with_low and v == low)] if kind != "up to" else list(ORDERED)
     upper = [v for v in ORDERED if v < high or (with_high and v == high)] if kind != "from" else list(ORDERED)
     ends = (None if kind == "up to" else low, None if kind == "from" else high)
-    return Range(*ends, open_low=not with_low, open_high=not with_high), frozenset(lower) & frozenset(upper)
+    return RangePattern(*ends, open_low=not with_low, open_high=not with_high), frozenset(lower) & frozenset(upper)
 
 
 def said(choices: Choices, width: int) -> Said:

@@ -13,11 +13,11 @@ from streambound.punctuation import pattern as pattern_module
 from streambound.punctuation.combine import combine, combine_sets, is_empty
 from streambound.punctuation.match import match, set_match
 from streambound.punctuation.pattern import (
-    Constant,
+    ConstantPattern,
     Empty,
     Listed,
     Pattern,
-    Range,
+    RangePattern,
     Wildcard,
     combine_pattern,
     is_empty_pattern,
@@ -35,18 +35,18 @@ def test_doctests() -> None:
     ("one", "other", "both"),
     [
         (Wildcard(), Wildcard(), Wildcard()),
-        (Wildcard(), Range(), Range()),  # a range has no NULL
-        (Constant(None), Range(), Empty()),
-        (Constant(3), Range(3, 9), Constant(3)),
-        (Range(3, 9, open_low=True), Constant(3), Empty()),
-        (Range(1, 3), Range(3, 9), Constant(3)),
-        (Range(1, 3, open_high=True), Range(3, 9), Empty()),
-        (Range(None, 5), Range(3, None), Range(3, 5)),
-        (Range(None, 5), Range(None, 5, open_high=True), Range(None, 5, open_high=True)),
-        (Listed((1, 2, 7)), Range(2, 9), Listed((2, 7))),
-        (Listed((1, 2)), Listed((2, 3)), Constant(2)),
-        (Listed((1, 2)), Constant(5), Empty()),
-        (Range("D", "G"), Range("F"), Range("F", "G")),
+        (Wildcard(), RangePattern(), RangePattern()),  # a range has no NULL
+        (ConstantPattern(None), RangePattern(), Empty()),
+        (ConstantPattern(3), RangePattern(3, 9), ConstantPattern(3)),
+        (RangePattern(3, 9, open_low=True), ConstantPattern(3), Empty()),
+        (RangePattern(1, 3), RangePattern(3, 9), ConstantPattern(3)),
+        (RangePattern(1, 3, open_high=True), RangePattern(3, 9), Empty()),
+        (RangePattern(None, 5), RangePattern(3, None), RangePattern(3, 5)),
+        (RangePattern(None, 5), RangePattern(None, 5, open_high=True), RangePattern(None, 5, open_high=True)),
+        (Listed((1, 2, 7)), RangePattern(2, 9), Listed((2, 7))),
+        (Listed((1, 2)), Listed((2, 3)), ConstantPattern(2)),
+        (Listed((1, 2)), ConstantPattern(5), Empty()),
+        (RangePattern("D", "G"), RangePattern("F"), RangePattern("F", "G")),
         (Empty(), Wildcard(), Empty()),
         (Empty(), Listed((1,)), Empty()),
     ],
@@ -72,6 +72,6 @@ def test_match_and_combine_are_membership_and_intersection(pair: tuple[Said, Sai
 def test_random_patterns_are_of_every_kind_and_often_empty() -> None:
     """So that the properties cannot become true of nothing."""
     patterns = [p for seed in range(300) for p in said(Choices.seeded(seed), 2).punctuation]
-    assert {type(p) for p in patterns} == {Wildcard, Constant, Range, Listed, Empty}
+    assert {type(p) for p in patterns} == {Wildcard, ConstantPattern, RangePattern, Listed, Empty}
     assert 40 < sum(map(is_empty_pattern, patterns)) < 250
     assert any(match_pattern(None, p) for p in patterns)

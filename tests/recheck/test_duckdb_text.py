@@ -3,8 +3,8 @@
 import pytest
 
 from streambound.analyzer.catalog import parse_catalog
-from streambound.recheck.batch_sql import BatchSql
-from streambound.recheck.duckdb_text import duckdb_text
+from streambound.recheck.oracle.batch_sql import BatchSql
+from streambound.recheck.oracle.duckdb_text import duckdb_text
 from support.product import parsed
 
 CATALOG = parse_catalog('[relations.R]\ncolumns = { f = "float", d = "decimal(9,2)", at = "timestamp_ntz" }\n')

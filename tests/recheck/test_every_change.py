@@ -13,9 +13,9 @@ from streambound.criteria import synopsis as synopsis_module
 from streambound.criteria.bound import bound
 from streambound.criteria.verdict import Decision
 from streambound.criteria.vocabulary import Verdict
-from streambound.recheck.claims import RejectedError
-from streambound.recheck.formula import evaluate
-from streambound.recheck.validate import faults
+from streambound.recheck.certificates.claims import RejectedError
+from streambound.recheck.certificates.formula import evaluate
+from streambound.recheck.certificates.validate import faults
 from support.catalogs import PLAIN, streams, with_relation
 from support.certificates import plain
 from support.choices import Choices

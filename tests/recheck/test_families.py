@@ -1,4 +1,4 @@
-"""What `recheck.family` accepts without listing sets, the checks of single tables accept for every set."""
+"""What `recheck.certificates.family` accepts without listing sets, the checks of single tables accept for every set."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from streambound.criteria import synopsis as synopsis_module
 from streambound.criteria.bound import bound
 from streambound.criteria.certificate import certificate, to_json
 from streambound.criteria.vocabulary import Verdict
-from streambound.recheck.cases import case_of
-from streambound.recheck.claims import Age, Limit, Stored, Table, read
-from streambound.recheck.conditions import Conditions
-from streambound.recheck.family import wrong_family
-from streambound.recheck.sufficiency import insufficient
+from streambound.recheck.certificates.cases import case_of
+from streambound.recheck.certificates.claims import ClaimedAge, ClaimedLimit, ClaimedStored, ClaimedTable, read
+from streambound.recheck.certificates.conditions import Conditions
+from streambound.recheck.certificates.family import wrong_family
+from streambound.recheck.certificates.sufficiency import insufficient
 from support.choices import Choices
 from support.product import decided
 from support.profiles import MORE
@@ -34,7 +34,7 @@ def families(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(synopsis_module, "MOST_TABLES", 0)
 
 
-def _families(seed: int, features: Features) -> Iterator[tuple[Conditions, Table]]:
+def _families(seed: int, features: Features) -> Iterator[tuple[Conditions, ClaimedTable]]:
     """The families of a random query, as its certificate has them."""
     statement = make_statement(Choices.seeded(seed), features)
     decision = decided(statement.sql, statement.catalog)
@@ -46,7 +46,7 @@ def _families(seed: int, features: Features) -> Iterator[tuple[Conditions, Table
             yield from ((conditions, table) for table in claim.tables if table.members)
 
 
-def _mutations(table: Table) -> Iterator[Table]:
+def _mutations(table: ClaimedTable) -> Iterator[ClaimedTable]:
     """Tables that hold less, or something else."""
     for place, stored in enumerate(table.stored):
         others = (*table.stored[:place], *table.stored[place + 1 :])
@@ -66,24 +66,24 @@ def _mutations(table: Table) -> Iterator[Table]:
             yield replace(table, members=tuple(moved.get(m, m) for m in table.members))
 
 
-def _less_exact(stored: Stored) -> Iterator[Stored]:
+def _less_exact(stored: ClaimedStored) -> Iterator[ClaimedStored]:
     if stored.low or stored.high:
         yield replace(stored, low=tuple(map(_raised, stored.low)))
         yield replace(stored, high=tuple(map(_lowered, stored.high)))
     elif not stored.cuts:
-        yield replace(stored, low=(Limit(1, ()),))
-        yield replace(stored, high=(Limit(2, ()),))
+        yield replace(stored, low=(ClaimedLimit(1, ()),))
+        yield replace(stored, high=(ClaimedLimit(2, ()),))
 
 
-def _raised(limit: Limit) -> Limit:
+def _raised(limit: ClaimedLimit) -> ClaimedLimit:
     return replace(limit, constant=None if limit.constant is None else limit.constant + 1)
 
 
-def _lowered(limit: Limit) -> Limit:
+def _lowered(limit: ClaimedLimit) -> ClaimedLimit:
     return replace(limit, constant=None if limit.constant is None else limit.constant - 1)
 
 
-def _other_ages(age: Age) -> Iterator[Age]:
+def _other_ages(age: ClaimedAge) -> Iterator[ClaimedAge]:
     if age.expires is not None:
         yield replace(age, expires=age.expires - 1)
         yield replace(age, expires=None, saturates=age.expires)
@@ -92,7 +92,7 @@ def _other_ages(age: Age) -> Iterator[Age]:
         yield replace(age, saturates=None, expires=age.saturates)
 
 
-def _each_set(conditions: Conditions, table: Table) -> Iterator[Table]:
+def _each_set(conditions: Conditions, table: ClaimedTable) -> Iterator[ClaimedTable]:
     """The tables that a family stands for, listed one by one."""
     for size in range(1, len(table.members)):
         for chosen in combinations(table.members, size):
@@ -110,7 +110,7 @@ def _each_set(conditions: Conditions, table: Table) -> Iterator[Table]:
             yield replace(table, streams=streams, relations=relations, stored=stored, ages=ages, members=())
 
 
-def _accepted(conditions: Conditions, table: Table) -> bool:
+def _accepted(conditions: Conditions, table: ClaimedTable) -> bool:
     """Whether a family stores enough; how much is not asked."""
     return not any(wrong_family(conditions, table))
 

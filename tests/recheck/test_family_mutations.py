@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from streambound.criteria.certificate import certificate, to_json
-from streambound.recheck.validate import faults
+from streambound.recheck.certificates.validate import faults
 from support.wide_families import WIDE, wide_bound
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 
-from streambound.criteria.bound import Bound, bound
+from streambound.criteria.bound import QueryBound, bound
 from streambound.criteria.verdict import Decision
 from streambound.criteria.vocabulary import Verdict
 from support.certificates import rejections
@@ -20,7 +20,7 @@ from support.twins import stores_too_little
 LAYOUTS_AT_A_TIME = 3
 
 
-def _bounded(query: SmallQuery) -> tuple[Decision, Bound] | None:
+def _bounded(query: SmallQuery) -> tuple[Decision, QueryBound] | None:
     """A bounded query that clips to a finite stream's values."""
     decision = decided(query.sql, query.catalog)
     found = bound(decision.derivation.split) if decision.verdict is Verdict.BOUNDED else None

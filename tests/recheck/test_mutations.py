@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from streambound.criteria.bound import Bound, bound
-from streambound.criteria.tables import Table
+from streambound.criteria.bound import QueryBound, bound
+from streambound.criteria.tables import SynopsisTable
 from streambound.criteria.verdict import Decision
 from streambound.criteria.vocabulary import Verdict
 from support.catalogs import streams
@@ -36,11 +36,11 @@ AT_A_TIME = 6
 """Mutations tried of one certificate: a sample, since each is checked as a whole."""
 
 
-def _bounded(decision: Decision) -> Bound | None:
+def _bounded(decision: Decision) -> QueryBound | None:
     return bound(decision.derivation.split) if decision.verdict is Verdict.BOUNDED else None
 
 
-def _small(seed: int, distinct: bool = False) -> tuple[SmallQuery, Decision, Bound] | None:
+def _small(seed: int, distinct: bool = False) -> tuple[SmallQuery, Decision, QueryBound] | None:
     choices = Choices.seeded(seed)
     query = as_set(make_small_query(choices)) if distinct else make_small_query(choices)
     if choices.chance(25):
@@ -56,7 +56,7 @@ def _waiting(query: SmallQuery, least: int) -> SmallQuery:
     return replace(query, constraints=constraints, sql=f"{query.sql} AND S.ts >= T.ts + {least}")
 
 
-def _some(found: Bound, seed: int) -> list[Mutation]:
+def _some(found: QueryBound, seed: int) -> list[Mutation]:
     every = list(mutations(found))
     return random.Random(seed).sample(every, min(len(every), AT_A_TIME))
 
@@ -129,7 +129,7 @@ def test_the_twins_find_what_is_missing() -> None:
     catalog = streams("S T", a="bigint")
     atoms = [("S.ts", ">", "T.ts", 0), ("T.a", "<", "S.a", 0), ("T.a", "<", "0", 9), ("S.a", ">", "0", 1)]
     query = small_query(("S", "T"), ("a",), atoms, (), catalog)
-    assert stores_too_little(query, Table(("T",), (), (), (), None))
+    assert stores_too_little(query, SynopsisTable(("T",), (), (), (), None))
 
 
 @pytest.mark.parametrize("features", [Features(), Features(windows=60, finite=40), Features(distinct=100)], ids=str)

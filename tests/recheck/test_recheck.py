@@ -15,9 +15,9 @@ from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statements import Statement, split_statements
 from streambound.cli import main
 from streambound.criteria.bound import bound
-from streambound.recheck.distances import ContradictionError, Distances
-from streambound.recheck.formula import evaluate
-from streambound.recheck.validate import faults
+from streambound.recheck.certificates.distances import ContradictionError, Distances
+from streambound.recheck.certificates.formula import evaluate
+from streambound.recheck.certificates.validate import faults
 from support.catalogs import PLAIN, streams, with_domain
 from support.certificates import plain, rejections
 from support.product import decided
@@ -78,7 +78,7 @@ def test_a_file_is_split_once_for_all_its_queries(report: Path, monkeypatch: pyt
         split.append(source.file)
         return split_statements(source)
 
-    monkeypatch.setattr("streambound.recheck.report.split_statements", counted)
+    monkeypatch.setattr("streambound.recheck.certificates.report.split_statements", counted)
     result = _run("recheck", "-", text=text)
     assert (result.exit_code, result.output.count("holds")) == (0, 10), result.output
     assert split == ["p.sql", "q.sql"]
@@ -153,7 +153,7 @@ def test_a_certificate_of_another_shape_is_rejected_not_a_crash() -> None:
     "text", ["", "c_S +", "c_T", "c_S ** 2", "print(1)", "min(3)", "'a'", "c_S if 1 else 2", "1.5"]
 )
 def test_no_formula(text: str) -> None:
-    from streambound.recheck.claims import RejectedError
+    from streambound.recheck.certificates.claims import RejectedError
 
     with pytest.raises(RejectedError):
         evaluate(text, {"c_S": 3})

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from streambound.analyzer.catalog import catalog_from_mapping
-from streambound.recheck.stamped import stamped
+from streambound.recheck.oracle.stamped import stamped
 from support.choices import Choices
 from support.oracle import Oracle, by_timestamp
 from support.product import NotAnalysed, lowered, parsed

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from streambound.recheck.spark_batch import Cell, Comparison
+from streambound.recheck.oracle.spark_batch import BatchComparison, Cell
 from streambound.reports.verify_report import trial_line, verify_json, verify_lines
 from streambound.synopsis_exec.bench import Trial
 from streambound.synopsis_exec.verify import Difference, Verification
 
-EQUAL = Trial({"S": 900, "T": 334}, 4, {"late": 2}, Comparison(56_000, 12))
+EQUAL = Trial({"S": 900, "T": 334}, 4, {"late": 2}, BatchComparison(56_000, 12))
 CELLS = (Cell(("42", "NULL"), 2, 0), Cell(("7", "x"), 0, 1))
-WRONG = Trial({"S": 2, "T": 0}, 1, {}, Comparison(1, 1, 3_000_000, CELLS))
+WRONG = Trial({"S": 2, "T": 0}, 1, {}, BatchComparison(1, 1, 3_000_000, CELLS))
 FOUND = Verification("q", ("A", "name"), 5, (EQUAL, EQUAL), None)
 LINES = {"S": ['{"A": 42}', '{"A": 7}'], "T": []}
 DIFFERENT = replace(FOUND, trials=(EQUAL, WRONG), difference=Difference(3_000_000, CELLS, LINES, 31, True, False))
@@ -35,7 +35,7 @@ def test_all_equal() -> None:
 
 def test_runs_without_results_show_nothing() -> None:
     """Unless no rows can give one."""
-    nothing = replace(FOUND, trials=(replace(EQUAL, comparison=Comparison(0, 0)),))
+    nothing = replace(FOUND, trials=(replace(EQUAL, comparison=BatchComparison(0, 0)),))
     assert FOUND.proved and not nothing.proved
     (line,) = [line for line in verify_lines(nothing, False) if line.startswith("q: ")]
     assert line.startswith("q: NOTHING WAS COMPARED: 1 run had no results, which shows nothing;")
@@ -68,4 +68,4 @@ def test_results_of_relations_alone_have_no_time() -> None:
     timeless = replace(DIFFERENT, difference=replace(DIFFERENT.difference, timestamp=None))
     assert "first at _ts = none: relations alone give it:" in list(verify_lines(timeless, True))
     assert json.loads(verify_json(timeless, True))["difference"]["_ts"] is None
-    assert not Comparison(1, 1, None, CELLS).equal
+    assert not BatchComparison(1, 1, None, CELLS).equal

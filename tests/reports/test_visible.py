@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streambound import cli
-from streambound.gate.baseline import Entry, baseline_text
+from streambound.gate.baseline import BaselineEntry, baseline_text
 from streambound.reports.visible import visible
 from support.catalog_texts import TWO_STREAMS
 
@@ -34,7 +34,7 @@ COMMANDS = [
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "streams.toml").write_text(TWO_STREAMS, encoding="utf-8")
     (tmp_path / "q.sql").write_bytes(SQL.encode())
-    (tmp_path / "b.json").write_text(baseline_text("exact", [Entry("gone\x1b[2K.sql", "q", "SB201", "x")]))
+    (tmp_path / "b.json").write_text(baseline_text("exact", [BaselineEntry("gone\x1b[2K.sql", "q", "SB201", "x")]))
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -7,6 +7,18 @@ from typing import Any
 
 import pytest
 
+from streambound.criteria import size as criteria
+from streambound.criteria.size import (
+    Addition,
+    Maximum,
+    Multiplication,
+    Number,
+    Symbol,
+    least,
+    negative,
+    product,
+    total,
+)
 from streambound.synopsis_exec import synopsis_plan
 from streambound_runtime import formula, plan, text
 from streambound_runtime.formula import Extreme, Formula, Greatest, Least, Product, Size, Sum, Unknown, value
@@ -40,10 +52,18 @@ def test_values(of: Formula, expected: int | None) -> None:
     assert value(of, R) == expected
 
 
-@pytest.mark.parametrize("source", ["3*rows_R + 2", "max(0, max_R_a - 3)*c_S", "(rows_R + 1)*(rows_R - 1)", "-rows_R"])
-def test_a_formula_from_its_text_has_its_value(source: str) -> None:
-    names = {"rows_R": 3, "max_R_a": 8, "c_S": 2, "max": max}
-    assert value(synopsis_plan.as_formula(source, KNOWN), R) == eval(source, {}, names)
+ROWS, TIMES = Symbol("rows_R"), Symbol("c_S")
+SIZES = [
+    total([product([Number(3), ROWS]), Number(2)]),
+    product([Maximum((Number(0), Addition((Symbol("max_R_a"), Number(-3))))), TIMES]),
+    Multiplication((Addition((ROWS, Number(1))), Addition((ROWS, Number(-1))))),
+    least([negative(ROWS), TIMES]),
+]
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: size.text)
+def test_the_formula_of_a_size_has_its_value(size: criteria.Size) -> None:
+    assert value(synopsis_plan.as_formula(size, KNOWN), R) == size.at({"rows_R": 3, "max_R_a": 8, "c_S": 2})
 
 
 def test_resolving_replaces_formulas_wherever_they_are() -> None:

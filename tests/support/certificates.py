@@ -6,21 +6,21 @@ import json
 from typing import Any
 
 from streambound.analyzer.boundedness import Facts
-from streambound.criteria.bound import Bound, bound
+from streambound.criteria.bound import QueryBound, bound
 from streambound.criteria.certificate import certificate, to_json
 from streambound.criteria.synopsis import Synopsis
 from streambound.criteria.verdict import Decision
 from streambound.criteria.vocabulary import Verdict
-from streambound.recheck.validate import faults
+from streambound.recheck.certificates.validate import faults
 
 
-def plain(found: Bound, distinct: bool) -> dict[str, Any]:
+def plain(found: QueryBound, distinct: bool) -> dict[str, Any]:
     """A bound's certificate, through JSON text."""
     document: dict[str, Any] = json.loads(json.dumps(to_json(certificate(found, distinct))))
     return document
 
 
-def rejections(decision: Decision, found: Bound) -> tuple[str, ...]:
+def rejections(decision: Decision, found: QueryBound) -> tuple[str, ...]:
     """Why `recheck` does not accept the certificate of a bound for a query."""
     return faults(decision.derivation.split, plain(found, decision.query.distinct))
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 from streambound.analyzer.boundedness import Facts, Limit
 from streambound.analyzer.closure import Sort
-from streambound.criteria.bound import Bound, TableBound, results_count, table_count
-from streambound.criteria.count import Count, Rule, every, fewest
+from streambound.criteria.bound import QueryBound, TableBound, results_count, table_count
+from streambound.criteria.count import Count, CountingRule, every, fewest
 from streambound.criteria.extremum import Extremum
-from streambound.criteria.size import Size, total
-from streambound.criteria.tables import Age, Stored, Table
+from streambound.criteria.size import Number, Size, Symbol, product, total
+from streambound.criteria.tables import Age, Stored, SynopsisTable
 
-COMBINED = (Rule.PRODUCT, Rule.LEAST)
+COMBINED = (CountingRule.PRODUCT, CountingRule.LEAST)
 
 
 @dataclass(frozen=True)
@@ -21,11 +21,11 @@ class Mutation:
     """A changed bound; ``layout`` is the changed table where a table's layout was changed."""
 
     name: str
-    bound: Bound
-    layout: Table | None = None
+    bound: QueryBound
+    layout: SynopsisTable | None = None
 
 
-def _ordered(facts: Facts, layout: Table) -> bool:
+def _ordered(facts: Facts, layout: SynopsisTable) -> bool:
     """Whether the order of a table's streams links them all: else others may together hold what it does."""
     rest, linked = set(layout.streams[1:]), {layout.streams[0]}
     while more := {x for x in rest for y in linked if facts.never_newer(x, y) or facts.never_newer(y, x)}:
@@ -33,11 +33,11 @@ def _ordered(facts: Facts, layout: Table) -> bool:
     return not rest
 
 
-def mutations(found: Bound) -> Iterator[Mutation]:
+def mutations(found: QueryBound) -> Iterator[Mutation]:
     """Every single change of a bound's tables."""
     for number, branch in enumerate(found.branches):
         rest = (*found.branches[:number], *found.branches[number + 1 :])
-        yield Mutation("drop a branch", Bound(rest, _entries(table for b in rest for table in b.tables)))
+        yield Mutation("drop a branch", QueryBound(rest, _entries(table for b in rest for table in b.tables)))
         for place, table in enumerate(branch.tables):
             others = (*branch.tables[:place], *branch.tables[place + 1 :])
             what = "drop a table" if table.results or _ordered(branch.facts, table.layout) else "drop a joined table"
@@ -53,13 +53,13 @@ def mutations(found: Bound) -> Iterator[Mutation]:
                 yield Mutation(name, _swapped(found, number, place, replace(table, count=count)))
 
 
-def _with_tables(found: Bound, number: int, tables: tuple[TableBound, ...]) -> Bound:
+def _with_tables(found: QueryBound, number: int, tables: tuple[TableBound, ...]) -> QueryBound:
     branches = list(found.branches)
     branches[number] = replace(branches[number], tables=tables)
-    return Bound(tuple(branches), _entries(table for branch in branches for table in branch.tables))
+    return QueryBound(tuple(branches), _entries(table for branch in branches for table in branch.tables))
 
 
-def _swapped(found: Bound, number: int, place: int, table: TableBound) -> Bound:
+def _swapped(found: QueryBound, number: int, place: int, table: TableBound) -> QueryBound:
     tables = list(found.branches[number].tables)
     tables[place] = table
     return _with_tables(found, number, tuple(tables))
@@ -72,7 +72,7 @@ def _entries(tables: Iterator[TableBound]) -> Size:
 # --- layouts ----------------------------------------------------------------------------------------------------------
 
 
-def _layouts(facts: Facts, table: Table) -> Iterator[tuple[str, Table]]:
+def _layouts(facts: Facts, table: SynopsisTable) -> Iterator[tuple[str, SynopsisTable]]:
     for place, stored in enumerate(table.key):
         what = "a constant" if _is_constant(facts, stored) else "an attribute"
         yield f"forget {what}", replace(table, key=(*table.key[:place], *table.key[place + 1 :]))
@@ -148,7 +148,7 @@ def _extrema(extremum: Extremum) -> Iterator[tuple[str, Extremum]]:
             yield "forget a part of an extremum", replace(extremum, of=extremum.of[:place] + extremum.of[place + 1 :])
 
 
-def _limits(table: Table) -> Iterator[tuple[str, Table]]:
+def _limits(table: SynopsisTable) -> Iterator[tuple[str, SynopsisTable]]:
     """Tables that say of an attribute outside more than holds, or less than is needed."""
     for place, extremum in enumerate(table.extrema):
         for number, (attribute, offset, strict) in enumerate(extremum.limits):
@@ -168,23 +168,23 @@ def _limits(table: Table) -> Iterator[tuple[str, Table]]:
 def _counts(count: Count) -> Iterator[tuple[str, Count]]:
     """The count with one of its parts made smaller than it can be."""
     if count.rule in COMBINED:
-        combine = every if count.rule is Rule.PRODUCT else fewest
+        combine = every if count.rule is CountingRule.PRODUCT else fewest
         for place, part in enumerate(count.of):
             for name, smaller in _counts(part):
                 yield name, combine([*count.of[:place], smaller, *count.of[place + 1 :]])
-        if count.rule is Rule.PRODUCT:
+        if count.rule is CountingRule.PRODUCT:
             for place in range(len(count.of)):
                 yield "leave out a factor", every([*count.of[:place], *count.of[place + 1 :]])
-    elif count.rule is Rule.RANGE and count.size.value and count.size.value > 1:
-        smaller = Size.number(count.size.value - 1)
+    elif count.rule is CountingRule.RANGE and count.size.value and count.size.value > 1:
+        smaller = Number(count.size.value - 1)
         yield "a shorter range", replace(count, low=tuple(_moved(limit, 1) for limit in count.low), size=smaller)
         yield "a lower number", replace(count, size=smaller)
-    elif count.rule is Rule.LIST and count.size.value:
-        yield "a lower number", replace(count, size=Size.number(count.size.value - 1))
-    elif count.rule is Rule.AGES and count.timestamps and count.timestamps > 1:
+    elif count.rule is CountingRule.LIST and count.size.value:
+        yield "a lower number", replace(count, size=Number(count.size.value - 1))
+    elif count.rule is CountingRule.AGES and count.timestamps and count.timestamps > 1:
         slots = count.timestamps - 1
-        yield "fewer timestamps", replace(count, timestamps=slots, size=Size.number(slots))
-    elif count.rule is Rule.TUPLES and count.timestamps:
-        rate = count.size.text.rpartition("*")[2]
+        yield "fewer timestamps", replace(count, timestamps=slots, size=Number(slots))
+    elif count.rule is CountingRule.TUPLES and count.timestamps:
+        rate = next(part for part in (*count.size.parts, count.size) if isinstance(part, Symbol))
         slots = count.timestamps - 1
-        yield "fewer timestamps", replace(count, timestamps=slots, size=Size(f"{slots}*{rate}"))
+        yield "fewer timestamps", replace(count, timestamps=slots, size=product([Number(slots), rate]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from streambound.analyzer.catalog import Column
+from streambound.analyzer.columns import Column
 from streambound.analyzer.types import DataType, Family
 
 _LARGEST_PRECISION = 18

@@ -14,7 +14,7 @@ from math import isnan
 from typing import Any
 
 from streambound.analyzer.calendar_text import is_zoned, parse_date, parse_timestamp
-from streambound.analyzer.catalog import Column
+from streambound.analyzer.columns import Column
 from streambound.analyzer.types import DataType, Family
 from streambound.synopsis_exec.plan_ir import Input
 from support import told_reasons as reasons

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from streambound.analyzer.catalog import Column
+from streambound.analyzer.columns import Column
 from streambound.analyzer.types import DataType, Family, parse_type
 from streambound_runtime.spec import Relation, Stream, Value
 from support import told_reasons as reasons

@@ -14,13 +14,13 @@ from itertools import product
 
 from streambound.analyzer.query import Attribute
 from streambound.criteria.extremum import Extremum
-from streambound.criteria.tables import Age, Stored, Table
+from streambound.criteria.tables import Age, Stored, SynopsisTable
 from support.small_queries import TIME, ZERO, Constraint, SmallQuery, closed
 
 Case = tuple[Constraint, ...]
 
 
-def stores_too_little(query: SmallQuery, table: Table) -> bool:
+def stores_too_little(query: SmallQuery, table: SynopsisTable) -> bool:
     """Whether a table that keeps so much cannot tell apart what has different futures."""
     inside = frozenset(table.streams)
     wrong = any(not _equals(query, str(other), str(s.attribute), int(n)) for s in table.key for other, n in s.equal)
@@ -45,7 +45,7 @@ def _in_order(query: SmallQuery, inside: frozenset[str], mark: str = "") -> list
     return [Constraint(f"{s}.{TIME}{mark}", later, -1) for s in inside for later in _outside(query, inside)]
 
 
-def _dropped_too_early(query: SmallQuery, table: Table, inside: frozenset[str]) -> bool:
+def _dropped_too_early(query: SmallQuery, table: SynopsisTable, inside: frozenset[str]) -> bool:
     variables, base = list(query.variables), [*query.constraints, *_in_order(query, inside)]
     outside = _outside(query, inside)
     for age in table.ages:
@@ -58,7 +58,7 @@ def _dropped_too_early(query: SmallQuery, table: Table, inside: frozenset[str]) 
     return _satisfiable(variables, [*base, *(Constraint(ZERO, later, -table.deadline - 1) for later in outside)])
 
 
-def _twins(query: SmallQuery, table: Table, inside: frozenset[str]) -> bool:
+def _twins(query: SmallQuery, table: SynopsisTable, inside: frozenset[str]) -> bool:
     matrix = closed(query.variables, query.constraints)
     if matrix is None:
         return False

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from streambound.analyzer.boundedness import Facts
-from streambound.criteria.bound import Bound, bound
+from streambound.criteria.bound import QueryBound, bound
 from streambound.criteria.size import Size
-from streambound.criteria.tables import Table
+from streambound.criteria.tables import SynopsisTable
 from streambound.criteria.verdict import Decision
 from streambound.criteria.vocabulary import Verdict
 from support.against_sql import Printed, printed_as_sql_says
@@ -20,7 +20,7 @@ from support.streams import adversarial_rows, small_rows
 Catalog = dict[str, Any]
 
 
-def families_of(found: Bound) -> list[tuple[Facts, Table, Size]]:
+def families_of(found: QueryBound) -> list[tuple[Facts, SynopsisTable, Size]]:
     """The families of a bound, each with its branch's facts and its size."""
     return [(b.facts, t.layout, t.size) for b in found.branches for t in b.tables if t.layout.members]
 
@@ -79,7 +79,7 @@ WIDE = {
 """How many streams, and M where one can tell it at a glance."""
 
 
-def wide_bound(shape: str, number: int) -> tuple[Decision, Bound]:
+def wide_bound(shape: str, number: int) -> tuple[Decision, QueryBound]:
     """A wide query decided, with its bound."""
     decision = decided(*wide(shape, number))
     found = bound(decision.derivation.split)
@@ -87,7 +87,7 @@ def wide_bound(shape: str, number: int) -> tuple[Decision, Bound]:
     return decision, found
 
 
-def certified_family(statement: Statement) -> tuple[Decision, Bound] | None:
+def certified_family(statement: Statement) -> tuple[Decision, QueryBound] | None:
     """A statement's decision and its bound, which is certified; None for one that is not bounded, or has no family."""
     decision = decided(statement.sql, statement.catalog)
     if decision.verdict is not Verdict.BOUNDED:

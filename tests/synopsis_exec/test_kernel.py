@@ -14,7 +14,7 @@ from streambound.analyzer.catalog import catalog_from_mapping
 from streambound.synopsis_exec.emit import Names
 from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.plan import make_plan
-from streambound.synopsis_exec.simulate import Step, replay
+from streambound.synopsis_exec.simulate import ClosedTimestamp, replay
 from streambound_runtime.operators.interpreter import RowSynopsis
 from streambound_runtime.operators.synopsis_by_rows import SynopsisByRows
 from streambound_runtime.spec import Job
@@ -45,12 +45,12 @@ def synopsis_of(sql: str, relations: Rows | None = None, catalog: dict[str, Any]
     return RowSynopsis(job_of(sql, catalog).plan, relations or {})
 
 
-def steps(sql: str, streams: Rows, relations: Rows | None = None) -> list[Step]:
+def steps(sql: str, streams: Rows, relations: Rows | None = None) -> list[ClosedTimestamp]:
     filled = {"R": [], "Q": [], **(relations or {})}
     return list(replay(job_of(sql), filled, streams))
 
 
-def returned(found: list[Step]) -> dict[int, list[tuple[tuple[Any, ...], int]]]:
+def returned(found: list[ClosedTimestamp]) -> dict[int, list[tuple[tuple[Any, ...], int]]]:
     return {step.timestamp: [(tuple(row.values()), n) for row, n in step.results] for step in found if step.results}
 
 

@@ -121,10 +121,10 @@ def test_m_of_the_streams_that_were_sent() -> None:
     for _, _ in zip(range(100), counted.pass_on(feed.rows), strict=False):
         pass
     assert counted.rates == {"S": 5, "T": 5}
-    assert sizes(plan, plan.bound.entries.text, {}, counted.rates, counted.brought) == {"c_T": 5}
+    assert sizes(plan, plan.bound.entries, {}, counted.rates, counted.brought) == {"c_T": 5}
     plan = plan_of("SELECT T.a FROM S, T, R WHERE S.ts > T.ts AND T.a > R.a AND T.a < 9", catalog)
     rows = {"R": [{"a": 3}, {"a": None}, {"a": 7}]}
-    assert sizes(plan, plan.bound.entries.text, rows, {"S": 1, "T": 1}, {}) == {"min_R_a": 3}
+    assert sizes(plan, plan.bound.entries, rows, {"S": 1, "T": 1}, {}) == {"min_R_a": 3}
 
 
 def test_m_is_evaluated_on_the_values_that_a_finite_stream_brings_before_it_ends() -> None:
@@ -134,7 +134,7 @@ def test_m_is_evaluated_on_the_values_that_a_finite_stream_brings_before_it_ends
     rows = [("F", 0, 4), ("T", 1, 0), ("F", 1, None), ("F", 2, 6), ("F", 2, 5), ("F", 3, 1)]
     counted = memory._Counted(plan)
     assert len(list(counted.pass_on((name, {"a": a, "ts": ts}) for name, ts, a in rows))) == len(rows)
-    assert sizes(plan, plan.bound.entries.text, {}, counted.rates, counted.brought) == {
+    assert sizes(plan, plan.bound.entries, {}, counted.rates, counted.brought) == {
         "c_F": 2,
         "c_T": 1,
         "min_F_a": 4,

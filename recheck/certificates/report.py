@@ -12,7 +12,7 @@ from streambound.analyzer.query import Query
 from streambound.analyzer.statements import Statement, split_statements
 from streambound.analyzer.workspace import Workspace, read_query
 from streambound.preprocess.pipeline import derive
-from streambound.recheck.validate import proved
+from streambound.recheck.certificates.validate import proved
 
 _CONSTANT, _GROWING = "constant", "rate-window"
 """The tiers of bounds: without, and with the tuples per timestamp."""

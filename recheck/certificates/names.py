@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from streambound.analyzer.query import Attribute
-from streambound.recheck.claims import Count, Limit, Table
-from streambound.recheck.conditions import Conditions
+from streambound.recheck.certificates.claims import ClaimedCount, ClaimedLimit, ClaimedTable
+from streambound.recheck.certificates.conditions import Conditions
 
 
-def unknown(conditions: Conditions, table: Table) -> Iterator[str]:
+def unknown(conditions: Conditions, table: ClaimedTable) -> Iterator[str]:
     """The reasons why a table's claims mean nothing: sources, attributes and relations' columns that are not there."""
     sources = {*conditions.streams, *conditions.relations}
     aliases = [*table.streams, *table.relations, *(age.stream for age in table.ages)]
@@ -33,7 +33,7 @@ def unknown(conditions: Conditions, table: Table) -> Iterator[str]:
         yield f"table {table.name} has a limit that is none"
 
 
-def _complete(conditions: Conditions, table: Table, source: str) -> bool:
+def _complete(conditions: Conditions, table: ClaimedTable, source: str) -> bool:
     """Whether a source's values are limited for good: it is a relation, or a finite stream whose tuple is there."""
     if source in conditions.relations:
         return True
@@ -41,11 +41,11 @@ def _complete(conditions: Conditions, table: Table, source: str) -> bool:
     return source in table.streams and conditions.follows.bound(time, conditions.zero(time)) is not None
 
 
-def _extremes(limit: Limit) -> list[Attribute]:
+def _extremes(limit: ClaimedLimit) -> list[Attribute]:
     return [attribute for attribute, _ in limit.relations]
 
 
-def counts_of(count: Count) -> Iterator[Count]:
+def counts_of(count: ClaimedCount) -> Iterator[ClaimedCount]:
     """A count and all its parts."""
     yield count
     for part in count.of:

@@ -11,7 +11,7 @@ from math import ceil, floor
 from streambound.analyzer.query import Attribute, Branch, Comparison, Kind, NullTest, OneOf, Op, Source, Truth
 from streambound.analyzer.types import Family
 from streambound.analyzer.values import Value
-from streambound.recheck.distances import ContradictionError, Distances, Edge, Node
+from streambound.recheck.certificates.distances import ContradictionError, Distances, Edge, Node
 
 _RATIONAL = re.compile(r"-?\d+(/[1-9]\d*)?")
 _TYPES = {

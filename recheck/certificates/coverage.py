@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from streambound.recheck.claims import Table
-from streambound.recheck.conditions import Conditions
-from streambound.recheck.independence import Independence
+from streambound.recheck.certificates.claims import ClaimedTable
+from streambound.recheck.certificates.conditions import Conditions
+from streambound.recheck.certificates.independence import Nearness
 
 
 def uncovered(
     conditions: Conditions,
-    tables: tuple[Table, ...],
-    independence: Independence,
+    tables: tuple[ClaimedTable, ...],
+    independence: Nearness,
     families: tuple[frozenset[str], ...] = (),
 ) -> Iterator[str]:
     """The reasons why some partial match has no table.

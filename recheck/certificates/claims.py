@@ -18,7 +18,7 @@ class RejectedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Amount:
+class ClaimedAmount:
     """A formula, and a number it is claimed never to exceed."""
 
     formula: str
@@ -26,7 +26,7 @@ class Amount:
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class ClaimedLimit:
     """The tightest of a constant and of extreme values of relations or finite streams, each with an offset.
 
     Where it clips a value, a finite stream's attribute stands for its value in the same partial match.
@@ -37,7 +37,7 @@ class Limit:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class ClaimedCut:
     """Separates the values above a value, which is itself above iff ``included``, from the others."""
 
     value: str
@@ -45,21 +45,21 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class ClaimedStored:
     """An attribute in a key, the limits that it is clipped to, and attributes that equal it up to an offset.
 
     With ``cuts`` values between the same two are one.
     """
 
     attribute: Attribute
-    low: tuple[Limit, ...]
-    high: tuple[Limit, ...]
+    low: tuple[ClaimedLimit, ...]
+    high: tuple[ClaimedLimit, ...]
     equal: tuple[tuple[Attribute, int], ...]
-    cuts: tuple[Cut, ...]
+    cuts: tuple[ClaimedCut, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Extremum:
+class ClaimedExtremum:
     """The best of a sum's values: the least sum limits attributes outside from above, or the greatest from below."""
 
     greatest: bool
@@ -68,7 +68,7 @@ class Extremum:
 
 
 @dataclass(frozen=True, slots=True)
-class Age:
+class ClaimedAge:
     """A stream whose timestamp is in a key: until it is too old, or not told apart from a certain age on."""
 
     stream: str
@@ -77,7 +77,7 @@ class Age:
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
+class ClaimedCount:
     """Why some columns take at most so many values."""
 
     rule: str
@@ -86,15 +86,15 @@ class Count:
     source: str | None
     timestamps: int | None
     beside: str | None
-    low: tuple[Limit, ...]
-    high: tuple[Limit, ...]
+    low: tuple[ClaimedLimit, ...]
+    high: tuple[ClaimedLimit, ...]
     listed: Attribute | None
-    of: tuple[Count, ...]
+    of: tuple[ClaimedCount, ...]
     fixed: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class ClaimedMember:
     """Streams that are in an entry of a family together, the relations joined then, and what is there in any case."""
 
     streams: tuple[str, ...]
@@ -103,7 +103,7 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
-class Lapse:
+class ClaimedLapse:
     """Values of a stream that a family holds until some streams are there, and for so long without them only."""
 
     stream: str
@@ -120,23 +120,23 @@ class Lapse:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ClaimedTable:
     """One table; with ``members`` a family: one of all sets of them that the order of time allows but the full one."""
 
     name: str
     results: bool
     streams: tuple[str, ...]
     relations: tuple[str, ...]
-    stored: tuple[Stored, ...]
-    ages: tuple[Age, ...]
+    stored: tuple[ClaimedStored, ...]
+    ages: tuple[ClaimedAge, ...]
     deadline: int | None
-    extrema: tuple[Extremum, ...]
-    members: tuple[Member, ...]
-    lapses: tuple[Lapse, ...]
-    count: Count
-    entries: Amount
+    extrema: tuple[ClaimedExtremum, ...]
+    members: tuple[ClaimedMember, ...]
+    lapses: tuple[ClaimedLapse, ...]
+    count: ClaimedCount
+    entries: ClaimedAmount
     bytes_per_entry: int | None
-    bytes: Amount | None
+    bytes: ClaimedAmount | None
 
     @property
     def sources(self) -> frozenset[str]:
@@ -145,45 +145,45 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Branch:
+class ClaimedBranch:
     """One branch of the split query, or a case of it: the branch's place, and the case's conditions."""
 
     branch: int
     conditions: tuple[Comparison, ...]
     sql: str
-    tables: tuple[Table, ...]
+    tables: tuple[ClaimedTable, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Certificate:
+class Claims:
     """The whole certificate."""
 
-    branches: tuple[Branch, ...]
-    entries: Amount
-    bytes: Amount | None
+    branches: tuple[ClaimedBranch, ...]
+    entries: ClaimedAmount
+    bytes: ClaimedAmount | None
 
 
-def read(document: Any) -> Certificate:
+def read(document: Any) -> Claims:
     """A certificate from plain JSON; raises RejectedError when it has another shape."""
-    reader = _Reader(document, "the certificate")
+    reader = _ClaimsReader(document, "the certificate")
     if reader.integer("version") != VERSION:
         raise RejectedError(f"the certificate is not of version {VERSION}")
-    reader.only(["version", *(field.name for field in fields(Certificate))])
+    reader.only(["version", *(field.name for field in fields(Claims))])
     branches = reader.different("branches", _branch, lambda branch: (branch.branch, branch.conditions))
     names = [table.name for branch in branches for table in branch.tables]
     if len({*names}) < len(names):
         raise RejectedError("two tables have one name")
-    return Certificate(branches, reader.one("entries", _amount), reader.maybe("bytes", _amount))
+    return Claims(branches, reader.one("entries", _amount), reader.maybe("bytes", _amount))
 
 
 @dataclass(frozen=True, slots=True)
-class _Reader:
+class _ClaimsReader:
     """An object whose members are taken with their types."""
 
     value: Any
     where: str
 
-    def only(self, names: Iterable[str], optional: Iterable[str] = ()) -> _Reader:
+    def only(self, names: Iterable[str], optional: Iterable[str] = ()) -> _ClaimsReader:
         """The same object, which is one and has these members; raises RejectedError for others, which claim nothing."""
         found = self.value.keys() if isinstance(self.value, dict) else ()
         for name in names:
@@ -194,7 +194,7 @@ class _Reader:
                 raise RejectedError(f"{self.where} has {name!r}, which means nothing")
         return self
 
-    def of(self, kind: type, optional: Iterable[str] = ()) -> _Reader:
+    def of(self, kind: type, optional: Iterable[str] = ()) -> _ClaimsReader:
         """The same object, which has the fields of a kind."""
         return self.only([field.name for field in fields(kind)], optional)
 
@@ -218,16 +218,18 @@ class _Reader:
     def optional(self, name: str, kind: type[T]) -> T | None:
         return None if self.get(name, None) is None else self.typed(name, kind)
 
-    def one(self, name: str, build: Callable[[_Reader], T]) -> T:
-        return build(_Reader(self.get(name), f"{name!r} of {self.where}"))
+    def one(self, name: str, build: Callable[[_ClaimsReader], T]) -> T:
+        return build(_ClaimsReader(self.get(name), f"{name!r} of {self.where}"))
 
-    def maybe(self, name: str, build: Callable[[_Reader], T]) -> T | None:
+    def maybe(self, name: str, build: Callable[[_ClaimsReader], T]) -> T | None:
         return None if self.get(name, None) is None else self.one(name, build)
 
-    def each(self, name: str, build: Callable[[_Reader], T]) -> tuple[T, ...]:
-        return tuple(build(_Reader(part, f"{name!r} of {self.where}")) for part in self.typed(name, list, []))
+    def each(self, name: str, build: Callable[[_ClaimsReader], T]) -> tuple[T, ...]:
+        return tuple(build(_ClaimsReader(part, f"{name!r} of {self.where}")) for part in self.typed(name, list, []))
 
-    def different(self, name: str, build: Callable[[_Reader], T], key: Callable[[T], object] = repr) -> tuple[T, ...]:
+    def different(
+        self, name: str, build: Callable[[_ClaimsReader], T], key: Callable[[T], object] = repr
+    ) -> tuple[T, ...]:
         """What is in a list, in which no two say something of the same."""
         parts = self.each(name, build)
         _once([key(part) for part in parts], name, self)
@@ -240,20 +242,20 @@ class _Reader:
         return tuple(parts)
 
 
-def _once(parts: Sequence[object], name: str, reader: _Reader) -> None:
+def _once(parts: Sequence[object], name: str, reader: _ClaimsReader) -> None:
     """Raises RejectedError where a list says something of the same twice: which one counts would be a guess."""
     if len({*parts}) < len(parts):
         raise RejectedError(f"{name!r} of {reader.where} says the same twice")
 
 
-def _amount(reader: _Reader) -> Amount:
-    reader.of(Amount)
-    return Amount(reader.text("formula"), reader.optional("value", int))
+def _amount(reader: _ClaimsReader) -> ClaimedAmount:
+    reader.of(ClaimedAmount)
+    return ClaimedAmount(reader.text("formula"), reader.optional("value", int))
 
 
-def _branch(reader: _Reader) -> Branch:
-    reader.of(Branch)
-    return Branch(
+def _branch(reader: _ClaimsReader) -> ClaimedBranch:
+    reader.of(ClaimedBranch)
+    return ClaimedBranch(
         reader.integer("branch"),
         reader.different("conditions", _comparison),
         reader.text("sql"),
@@ -261,9 +263,9 @@ def _branch(reader: _Reader) -> Branch:
     )
 
 
-def _table(reader: _Reader) -> Table:
-    reader.of(Table, optional=("members", "lapses"))
-    return Table(
+def _table(reader: _ClaimsReader) -> ClaimedTable:
+    reader.of(ClaimedTable, optional=("members", "lapses"))
+    return ClaimedTable(
         reader.text("name"),
         reader.typed("results", bool),
         reader.texts("streams"),
@@ -281,57 +283,57 @@ def _table(reader: _Reader) -> Table:
     )
 
 
-def _member(reader: _Reader) -> Member:
-    reader.of(Member)
-    return Member(reader.texts("streams"), reader.texts("relations"), reader.texts("after"))
+def _member(reader: _ClaimsReader) -> ClaimedMember:
+    reader.of(ClaimedMember)
+    return ClaimedMember(reader.texts("streams"), reader.texts("relations"), reader.texts("after"))
 
 
-def _lapse(reader: _Reader) -> Lapse:
-    reader.of(Lapse)
+def _lapse(reader: _ClaimsReader) -> ClaimedLapse:
+    reader.of(ClaimedLapse)
     passing, ending = reader.texts("passing"), reader.texts("ending")
     expires, deadline = reader.optional("expires", int), reader.optional("deadline", int)
     if (expires is None) == bool(passing) or (deadline is None) == bool(ending):
         raise RejectedError(f"{reader.where} awaits streams for no time, or none for some")
     attributes = reader.different("attributes", _attribute)
-    return Lapse(reader.text("stream"), attributes, passing, expires, ending, deadline)
+    return ClaimedLapse(reader.text("stream"), attributes, passing, expires, ending, deadline)
 
 
-def _stored(reader: _Reader) -> Stored:
-    reader.of(Stored, optional=("cuts",))
+def _stored(reader: _ClaimsReader) -> ClaimedStored:
+    reader.of(ClaimedStored, optional=("cuts",))
     attribute, equal = reader.one("attribute", _attribute), reader.typed("equal", list)
     if not all(isinstance(pair, list) and len(pair) == 2 and type(pair[1]) is int for pair in equal):
         raise RejectedError(f"'equal' of {reader.where} is {equal!r}")
-    others = tuple((_attribute(_Reader(other, reader.where)), offset) for other, offset in equal)
+    others = tuple((_attribute(_ClaimsReader(other, reader.where)), offset) for other, offset in equal)
     _once([attribute, *(other for other, _ in others)], "equal", reader)
     low, high = reader.each("low", _limit), reader.each("high", _limit)
-    return Stored(attribute, low, high, others, reader.different("cuts", _cut))
+    return ClaimedStored(attribute, low, high, others, reader.different("cuts", _cut))
 
 
-def _cut(reader: _Reader) -> Cut:
-    reader.of(Cut)
-    return Cut(reader.text("value"), reader.typed("included", bool))
+def _cut(reader: _ClaimsReader) -> ClaimedCut:
+    reader.of(ClaimedCut)
+    return ClaimedCut(reader.text("value"), reader.typed("included", bool))
 
 
-def _attribute(reader: _Reader) -> Attribute:
+def _attribute(reader: _ClaimsReader) -> Attribute:
     reader.only(("source", "column"))
     return Attribute(reader.text("source"), reader.text("column"))
 
 
-def _extremum(reader: _Reader) -> Extremum:
-    reader.of(Extremum)
+def _extremum(reader: _ClaimsReader) -> ClaimedExtremum:
+    reader.of(ClaimedExtremum)
     of, limits = reader.typed("of", list), reader.typed("limits", list)
     if not all(isinstance(part, list) and len(part) == 2 for part in of):
         raise RejectedError(f"'of' of {reader.where} is {of!r}")
     if not all(isinstance(part, list) and len(part) == 3 and isinstance(part[2], bool) for part in limits):
         raise RejectedError(f"'limits' of {reader.where} is {limits!r}")
-    sums = tuple((_attribute(_Reader(a, reader.where)), _number(n)) for a, n in of)
-    found = tuple((_attribute(_Reader(a, reader.where)), _number(n), strict) for a, n, strict in limits)
+    sums = tuple((_attribute(_ClaimsReader(a, reader.where)), _number(n)) for a, n in of)
+    found = tuple((_attribute(_ClaimsReader(a, reader.where)), _number(n), strict) for a, n, strict in limits)
     _once(sums, "of", reader)
     _once(found, "limits", reader)
-    return Extremum(reader.typed("greatest", bool), sums, found)
+    return ClaimedExtremum(reader.typed("greatest", bool), sums, found)
 
 
-def _comparison(reader: _Reader) -> Comparison:
+def _comparison(reader: _ClaimsReader) -> Comparison:
     reader.only(("left", "op", "right", "offset"))
     op, offset = reader.text("op"), reader.get("offset")
     if op not in [known.value for known in Op]:
@@ -357,24 +359,24 @@ def _number(value: Any) -> Fraction:
         raise RejectedError(f"{value!r} is not a number") from None
 
 
-def _limit(reader: _Reader) -> Limit:
-    reader.of(Limit)
-    return Limit(reader.optional("constant", int), reader.different("relations", _moved, lambda moved: moved[0]))
+def _limit(reader: _ClaimsReader) -> ClaimedLimit:
+    reader.of(ClaimedLimit)
+    return ClaimedLimit(reader.optional("constant", int), reader.different("relations", _moved, lambda moved: moved[0]))
 
 
-def _moved(reader: _Reader) -> tuple[Attribute, int]:
+def _moved(reader: _ClaimsReader) -> tuple[Attribute, int]:
     reader.only(("source", "column", "offset"))
     return Attribute(reader.text("source"), reader.text("column")), reader.integer("offset")
 
 
-def _age(reader: _Reader) -> Age:
-    reader.of(Age)
-    return Age(reader.text("stream"), reader.optional("expires", int), reader.optional("saturates", int))
+def _age(reader: _ClaimsReader) -> ClaimedAge:
+    reader.of(ClaimedAge)
+    return ClaimedAge(reader.text("stream"), reader.optional("expires", int), reader.optional("saturates", int))
 
 
-def _count(reader: _Reader) -> Count:
-    reader.of(Count, optional=[field.name for field in fields(Count)][2:])
-    return Count(
+def _count(reader: _ClaimsReader) -> ClaimedCount:
+    reader.of(ClaimedCount, optional=[field.name for field in fields(ClaimedCount)][2:])
+    return ClaimedCount(
         reader.text("rule"),
         reader.text("size"),
         reader.different("attributes", _attribute),

@@ -1,7 +1,7 @@
 """Streams that are independent: a set of them that falls into parts needs no table beside those of its parts.
 
 The matches of such a set are the matches of its parts, joined: every condition between two parts is decided by their
-keys, whichever part came first (`recheck.sufficiency`), the parts share no relation, and tuples that their tables
+keys, whichever part came first (`sufficiency`), the parts share no relation, and tuples that their tables
 still hold are no further apart than timestamps of one match may be.
 """
 
@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
-from streambound.recheck.claims import Table
-from streambound.recheck.conditions import Conditions
+from streambound.recheck.certificates.claims import ClaimedTable
+from streambound.recheck.certificates.conditions import Conditions
 
 
-class Independence:
+class Nearness:
     """Which streams are near, by the conditions and by what the tables hold; all are where ``whole``."""
 
-    def __init__(self, conditions: Conditions, tables: tuple[Table, ...], whole: bool) -> None:
+    def __init__(self, conditions: Conditions, tables: tuple[ClaimedTable, ...], whole: bool) -> None:
         self.conditions, self.tables = conditions, tables
         streams = conditions.streams
         pairs = (frozenset((x, y)) for place, x in enumerate(streams) for y in streams[:place])
@@ -63,7 +63,7 @@ class Independence:
                 if shared and not self.touching(frozenset(table.streams), other.streams):
                     yield f"tables {other.name} and {table.name} are parts of one match, and both join {min(shared)}"
 
-    def beside(self, table: Table) -> frozenset[str]:
+    def beside(self, table: ClaimedTable) -> frozenset[str]:
         """The streams outside of a table that may be in another part of a match, older or newer."""
         inside = frozenset(table.streams)
         return frozenset(s for s in self.conditions.streams if s not in inside and not self.touching(inside, (s,)))

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from streambound.recheck.claims import RejectedError
-from streambound.recheck.quantity import Quantity, greatest, least
+from streambound.recheck.certificates.claims import RejectedError
+from streambound.recheck.certificates.quantity import Quantity, greatest, least
 
 T = TypeVar("T")
 

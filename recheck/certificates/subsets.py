@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from streambound.recheck.claims import Member, RejectedError
-from streambound.recheck.quantity import Quantity, product
+from streambound.recheck.certificates.claims import ClaimedMember, RejectedError
+from streambound.recheck.certificates.quantity import Quantity, product
 
 _ONE = Quantity.number(1)
 MOST = 20_000
 """Steps after which a sum is given up."""
 
 
-def sum_over_sets(members: Sequence[Member], own: Sequence[Quantity]) -> Quantity:
+def sum_over_sets(members: Sequence[ClaimedMember], own: Sequence[Quantity]) -> Quantity:
     """The sum over all sets but the empty and the full one; each member comes later than those that it is after.
 
     Raises RejectedError where that takes too long.

@@ -15,18 +15,24 @@ from itertools import combinations
 from itertools import product as pairs
 
 from streambound.analyzer.query import Attribute, Comparison, Op
-from streambound.recheck.best import alike, components
-from streambound.recheck.claims import Count, Lapse, Member, RejectedError, Table
-from streambound.recheck.conditions import Conditions
-from streambound.recheck.distances import Distances, Edge
-from streambound.recheck.names import counts_of, unknown
-from streambound.recheck.quantity import Quantity, product
-from streambound.recheck.sizes import Checker, Symbols, agreeing
-from streambound.recheck.subsets import sum_over_sets
-from streambound.recheck.sufficiency import Known, implied
+from streambound.recheck.certificates.best import alike, components
+from streambound.recheck.certificates.claims import (
+    ClaimedCount,
+    ClaimedLapse,
+    ClaimedMember,
+    ClaimedTable,
+    RejectedError,
+)
+from streambound.recheck.certificates.conditions import Conditions
+from streambound.recheck.certificates.distances import Distances, Edge
+from streambound.recheck.certificates.names import counts_of, unknown
+from streambound.recheck.certificates.quantity import Quantity, product
+from streambound.recheck.certificates.sizes import Checker, Symbols, agreeing
+from streambound.recheck.certificates.subsets import sum_over_sets
+from streambound.recheck.certificates.sufficiency import Known, implied
 
 
-def wrong_family(conditions: Conditions, table: Table) -> Iterator[str]:
+def wrong_family(conditions: Conditions, table: ClaimedTable) -> Iterator[str]:
     """The reasons why a table with members is no table of all sets, or stores too little."""
     found = list(_misshapen(conditions, table))
     if not found:
@@ -35,12 +41,12 @@ def wrong_family(conditions: Conditions, table: Table) -> Iterator[str]:
     yield from found
 
 
-def family_entries(conditions: Conditions, table: Table, symbols: Symbols) -> Quantity:
+def family_entries(conditions: Conditions, table: ClaimedTable, symbols: Symbols) -> Quantity:
     """The most entries of a family of the right shape; raises RejectedError when its count does not say so."""
     return _Family(conditions, table).entries(symbols)
 
 
-def _misshapen(conditions: Conditions, table: Table) -> Iterator[str]:
+def _misshapen(conditions: Conditions, table: ClaimedTable) -> Iterator[str]:
     """Members that are not all the streams, or need not be there when the family says so."""
     streams = [stream for member in table.members for stream in member.streams]
     relations = [relation for member in table.members for relation in member.relations]
@@ -74,9 +80,9 @@ def _misshapen(conditions: Conditions, table: Table) -> Iterator[str]:
 class _Family:
     """A family of streams that no time relates to others."""
 
-    def __init__(self, conditions: Conditions, table: Table) -> None:
+    def __init__(self, conditions: Conditions, table: ClaimedTable) -> None:
         self.conditions, self.table = conditions, table
-        self.homes: dict[str, list[Member]] = {}
+        self.homes: dict[str, list[ClaimedMember]] = {}
         for member in table.members:
             for source in (*member.streams, *member.relations):
                 self.homes.setdefault(source, []).append(member)
@@ -85,7 +91,7 @@ class _Family:
         self.known = {m.streams[0]: Known(conditions, self.smallest(m, m.streams[0])) for m in table.members}
         self.lapsing = {attribute: lapse.awaited for lapse in table.lapses for attribute in lapse.attributes}
 
-    def smallest(self, member: Member, first: str) -> Table:
+    def smallest(self, member: ClaimedMember, first: str) -> ClaimedTable:
         """The table of the smallest set with a member, counted as that member is."""
         inside = [m for m in self.table.members if m == member or self.conditions.forced(m.streams[0], first)]
         streams = tuple(stream for m in inside for stream in m.streams)
@@ -148,7 +154,7 @@ class _Family:
             if not self._lapses(lapse):
                 yield f"table {self.table.name} forgets {lapse.stream}, while nothing says that it may"
 
-    def _lapses(self, lapse: Lapse) -> bool:
+    def _lapses(self, lapse: ClaimedLapse) -> bool:
         """Whether what is dropped misses a stream that would come too late, and its age is known until it is."""
         implies, time = self.conditions.follows.implies, self.conditions.time(lapse.stream)
         others = {*self.table.streams} - {*self.known_of(time).table.streams}
@@ -286,18 +292,18 @@ class _Family:
             agreeing("it", formula, found, symbols)
         return most
 
-    def _counted(self, member: Member, count: Count) -> Checker:
+    def _counted(self, member: ClaimedMember, count: ClaimedCount) -> Checker:
         """A checker of the count of a member's part of a key; raises RejectedError where it leaves something out."""
         mine = {*member.streams, *member.relations} - self.shared
         return self._covering(self.smallest(member, member.streams[0]), count, mine)
 
-    def _counted_once(self, parts: list[Count]) -> Checker:
+    def _counted_once(self, parts: list[ClaimedCount]) -> Checker:
         """The same of the relations that several members bring, or whose rows are given: an entry has one of each."""
         every = replace(self.table.count, rule="product", of=tuple(parts))
         alone = replace(self.table, streams=(), relations=tuple(self.shared | self.fixed), ages=(), extrema=())
         return self._covering(replace(alone, members=(), lapses=()), every, self.shared)
 
-    def _covering(self, table: Table, count: Count, mine: set[str]) -> Checker:
+    def _covering(self, table: ClaimedTable, count: ClaimedCount, mine: set[str]) -> Checker:
         """A checker of a count of what a table stores of some sources."""
         for fault in unknown(self.conditions, replace(table, count=count)):
             raise RejectedError(fault)

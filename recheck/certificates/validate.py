@@ -9,19 +9,19 @@ from typing import Any
 from streambound.analyzer.query import Kind, Query
 from streambound.analyzer.render import render_branch
 from streambound.analyzer.symbols import symbol
-from streambound.recheck.cases import case_of, incomplete
-from streambound.recheck.claims import Amount, Branch, RejectedError, Table, read
-from streambound.recheck.conditions import Conditions
-from streambound.recheck.coverage import uncovered
-from streambound.recheck.distances import ContradictionError
-from streambound.recheck.family import family_entries, wrong_family
-from streambound.recheck.formula import quantity
-from streambound.recheck.independence import Independence
-from streambound.recheck.names import unknown
-from streambound.recheck.quantity import Quantity, total
-from streambound.recheck.sizes import Symbols, entries
-from streambound.recheck.sufficiency import insufficient
-from streambound.recheck.widths import entry_width
+from streambound.recheck.certificates.cases import case_of, incomplete
+from streambound.recheck.certificates.claims import ClaimedAmount, ClaimedBranch, ClaimedTable, RejectedError, read
+from streambound.recheck.certificates.conditions import Conditions
+from streambound.recheck.certificates.coverage import uncovered
+from streambound.recheck.certificates.distances import ContradictionError
+from streambound.recheck.certificates.family import family_entries, wrong_family
+from streambound.recheck.certificates.formula import quantity
+from streambound.recheck.certificates.independence import Nearness
+from streambound.recheck.certificates.names import unknown
+from streambound.recheck.certificates.quantity import Quantity, total
+from streambound.recheck.certificates.sizes import Symbols, entries
+from streambound.recheck.certificates.sufficiency import insufficient
+from streambound.recheck.certificates.widths import entry_width
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def proved(split: Query, document: Any) -> Proof:
         return Proof((str(error),))
 
 
-def _branch_faults(conditions: Conditions, claim: Branch, distinct: bool) -> Iterator[str]:
+def _branch_faults(conditions: Conditions, claim: ClaimedBranch, distinct: bool) -> Iterator[str]:
     """The reasons why a branch's tables do not hold what they need to."""
     sql = render_branch(conditions.branch, distinct)
     if claim.sql != sql:
@@ -88,21 +88,23 @@ def _branch_faults(conditions: Conditions, claim: Branch, distinct: bool) -> Ite
             yield f"nothing satisfies {claim.sql}, and it has tables"
 
 
-def _table_faults(conditions: Conditions, tables: tuple[Table, ...]) -> Iterator[str]:
+def _table_faults(conditions: Conditions, tables: tuple[ClaimedTable, ...]) -> Iterator[str]:
     """A table per set, or per part of it, of which each stores enough."""
-    independence = Independence(conditions, tables, whole=True)
+    independence = Nearness(conditions, tables, whole=True)
     without = list(uncovered(conditions, tables, independence))
     if without:
-        independence = Independence(conditions, tables, whole=False)
+        independence = Nearness(conditions, tables, whole=False)
         without = [*independence.sharing(), *uncovered(conditions, tables, independence)]
     yield from without
     for table in tables:
         yield from insufficient(conditions, table, independence.beside(table))
 
 
-def _family_faults(conditions: Conditions, tables: tuple[Table, ...], families: tuple[Table, ...]) -> Iterator[str]:
+def _family_faults(
+    conditions: Conditions, tables: tuple[ClaimedTable, ...], families: tuple[ClaimedTable, ...]
+) -> Iterator[str]:
     """Families of streams that are near no others, each with a table of its full set if that is not all streams."""
-    independence = Independence(conditions, tables, whole=False)
+    independence = Nearness(conditions, tables, whole=False)
     others = tuple(table for table in tables if not table.members)
     sets = tuple(frozenset(table.streams) for table in families)
     for family, streams in zip(families, sets, strict=True):
@@ -118,7 +120,7 @@ def _family_faults(conditions: Conditions, tables: tuple[Table, ...], families: 
         yield from insufficient(conditions, table, independence.beside(table))
 
 
-def _results_faults(conditions: Conditions, tables: tuple[Table, ...], distinct: bool) -> Iterator[str]:
+def _results_faults(conditions: Conditions, tables: tuple[ClaimedTable, ...], distinct: bool) -> Iterator[str]:
     """A set remembers its results, for ever; a bag does not."""
     if len(tables) != int(distinct):
         yield f"there are {len(tables)} tables of results"
@@ -159,7 +161,7 @@ def _symbols(split: Query) -> Symbols:
     return found
 
 
-def _size(conditions: Conditions, table: Table, symbols: Symbols) -> _Size:
+def _size(conditions: Conditions, table: ClaimedTable, symbols: Symbols) -> _Size:
     """The size of a table, which is what the table says; raises RejectedError where it says something else."""
     try:
         most = (family_entries if table.members else entries)(conditions, table, symbols)
@@ -177,7 +179,7 @@ def _size(conditions: Conditions, table: Table, symbols: Symbols) -> _Size:
     return _Size(most, in_bytes)
 
 
-def _amount_faults(what: str, claimed: Amount | None, found: Quantity | None, symbols: Symbols) -> Iterator[str]:
+def _amount_faults(what: str, claimed: ClaimedAmount | None, found: Quantity | None, symbols: Symbols) -> Iterator[str]:
     """The reasons why an amount is not the size that was found."""
     if claimed is None or found is None:
         if claimed is not None:

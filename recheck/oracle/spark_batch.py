@@ -1,7 +1,7 @@
 """A statement as one batch query in Spark, and what a run has printed against it, timestamp by timestamp.
 
 Nothing here is shared with the executor: rows are read by Spark's own JSON reader, the statement is run as it is
-written, and once more with a hidden column of timestamps (`recheck.stamped`); both must agree with each other.
+written, and once more with a hidden column of timestamps (`stamped`); both must agree with each other.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from streambound.analyzer.catalog import Catalog, Column, Kind, Table
+from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
+from streambound.analyzer.columns import Column
 from streambound.analyzer.errors import StreamboundError
 from streambound.analyzer.types import Family
-from streambound.recheck.stamped import NUMBER, TIME, stamped
+from streambound.recheck.oracle.stamped import NUMBER, TIME, stamped
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -27,7 +28,7 @@ MOST_SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class BatchStatement:
     """A statement as it is written and as a tree, its catalog, and the names of its select list."""
 
     text: str
@@ -47,10 +48,10 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class BatchComparison:
     """How many results batch SQL has (with duplicates) and at how many timestamps; the first one that differs.
 
-    ``cells`` are the first differing results of that ``timestamp``, a number as in `recheck.stamped`; it is None before
+    ``cells`` are the first differing results of that ``timestamp``, a number as in `stamped`; it is None before
     all timestamps, where relations alone give a result.
     """
 
@@ -83,7 +84,7 @@ def batch_session() -> SparkSession:
     return spark
 
 
-def compare(spark: SparkSession, statement: Statement, folder: Path, output: Path) -> Comparison:
+def compare(spark: SparkSession, statement: BatchStatement, folder: Path, output: Path) -> BatchComparison:
     """A run's output, JSON lines with ``_ts`` and ``_mult``, against the statement over the same rows.
 
     ``folder`` has a directory of JSON lines for each table. Raises StreamboundError for what Spark refuses.
@@ -95,12 +96,12 @@ def compare(spark: SparkSession, statement: Statement, folder: Path, output: Pat
             _agree(both)
             size = both.expected.selectExpr(f"coalesce(sum({NUMBER}), 0) AS n", f"count(DISTINCT {TIME}) AS t").first()
             assert size is not None
-            return Comparison(size.n, size.t, *(_first_difference(both) or ()))
+            return BatchComparison(size.n, size.t, *(_first_difference(both) or ()))
         finally:
             both.expected.unpersist()
 
 
-def differs(spark: SparkSession, statement: Statement, folder: Path, output: Path) -> bool:
+def differs(spark: SparkSession, statement: BatchStatement, folder: Path, output: Path) -> bool:
     """Whether `compare` would find a difference; cheaper."""
     with _refusals():
         both = _Both.of(spark, statement, folder, output)
@@ -128,7 +129,7 @@ class _Both:
     found: DataFrame
 
     @staticmethod
-    def of(spark: SparkSession, statement: Statement, folder: Path, output: Path) -> _Both:
+    def of(spark: SparkSession, statement: BatchStatement, folder: Path, output: Path) -> _Both:
         tables = _show(spark, statement.catalog, folder)
         names = [f"c{number}" for number in range(len(statement.columns))]
         written = spark.sql(statement.text)
@@ -180,7 +181,7 @@ def _first_difference(both: _Both) -> tuple[int | None, tuple[Cell, ...]] | None
 # --- rows -------------------------------------------------------------------------------------------------------------
 
 
-def _show(spark: SparkSession, catalog: Catalog, folder: Path) -> list[Table]:
+def _show(spark: SparkSession, catalog: Catalog, folder: Path) -> list[DeclaredTable]:
     """A view of each table whose rows are there, under its name."""
     tables = [table for table in catalog.tables if (folder / table.name).is_dir()]
     for table in tables:
@@ -198,7 +199,9 @@ def _type(column: Column) -> str:
     return "STRING" if column.type.family in (Family.OTHER, Family.STRING) else column.type.name
 
 
-def _printed(spark: SparkSession, statement: Statement, kinds: Sequence[str], output: Path, moment: bool) -> DataFrame:
+def _printed(
+    spark: SparkSession, statement: BatchStatement, kinds: Sequence[str], output: Path, moment: bool
+) -> DataFrame:
     """A run's output: its columns, of the types that Spark gives the statement's, and `_ts` as a number."""
     names = [_quoted(column) for column in statement.columns]
     schema = ", ".join(f"{name} {kind}" for name, kind in zip(names, kinds, strict=True))
@@ -213,7 +216,7 @@ def _declared(kind: Any) -> str:
     return "STRING" if name == "void" else name
 
 
-def _is_moment(table: Table) -> bool:
+def _is_moment(table: DeclaredTable) -> bool:
     column = table.column(str(table.timestamp)) if table.kind is not Kind.RELATION else None
     return column is not None and column.type.family is Family.TIMESTAMP
 

@@ -3,7 +3,7 @@
 Let two partial matches of a table's streams have the same key, and let one of them be completed by some tuples. Those
 tuples complete the other one as well, if every condition between inside and outside follows from: what holds inside,
 what holds outside, what the key decides, and the order of arrival (all that is inside came before all that is not,
-except for streams ``beside`` the table, those of other parts of a match: `recheck.independence`).
+except for streams ``beside`` the table, those of other parts of a match: `recheck.certificates.independence`).
 Where the table keeps extrema, it is enough that those of the other one are at least as good.
 """
 
@@ -13,12 +13,18 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from streambound.analyzer.query import Attribute, Comparison, Op
-from streambound.recheck.claims import Age, Extremum, Limit, Stored, Table
-from streambound.recheck.conditions import Conditions
-from streambound.recheck.distances import Bound, ContradictionError, Distances, Edge, Node
+from streambound.recheck.certificates.claims import (
+    ClaimedAge,
+    ClaimedExtremum,
+    ClaimedLimit,
+    ClaimedStored,
+    ClaimedTable,
+)
+from streambound.recheck.certificates.conditions import Conditions
+from streambound.recheck.certificates.distances import Bound, ContradictionError, Distances, Edge, Node
 
 
-def insufficient(conditions: Conditions, table: Table, beside: frozenset[str] = frozenset()) -> Iterator[str]:
+def insufficient(conditions: Conditions, table: ClaimedTable, beside: frozenset[str] = frozenset()) -> Iterator[str]:
     """The reasons why a table's key or its ages are wrong."""
     ages = _wrong_ages(conditions, table, beside)
     faults = [*_wrong_keys(conditions, table), *ages, *_wrong_extrema(conditions, table)]
@@ -29,7 +35,7 @@ def insufficient(conditions: Conditions, table: Table, beside: frozenset[str] = 
         yield from _undecided(known)
 
 
-def _wrong_keys(conditions: Conditions, table: Table) -> Iterator[str]:
+def _wrong_keys(conditions: Conditions, table: ClaimedTable) -> Iterator[str]:
     """Attributes that are not the table's, and equalities that do not hold."""
     for stored in table.stored:
         attributes = (stored.attribute, *(other for other, _ in stored.equal))
@@ -43,7 +49,7 @@ def _wrong_keys(conditions: Conditions, table: Table) -> Iterator[str]:
             yield f"table {table.name} clips {stored.attribute} and cuts it, or cuts integers"
 
 
-def _wrong_extrema(conditions: Conditions, table: Table) -> Iterator[str]:
+def _wrong_extrema(conditions: Conditions, table: ClaimedTable) -> Iterator[str]:
     """Limits that a completing tuple need not satisfy."""
     for extremum in table.extrema:
         for own, offset in extremum.of:
@@ -56,7 +62,7 @@ def _wrong_extrema(conditions: Conditions, table: Table) -> Iterator[str]:
 
 def implied(
     conditions: Conditions,
-    extremum: Extremum,
+    extremum: ClaimedExtremum,
     part: tuple[Attribute, Fraction],
     limit: tuple[Attribute, Fraction, bool],
 ) -> bool:
@@ -66,7 +72,7 @@ def implied(
     return {own, other} <= conditions.present and conditions.follows.implies(lesser, greater, c, strict)
 
 
-def _wrong_ages(conditions: Conditions, table: Table, beside: frozenset[str]) -> Iterator[str]:
+def _wrong_ages(conditions: Conditions, table: ClaimedTable, beside: frozenset[str]) -> Iterator[str]:
     """Entries that are dropped while something can still complete them.
 
     A match that they are a part of misses all streams outside that are not beside the table; where there is none of
@@ -92,12 +98,12 @@ def _wrong_ages(conditions: Conditions, table: Table, beside: frozenset[str]) ->
 class Known:
     """What a table's key says of the attributes inside, for comparisons with those outside."""
 
-    def __init__(self, conditions: Conditions, table: Table, beside: frozenset[str] = frozenset()) -> None:
+    def __init__(self, conditions: Conditions, table: ClaimedTable, beside: frozenset[str] = frozenset()) -> None:
         self.conditions = conditions
         self.table = table
         self.beside = beside
         self.stored = {stored.attribute: stored for stored in table.stored}
-        self.ages: dict[Attribute, Age] = {conditions.time(age.stream): age for age in table.ages}
+        self.ages: dict[Attribute, ClaimedAge] = {conditions.time(age.stream): age for age in table.ages}
 
     def inside(self, attribute: Attribute) -> bool:
         """Whether an attribute is of the table's streams and relations."""
@@ -135,7 +141,9 @@ class Known:
         clipped = self._clipped_below if mine == x else self._clipped_above
         return clipped(stored, other, int(bound[0]))
 
-    def _limited(self, extremum: Extremum, mine: Attribute, other: Attribute, greater: bool, bound: Bound) -> bool:
+    def _limited(
+        self, extremum: ClaimedExtremum, mine: Attribute, other: Attribute, greater: bool, bound: Bound
+    ) -> bool:
         """Whether a limit at least as weak as the other match's says so, ``mine`` being a part of its sums."""
         if extremum.greatest != greater:
             return False
@@ -147,7 +155,7 @@ class Known:
                     return True
         return False
 
-    def _cut(self, stored: Stored, other: Attribute, included: bool) -> bool:
+    def _cut(self, stored: ClaimedStored, other: Attribute, included: bool) -> bool:
         """Whether a cut, or the conditions, say on which side of every value of ``other`` the stored one lies."""
         listed = next((a for a in self.conditions.attributes if self._lists(a, other)), None)
         cuts = {(self.conditions.constant(stored.attribute, cut.value), cut.included) for cut in stored.cuts}
@@ -166,20 +174,20 @@ class Known:
         return always or follows.implies(attribute, zero, number, strict=included)
 
     @staticmethod
-    def _old_enough(age: Age, bound: int, younger: bool) -> bool:
+    def _old_enough(age: ClaimedAge, bound: int, younger: bool) -> bool:
         """Ages from ``saturates`` on are one: ``other − mine ≤ c`` needs c below it, ``≥ c`` c up to it."""
         most = age.saturates or 0
         return bound < most if younger else -bound <= most
 
-    def _clipped_below(self, stored: Stored, other: Attribute, bound: int) -> bool:
+    def _clipped_below(self, stored: ClaimedStored, other: Attribute, bound: int) -> bool:
         """``mine − other ≤ c``: values raised to a limit that is at most ``other + c`` in any case."""
         return not stored.high and any(self._at_least(other, limit, -bound) for limit in stored.low)
 
-    def _clipped_above(self, stored: Stored, other: Attribute, bound: int) -> bool:
+    def _clipped_above(self, stored: ClaimedStored, other: Attribute, bound: int) -> bool:
         """``other − mine ≤ c``: values lowered to a limit that is at least ``other − c`` in any case."""
         return not stored.low and any(self._at_most(other, limit, bound) for limit in stored.high)
 
-    def _at_least(self, other: Attribute, limit: Limit, offset: int) -> bool:
+    def _at_least(self, other: Attribute, limit: ClaimedLimit, offset: int) -> bool:
         """Whether ``other ≥ limit + offset`` follows, part by part."""
         follows, zero = self.conditions.follows, self.conditions.zero(other)
         constant = limit.constant is None or follows.implies(zero, other, -limit.constant - offset)
@@ -189,7 +197,7 @@ class Known:
             and all(follows.implies(r, other, -plus - offset) for r, plus in limit.relations)
         )
 
-    def _at_most(self, other: Attribute, limit: Limit, offset: int) -> bool:
+    def _at_most(self, other: Attribute, limit: ClaimedLimit, offset: int) -> bool:
         """Whether ``other ≤ limit + offset`` follows, part by part."""
         follows, zero = self.conditions.follows, self.conditions.zero(other)
         constant = limit.constant is None or follows.implies(other, zero, limit.constant + offset)
@@ -199,7 +207,7 @@ class Known:
             and all(follows.implies(other, r, plus + offset) for r, plus in limit.relations)
         )
 
-    def same(self, limit: Limit) -> bool:
+    def same(self, limit: ClaimedLimit) -> bool:
         """Whether matches with one key are clipped to one limit: the key holds the streams' values in it."""
         return all(a.source in self.conditions.relations or self.exactly(a) for a, _ in limit.relations)
 
@@ -225,7 +233,7 @@ class Known:
 
     def _arrival(self) -> Iterator[Edge]:
         """What is missing comes later; what is beside the table may have come before, but not so early that its table
-        dropped it, which is no sooner than the conditions say (`recheck.independence`).
+        dropped it, which is no sooner than the conditions say (`recheck.certificates.independence`).
         """
         inside = [self.conditions.time(stream) for stream in self.table.streams]
         for other in (stream for stream in self.conditions.streams if stream not in self.table.streams):

@@ -10,15 +10,15 @@ from typing import Any
 from sqlglot import exp
 
 from streambound.analyzer.catalog import Catalog
-from streambound.recheck.batch_sql import BatchSql, Rows
-from streambound.recheck.duckdb_text import duckdb_text
+from streambound.recheck.oracle.batch_sql import BatchSql, Rows
+from streambound.recheck.oracle.duckdb_text import duckdb_text
 
 MOST_ELEMENTS = 14
 """More would take hours: every prefix is followed by every probe."""
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class WitnessProof:
     """How many of ``prefixes`` some probe tells apart from all others."""
 
     prefixes: int
@@ -37,7 +37,7 @@ def prove(
     elements: Sequence[Rows],
     probes: Sequence[Rows],
     on_prefix: Callable[[], None] = lambda: None,
-) -> Proof:
+) -> WitnessProof:
     """Run a statement on every prefix followed by each probe, and count the prefixes that lead to other outputs.
 
     What a probe adds to the output is the difference to the output of the prefix alone; an algorithm has printed that
@@ -57,7 +57,7 @@ def prove(
             on_prefix()
     finally:
         database.close()
-    return Proof(1 << number, len(states))
+    return WitnessProof(1 << number, len(states))
 
 
 def _frozen(output: Counter[tuple[Any, ...]]) -> frozenset[tuple[tuple[Any, ...], int]]:

@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from sqlglot import exp
 
-from streambound.analyzer.catalog import Catalog, Kind, Table
+from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
 from streambound.analyzer.types import Family
 
 TIME, NUMBER = "_ts", "_mult"
 _HIDDEN = "_streambound_ts"
 
-_Streams = Mapping[str, Table]
+_Streams = Mapping[str, DeclaredTable]
 
 
 def stamped(statement: exp.Expr, catalog: Catalog, columns: Sequence[str]) -> exp.Expr:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from streambound.analyzer.query import Branch, Comparison, Op, Query, conjunction
-from streambound.recheck.claims import Branch as Claim
-from streambound.recheck.conditions import Conditions
-from streambound.recheck.distances import ContradictionError
+from streambound.recheck.certificates.claims import ClaimedBranch as Claim
+from streambound.recheck.certificates.conditions import Conditions
+from streambound.recheck.certificates.distances import ContradictionError
 
 _OPPOSITE = {Op.LE: Op.GT, Op.GT: Op.LE, Op.LT: Op.GE, Op.GE: Op.LT}
 _Path = tuple[Comparison, ...]

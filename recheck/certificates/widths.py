@@ -9,8 +9,8 @@ from math import ceil, floor, inf, nextafter
 from streambound.analyzer.query import Attribute
 from streambound.analyzer.types import DataType, Family
 from streambound.analyzer.values import Value
-from streambound.recheck.claims import Extremum, Stored, Table
-from streambound.recheck.conditions import Conditions
+from streambound.recheck.certificates.claims import ClaimedExtremum, ClaimedStored, ClaimedTable
+from streambound.recheck.certificates.conditions import Conditions
 
 INT64 = 8
 DECIMAL256 = 32
@@ -31,7 +31,7 @@ _RANGES: dict[str, tuple[int, int]] = {
 """The days and microseconds of the years 1 to 9999, too."""
 
 
-def entry_width(conditions: Conditions, table: Table) -> int | None:
+def entry_width(conditions: Conditions, table: ClaimedTable) -> int | None:
     """The most bytes that an entry takes; None where it may hold a text of any length."""
     widths = [_stored(conditions, stored) for stored in table.stored]
     widths += [_sum(conditions, extremum) for extremum in table.extrema]
@@ -46,7 +46,7 @@ def entry_width(conditions: Conditions, table: Table) -> int | None:
     return found
 
 
-def _stored(conditions: Conditions, stored: Stored) -> int | None:
+def _stored(conditions: Conditions, stored: ClaimedStored) -> int | None:
     """The widest value that a table may hold of an attribute; None where it is a text of any length."""
     attribute = stored.attribute
     if attribute in conditions.null:
@@ -66,7 +66,7 @@ def _stored(conditions: Conditions, stored: Stored) -> int | None:
     return width
 
 
-def _sum(conditions: Conditions, extremum: Extremum) -> int | None:
+def _sum(conditions: Conditions, extremum: ClaimedExtremum) -> int | None:
     """The widest of some sums."""
     widest = 0
     for attribute, offset in extremum.of:
@@ -77,7 +77,7 @@ def _sum(conditions: Conditions, extremum: Extremum) -> int | None:
     return widest
 
 
-def _of_cuts(conditions: Conditions, stored: Stored) -> int:
+def _of_cuts(conditions: Conditions, stored: ClaimedStored) -> int:
     """The widest of the values that stand for those between cuts: the least that the conditions leave, or anything
     below the first cut, and the least above each.
     """

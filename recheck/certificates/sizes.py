@@ -7,19 +7,28 @@ from dataclasses import dataclass, replace
 
 from streambound.analyzer.query import Attribute
 from streambound.analyzer.symbols import symbol
-from streambound.recheck.best import without_best
-from streambound.recheck.claims import Age, Count, Cut, Extremum, Lapse, Limit, RejectedError, Table
-from streambound.recheck.conditions import Conditions
-from streambound.recheck.distances import Bound
-from streambound.recheck.formula import quantity
-from streambound.recheck.names import counts_of
-from streambound.recheck.quantity import Quantity, greatest, least, product, total
-from streambound.recheck.sufficiency import Known
+from streambound.recheck.certificates.best import without_best
+from streambound.recheck.certificates.claims import (
+    ClaimedAge,
+    ClaimedCount,
+    ClaimedCut,
+    ClaimedExtremum,
+    ClaimedLapse,
+    ClaimedLimit,
+    ClaimedTable,
+    RejectedError,
+)
+from streambound.recheck.certificates.conditions import Conditions
+from streambound.recheck.certificates.distances import Bound
+from streambound.recheck.certificates.formula import quantity
+from streambound.recheck.certificates.names import counts_of
+from streambound.recheck.certificates.quantity import Quantity, greatest, least, product, total
+from streambound.recheck.certificates.sufficiency import Known
 
 Symbols = Mapping[str, Quantity]
 
 
-def entries(conditions: Conditions, table: Table, symbols: Symbols) -> Quantity:
+def entries(conditions: Conditions, table: ClaimedTable, symbols: Symbols) -> Quantity:
     """The most entries of a table; raises RejectedError when its count, or its formula, does not say so."""
     checker = Checker(conditions, table)
     covered = checker.covered(table.count)
@@ -40,12 +49,12 @@ def agreeing(what: str, formula: str, found: Quantity, symbols: Symbols) -> None
         raise RejectedError(f"{what} {said}, not {formula}")
 
 
-def _kept(extremum: Extremum) -> list[Attribute]:
+def _kept(extremum: ClaimedExtremum) -> list[Attribute]:
     """What stands for the columns of extrema: the attributes in them, of nothing, so that only `best` counts them."""
     return [Attribute("", str(attribute)) for attribute, _ in extremum.of]
 
 
-def _old_together(kept: Age, age: Age, most: int) -> bool:
+def _old_together(kept: ClaimedAge, age: ClaimedAge, most: int) -> bool:
     """Whether the one timestamp is kept exactly, or the other, at most so much newer, is old (or gone) when it is."""
     if kept.expires is not None or kept.saturates is None:
         return kept.expires is not None
@@ -58,13 +67,13 @@ class Checker:
     """The counts of one table: whether their reasons hold, and how much they allow."""
 
     conditions: Conditions
-    table: Table
-    lapse: Lapse | None = None
+    table: ClaimedTable
+    lapse: ClaimedLapse | None = None
     """Of the tuples of its stream only those are counted that still await another stream."""
 
     # --- which columns a count is about, and whether its reason holds ----------------------------------------------
 
-    def covered(self, count: Count, beside: tuple[Count, ...] = ()) -> frozenset[Attribute]:
+    def covered(self, count: ClaimedCount, beside: tuple[ClaimedCount, ...] = ()) -> frozenset[Attribute]:
         """The columns whose combinations of values are counted; raises RejectedError when the reason does not hold.
 
         ``beside`` are the other factors of its product.
@@ -88,7 +97,7 @@ class Checker:
                 return frozenset([self._value(count, count.attributes[0])])
         raise RejectedError(f"there is no rule {count.rule!r} for so many values")
 
-    def in_order(self, count: Count) -> None:
+    def in_order(self, count: ClaimedCount) -> None:
         """Raises RejectedError when timestamps are counted beside each other in a circle, so that none is counted."""
         beside: dict[str, set[str]] = {}
         for part in counts_of(count):
@@ -100,7 +109,7 @@ class Checker:
         if any(stream in others for stream, others in reached.items()):
             raise RejectedError("timestamps are counted beside each other")
 
-    def _either(self, held: Count, left: Count) -> frozenset[Attribute]:
+    def _either(self, held: ClaimedCount, left: ClaimedCount) -> frozenset[Attribute]:
         """The columns of a stream while it awaits others, and what of them is left after that."""
         lapse = next((lapse for lapse in self.table.lapses if lapse.stream == held.source), None)
         if lapse is None or held.rule != "tuples":
@@ -108,7 +117,7 @@ class Checker:
         before, after = replace(self, lapse=lapse).covered(held), self.covered(left)
         return before & (after | frozenset(lapse.attributes))
 
-    def _age(self, count: Count) -> Attribute:
+    def _age(self, count: ClaimedCount) -> Attribute:
         ages = [age for age in self.table.ages if age.stream == count.source]
         if not ages or count.timestamps is None:
             raise RejectedError(f"no age of {count.source} is kept")
@@ -118,7 +127,7 @@ class Checker:
             raise RejectedError(f"{needed} timestamps of {count.source} are told apart, not {count.timestamps}")
         return self.conditions.time(ages[0].stream)
 
-    def _best(self, count: Count, beside: tuple[Count, ...]) -> frozenset[Attribute]:
+    def _best(self, count: ClaimedCount, beside: tuple[ClaimedCount, ...]) -> frozenset[Attribute]:
         """The extrema of the one best match, where the tuples of the fixed sources are counted one by one."""
         counted = {
             part.source
@@ -135,7 +144,7 @@ class Checker:
             raise RejectedError(several)
         return frozenset(attribute for extremum in self.table.extrema for attribute in _kept(extremum))
 
-    def _width_beside(self, count: Count) -> int | None:
+    def _width_beside(self, count: ClaimedCount) -> int | None:
         """How many timestamps of a stream go with one of another in the key."""
         ages = {age.stream: age for age in self.table.ages}
         if count.beside not in ages or count.source not in ages:
@@ -146,7 +155,7 @@ class Checker:
             raise RejectedError(f"where {count.beside} is only known to be old, {count.source} may have any age")
         return None if least is None else int(most[0] + least[0]) + 1
 
-    def _of_one_source(self, count: Count, sources: tuple[str, ...]) -> frozenset[Attribute]:
+    def _of_one_source(self, count: ClaimedCount, sources: tuple[str, ...]) -> frozenset[Attribute]:
         if count.source not in sources:
             raise RejectedError(f"{count.source} has no tuples in it")
         for attribute in count.attributes:
@@ -155,7 +164,7 @@ class Checker:
                 raise RejectedError(f"{attribute} need not equal an attribute of {count.source}")
         return frozenset(count.attributes)
 
-    def _lasting(self, count: Count) -> str:
+    def _lasting(self, count: ClaimedCount) -> str:
         """The stream of a count of tuples, if the table holds its tuples for so many timestamps only."""
         stream, timestamps = count.source or "", count.timestamps
         time = self.conditions.time(stream)
@@ -177,14 +186,14 @@ class Checker:
         return stream
 
     @staticmethod
-    def _awaited(lapse: Lapse, first: Bound | None) -> int | None:
+    def _awaited(lapse: ClaimedLapse, first: Bound | None) -> int | None:
         """For how many timestamps values are held for others."""
         if lapse.deadline is not None and first is None:
             return None
         ending = 0 if lapse.deadline is None or first is None else int(lapse.deadline + first[0])
         return max(lapse.expires or 0, ending)
 
-    def _value(self, count: Count, attribute: Attribute) -> Attribute:
+    def _value(self, count: ClaimedCount, attribute: Attribute) -> Attribute:
         if attribute.source not in self.table.sources:
             raise RejectedError(f"{attribute} is not in it")
         if count.rule == "null" and attribute not in self.conditions.null:
@@ -202,7 +211,7 @@ class Checker:
     def _fixed(self, attribute: Attribute) -> object:
         return self.conditions.follows.fixed(attribute, self.conditions.zero(attribute))
 
-    def _limits(self, count: Count, attribute: Attribute) -> None:
+    def _limits(self, count: ClaimedCount, attribute: Attribute) -> None:
         stored = next((stored for stored in self.table.stored if stored.attribute == attribute), None)
         if stored is None or not self.conditions.whole(attribute):
             raise RejectedError(f"{attribute} has no range of integers")
@@ -214,17 +223,17 @@ class Checker:
         if not low or not high:
             raise RejectedError(f"{attribute} may lie outside of its range")
 
-    def _above(self, attribute: Attribute, limit: Limit) -> bool:
+    def _above(self, attribute: Attribute, limit: ClaimedLimit) -> bool:
         follows, zero = self.conditions.follows, self.conditions.zero(attribute)
         constant = limit.constant is None or follows.implies(zero, attribute, -limit.constant)
         return constant and all(follows.implies(r, attribute, -offset) for r, offset in limit.relations)
 
-    def _below(self, attribute: Attribute, limit: Limit) -> bool:
+    def _below(self, attribute: Attribute, limit: ClaimedLimit) -> bool:
         follows, zero = self.conditions.follows, self.conditions.zero(attribute)
         constant = limit.constant is None or follows.implies(attribute, zero, limit.constant)
         return constant and all(follows.implies(attribute, r, offset) for r, offset in limit.relations)
 
-    def _listed(self, count: Count, attribute: Attribute) -> list[object]:
+    def _listed(self, count: ClaimedCount, attribute: Attribute) -> list[object]:
         """The values that lists leave of an attribute."""
         listed = count.listed
         if listed is None or self.conditions.equal(attribute, listed) is None:
@@ -237,14 +246,14 @@ class Checker:
 
     # --- how many ---------------------------------------------------------------------------------------------------
 
-    def most(self, count: Count, symbols: Symbols) -> Quantity:
+    def most(self, count: ClaimedCount, symbols: Symbols) -> Quantity:
         """The number of combinations that a count allows; raises RejectedError where its own formula is another one."""
         found = self._number(count, symbols)
         columns = ", ".join(map(str, count.attributes)) or count.source or "several columns"
         agreeing(f"the {count.rule} of {columns}", count.size, found, symbols)
         return found
 
-    def _number(self, count: Count, symbols: Symbols) -> Quantity:
+    def _number(self, count: ClaimedCount, symbols: Symbols) -> Quantity:
         match count.rule:
             case "product":
                 return product(self.most(part, symbols) for part in count.of)
@@ -271,13 +280,13 @@ class Checker:
             return Quantity.number(len(self._cuts(attribute)) + 1) + null
         return Quantity.number(1) if count.rule == "null" else Quantity.number(1) + null
 
-    def _cuts(self, attribute: Attribute) -> frozenset[Cut]:
+    def _cuts(self, attribute: Attribute) -> frozenset[ClaimedCut]:
         return frozenset(cut for stored in self.table.stored if stored.attribute == attribute for cut in stored.cuts)
 
     def _table_of(self, source: str | None) -> str:
         return self.conditions.source(source or "").table
 
-    def _width(self, count: Count, symbols: Symbols) -> Quantity:
+    def _width(self, count: ClaimedCount, symbols: Symbols) -> Quantity:
         """How many integers lie in a range; a clipped value is its limit even where none do."""
         low = least(greatest(self._parts(limit, "min", symbols)) for limit in count.low)
         high = greatest(least(self._parts(limit, "max", symbols)) for limit in count.high)
@@ -287,7 +296,7 @@ class Checker:
         # The least of lower limits is not known where one of them is not: a constant beside it says nothing.
         return found.unlimited if any(limit.relations for limit in (*count.low, *count.high)) else found
 
-    def _parts(self, limit: Limit, extreme: str, symbols: Symbols) -> list[Quantity]:
+    def _parts(self, limit: ClaimedLimit, extreme: str, symbols: Symbols) -> list[Quantity]:
         parts = [] if limit.constant is None else [Quantity.number(limit.constant)]
         named = ((symbol(extreme, self._table_of(a.source), a.column), plus) for a, plus in limit.relations)
         return parts + [symbols[name] + Quantity.number(plus) for name, plus in named]

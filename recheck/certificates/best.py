@@ -14,14 +14,14 @@ from collections.abc import Collection, Iterator
 from fractions import Fraction
 
 from streambound.analyzer.query import Attribute
-from streambound.recheck.claims import Extremum, Table
-from streambound.recheck.conditions import Conditions
-from streambound.recheck.sufficiency import Known
+from streambound.recheck.certificates.claims import ClaimedExtremum, ClaimedTable
+from streambound.recheck.certificates.conditions import Conditions
+from streambound.recheck.certificates.sufficiency import Known
 
 Sum = tuple[Attribute, Fraction]
 
 
-def without_best(conditions: Conditions, table: Table, fixed: frozenset[str]) -> Iterator[str]:
+def without_best(conditions: Conditions, table: ClaimedTable, fixed: frozenset[str]) -> Iterator[str]:
     """The components that two extrema depend on, where the tuples of some sources are given."""
     rest = [source for source in (*table.streams, *table.relations) if source not in fixed]
     for component in components(conditions, table, rest, fixed):
@@ -30,7 +30,7 @@ def without_best(conditions: Conditions, table: Table, fixed: frozenset[str]) ->
             yield f"{', '.join(sorted(component))} may have several best matches, with {len(parts)} extrema"
 
 
-def alike(conditions: Conditions, one: Extremum, other: Extremum, component: frozenset[str]) -> bool:
+def alike(conditions: Conditions, one: ClaimedExtremum, other: ClaimedExtremum, component: frozenset[str]) -> bool:
     """Whether two extrema order a component's matches in the same way: what it adds to them differs by a constant."""
     mine, others = ([(a, n) for a, n in e.of if a.source in component] for e in (one, other))
     if one.greatest != other.greatest or not mine or not others:
@@ -52,7 +52,7 @@ def _shift(conditions: Conditions, one: Sum, other: Sum) -> Fraction | None:
 
 
 def components(
-    conditions: Conditions, table: Table, sources: Collection[str], fixed: Collection[str] = ()
+    conditions: Conditions, table: ClaimedTable, sources: Collection[str], fixed: Collection[str] = ()
 ) -> Iterator[frozenset[str]]:
     """The components of some sources of a table, those ``fixed`` being given, without those that can be exchanged."""
     known, depended = Known(conditions, table), {a.source for extremum in table.extrema for a, _ in extremum.of}

@@ -1,0 +1,46 @@
+"""Declared columns and the domains of their values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from streambound.analyzer.spans import Excerpt
+from streambound.analyzer.types import DataType
+from streambound.analyzer.values import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """A contract on a column's values: a range (``low``, ``high``) or a list (``values``), encoded."""
+
+    low: Value | None = None
+    high: Value | None = None
+    values: tuple[Value, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A declared column. ``at`` is where the catalog declares it; ``domain_at`` where its domain."""
+
+    name: str
+    type: DataType
+    domain: Domain | None = None
+    at: Excerpt | None = None
+    domain_at: Excerpt | None = None
+
+    @property
+    def ends(self) -> tuple[Value | None, Value | None]:
+        """The least and the greatest value that a declared range or the type leaves; None without an end."""
+        if self.domain is not None and self.domain.low is not None:
+            return self.domain.low, self.domain.high
+        return self.type.range or (None, None)
+
+    @property
+    def line(self) -> int:
+        """The 1-based line that declares it; 0 where that is not known."""
+        return self.at.span.line if self.at else 0
+
+    @property
+    def domain_line(self) -> int:
+        """The 1-based line that declares its domain; 0 where there is none."""
+        return self.domain_at.span.line if self.domain_at else 0

@@ -1,0 +1,1 @@
+"""Certificates of bounds checked again, by a closure and by counts of their own."""

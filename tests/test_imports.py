@@ -1,0 +1,41 @@
+"""The modules as a whole: none needs itself, and a class's name says which class is meant."""
+
+from __future__ import annotations
+
+import ast
+import tomllib
+from collections import defaultdict
+
+import grimp
+import networkx
+import pytest
+
+from support.command_line import ROOT
+
+FOLDERS = {"streambound": ROOT, "streambound_runtime": ROOT / "synopsis_exec" / "runtime"}
+PACKAGES = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["packages"]
+
+
+def test_there_are_no_import_circles() -> None:
+    """Imports within functions and those for types count like any other."""
+    imports = grimp.build_graph("streambound", "streambound_runtime", cache_dir=None)
+    graph = networkx.DiGraph(
+        (importer, imported)
+        for importer in imports.modules
+        for imported in imports.find_modules_directly_imported_by(importer)
+    )
+    assert graph.has_edge("streambound.criteria.check", "streambound.criteria.repairs.repair"), "in a function"
+    assert [sorted(circle) for circle in networkx.strongly_connected_components(graph) if len(circle) > 1] == []
+
+
+@pytest.mark.parametrize("package", FOLDERS)
+def test_there_is_one_class_of_each_name(package: str) -> None:
+    """The runtime's classes are a vocabulary of their own: a compiled job spells its plan with them."""
+    places = defaultdict(list)
+    for name in (name for name in PACKAGES if name.partition(".")[0] == package):
+        for file in FOLDERS[package].joinpath(*name.split(".")[1:]).glob("*.py"):
+            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.ClassDef):
+                    places[node.name].append(str(file.relative_to(ROOT)))
+    assert len(places) > 30
+    assert {name: files for name, files in places.items() if len(files) > 1} == {}
