@@ -13,30 +13,39 @@ if TYPE_CHECKING:
     from streambound.analyzer.errors import StreamboundError
     from streambound.analyzer.version import __version__
     from streambound.api import Bound, Report, Result, check, explain, load_catalog
+    from streambound.jobs import Job, Run, compile, verify
 
 _LAZY = {
     "Bound": "streambound.api",
     "Catalog": "streambound.analyzer.catalog",
+    "Job": "streambound.jobs",
     "Report": "streambound.api",
     "Result": "streambound.api",
+    "Run": "streambound.jobs",
     "StreamboundError": "streambound.analyzer.errors",
     "__version__": "streambound.analyzer.version",
     "check": "streambound.api",
+    "compile": "streambound.jobs",
     "explain": "streambound.api",
     "load_catalog": "streambound.api",
+    "verify": "streambound.jobs",
 }
 """What `import streambound` offers, and the module that has it, which is imported when it is asked for."""
 
 __all__ = [
     "Bound",
     "Catalog",
+    "Job",
     "Report",
     "Result",
+    "Run",
     "StreamboundError",
     "__version__",
     "check",
+    "compile",
     "explain",
     "load_catalog",
+    "verify",
 ]
 
 

@@ -182,7 +182,7 @@ def check(
 
     if criteria not in _CRITERIA:
         raise UsageError(f"there are no criteria {criteria!r}", remedy=f"choose one of {', '.join(_CRITERIA)}")
-    known, source = _catalog(catalog), SourceText(SQL, sql)
+    known, source = catalog_of(catalog), SourceText(SQL, sql)
     settings = Settings(criteria, None if repairs else 0, _DETAILS)
     found = check_sources([source], _OneText(source, known), settings)
     return Report(reported(found, Policy(known), today()))
@@ -207,7 +207,7 @@ def explain(
     unknown = next((stage for stage in stages if stage not in STAGE_NAMES), None)
     if unknown is not None:
         raise UsageError(f"there is no stage {unknown!r}", remedy=f"the stages are {', '.join(STAGE_NAMES)}")
-    checked = _statement(query, _catalog(catalog), name)
+    checked = statement_of(query, catalog_of(catalog), name)
     return "\n\n".join(stage_text(stage, checked, False) for stage in stages)
 
 
@@ -222,12 +222,14 @@ def _page(code: str) -> str:
     return code_page(rule)
 
 
-def _statement(sql: str, catalog: Catalog, name: str | None) -> Checked:
+def statement_of(sql: str, catalog: Catalog, name: str | None) -> Checked:
+    """One statement of a text, checked; raises UsageError for a name that there is not."""
     from streambound.analyzer.statements import some_statements
     from streambound.criteria.check import check_statement, one_of
 
     return check_statement(one_of(some_statements(SourceText(SQL, sql), None), SQL, name), catalog)
 
 
-def _catalog(catalog: Catalog | str | Path | Mapping[str, Any]) -> Catalog:
+def catalog_of(catalog: Catalog | str | Path | Mapping[str, Any]) -> Catalog:
+    """A catalog, or what `load_catalog` takes, as one."""
     return catalog if isinstance(catalog, Catalog) else load_catalog(catalog)

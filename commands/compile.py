@@ -9,7 +9,8 @@ import click
 
 from streambound.commands.options import Folder, QueryArgument, common_options
 from streambound.commands.saying import doing
-from streambound.commands.statement import job_of, writing
+from streambound.commands.statement import writing
+from streambound.jobs import job_of
 
 if TYPE_CHECKING:
     from streambound.synopsis_exec.job_file import CompiledJob

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from streambound.commands.options import QueryArgument, colored, common_options
-from streambound.commands.statement import decision_of, job_of, put
+from streambound.commands.statement import put
+from streambound.jobs import decision_of, job_of
 
 if TYPE_CHECKING:
     from streambound.analyzer.catalog import Catalog

@@ -13,7 +13,8 @@ from typing import Any
 import click
 
 from streambound.commands.options import PathArgument, QueryArgument, common_options
-from streambound.commands.statement import decision_of, write_file, writing
+from streambound.commands.statement import write_file, writing
+from streambound.jobs import decision_of
 
 _STAGES = {"writing": "writing the streams", "job": "running the job", "native": "running Spark's own join"}
 

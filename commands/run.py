@@ -10,7 +10,7 @@ import click
 from streambound.commands.options import Folder, OutputFile, PathArgument, QueryArgument, common_options
 from streambound.commands.running import run_job
 from streambound.commands.saying import doing
-from streambound.commands.statement import job_of
+from streambound.jobs import job_of
 
 if TYPE_CHECKING:
     from streambound.analyzer.errors import StreamboundError

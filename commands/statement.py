@@ -1,51 +1,16 @@
-"""What commands do with one statement: its decision, its job, texts to a file or to the terminal."""
+"""What commands do with texts: to a file or to the terminal."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
-    from streambound.analyzer.catalog import Catalog
-    from streambound.criteria.check import Checked
-    from streambound.synopsis_exec.job_file import CompiledJob
-
-
-def job_of(catalog: Catalog, checked: Checked, placement: str | None = None) -> CompiledJob:
-    """The job of a bounded statement; raises NotExecutableError for any other, UsageError for another placement.
-
-    What a comment or the catalog accepts passes a check, and is not run for that: the message says so.
-    """
-    from streambound.analyzer.errors import StreamboundError
-    from streambound.gate.reported import acceptance
-    from streambound.synopsis_exec.job_file import compiled
-    from streambound.synopsis_exec.plan import make_plan
-
-    try:
-        return compiled(make_plan(decision_of(checked), catalog), placement)
-    except StreamboundError as error:
-        if accepted := acceptance(checked, catalog):
-            error.message += f"; {accepted.where} allows that in a check ({accepted.reason}), not in a run"
-        raise
-
-
-def decision_of(checked: Checked) -> Any:
-    """How a statement was decided; raises InputError with its first diagnostic where it means nothing."""
-    from streambound.analyzer.errors import InputError
-
-    if checked.decision is None:
-        first = checked.diagnostics[0]
-        file, span = first.file, first.span
-        status = InputError(
-            f"{first.code} {first.message}", file=file, line=span.line, column=span.column, remedy=first.help
-        )
-        status.exit_status = 3 if first.code == "SB001" else 1
-        raise status
-    return checked.decision
+    pass
 
 
 def put(text: str, output: Path | None) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import click
 
 from streambound.commands.doing import Doing
 from streambound.commands.options import PathArgument, QueryArgument, common_options
-from streambound.commands.statement import decision_of
+from streambound.jobs import verification
 
 
 @click.command("verify")
@@ -38,31 +37,19 @@ def verify(
     \b
     Exit status 1: the results differ, there were none (unless no rows can give one), or the query is not bounded.
     """
-    from streambound.analyzer.types import Family
     from streambound.criteria.check import find_statement
-    from streambound.recheck.oracle.spark_batch import BatchStatement
     from streambound.reports.verify_report import trial_line, verify_json, verify_lines
     from streambound.synopsis_exec.bench import Trial
-    from streambound.synopsis_exec.job_file import compiled
-    from streambound.synopsis_exec.micro_batches import recorded
-    from streambound.synopsis_exec.plan import make_plan
-    from streambound.synopsis_exec.verify import verify as compared
 
     catalog, checked = find_statement(query, name, catalog_file)
-    plan = replace(make_plan(decision_of(checked), catalog), sink=None)  # what is tried out goes nowhere
-    statement = checked.statement
-    text = statement.source.text[statement.span.start : statement.span.end]
-    assert statement.tree is not None, "a bounded statement has been parsed"
-    original = BatchStatement(text, statement.tree, catalog, tuple(column.name for column in plan.columns))
-    rows = recorded(plan, input_dir) if input_dir is not None else None
     numbers = count(1)
 
     def note(trial: Trial) -> None:
         if form == "text":
             click.echo(trial_line(trial, next(numbers)))
 
-    found = compared(compiled(plan), original, rows, seed, runs, note, Doing())
-    moment = plan.time_family is Family.TIMESTAMP
+    found = verification(checked, catalog, input_dir, seed, runs, note, Doing())
+    moment = found.moment
     click.echo(verify_json(found, moment) if form == "json" else "\n".join(verify_lines(found, moment)))
     if not found.proved:
         raise SystemExit(1)

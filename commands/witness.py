@@ -10,7 +10,8 @@ import click
 
 from streambound.commands.options import QueryArgument, common_options
 from streambound.commands.saying import spinner
-from streambound.commands.statement import decision_of, writing
+from streambound.commands.statement import writing
+from streambound.jobs import decision_of
 
 if TYPE_CHECKING:
     from streambound.analyzer.catalog import Catalog

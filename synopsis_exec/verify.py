@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
 
+from streambound.analyzer.types import Family
 from streambound.recheck.oracle.spark_batch import BatchStatement, Cell
 from streambound.synopsis_exec.arriving import Pieces
 from streambound.synopsis_exec.bench import Bench, Item, Trial
@@ -53,7 +54,8 @@ class Difference:
 class Verification:
     """What the trials have shown; ``difference`` is None where every timestamp of each is equal.
 
-    ``never`` says that the query's conditions contradict each other, so that no rows ever give a result.
+    ``never`` says that the query's conditions contradict each other, so that no rows ever give a result; ``moment``
+    that its time is a timestamp.
     """
 
     query: str
@@ -62,6 +64,7 @@ class Verification:
     trials: tuple[Trial, ...]
     difference: Difference | None
     never: bool = False
+    moment: bool = False
 
     @property
     def results(self) -> int:
@@ -90,6 +93,7 @@ def verify(
     """
     check_spark()
     plan = compiled.plan
+    moment = plan.time_family is Family.TIMESTAMP
     trials: list[Trial] = []
     difference = None
     on_step("starting Spark")
@@ -105,7 +109,7 @@ def verify(
                 on_step("looking for fewer rows with the difference")
                 difference = smallest(bench, items)
                 break
-    return Verification(plan.name, statement.columns, seed, tuple(trials), difference, never_joins(plan))
+    return Verification(plan.name, statement.columns, seed, tuple(trials), difference, never_joins(plan), moment)
 
 
 def generated(plan: Plan, seed: int) -> Rows:

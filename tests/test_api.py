@@ -7,8 +7,10 @@ import re
 import subprocess
 import sys
 import tomllib
+from datetime import date
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,12 +23,68 @@ PAGE = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
 STATEMENTS = f"-- name: good\n{BOUNDED};\n{UNBOUNDED};\nSELECT nope FROM S;\nSELECT count(*) FROM S"
 
 
+BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.S)
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_the_page_is_executed_on_spark(spark: Any) -> None:
+    names: dict[str, object] = {"spark": spark}
+    assert sum("spark." in block for block in BLOCKS) == 1
+    for block in BLOCKS:
+        exec(compile(block, "docs/api.md", "exec"), names)
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.parametrize("placement", ["driver", "buckets"])
+def test_a_job_runs_over_paths_and_dataframes(spark: Any, tmp_path: Path, placement: str) -> None:
+    """Finite ones, paths and streaming ones give the same; an input that is none, or not all there, is refused."""
+    columns = {"k": "bigint", "day": "date", "ts": "bigint"}
+    catalog = {
+        "streams": {name: {"timestamp": "ts", "columns": columns} for name in "ST"},
+        "relations": {"R": {"columns": {"k": "bigint", "name": "string"}}},
+    }
+    sql = "SELECT S.day, R.name FROM S, T, R WHERE S.k = T.k AND S.k = R.k AND S.ts <= T.ts AND T.ts <= S.ts + 2"
+    job = streambound.compile(sql, catalog, placement=placement)
+    rows = {"S": "(1L, '2024-01-01', 3L), (2L, NULL, 1L), (1L, 'x', 2L)", "T": "(1L, NULL, 4L), (2L, NULL, 9L)"}
+    frames = {name: spark.sql(f"SELECT * FROM VALUES {values} AS t(k, day, ts)") for name, values in rows.items()}
+    frames["R"] = spark.sql("SELECT 1L AS k, 'one' AS name")
+    for name, frame in frames.items():
+        frame.coalesce(1).write.option("ignoreNullFields", False).json(str(tmp_path / name))
+    found = job.run(spark, frames)
+    assert found.rows() == [{"day": "2024-01-01", "name": "one", "_ts": 4, "_mult": 1}]
+    assert [row["reason"] for row in found.quarantined] == ["wrong-type"]
+    assert (found.query, found.peak_entries > 0) == (None, True)
+    assert found.to_arrow().column("day").to_pylist() == [date(2024, 1, 1)]
+    paths = job.run(spark, {name: tmp_path / name for name in frames})
+    assert (paths.rows(), len(paths.quarantined)) == (found.rows(), 1)
+    flowing = {n: spark.readStream.schema(frames[n].schema).json(str(tmp_path / n)) for n in "ST"}
+    running = job.run(spark, {**flowing, "R": frames["R"]})
+    assert running.query is not None
+    try:
+        running.query.processAllAvailable()
+        assert running.rows() == []  # nothing says that timestamp 4 is over
+        assert running.query.isActive
+    finally:
+        running.query.stop()
+    with pytest.raises(StreamboundError, match="S is a finite DataFrame, and T is none"):
+        job.run(spark, {"S": frames["S"]})
+    with pytest.raises(StreamboundError, match="the query reads no U"):
+        job.run(spark, {**frames, "U": frames["S"]})
+
+
+def test_what_is_not_bounded_has_no_job() -> None:
+    with pytest.raises(StreamboundError, match="is not bounded"):
+        streambound.compile(UNBOUNDED, CATALOG)
+
+
 def test_the_page_is_executed() -> None:
     names: dict[str, object] = {}
-    blocks = re.findall(r"```python\n(.*?)```", PAGE, re.S)
-    assert len(blocks) > 4
-    for block in blocks:
-        exec(compile(block, "docs/api.md", "exec"), names)
+    assert len(BLOCKS) > 4
+    for block in BLOCKS:
+        if "spark." not in block:
+            exec(compile(block, "docs/api.md", "exec"), names)
     tests = [value for name, value in names.items() if name.startswith("test_")]
     assert tests
     for test in tests:

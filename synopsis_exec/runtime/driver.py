@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -21,7 +21,7 @@ from streambound_runtime.placement.on_driver import OnDriver
 from streambound_runtime.placement.pieces import Piece, decoded_here
 from streambound_runtime.quarantine import Row, in_batch, json_lines, quarantined, stop_at
 from streambound_runtime.rates import Rates, Read
-from streambound_runtime.reading.batch import Arrived
+from streambound_runtime.reading.batch import Arrived, Batch
 from streambound_runtime.reading.relations import relation_rows
 from streambound_runtime.reading.sources import failing
 from streambound_runtime.results import json_value
@@ -50,7 +50,12 @@ class Driver:
     """
 
     def __init__(
-        self, spark: SparkSession, job: Job, settings: Settings, report: Callable[[Report], None] = lambda report: None
+        self,
+        spark: SparkSession,
+        job: Job,
+        settings: Settings,
+        report: Callable[[Report], None] = lambda report: None,
+        frames: Mapping[str, DataFrame] = {},
     ) -> None:
         self.job, self.settings, self.report = job, settings, report
         self.checkpoint = Checkpoint(store_of(spark, settings.checkpoint))
@@ -61,7 +66,7 @@ class Driver:
         self.bad_relation_rows: list[Row] = []
         for relation in job.relations:
             with failing(relation, job, settings):
-                good, bad = relation_rows(spark, relation, settings)
+                good, bad = relation_rows(spark, relation, settings, frames)
             self.relations[relation.name] = good
             self.relation_sizes[relation.name] = len(good) + len(bad)
             self.bad_relation_rows += bad
@@ -112,7 +117,7 @@ class Driver:
             self.failure = error
             raise
 
-    def fold(self, arrived: Arrived, batch: int) -> None:
+    def fold(self, arrived: Batch, batch: int) -> None:
         """Take in the batch's rows, close what is complete, write results, bad rows and state."""
         previous = batch - 1 if batch else None
         if self.batch != previous:
@@ -149,7 +154,7 @@ class Driver:
         self.peak = max(self.peak, found.peak)
         return found
 
-    def taken(self, arrived: Arrived) -> list[Row]:
+    def taken(self, arrived: Batch) -> list[Row]:
         """Take in a batch's rows: the useful ones become pending; returns those that are bad, late or too many."""
         late_before, bad = self.frontier.complete(), list[Row]()
         self.kept.forget()
@@ -186,7 +191,7 @@ class Driver:
         )
 
     def within_rate(
-        self, arrived: Arrived, number: int, pieces: list[Piece], late_before: int | None, complete: int | None
+        self, arrived: Batch, number: int, pieces: list[Piece], late_before: int | None, complete: int | None
     ) -> tuple[list[pa.Table], list[Row]]:
         """The good rows of a stream that are not too many for their timestamps, and the others as bad rows."""
         import pyarrow as pa
@@ -200,9 +205,7 @@ class Driver:
         parts = np.split(keep, np.cumsum([table.num_rows for table in good])[:-1]) if good else []
         return [table.filter(pa.array(part)) for table, part in zip(good, parts, strict=True)], bad
 
-    def read_again(
-        self, arrived: Arrived, number: int, timestamps: set[int], late_before: int | None
-    ) -> Iterator[Read]:
+    def read_again(self, arrived: Batch, number: int, timestamps: set[int], late_before: int | None) -> Iterator[Read]:
         """The good rows of a stream at some timestamps, with their texts."""
         stream, start = self.job.streams[number], 0
         decoder = self.room.decoders[stream.name]

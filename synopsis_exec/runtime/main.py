@@ -6,7 +6,8 @@ import json
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,12 @@ from streambound_runtime.usage import checked
 from streambound_runtime.zipped import give_to_executors
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+Frames = Mapping[str, "DataFrame"]
+"""What a program gives in place of the sources of these streams and relations (`given`)."""
+NONE: Frames = {}
 
 
 def main(job: Job, argv: Sequence[str] | None = None) -> int:
@@ -63,22 +69,44 @@ def run(spark: SparkSession, job: Job, settings: Settings, report: Callable[[Rep
 
     Raises JobError, or OverflowError for more duplicates than `_mult` can hold.
     """
+    driver = prepare(spark, job, settings, report)
+    with told(job, settings, driver):
+        query_of(spark, job, settings, driver).start().awaitTermination()
+    summary = driver.finish()
+    report(summary)
+    return summary
+
+
+def prepare(
+    spark: SparkSession, job: Job, settings: Settings, report: Callable[[Report], None], frames: Frames = NONE
+) -> Driver:
+    """What folds a job's batches; raises JobError where it cannot."""
     check_cluster(spark, settings)
     if job.plan.placement != "driver" or not is_local(spark):
         give_to_executors(spark)
     for stream in job.streams:
         with failing(stream, job, settings):
             check_files(spark, stream, settings)
-    driver = Driver(spark, job, settings, report)
+    return Driver(spark, job, settings, report, frames)
+
+
+def query_of(
+    spark: SparkSession, job: Job, settings: Settings, driver: Driver, frames: Frames = NONE
+) -> DataStreamWriter:
+    """The query whose batches a driver folds."""
+    return (
+        arriving(spark, job, settings, frames)
+        .writeStream.foreachBatch(driver.on_batch)
+        .option("checkpointLocation", driver.checkpoint.of_spark)
+        .trigger(**({"availableNow": True} if settings.ends else {"processingTime": settings.trigger}))
+    )
+
+
+@contextmanager
+def told(job: Job, settings: Settings, driver: Driver) -> Iterator[None]:
+    """What stops a query, as JobError where it is not ours."""
     try:
-        query = (
-            arriving(spark, job, settings)
-            .writeStream.foreachBatch(driver.on_batch)
-            .option("checkpointLocation", driver.checkpoint.of_spark)
-            .trigger(**({"availableNow": True} if settings.ends else {"processingTime": settings.trigger}))
-            .start()
-        )
-        query.awaitTermination()
+        yield
     except JobError:
         raise
     except Exception as error:
@@ -89,9 +117,6 @@ def run(spark: SparkSession, job: Job, settings: Settings, report: Callable[[Rep
             why = with_servers(in_one_line(cause), cause, job, settings)
             raise JobError("spark", f"Spark stopped the job: {why}", 3) from cause
         raise cause from None
-    summary = driver.finish()
-    report(summary)
-    return summary
 
 
 def reporter(form: str) -> Callable[[Report], None]:

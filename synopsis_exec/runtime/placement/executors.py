@@ -19,7 +19,7 @@ from streambound_runtime.decoding.decoder import Decoder
 from streambound_runtime.pending import combined
 from streambound_runtime.placement.keeper import Run
 from streambound_runtime.placement.pieces import Piece, heard, piece_of, told
-from streambound_runtime.reading.batch import Arrived
+from streambound_runtime.reading.batch import Batch
 from streambound_runtime.reading.files import AT_ONCE, LocalFiles, Raw, shown
 from streambound_runtime.reading.sources import by_path, failing
 from streambound_runtime.settings import Settings
@@ -38,13 +38,13 @@ MOST_TASKS = 200
 """In which the files of a batch are read."""
 
 
-def decoded_there(run: Run, arrived: Arrived, late_before: int | None) -> DataFrame:
+def decoded_there(run: Run, arrived: Batch, late_before: int | None) -> DataFrame:
     """A batch's rows, read and decoded by executors, as `FOUND` says."""
     return over_rows(run, arrived, FOUND, lambda number: _decoding(run.job, number, run.settings, late_before))
 
 
 def over_rows(
-    run: Run, arrived: Arrived, schema: str, decoding: Callable[[int], Callable[[Iterator[Raw]], Batches]]
+    run: Run, arrived: Batch, schema: str, decoding: Callable[[int], Callable[[Iterator[Raw]], Batches]]
 ) -> DataFrame:
     """What functions of raw rows, one for each stream by its number, find in a batch, where its rows are."""
     import pyarrow as pa

@@ -40,7 +40,7 @@ from streambound_runtime.placement.result_rows import (
     schema_of,
 )
 from streambound_runtime.placement.results_kept import KeptResults
-from streambound_runtime.reading.batch import Arrived
+from streambound_runtime.reading.batch import Batch
 from streambound_runtime.spec import Job
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class InBuckets:
         self.entries = tables["entries"].column("n").to_pylist()[0] if tables else 0
         self.size = self.waiting = 0
 
-    def decoded(self, arrived: Arrived, late_before: int | None) -> list[Piece]:
+    def decoded(self, arrived: Batch, late_before: int | None) -> list[Piece]:
         """A batch's rows; the good ones stay where they are."""
         self.found = decoded_there(self.run, arrived, late_before).persist()
         return pieces_of(self.found)

@@ -12,7 +12,7 @@ from streambound_runtime.checkpoint.checkpoint import Checkpoint
 from streambound_runtime.decoding.decoder import Decoder
 from streambound_runtime.errors import JobError
 from streambound_runtime.placement.pieces import Piece
-from streambound_runtime.reading.batch import Arrived
+from streambound_runtime.reading.batch import Batch
 from streambound_runtime.reading.files import Files
 from streambound_runtime.settings import Settings
 from streambound_runtime.sinks import Sinks
@@ -65,7 +65,7 @@ class Keeper(Protocol):
         """Take over the state after a batch, of which these are the driver's tables; a fresh one for None."""
         ...
 
-    def decoded(self, arrived: Arrived, late_before: int | None) -> list[Piece]:
+    def decoded(self, arrived: Batch, late_before: int | None) -> list[Piece]:
         """A batch's rows; good ones that are not on the driver are kept."""
         ...
 

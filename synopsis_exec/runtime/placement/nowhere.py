@@ -18,7 +18,7 @@ from streambound_runtime.placement.on_driver import OPERATORS
 from streambound_runtime.placement.pieces import Piece, heard, piece_of, told
 from streambound_runtime.placement.result_rows import batch_of, facts, results_of, said, schema_of
 from streambound_runtime.placement.results_kept import KeptResults
-from streambound_runtime.reading.batch import Arrived
+from streambound_runtime.reading.batch import Batch
 from streambound_runtime.reading.files import Raw
 from streambound_runtime.settings import Settings
 from streambound_runtime.spec import Job
@@ -40,7 +40,7 @@ class Nowhere:
     def restart(self, batch: int | None, tables: dict[str, pa.Table]) -> None:
         """There is nothing to take over."""
 
-    def decoded(self, arrived: Arrived, late_before: int | None) -> list[Piece]:
+    def decoded(self, arrived: Batch, late_before: int | None) -> list[Piece]:
         """A batch's rows, of which the good ones are results already."""
         run = self.run
         self.found = over_rows(

@@ -14,7 +14,7 @@ from streambound_runtime.pending import Pending
 from streambound_runtime.placement.executors import decoded_there, good_rows
 from streambound_runtime.placement.keeper import AT_ONCE, Closed, Run, too_many
 from streambound_runtime.placement.pieces import Piece, decoded_here, heard
-from streambound_runtime.reading.batch import Arrived
+from streambound_runtime.reading.batch import Batch
 from streambound_runtime.results import write_results
 from streambound_runtime.session import is_local
 
@@ -43,7 +43,7 @@ class OnDriver:
         self.size = 0
         self.forget()
 
-    def decoded(self, arrived: Arrived, late_before: int | None) -> list[Piece]:
+    def decoded(self, arrived: Batch, late_before: int | None) -> list[Piece]:
         """A batch's rows, with the good ones."""
         run = self.run
         if self.here:

@@ -11,7 +11,7 @@ import numpy as np
 from streambound_runtime.checkpoint.state import packed, unpacked
 from streambound_runtime.decoding.decoder import Decoded, Decoder, Ended
 from streambound_runtime.pending import open_rows
-from streambound_runtime.reading.batch import Arrived
+from streambound_runtime.reading.batch import Batch
 from streambound_runtime.reading.files import Raw
 from streambound_runtime.reading.sources import failing
 from streambound_runtime.settings import Settings
@@ -48,7 +48,7 @@ def piece_of(stream: Stream, number: int, found: Decoded, raw: Raw) -> Piece:
 
 
 def decoded_here(
-    arrived: Arrived, job: Job, settings: Settings, decoders: dict[str, Decoder], late_before: int | None
+    arrived: Batch, job: Job, settings: Settings, decoders: dict[str, Decoder], late_before: int | None
 ) -> Iterator[Piece]:
     """A batch's rows, read and decoded on the driver."""
     for number, stream in enumerate(job.streams):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from streambound_runtime.reading.files import Files, Raw
 from streambound_runtime.reading.sources import by_path
@@ -14,6 +14,22 @@ from streambound_runtime.spec import Job
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
+
+
+class Batch(Protocol):
+    """The raw rows of a micro-batch."""
+
+    def paths(self, number: int) -> list[str]:
+        """The files of a stream that is read by path."""
+        ...
+
+    def rows(self, number: int) -> DataFrame:
+        """The raw rows of a stream that is not read by path, where they are."""
+        ...
+
+    def raws(self, number: int) -> Iterator[Raw]:
+        """The raw rows of a stream, some at a time; they may be read again."""
+        ...
 
 
 class Arrived:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -9,23 +10,23 @@ from streambound_runtime.decoding.decoder import Decoder
 from streambound_runtime.errors import JobError
 from streambound_runtime.quarantine import Row, quarantined
 from streambound_runtime.reading.files import Files, Raw
-from streambound_runtime.reading.sources import by_path, paths_now, rows_now
+from streambound_runtime.reading.sources import by_path, paths_now, raw_rows
 from streambound_runtime.settings import Settings
 from streambound_runtime.spec import Relation
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 
 def relation_rows(
-    spark: SparkSession, relation: Relation, settings: Settings
+    spark: SparkSession, relation: Relation, settings: Settings, frames: Mapping[str, DataFrame]
 ) -> tuple[list[dict[str, Any]], list[Row]]:
     """The good rows of a static relation, encoded, and its bad ones; raises JobError for more than it may have."""
     decoder, good, bad = Decoder(relation, lines=bool(settings.input)), list[dict[str, Any]](), list[Row]()
     if by_path(relation, settings):
         raws = Files(spark, relation, settings).raws(paths_now(spark, relation, settings))
     else:
-        raws = iter([Raw(rows_now(spark, relation, settings))])
+        raws = iter([Raw(raw_rows(spark.read, relation, settings, frames).toArrow())])
     for raw in raws:
         found = decoder.decode(raw.rows)
         rows = found.good.to_pylist() if relation.needs else [dict[str, Any]() for _ in found.good_at]

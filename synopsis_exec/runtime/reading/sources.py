@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import reduce
 from itertools import pairwise
@@ -52,7 +52,7 @@ def by_path(table: Stream | Relation, settings: Settings) -> bool:
     return bool(settings.input) or (table.source is not None and table.source.format in FILES)
 
 
-def arriving(spark: SparkSession, job: Job, settings: Settings) -> DataFrame:
+def arriving(spark: SparkSession, job: Job, settings: Settings, frames: Mapping[str, DataFrame]) -> DataFrame:
     """All streams as one: `source` (the stream's number), and `path`, of a file, or `raw_n`, a row of stream n.
 
     What is in a file is not read: Spark only lists files, and remembers which have been read.
@@ -63,7 +63,7 @@ def arriving(spark: SparkSession, job: Job, settings: Settings) -> DataFrame:
             if by_path(stream, settings):
                 part = _paths(spark, stream, settings, streaming=True).selectExpr(f"{number} AS source", "path")
             else:
-                rows = raw_rows(spark.readStream, stream, settings)
+                rows = raw_rows(spark.readStream, stream, settings, frames)
                 names = ", ".join(map(quoted, rows.columns))
                 part = rows.selectExpr(f"{number} AS source", f"struct({names}) AS raw_{number}")
             parts.append(part)
@@ -76,11 +76,6 @@ def paths_now(spark: SparkSession, table: Stream | Relation, settings: Settings)
         return [f"file:{file.absolute()}" for file in input_files(table.name, Path(settings.input))]
     told = _paths(spark, table, settings, streaming=False).select("path").toArrow()
     return sorted(told.column("path").to_pylist())
-
-
-def rows_now(spark: SparkSession, table: Stream | Relation, settings: Settings) -> Any:
-    """The raw rows that a source which is no files has."""
-    return raw_rows(spark.read, table, settings).toArrow()
 
 
 def _paths(spark: SparkSession, table: Stream | Relation, settings: Settings, streaming: bool) -> DataFrame:
@@ -177,16 +172,20 @@ def _in_order(
     return fine
 
 
-def raw_rows(reader: Any, table: Stream | Relation, settings: Settings) -> DataFrame:
-    """The raw rows of a source that is no files, with where each is, as far as the source says it."""
+def raw_rows(
+    reader: Any, table: Stream | Relation, settings: Settings, frames: Mapping[str, DataFrame] = {}
+) -> DataFrame:
+    """The raw rows of a source that is no files, or is given, with where each is, as far as the source says it."""
     assert table.source is not None
-    path = located(table.source.path, settings)
-    rows = reader.format(table.source.format).options(**options_of(table.source, settings)).load(path or None)
+    rows = frames.get(table.name)
+    if rows is None:
+        path = located(table.source.path, settings)
+        rows = reader.format(table.source.format).options(**options_of(table.source, settings)).load(path or None)
     if not table.source.payload:
         check_columns(table, list(rows.columns))
     places = [name for name in PLACES.get(table.source.format, ()) if name in rows.columns]
     told = [f"{quoted(name)} AS {quoted(own(table, name))}" for name in places]
-    return rows.selectExpr(*selected(table, dict(rows.dtypes)), *told)  # type: ignore[no-any-return]
+    return rows.selectExpr(*selected(table, dict(rows.dtypes)), *told)
 
 
 def check_columns(table: Stream | Relation, found: Sequence[str]) -> None:

@@ -1,0 +1,196 @@
+"""The Python API of jobs: what a bounded statement compiles to, a run of it, and what it is compared with.
+
+Commands that compile call the same functions. Spark is imported where something runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from streambound.analyzer.errors import InputError, StreamboundError
+from streambound.api import catalog_of, statement_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+    from streambound.analyzer.catalog import Catalog
+    from streambound.criteria.check import Checked
+    from streambound.synopsis_exec.bench import Trial
+    from streambound.synopsis_exec.job_file import CompiledJob
+    from streambound.synopsis_exec.verify import Verification
+    from streambound_runtime.given import Finished
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """The Spark job of a bounded statement."""
+
+    compiled: CompiledJob
+
+    @property
+    def name(self) -> str:
+        """The statement's."""
+        return self.compiled.plan.name
+
+    @property
+    def text(self) -> str:
+        """What `job.py` is."""
+        return self.compiled.text
+
+    @property
+    def placement(self) -> str:
+        """Where its state is: ``driver``, ``buckets``, or ``stateless`` where it has none."""
+        return self.compiled.job.plan.placement
+
+    def write(self, folder: str | Path) -> Path:
+        """Write `job.py`, and its runtime beside it, into a directory, which is made if there is none; the file."""
+        return self.compiled.write(Path(folder))
+
+    def run(
+        self,
+        spark: SparkSession,
+        inputs: str | Path | Mapping[str, str | Path | DataFrame] | None = None,
+        *,
+        base: str | Path = "",
+        checkpoint: str | Path = "",
+    ) -> Run:
+        """Run the job in a session.
+
+        ``inputs`` are a directory as `streambound run --input` takes it, or a path (of the source's format, else lines
+        of JSON) or a DataFrame for each stream and relation; what is not named is read from the catalog's source,
+        relative paths from ``base``. Streaming DataFrames start a query; else all there is is read, and the call
+        returns when that is done. Without a ``checkpoint`` what a restart needs goes with the result. Raises
+        StreamboundError for input that cannot be read and for more entries than the bound says.
+        """
+        from streambound.synopsis_exec.running import run
+
+        return Run(run(self.compiled, spark, inputs, str(base), str(checkpoint)))
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a run of a job has come to; of a streaming one, up to now."""
+
+    finished: Finished
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The results in order of `_ts`: the select list, `_ts` and `_mult`, as lines of `run --output` have them."""
+        return self.finished.rows()
+
+    def to_arrow(self) -> pa.Table:
+        """The results with the types of the select list."""
+        return self.finished.to_arrow()
+
+    @property
+    def quarantined(self) -> list[dict[str, Any]]:
+        """The rows that could not be used, with the reasons."""
+        return self.finished.quarantined()
+
+    @property
+    def peak_entries(self) -> int:
+        """The most synopsis entries there were."""
+        return int(self.finished.driver.peak)
+
+    @property
+    def bound(self) -> int | None:
+        """M for these relations; None where no number is known."""
+        return self.finished.driver.kept.limit
+
+    @property
+    def query(self) -> StreamingQuery | None:
+        """The query of a streaming run, to be stopped; None for one that has ended."""
+        return self.finished.query
+
+
+def compile(
+    sql: str,
+    catalog: Catalog | str | Path | Mapping[str, Any],
+    *,
+    name: str | None = None,
+    placement: str | None = None,
+) -> Job:
+    """The Spark job of a bounded statement, as `streambound compile` writes it.
+
+    ``name`` chooses one of several statements, ``placement`` where its state is. Raises StreamboundError for a
+    statement that is not bounded, with its first finding, and for a placement that it cannot have.
+    """
+    known = catalog_of(catalog)
+    return Job(job_of(known, statement_of(sql, known, name), placement))
+
+
+def verify(
+    sql: str,
+    catalog: Catalog | str | Path | Mapping[str, Any],
+    *,
+    name: str | None = None,
+    inputs: str | Path | None = None,
+    runs: int = 3,
+    seed: int = 0,
+) -> Verification:
+    """Compare a bounded statement's job with the SQL itself as one batch query, as `streambound verify` does.
+
+    ``inputs`` is a directory of recorded streams; without it they are generated. The result is ``proved`` where there
+    were results and all were equal, and says ``difference`` with the fewest rows that still have it. Needs Java.
+    """
+    known = catalog_of(catalog)
+    return verification(statement_of(sql, known, name), known, None if inputs is None else Path(inputs), seed, runs)
+
+
+def job_of(catalog: Catalog, checked: Checked, placement: str | None = None) -> CompiledJob:
+    """The job of a bounded statement; raises NotExecutableError for any other, UsageError for another placement.
+
+    What a comment or the catalog accepts passes a check, and is not run for that: the message says so.
+    """
+    from streambound.gate.reported import acceptance
+    from streambound.synopsis_exec.job_file import compiled
+    from streambound.synopsis_exec.plan import make_plan
+
+    try:
+        return compiled(make_plan(decision_of(checked), catalog), placement)
+    except StreamboundError as error:
+        if accepted := acceptance(checked, catalog):
+            error.message += f"; {accepted.where} allows that in a check ({accepted.reason}), not in a run"
+        raise
+
+
+def decision_of(checked: Checked) -> Any:
+    """How a statement was decided; raises InputError with its first diagnostic where it means nothing."""
+    if checked.decision is None:
+        first = checked.diagnostics[0]
+        file, span = first.file, first.span
+        status = InputError(
+            f"{first.code} {first.message}", file=file, line=span.line, column=span.column, remedy=first.help
+        )
+        status.exit_status = 3 if first.code == "SB001" else 1
+        raise status
+    return checked.decision
+
+
+def verification(
+    checked: Checked,
+    catalog: Catalog,
+    folder: Path | None,
+    seed: int,
+    runs: int,
+    on_trial: Callable[[Trial], None] = lambda trial: None,
+    on_step: Callable[[str], None] = lambda step: None,
+) -> Verification:
+    """The job of a bounded statement against the statement as batch SQL, over recorded rows or generated ones."""
+    from streambound.recheck.oracle.spark_batch import BatchStatement
+    from streambound.synopsis_exec.job_file import compiled
+    from streambound.synopsis_exec.micro_batches import recorded
+    from streambound.synopsis_exec.plan import make_plan
+    from streambound.synopsis_exec.verify import verify
+
+    plan = replace(make_plan(decision_of(checked), catalog), sink=None)  # what is tried out goes nowhere
+    statement = checked.statement
+    text = statement.source.text[statement.span.start : statement.span.end]
+    assert statement.tree is not None, "a bounded statement has been parsed"
+    original = BatchStatement(text, statement.tree, catalog, tuple(column.name for column in plan.columns))
+    rows = recorded(plan, folder) if folder is not None else None
+    return verify(compiled(plan), original, rows, seed, runs, on_trial, on_step)
