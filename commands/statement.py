@@ -35,6 +35,7 @@ def job_of(catalog: Catalog, checked: Checked) -> CompiledJob:
 
 def decision_of(checked: Checked) -> Any:
     """How a statement was decided; raises InputError with its first diagnostic where it means nothing."""
+    from streambound.analyzer.codes import Code
     from streambound.analyzer.errors import InputError
 
     if checked.decision is None:
@@ -43,7 +44,7 @@ def decision_of(checked: Checked) -> Any:
         status = InputError(
             f"{first.code} {first.message}", file=file, line=span.line, column=span.column, remedy=first.help
         )
-        status.exit_status = 3 if first.code == "SB001" else 1
+        status.exit_status = 3 if first.code is Code.SYNTAX_ERROR else 1
         raise status
     return checked.decision
 

@@ -115,8 +115,8 @@ def _violation(violation: Violation) -> dict[str, Any]:
 def _diagnostic(diagnostic: Diagnostic) -> dict[str, Any]:
     span = diagnostic.span
     return {
-        "code": diagnostic.code,
-        "name": diagnostic.rule.name,
+        "code": diagnostic.code.value,
+        "name": diagnostic.code.slug,
         "severity": diagnostic.severity.value,
         "message": diagnostic.message,
         "file": diagnostic.file,
