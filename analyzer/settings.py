@@ -31,17 +31,21 @@ _BY_CODE = (_SEVERITY, _ALLOW, _DENY)
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A setting: its name, what it may be (some words, or a type), its default, and whether overrides may set it."""
+    """A setting: its name, what it may be (some words, or a type), its default, and whether overrides may set it.
+
+    ``about`` says more of it in the schema.
+    """
 
     name: str
     kind: tuple[str, ...] | type
     default: Any = None
     per_file: bool = False
+    about: str = ""
 
 
 KEYS: tuple[Key, ...] = (
     Key("fail-on", LEVELS, "error", per_file=True),
-    Key("formats", list),
+    Key("formats", list, about="As check -o takes them: FORMAT or FORMAT:FILE."),
     Key("criteria", ("exact", "paper"), "exact", per_file=True),
     Key("max-entries", int, per_file=True),
     Key("allow-empty", bool, False, per_file=True),
