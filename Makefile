@@ -14,7 +14,7 @@ UV := uv==0.13.8
 WORKERS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint bench man lock clean python java
+.PHONY: help setup demo test lint bench man schemas lock clean python java
 
 help: ## list these targets (default)
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -40,6 +40,9 @@ bench: java setup ## run the benchmarks
 man: setup ## write the manual pages to build/man
 	@$(BIN)/python docs/write_manual.py build/man
 	@echo "man -l build/man/streambound.1"
+
+schemas: setup ## write the JSON Schemas to docs/schemas, from the models of the documents
+	@$(BIN)/python docs/write_schemas.py docs/schemas
 
 lock: python ## renew requirements.lock from pyproject.toml; UPGRADE=1 takes newer versions
 	test -x $(LOCK_VENV)/bin/pip || $(PYTHON) -m venv --clear $(LOCK_VENV)

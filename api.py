@@ -212,14 +212,14 @@ def explain(
 
 
 def _page(code: str) -> str:
-    from streambound.analyzer.rules import RULES_BY_CODE
+    from streambound.analyzer.codes import Code
     from streambound.reports.code_page import code_page
 
-    rule = RULES_BY_CODE.get(code.upper())
-    if rule is None:
-        remedy = f"the codes are {', '.join(RULES_BY_CODE)}; to explain a query give its catalog, too"
+    known = Code.named(code.upper())
+    if known is None:
+        remedy = f"the codes are {', '.join(Code)}; to explain a query give its catalog, too"
         raise UsageError(f"there is no diagnostic code {code}", remedy=remedy)
-    return code_page(rule)
+    return code_page(known)
 
 
 def statement_of(sql: str, catalog: Catalog, name: str | None) -> Checked:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from streambound.analyzer.codes import Code
 from streambound.analyzer.errors import InputError, StreamboundError
 from streambound.api import catalog_of, statement_of
 
@@ -166,7 +167,7 @@ def decision_of(checked: Checked) -> Any:
         status = InputError(
             f"{first.code} {first.message}", file=file, line=span.line, column=span.column, remedy=first.help
         )
-        status.exit_status = 3 if first.code == "SB001" else 1
+        status.exit_status = 3 if first.code is Code.SYNTAX_ERROR else 1
         raise status
     return checked.decision
 

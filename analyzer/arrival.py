@@ -10,17 +10,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from streambound.analyzer.catalog_model import MarkDocument, PartitionsDocument, keys
 from streambound.analyzer.columns import Column
 from streambound.analyzer.durations import parse_duration
 from streambound.analyzer.toml_reader import Path, TomlReader
 from streambound.analyzer.types import Family
 from streambound.analyzer.values import Value, encode_toml
 
-KEYS = ("order", "lateness", "idle_after", "punctuation", "partitions")
-_MARK_KEYS = ("column", "value", "like", "since")
+_MARK_KEYS = keys(MarkDocument)
 _MARK_FORMS = 'as in { column = "kind", value = "end" } or { column = "note", like = "end of %" }'
 _LIKE = re.compile(r"([^\\]|\\[%_\\])*", re.DOTALL)
-_PARTITION_KEYS = ("column", "values")
+_PARTITION_KEYS = keys(PartitionsDocument)
 _PARTITION_FORMS = 'as in { column = "shard", values = [0, 1, 2] }'
 
 

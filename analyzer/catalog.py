@@ -10,7 +10,15 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from streambound.analyzer.arrival import KEYS, STRICT, Arrival, read_arrival
+from streambound.analyzer.arrival import STRICT, Arrival, read_arrival
+from streambound.analyzer.catalog_model import (
+    CatalogDocument,
+    ListDocument,
+    RangeDocument,
+    RelationDocument,
+    StreamDocument,
+    keys,
+)
 from streambound.analyzer.columns import Column, Domain
 from streambound.analyzer.endpoints import Sink, SourceOptions, read_sink, read_source
 from streambound.analyzer.errors import CatalogError
@@ -22,10 +30,10 @@ from streambound.analyzer.types import DataType, Family, parse_type
 from streambound.analyzer.values import Value, decode, encode_toml
 
 FILE_NAME = "streams.toml"
-_TOP_KEYS = ("queries", "check", "counters", "streams", "relations", "sinks")
-_STREAM_KEYS = ("timestamp", "columns", "max_per_timestamp", "domain", "on_violation", "source", *KEYS)
-_RELATION_KEYS = ("columns", "rows", "domain", "on_violation", "source", "period")
-_DOMAIN_KEYS = ("values", "low", "high")
+_TOP_KEYS = keys(CatalogDocument)
+_STREAM_KEYS = keys(StreamDocument)
+_RELATION_KEYS = keys(RelationDocument)
+_DOMAIN_KEYS = (*keys(ListDocument), *keys(RangeDocument))
 _DOMAIN_FORMS = (
     "as in { low = 0, high = 99 } or { values = [1, 5] }; [0, 99] is short for the first, [1, 2, 3] for the second"
 )

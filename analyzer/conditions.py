@@ -8,6 +8,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.codes import Code
 from streambound.analyzer.constants import BOOLEAN, Folded
 from streambound.analyzer.constructs import outside
 from streambound.analyzer.findings import Positions
@@ -94,7 +95,7 @@ class ConditionReader:
     def between(self, node: exp.Between) -> Formula:
         """``x BETWEEN a AND b  ->  x >= a AND x <= b``."""
         if node.args.get("symmetric"):
-            raise self.positions.finding("SB110", "BETWEEN SYMMETRIC is outside the query language", node)
+            raise self.positions.finding(Code.UNSUPPORTED, "BETWEEN SYMMETRIC is outside the query language", node)
         terms, value = TermReader(self.positions), self.term(node.this)
         low, high = self.term(node.args["low"]), self.term(node.args["high"])
         return And((terms.compare(value, Op.GE, low, node), terms.compare(value, Op.LE, high, node)))
@@ -102,7 +103,7 @@ class ConditionReader:
     def membership(self, node: exp.In) -> Formula:
         """``x IN (a, b)  ->  x = a OR x = b``."""
         if node.args.get("query") is not None or node.args.get("unnest") or not node.expressions:
-            raise self.positions.finding("SB110", "IN with a subquery is outside the query language", node)
+            raise self.positions.finding(Code.UNSUPPORTED, "IN with a subquery is outside the query language", node)
         terms, value = TermReader(self.positions), self.term(node.this)
         items = terms.listed(value, [self.term(item) for item in node.expressions], node)
         options = tuple(terms.compare(value, Op.EQ, *pair) for pair in zip(items, node.expressions, strict=True))
@@ -114,13 +115,15 @@ class ConditionReader:
         """``x IS NULL``; ``IS NOT NULL`` arrives as its negation."""
         value = self.term(node.this)
         if not isinstance(node.expression, exp.Null) or not value.is_attribute:
-            raise self.positions.finding("SB110", "IS other than attribute IS [NOT] NULL is outside the language", node)
+            raise self.positions.finding(
+                Code.UNSUPPORTED, "IS other than attribute IS [NOT] NULL is outside the language", node
+            )
         return NullTest(value.plus[0], True, self.positions.of(node))
 
     def flag(self, node: exp.Column) -> Formula:
         """A boolean attribute as a condition: ``flag  ->  flag = TRUE``."""
         value = self.term(node)
         if value.type is None or value.type.family is not Family.BOOLEAN:
-            raise self.positions.finding("SB104", "a condition must be true or false", node)
+            raise self.positions.finding(Code.TYPE_MISMATCH, "a condition must be true or false", node)
         true = LinearTerm(Folded(Fraction(1), BOOLEAN))
         return TermReader(self.positions).compare(value, Op.EQ, true, node)

@@ -6,6 +6,7 @@ import re
 
 from sqlglot import exp
 
+from streambound.analyzer.codes import Code
 from streambound.analyzer.findings import Finding, Positions
 
 _SUBQUERIES = (exp.Exists, exp.Subquery, exp.Select, exp.SetOperation, exp.Any, exp.All)
@@ -17,7 +18,7 @@ _OPERATOR = re.compile(r"[^\w\s()'\"]{1,3}|(?:NOT\s+)?[A-Z]+(?:\s+[A-Z]+){0,3}",
 def outside(positions: Positions, node: exp.Expr) -> Finding:
     """The finding for a scalar or boolean expression outside the language."""
     name, help = _name(positions, node)
-    return positions.finding("SB110", f"{name} is outside the query language", node, help)
+    return positions.finding(Code.UNSUPPORTED, f"{name} is outside the query language", node, help)
 
 
 def _name(positions: Positions, node: exp.Expr) -> tuple[str, str]:

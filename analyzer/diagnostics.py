@@ -4,20 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
-from enum import StrEnum
 
+from streambound.analyzer.codes import Code, Severity
 from streambound.analyzer.edits import Edit, Hunk
-from streambound.analyzer.rules import RULES_BY_CODE, Rule
 from streambound.analyzer.spans import Excerpt, Span
-
-
-class Severity(StrEnum):
-    """How much a diagnostic weighs; only errors fail a check by default."""
-
-    ERROR = "error"
-    WARNING = "warning"
-    NOTE = "note"
-
 
 ORDER = (Severity.NOTE, Severity.WARNING, Severity.ERROR)
 
@@ -83,7 +73,7 @@ class Diagnostic:
     A finding with a ``suppression`` is still reported, and fails no check.
     """
 
-    code: str
+    code: Code
     message: str
     file: str
     span: Span
@@ -95,11 +85,6 @@ class Diagnostic:
     level: Severity | None = None
 
     @property
-    def rule(self) -> Rule:
-        """The registry entry of this diagnostic's code."""
-        return RULES_BY_CODE[self.code]
-
-    @property
     def severity(self) -> Severity:
-        """The rule's severity, unless the catalog sets another one."""
-        return self.level or Severity(self.rule.severity)
+        """The code's severity, unless the catalog sets another one."""
+        return self.level or self.code.severity

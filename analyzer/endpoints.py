@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from streambound.analyzer.catalog_model import SinkDocument, SourceDocument, TargetDocument, keys
 from streambound.analyzer.toml_reader import Path, TomlReader, suggest
 
 Options = tuple[tuple[str, str], ...]
@@ -15,9 +16,9 @@ LINES = ("json", "text", "kafka")
 """Sources whose column `value` holds a row, as a JSON object."""
 FILES = ("avro", "csv", "json", "orc", "parquet", "text")
 """Sources that are nothing without a path, and have no columns but those that they are told."""
-_SOURCE_KEYS = ("format", "path", "options", "payload", "metadata")
-_SINK_KEYS = ("format", "path", "options", "call", "quarantine")
-_TARGET_KEYS = ("format", "path", "options")
+_SOURCE_KEYS = keys(SourceDocument)
+_SINK_KEYS = keys(SinkDocument)
+_TARGET_KEYS = keys(TargetDocument)
 _FILE_SINKS = ("avro", "csv", "json", "orc", "parquet")
 _SINKS = (*_FILE_SINKS, "kafka", "noop")
 _KAFKA_NEEDS = ("kafka.bootstrap.servers", "topic")

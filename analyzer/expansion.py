@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.codes import Code
 from streambound.analyzer.findings import Positions
 
 MOST_SELECTS = 512
@@ -38,12 +39,12 @@ class Expansion:
         return _clipped(self.selects * other.selects, sources, self.columns + other.columns)
 
     @property
-    def excess(self) -> tuple[str, str] | None:
+    def excess(self) -> tuple[Code, str] | None:
         """The code for what there would be too many of, and what that is."""
         for code, number, most, things in (
-            ("SB209", self.selects, MOST_SELECTS, "SELECTs"),
-            ("SB212", self.sources, MOST_SOURCES, "streams and relations"),
-            ("SB212", self.selects * self.columns, MOST_COLUMNS, "columns"),
+            (Code.TOO_MANY_BRANCHES, self.selects, MOST_SELECTS, "SELECTs"),
+            (Code.TOO_MUCH_WORK, self.sources, MOST_SOURCES, "streams and relations"),
+            (Code.TOO_MUCH_WORK, self.selects * self.columns, MOST_COLUMNS, "columns"),
         ):
             if number > most:
                 told = f"{number:,}" if number < _ENOUGH else "more than a thousand million"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
+from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic, Related
 from streambound.analyzer.spans import SourceText, Span
 from streambound.analyzer.work import spend
@@ -208,7 +209,7 @@ class Positions:
         return self.source.text[span.start : span.end]
 
     def finding(
-        self, code: str, message: str, at: exp.Expr | Span, help: str = "", related: tuple[Related, ...] = ()
+        self, code: Code, message: str, at: exp.Expr | Span, help: str = "", related: tuple[Related, ...] = ()
     ) -> Finding:
         """A finding at a node or span of this statement."""
         span = at if isinstance(at, Span) else self.of(at)

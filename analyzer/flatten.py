@@ -12,6 +12,7 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
 from streambound.analyzer.catalog import Catalog, Kind
+from streambound.analyzer.codes import Code
 from streambound.analyzer.conditions import ConditionReader
 from streambound.analyzer.findings import Finding, Positions
 from streambound.analyzer.joins import JOIN_WORDS, instead, is_inner, name_of
@@ -106,7 +107,7 @@ class Flattener:
             written = re.search(rf"\b{re.escape(called)}\b", self.positions.source.text, re.I)
             label = _CALLED.get(name) or (called if written else "this clause")
             message = f"{label} is outside the query language"
-            raise self.positions.finding("SB110", message, at, _HELP.get(name, ""))
+            raise self.positions.finding(Code.UNSUPPORTED, message, at, _HELP.get(name, ""))
 
     def _keyword(self, name: str, value: object, node: exp.Expr) -> Span:
         if isinstance(node, exp.With):
@@ -141,19 +142,21 @@ class Flattener:
         if isinstance(node, exp.SetOperation):
             return self.union(node, prefix)
         if isinstance(node, exp.Table):
-            raise self.positions.finding("SB110", "a join in parentheses is outside the query language", node)
+            raise self.positions.finding(Code.UNSUPPORTED, "a join in parentheses is outside the query language", node)
         at: exp.Expr | Span = node if node.parent else self.positions.first_token
         word = self.positions.first_word(node)
-        raise self.positions.finding("SB110", f"{word} is outside the query language", at, _QUERIES_ONLY)
+        raise self.positions.finding(Code.UNSUPPORTED, f"{word} is outside the query language", at, _QUERIES_ONLY)
 
     def union(self, node: exp.SetOperation, prefix: str) -> list[Select]:
         """Both sides of a UNION, checked to have the same columns."""
         if not isinstance(node, exp.Union):
             at = self.positions.keyword(TokenType.EXCEPT, TokenType.INTERSECT, after=0)
-            raise self.positions.finding("SB110", f"{node.key.upper()} is outside the query language", at or node)
+            raise self.positions.finding(
+                Code.UNSUPPORTED, f"{node.key.upper()} is outside the query language", at or node
+            )
         self.reject(node, ("this", "expression", "distinct", "with_", "by_name"))
         if node.args.get("by_name"):
-            raise self.positions.finding("SB110", "UNION BY NAME is outside the query language", node)
+            raise self.positions.finding(Code.UNSUPPORTED, "UNION BY NAME is outside the query language", node)
         with self._ctes(node):
             left = self.query(node.this, prefix)
             right = self.query(node.expression, prefix)
@@ -167,12 +170,12 @@ class Flattener:
         at = node.expression
         if len(names) != len(select.outputs):
             message = f"this branch has {len(select.outputs)} columns, the first one {len(names)}"
-            raise self.positions.finding("SB106", message, at)
+            raise self.positions.finding(Code.UNION_MISMATCH, message, at)
         for (first, _), (second, where) in zip(names, select.outputs, strict=True):
             kinds = first.term.type, second.term.type
             if None not in kinds and not kinds[0].comparable(kinds[1]):  # type: ignore[union-attr, arg-type]
                 message = f"column {first.name!r} is {kinds[0].name} above and {kinds[1].name} here"  # type: ignore[union-attr]
-                raise self.positions.finding("SB106", message, where)
+                raise self.positions.finding(Code.UNION_MISMATCH, message, where)
 
     @staticmethod
     def _renamed(select: Select, names: tuple[tuple[Visible, exp.Expr], ...]) -> Select:
@@ -201,9 +204,9 @@ class Flattener:
         self.reject(node, _SELECT_ARGS)
         distinct = node.args.get("distinct")
         if distinct is not None and distinct.args.get("on"):
-            raise self.positions.finding("SB110", "DISTINCT ON is outside the query language", distinct)
+            raise self.positions.finding(Code.UNSUPPORTED, "DISTINCT ON is outside the query language", distinct)
         if node.args.get("from_") is None:
-            raise self.positions.finding("SB110", "a SELECT without FROM reads no stream", node)
+            raise self.positions.finding(Code.UNSUPPORTED, "a SELECT without FROM reads no stream", node)
         with self._ctes(node):
             results = []
             for scope in self.from_scopes(node, prefix):
@@ -232,7 +235,9 @@ class Flattener:
             if not is_inner(join):
                 at = self.positions.keyword(*JOIN_WORDS, after=self._before(join)) or join
                 help = instead(join, entries, lambda entry: self._is_static(entry, self.ctes), self.distinct)
-                raise self.positions.finding("SB110", f"{name_of(join)} is outside the query language", at, help)
+                raise self.positions.finding(
+                    Code.UNSUPPORTED, f"{name_of(join)} is outside the query language", at, help
+                )
             self.reject(join, ("this", "on", "kind"))
             entries.append(join.this)
         self.distinct_aliases(entries)
@@ -255,7 +260,7 @@ class Flattener:
             alias = entry.alias_or_name.lower()
             if alias and alias in seen:
                 message = f"two sources are called {entry.alias_or_name!r}"
-                raise self.positions.finding("SB105", message, entry, "give one an alias: … AS t2")
+                raise self.positions.finding(Code.DUPLICATE_ALIAS, message, entry, "give one an alias: … AS t2")
             seen.add(alias)
 
     def entry(self, node: exp.Expr, prefix: str) -> list[Scope]:
@@ -278,13 +283,15 @@ class Flattener:
             selects = self._subquery(node.this, alias)
             return [self._as_item(select, alias, _column_names(node), node) for select in selects]
         called = {"values": "VALUES", "lateral": "LATERAL"}.get(node.key, "this source")
-        raise self.positions.finding("SB110", f"{called} in FROM is outside the query language", node)
+        raise self.positions.finding(Code.UNSUPPORTED, f"{called} in FROM is outside the query language", node)
 
     def _table(self, node: exp.Table, prefix: str) -> Scope:
         table = find_table(node, self.catalog, self.positions)
         alias = node.alias_or_name
         if _column_names(node):
-            raise self.positions.finding("SB110", "column aliases in FROM are outside the query language", node)
+            raise self.positions.finding(
+                Code.UNSUPPORTED, "column aliases in FROM are outside the query language", node
+            )
         unique = f"{alias}#{next(self._serial)}"
         self.wanted[unique] = alias, prefix
         return table_scope(node, table, alias, unique, self.positions)
@@ -295,7 +302,9 @@ class Flattener:
             if item.args.get("distinct") and not self.distinct:
                 at = self.positions.eliminates_duplicates(item)
                 message = "duplicate elimination inside a subquery of a bag query is outside the query language"
-                raise self.positions.finding("SB110", message, at or item, "move DISTINCT to the outermost SELECT")
+                raise self.positions.finding(
+                    Code.UNSUPPORTED, message, at or item, "move DISTINCT to the outermost SELECT"
+                )
         return self.query(node, alias)
 
     def _as_item(self, select: Select, alias: str, names: list[str], node: exp.Expr) -> Scope:
@@ -303,7 +312,7 @@ class Flattener:
         if names:
             if len(names) != len(visible):
                 message = f"{alias!r} names {len(names)} columns, its query has {len(visible)}"
-                raise self.positions.finding("SB106", message, node)
+                raise self.positions.finding(Code.UNION_MISMATCH, message, node)
             renamed = zip(names, visible, strict=True)
             visible = tuple(Visible(name, column.term, next(self._serial)) for name, column in renamed)
         return Scope((Item(alias, visible),), select.scope.sources, select.scope.where)
@@ -326,11 +335,12 @@ class Flattener:
 
     def _star(self, node: exp.Expr, scope: Scope) -> Iterator[tuple[Visible, exp.Expr]]:
         if node.args.get("except_") or node.args.get("replace") or node.args.get("rename"):
-            raise self.positions.finding("SB110", "SELECT * EXCEPT is outside the query language", node)
+            raise self.positions.finding(Code.UNSUPPORTED, "SELECT * EXCEPT is outside the query language", node)
         alias = node.table.lower() if isinstance(node, exp.Column) else ""
         items = [item for item in scope.items if not alias or item.alias.lower() == alias]
         if not items:
-            raise self.positions.finding("SB101", f"no stream or relation {node.table!r} in this FROM", node)  # type: ignore[attr-defined]
+            message = f"no stream or relation {node.table!r} in this FROM"  # type: ignore[attr-defined]
+            raise self.positions.finding(Code.UNKNOWN_STREAM, message, node)
         for item in items:
             for column in item.columns:
                 yield column, node

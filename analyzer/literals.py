@@ -10,6 +10,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from streambound.analyzer.casts import cast
+from streambound.analyzer.codes import Code
 from streambound.analyzer.constants import (
     BOOLEAN,
     DAYS,
@@ -67,7 +68,9 @@ class LiteralReader:
 
     def finding(self, error: ConstantError, node: exp.Expr) -> Finding:
         """An error of a constant, where it is written."""
-        return self.positions.finding("SB110" if error.unsupported else "SB104", str(error), node, error.remedy)
+        return self.positions.finding(
+            Code.UNSUPPORTED if error.unsupported else Code.TYPE_MISMATCH, str(error), node, error.remedy
+        )
 
     def negative(self, node: exp.Neg) -> Folded | None:
         """A negative numeral, whose sign is a part of it, or another constant's negation."""
@@ -96,10 +99,12 @@ class LiteralReader:
         kind = parse_type(node.to.sql("spark"))
         if kind is None or kind.family is Family.OTHER or node.args.get("format"):
             message = f"a cast to {node.to.sql('spark')} is outside the query language"
-            raise self.positions.finding("SB110", message, node)
+            raise self.positions.finding(Code.UNSUPPORTED, message, node)
         if kind.family not in _TYPED and self.is_typed(node):
             help = f"write CAST('…' AS {kind.name.upper()})"
-            raise self.positions.finding("SB104", f"Spark has no literals {kind.name.upper()} '…'", node, help)
+            raise self.positions.finding(
+                Code.TYPE_MISMATCH, f"Spark has no literals {kind.name.upper()} '…'", node, help
+            )
         return kind
 
     def is_typed(self, node: exp.Cast) -> bool:
@@ -120,13 +125,13 @@ class LiteralReader:
         if name not in UNITS or found is None:
             help = "write it in one unit from MICROSECONDS to WEEKS, as in INTERVAL 5 MINUTES"
             message = "an interval without a fixed length in one unit is outside the query language"
-            raise self.positions.finding("SB110", message, node, help)
+            raise self.positions.finding(Code.UNSUPPORTED, message, node, help)
         length = sign * Fraction(found.group(1)) * UNITS[name]
         if length.denominator != 1 or ("." in found.group(1) and name != "SECOND"):
             message = (
                 "an interval of parts of a microsecond, or of parts of a unit other than the second, is no interval"
             )
-            raise self.positions.finding("SB104", message, node, "write a whole number of a smaller unit")
+            raise self.positions.finding(Code.TYPE_MISMATCH, message, node, "write a whole number of a smaller unit")
         if abs(length) >= 2**63:
-            raise self.positions.finding("SB104", "the interval is longer than those that Spark has", node)
+            raise self.positions.finding(Code.TYPE_MISMATCH, "the interval is longer than those that Spark has", node)
         return Folded(length, DAYS if name in _DAYS else INTERVAL)

@@ -10,6 +10,7 @@ from math import floor
 from sqlglot import exp
 
 from streambound.analyzer.catalog import Catalog, Kind
+from streambound.analyzer.codes import Code
 from streambound.analyzer.constants import BIGINT, DOUBLE, STRING, VOID, Folded, decimal, is_interval
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.expansion import Sizer
@@ -46,7 +47,7 @@ def lower(statement: Statement, catalog: Catalog) -> Lowered:
     except Finding as finding:
         return Lowered(None, (finding.diagnostic,))
     except RecursionError:
-        deep = positions.finding("SB110", "the statement is nested too deeply", positions.first_token)
+        deep = positions.finding(Code.UNSUPPORTED, "the statement is nested too deeply", positions.first_token)
         return Lowered(None, (deep.diagnostic,))
     findings = list(flattener.findings)
     branches = [_branch(select, i, flattener, findings) for i, select in enumerate(selects)]
@@ -72,7 +73,7 @@ def _is_set(node: exp.Expr, positions: Positions) -> bool:
     at = positions.eliminates_duplicates(culprit)
     message = "UNION ALL keeps duplicates, but this branch eliminates them: the result is neither a bag nor a set"
     help = "use SELECT and UNION ALL throughout, or SELECT DISTINCT and UNION"
-    raise positions.finding("SB113", message, at or culprit, help)
+    raise positions.finding(Code.MIXED_UNION, message, at or culprit, help)
 
 
 def _branch(select: Select, index: int, flattener: Flattener, findings: list[Finding]) -> Branch:
@@ -132,12 +133,12 @@ def _output(visible: Visible, node: exp.Expr, positions: Positions, others: str 
         help = "the job's output has it already: _ts is the largest timestamp among a result's tuples"
         if others:
             help = f"list the columns without the timestamp: {others} ({help})"
-        raise positions.finding("SB112", message, node, help)
+        raise positions.finding(Code.PROJECTED_TIMESTAMP, message, node, help)
     if term.is_attribute:
         return Output(visible.name, term.plus[0], span)
     if not term.is_constant or is_interval(term.kind):
         raise positions.finding(
-            "SB110", "a computed column is outside the query language", node, "select the attribute"
+            Code.UNSUPPORTED, "a computed column is outside the query language", node, "select the attribute"
         )
     return Output(visible.name, _constant(term.constant), span)
 
@@ -168,4 +169,4 @@ def _check_time_types(branch: Branch, positions: Positions, findings: list[Findi
         if family is not families[0]:
             first = streams[0].alias
             message = f"{source.alias}'s timestamps are {family} values, {first}'s are {families[0]}"
-            findings.append(positions.finding("SB107", message, source.span))
+            findings.append(positions.finding(Code.MIXED_TIMESTAMPS, message, source.span))

@@ -10,6 +10,7 @@ from functools import cached_property
 from sqlglot import exp
 
 from streambound.analyzer.catalog import Catalog, DeclaredTable
+from streambound.analyzer.codes import Code
 from streambound.analyzer.constants import Folded
 from streambound.analyzer.diagnostics import Related
 from streambound.analyzer.findings import Finding, Positions
@@ -105,14 +106,14 @@ def table_scope(node: exp.Table, table: DeclaredTable, alias: str, unique: str, 
 def find_table(node: exp.Table, catalog: Catalog, positions: Positions) -> DeclaredTable:
     """The catalog entry a FROM names; raises Finding when there is none."""
     if node.args.get("db"):
-        raise positions.finding("SB110", "qualified names are outside the query language", node)
+        raise positions.finding(Code.UNSUPPORTED, "qualified names are outside the query language", node)
     if not isinstance(node.this, exp.Identifier):
-        raise positions.finding("SB110", "a table function in FROM is outside the query language", node)
+        raise positions.finding(Code.UNSUPPORTED, "a table function in FROM is outside the query language", node)
     table = catalog.table(node.name)
     if table is None:
         known = ", ".join(catalog.names) or "nothing"
         help = suggest(node.name, catalog.names) or f"{catalog.file} declares {known}"
-        raise positions.finding("SB101", f"unknown stream or relation {node.name!r}", node.this, help)
+        raise positions.finding(Code.UNKNOWN_STREAM, f"unknown stream or relation {node.name!r}", node.this, help)
     return table
 
 
@@ -120,12 +121,12 @@ def resolve(scope: Scope, node: exp.Column, catalog: Catalog, positions: Positio
     """The column that a name refers to, and the FROM item that has it; raises Finding when unknown or ambiguous."""
     qualifier, name = node.table, node.name
     if node.args.get("db") or node.args.get("catalog"):
-        raise positions.finding("SB110", "nested or qualified names are outside the query language", node)
+        raise positions.finding(Code.UNSUPPORTED, "nested or qualified names are outside the query language", node)
     items = scope.called(qualifier) if qualifier else scope.items
     spend(_STEPS + len(items))
     if qualifier and not items:
         help = suggest(qualifier, [item.alias for item in scope.items])
-        raise positions.finding("SB101", f"no stream or relation {qualifier!r} in this FROM", node, help)
+        raise positions.finding(Code.UNKNOWN_STREAM, f"no stream or relation {qualifier!r} in this FROM", node, help)
     found = [(item, column) for item in items for column in item.find(name)]
     if len(found) > 1:
         raise _ambiguous(items, node, positions)
@@ -133,7 +134,9 @@ def resolve(scope: Scope, node: exp.Column, catalog: Catalog, positions: Positio
         names = [f"{item.alias}.{column.name}" for item in items for column in item.columns]
         help = suggest(f"{qualifier}.{name}", names) if qualifier else _suggest_column(name, items)
         where = f"{qualifier} has" if qualifier else "the streams and relations in this FROM have"
-        raise positions.finding("SB102", f"{where} no column {name!r}", node, help, _declared(scope, items, catalog))
+        raise positions.finding(
+            Code.UNKNOWN_COLUMN, f"{where} no column {name!r}", node, help, _declared(scope, items, catalog)
+        )
     return found[0]
 
 
@@ -142,13 +145,13 @@ def _ambiguous(items: Sequence[Item], node: exp.Column, positions: Positions) ->
     twice = next((item for item in owners if len(item.find(node.name)) > 1), None)
     if twice is not None:
         message = f"column {node.name!r} is ambiguous: {twice.alias or 'the subquery'} has several of that name"
-        return positions.finding("SB103", message, node, "give each of them a name of its own, with AS")
+        return positions.finding(Code.AMBIGUOUS_COLUMN, message, node, "give each of them a name of its own, with AS")
     names = " and ".join(item.alias or "a subquery" for item in owners)
     qualifier = next((item.alias for item in owners if item.alias), "")
     help = (
         f"write {qualifier}.{node.name}" if qualifier else "give the subqueries names, and write one before the column"
     )
-    return positions.finding("SB103", f"column {node.name!r} is ambiguous: {names} have it", node, help)
+    return positions.finding(Code.AMBIGUOUS_COLUMN, f"column {node.name!r} is ambiguous: {names} have it", node, help)
 
 
 def _suggest_column(name: str, items: Sequence[Item]) -> str:

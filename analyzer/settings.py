@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from streambound.analyzer.rules import RULES_BY_CODE, Rule
+from streambound.analyzer.codes import Code, Severity
 from streambound.analyzer.toml_reader import Path, TomlReader, suggest
 
 LEVELS = ("error", "warning", "note")
@@ -31,17 +31,21 @@ _BY_CODE = (_SEVERITY, _ALLOW, _DENY)
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A setting: its name, what it may be (some words, or a type), its default, and whether overrides may set it."""
+    """A setting: its name, what it may be (some words, or a type), its default, and whether overrides may set it.
+
+    ``about`` says more of it in the schema.
+    """
 
     name: str
     kind: tuple[str, ...] | type
     default: Any = None
     per_file: bool = False
+    about: str = ""
 
 
 KEYS: tuple[Key, ...] = (
     Key("fail-on", LEVELS, "error", per_file=True),
-    Key("formats", list),
+    Key("formats", list, about="As check -o takes them: FORMAT or FORMAT:FILE."),
     Key("criteria", ("exact", "paper"), "exact", per_file=True),
     Key("max-entries", int, per_file=True),
     Key("allow-empty", bool, False, per_file=True),
@@ -156,8 +160,7 @@ def _severities(reader: TomlReader, body: Mapping[str, Any], path: Path) -> Iter
     path = (*path, _SEVERITY)
     for code, value in reader.mapping(body.get(_SEVERITY, {}), path).items():
         where = (*path, code)
-        rule = _known(reader, code, where)
-        if rule.severity == "error":
+        if _known(reader, code, where).severity is Severity.ERROR:
             remedy = "accept a finding with a comment that has a reason, or with a baseline: see docs/gate.md"
             raise reader.fail(f"{code} is an error, and stays one", where, remedy)
         if value not in (*LEVELS, OFF):
@@ -188,8 +191,8 @@ def _acceptable(reader: TomlReader, code: str, where: Path) -> None:
         raise reader.fail(message, where)
 
 
-def _known(reader: TomlReader, code: str, where: Path) -> Rule:
-    rule = RULES_BY_CODE.get(code)
-    if rule is None:
-        raise reader.fail(f"unknown code {code!r}", where, suggest(code, RULES_BY_CODE) or "docs/codes lists them")
-    return rule
+def _known(reader: TomlReader, code: str, where: Path) -> Code:
+    known = Code.named(code)
+    if known is None:
+        raise reader.fail(f"unknown code {code!r}", where, suggest(code, list(Code)) or "docs/codes lists them")
+    return known

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from sqlglot.errors import ParseError
 from sqlglot.tokenizer_core import Token, TokenType
 
+from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.lexical import unclosed
 from streambound.analyzer.spans import SourceText, Span
@@ -24,7 +25,7 @@ _TABLE = "Expected table name"
 
 def syntax_error(source: SourceText, at: Span, message: str, help: str = "") -> Diagnostic:
     """An ``SB001`` diagnostic."""
-    return Diagnostic("SB001", f"syntax error: {message}", source.file, at, help)
+    return Diagnostic(Code.SYNTAX_ERROR, f"syntax error: {message}", source.file, at, help)
 
 
 def unreadable_text(source: SourceText) -> Diagnostic:

@@ -9,6 +9,7 @@ from math import ceil, floor
 from sqlglot import exp
 
 from streambound.analyzer import comparands
+from streambound.analyzer.codes import Code
 from streambound.analyzer.constants import NUMERIC, VOID, ConstantError, Folded, multiply
 from streambound.analyzer.findings import Finding, Positions
 from streambound.analyzer.literals import LiteralReader
@@ -58,7 +59,7 @@ class TermReader:
     def negate(self, term: LinearTerm, node: exp.Expr) -> LinearTerm:
         """``-term`` of attributes; raises Finding where they are no numbers."""
         if term.kind.family not in NUMERIC or term.constant.value is None:
-            raise self.positions.finding("SB104", "arithmetic on a value that is not a number", node)
+            raise self.positions.finding(Code.TYPE_MISMATCH, "arithmetic on a value that is not a number", node)
         constant = replace(term.constant, value=-term.constant.exact)
         return replace(term, plus=term.minus, minus=term.plus, constant=constant)
 
@@ -80,7 +81,9 @@ class TermReader:
     def multiply(self, left: LinearTerm, right: LinearTerm, node: exp.Expr) -> LinearTerm:
         """``left * right`` of constants; raises Finding for others."""
         if not all(side.is_constant and side.kind.family in NUMERIC for side in (left, right)):
-            raise self.positions.finding("SB110", "multiplication of attributes is outside the query language", node)
+            raise self.positions.finding(
+                Code.UNSUPPORTED, "multiplication of attributes is outside the query language", node
+            )
         constant = LiteralReader(self.positions).checked(node, lambda: multiply(left.constant, right.constant))
         return LinearTerm(constant)
 
@@ -93,7 +96,7 @@ class TermReader:
         if not left.type.comparable(right.type):
             help = "cast neither side: declare both columns with one type in the catalog"
             raise self.positions.finding(
-                "SB104", f"{left.type.name} and {right.type.name} cannot be compared exactly", node, help
+                Code.TYPE_MISMATCH, f"{left.type.name} and {right.type.name} cannot be compared exactly", node, help
             )
         return left.type
 
@@ -105,7 +108,7 @@ class TermReader:
         message = f"{at} is an application time, and {column} is not, {but} of type {other.type.name}"
         constant = "TIMESTAMP '2026-01-31 12:00:00'" if time.type.family is Family.TIMESTAMP else "an integer"
         help = f"compare it with another stream's application time, or with a constant: {constant}"
-        return self.positions.finding("SB111", message, node, help)
+        return self.positions.finding(Code.TIMESTAMP_COMPARISON, message, node, help)
 
     def compare(self, left: LinearTerm, op: Op, right: LinearTerm, node: exp.Expr) -> Formula:
         """``left op right`` as an atom ``x op y + c``; raises Finding outside the language."""
@@ -114,14 +117,14 @@ class TermReader:
         if kind is None:
             return self.fold(left, op, right, node)
         if kind.family is Family.OTHER and VOID not in (left.kind, right.kind):
-            raise self.positions.finding("SB104", f"values of type {kind.name} cannot be compared", node)
+            raise self.positions.finding(Code.TYPE_MISMATCH, f"values of type {kind.name} cannot be compared", node)
         left, right = self.converted(left, right, kind, node)
         if left.constant.value is None or right.constant.value is None:
             return Truth(False, unknown=True, span=span)
         more, less = _cancel(left.plus + right.minus, left.minus + right.plus)
         if len(more) > 1 or len(less) > 1:
             message = "a condition may relate two attributes at most, as in x < y + 3"
-            raise self.positions.finding("SB110", message, node)
+            raise self.positions.finding(Code.UNSUPPORTED, message, node)
         offset = self.offset(left, right, kind)
         if not more and not less:
             same = (left.plus + right.plus + left.minus + right.minus)[0]
@@ -171,18 +174,18 @@ class TermReader:
             return self.untimely(kind, constant, node)
         what = kind.with_article if other.is_attribute else other.constant.words
         message = f"{what} cannot be compared with {constant.constant.words}"
-        return self.positions.finding("SB104", message, node, self.quoting(node))
+        return self.positions.finding(Code.TYPE_MISMATCH, message, node, self.quoting(node))
 
     def untimely(self, kind: DataType, constant: LinearTerm, node: exp.Expr) -> Finding:
         """An application timestamp beside a constant that is none, nor a distance."""
         message = f"an application timestamp of type {kind.name} cannot be compared with {constant.constant.words}"
         constants = "TIMESTAMP '2026-01-31 12:00:00', or INTERVAL 5 MINUTES for a distance"
         help = f"write {constants}" if kind.family is Family.TIMESTAMP else "write an integer"
-        return self.positions.finding("SB111", message, node, help)
+        return self.positions.finding(Code.TIMESTAMP_COMPARISON, message, node, help)
 
     def refused(self, error: ConstantError, node: exp.Expr) -> Finding:
         """A constant that cannot be compared; where it is a text in double quotes, a name may have been meant."""
-        code = "SB110" if error.unsupported else "SB104"
+        code = Code.UNSUPPORTED if error.unsupported else Code.TYPE_MISMATCH
         return self.positions.finding(code, str(error), node, self.quoting(node) or error.remedy)
 
     def quoting(self, node: exp.Expr) -> str:
@@ -206,7 +209,7 @@ class TermReader:
             case Op.GT | Op.GE:
                 return replace(atom, op=Op.GE, offset=ceil(exact))
         if atom.right is not None:
-            raise self.positions.finding("SB110", "an equality that only fractions could satisfy", node)
+            raise self.positions.finding(Code.UNSUPPORTED, "an equality that only fractions could satisfy", node)
         return replace(atom, right=atom.left, offset=1)  # x = 2.5: never true, unknown when x is NULL
 
     def fold(self, left: LinearTerm, op: Op, right: LinearTerm, node: exp.Expr) -> Truth:

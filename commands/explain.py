@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from streambound.analyzer.codes import Code
 from streambound.commands.options import QueryArgument, colored, common_options
 from streambound.commands.statement import put
 from streambound.jobs import decision_of, job_of
@@ -102,7 +103,7 @@ def explain(
         texts.append("\n".join([*title, text]))
     put("\n\n".join(texts), output)
     if checked.decision is None:
-        sys.exit(3 if any(diagnostic.code == "SB001" for diagnostic in checked.diagnostics) else 1)
+        sys.exit(3 if any(diagnostic.code is Code.SYNTAX_ERROR for diagnostic in checked.diagnostics) else 1)
 
 
 def _is_code(query: str) -> bool:
@@ -110,16 +111,16 @@ def _is_code(query: str) -> bool:
 
 
 def _code_text(code: str, color: bool) -> str:
+    from streambound.analyzer.codes import Code
     from streambound.analyzer.errors import UsageError
-    from streambound.analyzer.rules import RULES_BY_CODE
 
-    rule = RULES_BY_CODE.get(code.upper())
-    if rule is None:
-        raise UsageError(f"there is no diagnostic code {code}", remedy=f"the codes are {', '.join(RULES_BY_CODE)}")
+    known = Code.named(code.upper())
+    if known is None:
+        raise UsageError(f"there is no diagnostic code {code}", remedy=f"the codes are {', '.join(Code)}")
     from streambound.reports.code_page import code_page
     from streambound.reports.terminal import markdown_text
 
-    return markdown_text(code_page(rule), color)
+    return markdown_text(code_page(known), color)
 
 
 def _require_drawable(emit: tuple[str, ...], drawing: str) -> None:

@@ -73,9 +73,9 @@ class QueryArgument(click.types.StringParamType):
         """The codes that begin so, or else files."""
         from click.shell_completion import CompletionItem
 
-        from streambound.analyzer.rules import RULES
+        from streambound.analyzer.codes import Code
 
-        codes = [CompletionItem(rule.code) for rule in RULES if rule.code.startswith(incomplete.upper())]
+        codes = [CompletionItem(code.value) for code in Code if code.startswith(incomplete.upper())]
         return codes if self.codes and incomplete and codes else [CompletionItem(incomplete, type="file")]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from streambound.analyzer.boundedness import Facts, Join
+from streambound.analyzer.codes import Code
 from streambound.analyzer.query import Attribute, Output
 from streambound.analyzer.work import spend
 from streambound.criteria.violation import Violation
@@ -42,7 +43,7 @@ def _unbounded_projection(facts: Facts, output: Output, attribute: Attribute) ->
         f"every value must be remembered"
     )
     help = bound_help(facts, attribute)
-    return Violation("(i)", attribute.source, attribute.column, message, output.span, "SB201", help)
+    return Violation("(i)", attribute.source, attribute.column, message, output.span, Code.UNBOUNDED_PROJECTION, help)
 
 
 def _joins(facts: Facts, stream: str) -> Iterator[Violation]:
@@ -63,12 +64,12 @@ def harmful_join(facts: Facts, own: Attribute, other: Attribute, join: Join, con
             f"{own} = {other} joins on an unbounded attribute, and a tuple of {other.source} may come later: "
             f"every value of {own} must be remembered"
         )
-        code = "SB203"
+        code = Code.UNBOUNDED_EQUALITY
     else:
         message = (
             f"the outcome of the inequality between {own} and {other} depends on unboundedly many values of {own}, "
             f"and a tuple of {other.source} may come later: they must all be remembered"
         )
-        code = "SB202"
+        code = Code.UNBOUNDED_JOIN
     span = facts.span_of(own, other)
     return Violation(condition, own.source, own.column, message, span, code, bound_help(facts, own))

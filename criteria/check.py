@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.closure import closed
-from streambound.analyzer.diagnostics import Diagnostic, Severity
+from streambound.analyzer.codes import Code, Severity
+from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.errors import InputError, TooManyBranchesError, UsageError
 from streambound.analyzer.lower import lower
 from streambound.analyzer.query import Query
@@ -35,8 +36,8 @@ STATEMENT = 2_000_000
 """Steps of work that a statement is given."""
 _CACHES = (closed, contradictory, counted)
 """What is forgotten before each statement, so that those before it do not change how much work it takes."""
-_TOO_LARGE = frozenset({"SB209", "SB212"})
-_UNSUPPORTED = frozenset({"SB110", "SB111", "SB112", "SB113"})
+_TOO_LARGE = frozenset({Code.TOO_MANY_BRANCHES, Code.TOO_MUCH_WORK})
+_UNSUPPORTED = frozenset({Code.UNSUPPORTED, Code.TIMESTAMP_COMPARISON, Code.PROJECTED_TIMESTAMP, Code.MIXED_UNION})
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ def _too_much_work(statement: Statement, most: float) -> Diagnostic:
     else:
         message = f"this statement takes more than the {STATEMENT:,} steps of work that one is given"
         help = "use fewer streams, conditions or alternatives; or make it several queries"
-    return Diagnostic("SB212", f"{message}; it was not decided", statement.source.file, span, help)
+    return Diagnostic(Code.TOO_MUCH_WORK, f"{message}; it was not decided", statement.source.file, span, help)
 
 
 def _decided(statement: Statement, catalog: Catalog) -> Checked:
@@ -151,7 +152,7 @@ def with_repairs(item: Checked, thorough: bool = False) -> Checked:
 
 def _too_many_branches(error: TooManyBranchesError) -> Diagnostic:
     message = f"this condition, with those beside it, splits into more than {error.most:,} cases: too many to decide"
-    return Diagnostic("SB209", message, error.file, error.span, error.remedy)
+    return Diagnostic(Code.TOO_MANY_BRANCHES, message, error.file, error.span, error.remedy)
 
 
 def lto_queries(split: Query) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
+from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.query import Comparison, Query
 from streambound.analyzer.spans import Span
@@ -38,7 +39,7 @@ def large_bound(split: Query, bound: QueryBound) -> Iterator[Diagnostic]:
             "a TIMESTAMP counts microseconds, and each is a point in time of its own: an integer column of seconds as "
             "the application time makes a window's bound a million times smaller"
         )
-    yield Diagnostic("SB208", message, split.file, _widest(split), help)
+    yield Diagnostic(Code.LARGE_BOUND, message, split.file, _widest(split), help)
 
 
 def _widest(split: Query) -> Span:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.criteria.check import Checked
 from streambound.criteria.verdict import Decision
@@ -42,8 +43,8 @@ def _diagnostics(decision: Decision, result: CriterionResult | None) -> tuple[Di
     query = decision.query
     if result is None:
         message = "the paper's theorems do not speak of windows and offsets, or this query has too many cases for them"
-        return (Diagnostic("SB303", message, query.file, query.span),)
-    code, name = ("SB302", "Theorem 2") if query.distinct else ("SB301", "Theorem 1")
+        return (Diagnostic(Code.PAPER_SILENT, message, query.file, query.span),)
+    code, name = (Code.THEOREM_2, "Theorem 2") if query.distinct else (Code.THEOREM_1, "Theorem 1")
     return tuple(
         Diagnostic(code, violation.message, query.file, violation.span, condition=f"{name} {violation.condition}")
         for violation in result.violations

@@ -14,6 +14,7 @@ from functools import cached_property
 from itertools import combinations
 
 from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.codes import Code
 from streambound.analyzer.connected import components
 from streambound.analyzer.query import Attribute
 from streambound.criteria.bag import harmful_join
@@ -34,7 +35,9 @@ def _projections(facts: Facts) -> Iterator[Violation]:
         if isinstance(attribute, Attribute) and attribute.source in facts.infinite and not facts.bounded(attribute):
             message = f"{attribute} is projected and unbounded: DISTINCT must remember every value it has ever returned"
             help = bound_help(facts, attribute)
-            yield Violation("(1)", attribute.source, attribute.column, message, output.span, "SB201", help)
+            yield Violation(
+                "(1)", attribute.source, attribute.column, message, output.span, Code.UNBOUNDED_PROJECTION, help
+            )
 
 
 def _equalities(facts: Facts) -> Iterator[Violation]:
@@ -128,4 +131,4 @@ def _several(facts: Facts, first: Reference, second: Reference) -> Violation:
     bounded = " or ".join(dict.fromkeys((str(first.own), str(second.own))))
     help = f"bound {bounded}, or drop one of the two inequalities"
     span = facts.span_of(second.own, second.limited)
-    return Violation("(3)", second.own.source, second.own.column, message, span, "SB204", help)
+    return Violation("(3)", second.own.source, second.own.column, message, span, Code.SEVERAL_EXTREMA, help)

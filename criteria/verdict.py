@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic, Related
 from streambound.analyzer.query import Branch, Query
 from streambound.analyzer.spans import Span
@@ -110,15 +111,15 @@ def _unproved(query: Query, found: tuple[Found, ...], given_up: bool) -> Diagnos
     help = ""
     if len({branch.statement for branch in branches}) > 1:
         code, message = (
-            "SB205",
+            Code.UNION_UNKNOWN,
             "a branch of this union needs unbounded memory; whether the whole union does is not known",
         )
         help = "make every branch bounded, or register the branches as queries of their own"
     elif (repeated := _repeated_stream(branches)) is not None:
-        code = "SB206"
+        code = Code.SELF_JOIN_UNKNOWN
         message = f"{repeated} is used twice and was analysed as two streams, so the rejection is not proved"
-    elif given_up or any(violation.code != "SB204" for violation in violations):
-        code = "SB207"
+    elif given_up or any(violation.code is not Code.SEVERAL_EXTREMA for violation in violations):
+        code = Code.NO_WITNESS
         message = "no input was found that needs unbounded memory, so the query may be bounded; no plan for it is known"
     else:
         return None
@@ -139,7 +140,7 @@ def _repeated_stream(branches: list[Branch]) -> str | None:
 
 def _by_place(violations: tuple[Violation, ...]) -> list[list[Violation]]:
     """Violations of one kind at one token are one finding, as those of both sides of an equality."""
-    groups: dict[tuple[str, Span], list[Violation]] = {}
+    groups: dict[tuple[Code | None, Span], list[Violation]] = {}
     for violation in violations:
         groups.setdefault((violation.code, violation.span), []).append(violation)
     return list(groups.values())
@@ -147,6 +148,7 @@ def _by_place(violations: tuple[Violation, ...]) -> list[list[Violation]]:
 
 def _diagnostic(query: Query, same: list[Violation], papers: tuple[CriterionResult, ...]) -> Diagnostic:
     first, *others = same
+    assert first.code is not None, "only the paper's theorems report without one"
     clauses = ", ".join(dict.fromkeys(violation.condition for violation in same))
     condition = f"{query.projection} criterion {clauses}"
     culprits = {(violation.stream, violation.attribute) for violation in same}

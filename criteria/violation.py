@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from streambound.analyzer.codes import Code
 from streambound.analyzer.spans import Span
 
 
@@ -12,7 +13,7 @@ class Violation:
     """One violated condition.
 
     ``condition`` is its name in the theorem or criterion; ``stream`` and ``attribute`` the culprit; ``code`` that of
-    the diagnostic that reports it, empty for the paper's theorems.
+    the diagnostic that reports it, None for the paper's theorems.
     """
 
     condition: str
@@ -20,7 +21,7 @@ class Violation:
     attribute: str | None
     message: str
     span: Span
-    code: str = ""
+    code: Code | None = None
     help: str = ""
 
 

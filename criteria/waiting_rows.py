@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic, Related
 from streambound.analyzer.query import Query
 from streambound.analyzer.spans import Span
@@ -25,4 +26,4 @@ def waiting_rows(query: Query, catalog: Catalog) -> Iterator[Diagnostic]:
             message = f"{table.name} never promises to be past a timestamp, so all rows wait until the input ends"
             help = "declare its lateness, punctuation records, or idle_after; the bound does not count rows that wait"
             related = (Related.at(table.at, f"{table.name} is declared here"),) if table.at else ()
-            yield Diagnostic("SB211", message, query.file, span, help, related=related)
+            yield Diagnostic(Code.NEVER_PAST, message, query.file, span, help, related=related)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import ORDER, Diagnostic, Related
 from streambound.analyzer.errors import CatalogError
 from streambound.analyzer.spans import SourceText, Span
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Judge = Callable[[tuple[Path, ...], Sources], tuple[Outcome, ...]]
-_CODES = ("SB421", "SB422")
+_CODES = (Code.GOT_WORSE, Code.BOUND_GREW)
 _RESTORED = (ChangeKind.SAME, ChangeKind.BETTER, ChangeKind.SHRANK)
 
 
@@ -46,7 +47,7 @@ class Against:
 
 
 def _failed(transition: StatementChange, item: Outcome, policy: Policy) -> bool:
-    over = transition.change is ChangeKind.GREW and any(one.code == "SB210" for one in item.diagnostics)
+    over = transition.change is ChangeKind.GREW and any(one.code is Code.OVER_LIMIT for one in item.diagnostics)
     if transition.change is ChangeKind.NEW or over or not policy.value("transitions-only", item.source.file):
         return fails(item, policy.least)
     least = ORDER.index(policy.least(item.source.file))
@@ -116,14 +117,14 @@ class _Blaming:
         yield Diagnostic(code, f"{message}, because {first.message}", first.file, _line(catalog, first.line), help,
                          related=related)  # fmt: skip
 
-    def _message(self, change: ChangeKind, old: Outcome, new: Outcome) -> tuple[str, str]:
+    def _message(self, change: ChangeKind, old: Outcome, new: Outcome) -> tuple[str, Code]:
         if change is ChangeKind.WORSE:
             was = f"{old.verdict.value} (suppressed)" if old.suppressed else old.verdict.value
-            return f"{new.name} was {was} at {self.ref} and is {new.verdict.value}", "SB421"
+            return f"{new.name} was {was} at {self.ref} and is {new.verdict.value}", Code.GOT_WORSE
         sizes = [item.bound.formula if item.bound and item.bound.formula else "a constant" for item in (old, new)]
         numbers = [item.bound.entries if item.bound else None for item in (old, new)]
         before, after = (f"{n:,}" if n is not None else text for n, text in zip(numbers, sizes, strict=True))
-        return f"the bound of {new.name} grew from {before} to {after} since {self.ref}", "SB422"
+        return f"the bound of {new.name} grew from {before} to {after} since {self.ref}", Code.BOUND_GREW
 
     def _edits(self, old: Outcome, new: Outcome) -> tuple[CatalogEdit, ...]:
         """The edits of the catalog that are to blame for an untouched statement."""

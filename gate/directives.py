@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 
+from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.lexical import LexicalKind, Stretch, stretches
-from streambound.analyzer.rules import RULES, RULES_BY_CODE
 from streambound.analyzer.spans import SourceText, Span
 from streambound.analyzer.toml_reader import suggest
 
@@ -36,7 +36,7 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 class Allowed:
     """A code that a comment allows, and where."""
 
-    code: str
+    code: Code
     span: Span
 
 
@@ -70,7 +70,9 @@ def directives(source: SourceText) -> Iterator[Directive | Diagnostic]:
         try:
             found = _directive(source, comment)
         except _MalformedError as wrong:
-            yield Diagnostic("SB411", wrong.message, source.file, source.span(wrong.start, wrong.end), wrong.help)
+            yield Diagnostic(
+                Code.MALFORMED_SUPPRESSION, wrong.message, source.file, source.span(wrong.start, wrong.end), wrong.help
+            )
         else:
             if found is not None:
                 yield found
@@ -126,17 +128,16 @@ class _DirectiveReader:
         while not self._match(_OPTION, peek=True) and (word := self._match(_CODE)):
             yield Allowed(self._known(word), self.source.span(*word.span()))
 
-    def _known(self, word: re.Match[str]) -> str:
+    def _known(self, word: re.Match[str]) -> Code:
         """A code that exists and may be allowed."""
-        code = word.group().upper()
-        rule = RULES_BY_CODE.get(code)
-        if rule is None:
-            named = next((rule.code for rule in RULES if rule.name == word.group().lower()), None)
-            known = suggest(code, [other.code for other in RULES if other.acceptable])
+        code = Code.named(word.group().upper())
+        if code is None:
+            named = next((code for code in Code if code.slug == word.group().lower()), None)
+            known = suggest(word.group().upper(), [other for other in Code if other.acceptable])
             help = f"write {named}" if named else known or "docs/codes lists the codes"
             raise _MalformedError(f"unknown code {word.group()}", *word.span(), help)
-        if not rule.acceptable:
-            message = f"{code} ({rule.name}) cannot be allowed: what was not analysed does not pass"
+        if not code.acceptable:
+            message = f"{code} ({code.slug}) cannot be allowed: what was not analysed does not pass"
             raise _MalformedError(message, *word.span(), "correct it; or remove the statement from what is checked")
         return code
 

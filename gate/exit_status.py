@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from streambound.analyzer.diagnostics import ORDER, Diagnostic, Severity
+from streambound.analyzer.codes import Code, Severity
+from streambound.analyzer.diagnostics import ORDER, Diagnostic
 from streambound.criteria.vocabulary import Verdict
 from streambound.reports.outcome import Outcome
 
-_NOT_JUDGED = {"SB901": 4, "SB001": 3, "SB401": 3}
+_NOT_JUDGED = {Code.INTERNAL_ERROR: 4, Code.SYNTAX_ERROR: 3, Code.UNREADABLE_FILE: 3}
 """What was not read, or not judged for a defect of this program, did not pass, whatever the rest comes to."""
 
 

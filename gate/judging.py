@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.errors import InputError
 from streambound.analyzer.spans import SourceText, Span
@@ -51,7 +52,7 @@ def judged(
 def unreadable(source: SourceText, error: InputError) -> Outcome:
     """What is reported of a file that cannot be read, or that holds no statement (``SB401``)."""
     whole = source.span(0, len(source.text))
-    finding = Diagnostic("SB401", error.message, source.file, whole, error.remedy)
+    finding = Diagnostic(Code.UNREADABLE_FILE, error.message, source.file, whole, error.remedy)
     return Outcome(_stem(source), source, whole, Verdict.ERROR, (finding,))
 
 
@@ -112,7 +113,7 @@ def _internal(source: SourceText, span: Span, name: str, error: Exception, named
     said = " ".join(f"{type(error).__name__}: {error}".split())[:_SHOWN]
     help = "please report it with the query, the catalog and the output of --debug; nothing is known of this statement"
     finding = Diagnostic(
-        "SB901", f"a defect of streambound kept it from judging {name}: {said}", source.file, span, help
+        Code.INTERNAL_ERROR, f"a defect of streambound kept it from judging {name}: {said}", source.file, span, help
     )
     trace = "".join(traceback.format_exception(error))
     return Outcome(name, source, span, Verdict.ERROR, (finding,), named, traceback=trace)

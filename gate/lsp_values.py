@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable
 
 from lsprotocol import types
 
-from streambound.analyzer.diagnostics import Diagnostic, Fix, Related, Severity
+from streambound.analyzer.codes import Severity
+from streambound.analyzer.diagnostics import Diagnostic, Fix, Related
 from streambound.analyzer.spans import Span
 from streambound.reports.outcome import Outcome
 from streambound.reports.text_report import accepted_text, notes, verdict_line
@@ -39,7 +40,7 @@ def _diagnostic(found: Diagnostic, place: Place, address: Address) -> types.Diag
         message=_message(found),
         severity=severity,
         code=found.code,
-        code_description=types.CodeDescription(found.rule.docs) if found.rule.docs else None,
+        code_description=types.CodeDescription(found.code.docs) if found.code.docs else None,
         source=NAME,
         related_information=[_related(other, place, address) for other in found.related],
     )
@@ -53,7 +54,7 @@ def message(said: str, help: str = "", suppressed: str = "") -> str:
 
 def _message(found: Diagnostic) -> str:
     accepted = accepted_text(found) if found.suppression else ""
-    return message(f"{found.rule.name}: {found.message}", found.help, accepted)
+    return message(f"{found.code.slug}: {found.message}", found.help, accepted)
 
 
 def _related(other: Related, place: Place, address: Address) -> types.DiagnosticRelatedInformation:

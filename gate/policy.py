@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from streambound.analyzer.catalog import Catalog
-from streambound.analyzer.diagnostics import Severity
+from streambound.analyzer.codes import Severity
 from streambound.analyzer.settings import KEYS, Override, Setting
 from streambound.gate.globs import matches
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import ORDER, Diagnostic, Suppression
 from streambound.analyzer.errors import CatalogError
 from streambound.criteria.vocabulary import Verdict
 from streambound.gate.baseline import Baseline, BaselineEntry
-from streambound.gate.criteria_codes import criteria_of
 from streambound.gate.policy import NO_POLICY, Policy
 from streambound.reports.fingerprint import fingerprints
 from streambound.reports.outcome import Outcome
@@ -75,7 +75,7 @@ def _fails(found: Diagnostic, policy: Policy) -> bool:
 
 
 def _acceptable(found: Diagnostic, policy: Policy) -> bool:
-    return found.rule.acceptable and not _denied(found, policy)
+    return found.code.acceptable and not _denied(found, policy)
 
 
 def _denied(found: Diagnostic, policy: Policy) -> bool:
@@ -85,7 +85,7 @@ def _denied(found: Diagnostic, policy: Policy) -> bool:
 
 def _marked(found: Diagnostic, entry: BaselineEntry, baseline: Baseline) -> Diagnostic:
     """A known finding; a comment's suppression says more, and an entry for what cannot be accepted says nothing."""
-    if found.suppression is not None or not found.rule.acceptable:
+    if found.suppression is not None or not found.code.acceptable:
         return found
     return replace(found, suppression=Suppression("baseline", where=f"{baseline.file}:{entry.line}"))
 
@@ -96,7 +96,8 @@ def _require_same_criteria(
     names = {item.source.file: baseline.relative(item.source.file) for item in outcomes}
     criteria = {renamed.get(name, name): policy.value("criteria", file) for file, name in names.items()}
     for entry in baseline.entries:
-        mine, now = criteria_of(entry.code), criteria.get(entry.file)
+        code, now = Code.named(entry.code), criteria.get(entry.file)
+        mine = None if code is None else code.criteria
         if mine is not None and now is not None and mine != now:
             found = f"{entry.code} of {entry.query} was found with criteria {mine}"
             message = f"{found}; {entry.file} is checked with {now}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic, Related
 from streambound.reports.outcome import Outcome
 
@@ -24,5 +25,5 @@ def _warned(item: Outcome, first: Outcome) -> Outcome:
     message = f"two statements of this run are called {here.name!r}"
     related = (Related.at(there.source.excerpt(place), f"{here.name} is the name of this statement too"),)
     help = "give each a name of its own: -- name: …"
-    warning = Diagnostic("SB402", message, here.source.file, at, help, related=related)
+    warning = Diagnostic(Code.REPEATED_NAME, message, here.source.file, at, help, related=related)
     return replace(item, diagnostics=(*item.diagnostics, warning))

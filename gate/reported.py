@@ -7,7 +7,8 @@ from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING
 
-from streambound.analyzer.diagnostics import Diagnostic, Severity, Suppression
+from streambound.analyzer.codes import Code, Severity
+from streambound.analyzer.diagnostics import Diagnostic, Suppression
 from streambound.analyzer.settings import OFF, Setting
 from streambound.criteria.vocabulary import Verdict
 from streambound.gate.policy import Policy
@@ -49,7 +50,7 @@ def limited(item: Outcome, most: int | None) -> Outcome:
     help = "narrow the window or the domains that it comes from"
     if entries is None:
         help = "declare max_per_timestamp of its streams and rows of its relations in the catalog"
-    finding = Diagnostic("SB210", message, item.source.file, item.span, help)
+    finding = Diagnostic(Code.OVER_LIMIT, message, item.source.file, item.span, help)
     return replace(item, diagnostics=(*item.diagnostics, finding))
 
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from itertools import groupby
 
+from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic, Fix, Suppression
 from streambound.analyzer.edits import Edit, hunks
 from streambound.analyzer.spans import SourceText, Span
-from streambound.gate.criteria_codes import criteria_of
 from streambound.gate.directives import Allowed, Directive, directives
 from streambound.gate.owners import Owners
 from streambound.gate.policy import NO_POLICY, Policy
@@ -88,7 +88,7 @@ def _refused(directive: Directive, denied: Mapping[str, str], source: SourceText
         if allowed.code in denied:
             message = f"{allowed.code} cannot be allowed in this file: {denied[allowed.code]} denies it"
             help = "repair the query; or let whoever keeps the catalog allow it"
-            return Diagnostic("SB411", message, source.file, allowed.span, help)
+            return Diagnostic(Code.MALFORMED_SUPPRESSION, message, source.file, allowed.span, help)
     return None
 
 
@@ -98,12 +98,16 @@ def _members(directive: Directive, statements: Sequence[Outcome], owners: Owners
     if directive.whole_file:
         if statements[0].span.start < directive.comment.start:
             message = "allow-file stands before the first statement of its file"
-            return Diagnostic("SB411", message, file, directive.comment, "move it there, or write allow")
+            return Diagnostic(
+                Code.MALFORMED_SUPPRESSION, message, file, directive.comment, "move it there, or write allow"
+            )
         return range(len(statements))
     index = owners.of_comment(directive.comment)
     if index is None:
         message = "this suppression is about no statement"
-        return Diagnostic("SB411", message, file, directive.comment, "write it before the statement, or inside it")
+        return Diagnostic(
+            Code.MALFORMED_SUPPRESSION, message, file, directive.comment, "write it before the statement, or inside it"
+        )
     return range(index, index + 1)
 
 
@@ -145,21 +149,25 @@ def _judged(
     if _expired(directive, today):
         message = f"this suppression ended on {directive.until}"
         help = "decide again: repair the query, or extend until= with a reason that still holds"
-        return Diagnostic("SB412", message, source.file, directive.until_span or directive.comment, help, fixes=fixes)
+        return Diagnostic(
+            Code.EXPIRED_SUPPRESSION, message, source.file, directive.until_span or directive.comment, help, fixes=fixes
+        )
     if unused:
         listed = ", ".join(allowed.code for allowed in unused)
         message = f"{listed} {'is' if len(unused) == 1 else 'are'} allowed here, and nothing needs it"
-        return Diagnostic("SB413", message, source.file, unused[0].span, "remove it; check --fix does so", fixes=fixes)
+        return Diagnostic(
+            Code.UNUSED_SUPPRESSION, message, source.file, unused[0].span, "remove it; check --fix does so", fixes=fixes
+        )
     return None
 
 
-def _looked_for(code: str, item: Outcome, criteria: str) -> bool:
+def _looked_for(code: Code, item: Outcome, criteria: str) -> bool:
     """Whether a run could have found a code in a statement; one that it did not look for is not unused."""
-    if code == "SB402":  # depends on which files are checked together
+    if code is Code.REPEATED_NAME:  # depends on which files are checked together
         return False
     if code.startswith("SB11"):
-        return all(found.code != "SB001" for found in item.diagnostics)
-    return item.projection is not None and criteria_of(code) in (None, criteria)
+        return all(found.code is not Code.SYNTAX_ERROR for found in item.diagnostics)
+    return item.projection is not None and code.criteria in (None, criteria)
 
 
 def _removal(directive: Directive, unused: Sequence[Allowed], source: SourceText) -> Fix:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from streambound.analyzer.closure import close
+from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.query import And, Branch, Comparison, Formula, NullTest, Or, Query, conjunction
 from streambound.analyzer.spans import Span
@@ -28,7 +29,7 @@ def contradictory_alternatives(query: Query) -> tuple[Diagnostic, ...]:
         for span, possible in _alternatives(branch):
             found[span] = possible or found.get(span, False)
     return tuple(
-        Diagnostic("SB151", _MESSAGE, query.file, span, "remove it, or correct a condition")
+        Diagnostic(Code.NEVER_TRUE_ALTERNATIVE, _MESSAGE, query.file, span, "remove it, or correct a condition")
         for span, possible in found.items()
         if not possible
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
+from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.query import Query
 from streambound.preprocess.contradictory import contradictory
@@ -24,5 +25,7 @@ def drop_unsatisfiable(query: Query, false: Collection[int] = ()) -> tuple[Query
             what = "this query" if len({b.statement for b in query.branches}) == 1 else "this branch of the union"
             why = "its condition is never true" if branch.statement in false else "its conditions contradict each other"
             message = f"{what} can never produce a row: {why}"
-            warnings.append(Diagnostic("SB150", message, query.file, branch.span, "remove or correct a condition"))
+            warnings.append(
+                Diagnostic(Code.NEVER_TRUE, message, query.file, branch.span, "remove or correct a condition")
+            )
     return replace(query, branches=kept), tuple(warnings)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from streambound.analyzer.diagnostics import Severity
+from streambound.analyzer.codes import Severity
 from streambound.criteria.vocabulary import Verdict
 from streambound.reports.outcome import Outcome
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from streambound.analyzer.codes import Code
 from streambound.analyzer.errors import InputError
-from streambound.analyzer.rules import Rule
 
 
-def code_page(rule: Rule) -> str:
+def code_page(code: Code) -> str:
     """The Markdown page of a code; raises InputError where the pages are not installed."""
-    return (pages_directory() / f"{rule.code}.md").read_text(encoding="utf-8")
+    return (pages_directory() / f"{code}.md").read_text(encoding="utf-8")
 
 
 def pages_directory() -> Path:

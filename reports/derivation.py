@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from streambound.analyzer.boundedness import Facts, Join
+from streambound.analyzer.codes import Code
 from streambound.analyzer.query import Attribute, Kind
 from streambound.analyzer.render import render_branch
 from streambound.criteria.check import Checked
@@ -202,5 +203,9 @@ def _verdict(checked: Checked, decision: Decision) -> Step:
     if decision.witness is not None:
         kept = listed(dict.fromkeys(str(kept.attribute) for kept in decision.witness.plan.kept))
         reasons.append(Step(f"witness: of N values of {kept}, every subset leads to a different output"))
-    reasons += [Step(d.message) for d in checked.diagnostics if d.code in ("SB205", "SB206", "SB207")]
+    reasons += [
+        Step(d.message)
+        for d in checked.diagnostics
+        if d.code in (Code.UNION_UNKNOWN, Code.SELF_JOIN_UNKNOWN, Code.NO_WITNESS)
+    ]
     return Step(f"verdict: {checked.verdict.value}{bound_text(outcome(checked))}", tuple(reasons), style)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterable
 from hashlib import sha256
 from pathlib import Path
 
+from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.lexical import stretches
 from streambound.reports.outcome import Outcome
@@ -102,7 +103,9 @@ def _statement(item: Outcome, words: Callable[[str], str]) -> str:
 
 def _unsplit(item: Outcome) -> bool:
     """Whether this stands for a whole file, which could not be read or split into statements."""
-    return any(d.code == "SB401" for d in item.diagnostics) or not all(s.closed for s in stretches(_text(item)))
+    return any(d.code is Code.UNREADABLE_FILE for d in item.diagnostics) or not all(
+        s.closed for s in stretches(_text(item))
+    )
 
 
 def _text(item: Outcome) -> str:
@@ -112,7 +115,7 @@ def _text(item: Outcome) -> str:
 def _blamed(item: Outcome, diagnostic: Diagnostic, words: Callable[[str], str]) -> str:
     """The blamed words, or text where they are in a comment; the rest of the line for a quote that nothing closes."""
     span, source = diagnostic.span, item.source
-    if diagnostic.file != source.file or diagnostic.code == "SB401":
+    if diagnostic.file != source.file or diagnostic.code is Code.UNREADABLE_FILE:
         return ""
     if _unsplit(item):
         return " ".join(source.line(span.line)[span.column - 1 :].split())

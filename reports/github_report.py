@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from streambound.analyzer.diagnostics import ORDER, Diagnostic, Severity
+from streambound.analyzer.codes import Severity
+from streambound.analyzer.diagnostics import ORDER, Diagnostic
 from streambound.reports.beside import NOTHING, Beside, Stale
 from streambound.reports.outcome import Outcome
 from streambound.reports.places import repository_path
@@ -49,11 +50,11 @@ def _annotation(item: Outcome, diagnostic: Diagnostic) -> str:
     properties = {"file": repository_path(diagnostic.file), "line": span.line, "endLine": span.end_line}
     if span.line == span.end_line:
         properties |= {"col": span.column, "endColumn": span.end_column}
-    properties["title"] = f"{diagnostic.code} {diagnostic.rule.name}"
+    properties["title"] = f"{diagnostic.code} {diagnostic.code.slug}"
     facts = (
         f"{item.name} is {item.verdict.value}: {diagnostic.message}",
         diagnostic.help,
-        f"See {diagnostic.rule.explained}",
+        f"See {diagnostic.code.explained}",
     )
     listed = ",".join(f"{key}={_property(str(value))}" for key, value in properties.items())
     return f"::{_COMMANDS[diagnostic.severity]} {listed}::{_data(chr(10).join(filter(None, facts)))}"

@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from streambound.analyzer.diagnostics import Diagnostic, Severity
+from streambound.analyzer.codes import Severity
+from streambound.analyzer.diagnostics import Diagnostic
 from streambound.reports.fingerprint import fingerprints
 from streambound.reports.outcome import Outcome
 from streambound.reports.places import repository_path
@@ -29,16 +30,16 @@ def gitlab_report(outcomes: tuple[Outcome, ...], color: bool = False) -> str:
 
 
 def _issue(item: Outcome, diagnostic: Diagnostic, mark: str) -> dict[str, Any]:
-    span, rule = diagnostic.span, diagnostic.rule
+    span, code = diagnostic.span, diagnostic.code
     positions = {
         "begin": {"line": span.line, "column": span.column},
         "end": {"line": span.end_line, "column": span.end_column},
     }
     return {
         "type": "issue",
-        "check_name": f"{rule.code} {rule.name}",
+        "check_name": f"{code} {code.slug}",
         "description": f"{item.name} is {item.verdict.value}: {diagnostic.message}",
-        "content": {"body": "\n\n".join(filter(None, (diagnostic.help, f"See {rule.explained}")))},
+        "content": {"body": "\n\n".join(filter(None, (diagnostic.help, f"See {code.explained}")))},
         "categories": ["Performance"],
         "severity": _SEVERITIES[diagnostic.severity],
         "fingerprint": mark,

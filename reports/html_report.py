@@ -84,11 +84,11 @@ def _query(number: int, item: Outcome) -> Iterator[str]:
 
 
 def _finding(item: Outcome, found: Diagnostic) -> Iterator[str]:
-    severity, rule = found.severity.value, found.rule
-    name = f"{severity} {rule.code} {rule.name}"
+    severity, code = found.severity.value, found.code
+    name = f"{severity} {code} {code.slug}"
     place = f"{repository_path(found.file)}:{found.span.line}:{found.span.column}"
     yield f'<div class="finding {severity}">'
-    linked = f'<a href="{escape(rule.docs)}" rel="noreferrer">{escape(name)}</a>' if rule.docs else escape(name)
+    linked = f'<a href="{escape(code.docs)}" rel="noreferrer">{escape(name)}</a>' if code.docs else escape(name)
     yield f'<p class="head">{linked}</p>'
     yield f'<p>{_text(found.message)}</p>\n<p class="soft">{_text(place)}</p>'
     if found.file != item.source.file:
@@ -103,8 +103,8 @@ def _finding(item: Outcome, found: Diagnostic) -> Iterator[str]:
             yield excerpt_html(excerpt(item, related))
     if found.help:
         yield f"<p>{_text(found.help)}</p>"
-    if not rule.docs:
-        yield f'<p class="soft"><code>{escape(rule.explained)}</code> says more.</p>'
+    if not code.docs:
+        yield f'<p class="soft"><code>{escape(code.explained)}</code> says more.</p>'
     for fix in found.fixes:
         yield from _fix(fix)
     yield "</div>"

@@ -3,12 +3,30 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import cast
 
 from streambound.analyzer.diagnostics import Diagnostic, Fix, Related, Suppression
 from streambound.analyzer.edits import Edit
 from streambound.criteria.violation import CriterionResult, Violation
 from streambound.reports.beside import NOTHING, Beside, QueryState
+from streambound.reports.json_model import (
+    AgainstObject,
+    BaselineObject,
+    BoundObject,
+    CriterionObject,
+    DiagnosticObject,
+    EditObject,
+    FixObject,
+    QueryObject,
+    RelatedObject,
+    ReportObject,
+    StaleObject,
+    StateObject,
+    SummaryObject,
+    SuppressionObject,
+    ViolationObject,
+    WitnessObject,
+)
 from streambound.reports.outcome import BoundText, Outcome
 from streambound.reports.totals import counts
 
@@ -17,7 +35,7 @@ SCHEMA_VERSION = 1
 
 def json_report(checked: tuple[Outcome, ...], color: bool = False, beside: Beside = NOTHING) -> str:
     """All checked statements as one JSON document; ``color`` is ignored."""
-    document = {
+    document: ReportObject = {
         "schema_version": SCHEMA_VERSION,
         "queries": [query_json(item) for item in checked],
         **summary_json(checked, beside),
@@ -25,20 +43,20 @@ def json_report(checked: tuple[Outcome, ...], color: bool = False, beside: Besid
     return json.dumps(document, indent=1, ensure_ascii=False)
 
 
-def summary_json(checked: tuple[Outcome, ...], beside: Beside) -> dict[str, Any]:
+def summary_json(checked: tuple[Outcome, ...], beside: Beside) -> SummaryObject:
     """How many statements have each verdict, and how many of them are suppressed; what the run was compared with."""
     return {
-        "summary": {verdict.value: number for verdict, number in counts(checked).items()},
+        "summary": dict(counts(checked)),
         "suppressed": sum(item.suppressed for item in checked),
-        "against": _against(beside) if beside.ref is not None else None,
-        "baseline": _baseline(beside) if beside.baseline is not None else None,
+        "against": _against(beside.ref, beside) if beside.ref is not None else None,
+        "baseline": _baseline(beside.baseline, beside) if beside.baseline is not None else None,
     }
 
 
-def _against(beside: Beside) -> dict[str, Any]:
+def _against(ref: str, beside: Beside) -> AgainstObject:
     """What became of the queries since a commit; those that are as they were are only counted."""
     return {
-        "ref": beside.ref,
+        "ref": ref,
         "counts": dict(beside.counts),
         "transitions": [
             {
@@ -53,43 +71,45 @@ def _against(beside: Beside) -> dict[str, Any]:
     }
 
 
-def _state(state: QueryState | None) -> dict[str, Any] | None:
+def _state(state: QueryState | None) -> StateObject | None:
     if state is None:
         return None
     return {
         "file": state.file,
         "line": state.line,
-        "verdict": state.verdict.value,
+        "verdict": state.verdict,
         "suppressed": state.suppressed,
         "bound": _bound(state.bound),
     }
 
 
-def _baseline(beside: Beside) -> dict[str, Any]:
+def _baseline(file: str, beside: Beside) -> BaselineObject:
     """The entries of the baseline that nothing needs any more."""
-    stale = [{"file": one.file, "query": one.query, "code": one.code, "line": one.line} for one in beside.stale]
-    return {"file": beside.baseline, "known": beside.known, "stale": stale}
+    stale: list[StaleObject] = [
+        {"file": one.file, "query": one.query, "code": one.code, "line": one.line} for one in beside.stale
+    ]
+    return {"file": file, "known": beside.known, "stale": stale}
 
 
-def _bound(bound: BoundText | None) -> dict[str, Any] | None:
+def _bound(bound: BoundText | None) -> BoundObject | None:
     return {"entries": bound.entries, "formula": bound.formula} if bound and bound.formula else None
 
 
-def query_json(item: Outcome) -> dict[str, Any]:
+def query_json(item: Outcome) -> QueryObject:
     """One statement."""
     return {
         "name": item.name,
         "file": item.source.file,
         "line": item.span.line,
         "projection": item.projection,
-        "verdict": item.verdict.value,
+        "verdict": item.verdict,
         "suppressed": item.suppressed,
         "criteria": [_criterion(result) for result in item.criteria],
         "lto_queries": item.lto_queries,
-        "tier": item.tier.value if item.tier else None,
+        "tier": item.tier,
         "bound": _bound(item.bound),
         "certificate": item.certificate,
-        "witness": item.witness,
+        "witness": cast("WitnessObject | None", item.witness),
         "repairs": {"why_none": item.why_no_repair or None, "cut_short": item.repairs_cut_short or None}
         if item.repaired
         else None,
@@ -97,11 +117,11 @@ def query_json(item: Outcome) -> dict[str, Any]:
     }
 
 
-def _criterion(result: CriterionResult) -> dict[str, Any]:
+def _criterion(result: CriterionResult) -> CriterionObject:
     return {"name": result.name, "holds": result.holds, "violations": [_violation(v) for v in result.violations]}
 
 
-def _violation(violation: Violation) -> dict[str, Any]:
+def _violation(violation: Violation) -> ViolationObject:
     return {
         "condition": violation.condition,
         "stream": violation.stream,
@@ -112,12 +132,12 @@ def _violation(violation: Violation) -> dict[str, Any]:
     }
 
 
-def _diagnostic(diagnostic: Diagnostic) -> dict[str, Any]:
+def _diagnostic(diagnostic: Diagnostic) -> DiagnosticObject:
     span = diagnostic.span
     return {
-        "code": diagnostic.code,
-        "name": diagnostic.rule.name,
-        "severity": diagnostic.severity.value,
+        "code": diagnostic.code.value,
+        "name": diagnostic.code.slug,
+        "severity": diagnostic.severity,
         "message": diagnostic.message,
         "file": diagnostic.file,
         "line": span.line,
@@ -132,7 +152,7 @@ def _diagnostic(diagnostic: Diagnostic) -> dict[str, Any]:
     }
 
 
-def _related(related: Related) -> dict[str, Any]:
+def _related(related: Related) -> RelatedObject:
     span = related.span
     return {
         "file": related.file,
@@ -144,7 +164,7 @@ def _related(related: Related) -> dict[str, Any]:
     }
 
 
-def _suppression(suppression: Suppression | None) -> dict[str, Any] | None:
+def _suppression(suppression: Suppression | None) -> SuppressionObject | None:
     """Who accepts the finding: a comment or a baseline, where, why and until which day."""
     if suppression is None:
         return None
@@ -152,7 +172,7 @@ def _suppression(suppression: Suppression | None) -> dict[str, Any] | None:
     return {"kind": suppression.kind, "reason": suppression.reason, "until": until, "where": suppression.where}
 
 
-def _fix(fix: Fix) -> dict[str, Any]:
+def _fix(fix: Fix) -> FixObject:
     """A repair; applying its edits, which do not overlap, makes the query bounded."""
     return {
         "title": fix.title,
@@ -164,7 +184,7 @@ def _fix(fix: Fix) -> dict[str, Any]:
     }
 
 
-def _edit(edit: Edit) -> dict[str, Any]:
+def _edit(edit: Edit) -> EditObject:
     """A text edit; the replacement is inserted where start and end are the same."""
     span = edit.span
     return {

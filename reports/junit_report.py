@@ -54,7 +54,7 @@ def _case(file: str, item: Outcome) -> ET.Element:
     text = _xml("\n".join((*lines, f"{item.verdict.value}{bound_text(item)}")))
     if result := _result(item):
         first = next(iter(item.diagnostics), None)
-        kind, message = (f"{first.code} {first.rule.name}", first.message) if first else (item.verdict.value, "")
+        kind, message = (f"{first.code} {first.code.slug}", first.message) if first else (item.verdict.value, "")
         ET.SubElement(case, result, {"type": kind, "message": _xml(message)}).text = text
     else:
         ET.SubElement(case, "system-out").text = text

@@ -82,8 +82,8 @@ def _finding(item: Outcome, found: Diagnostic) -> Iterator[str]:
     yield ""
     yield f"#### {_escaped(item.name)}: {item.verdict.value}{_escaped(bound_text(item))}"
     yield ""
-    rule = found.rule
-    name = f"[{rule.code} {rule.name}]({rule.docs})" if rule.docs else f"{rule.code} {rule.name}"
+    code = found.code
+    name = f"[{code} {code.slug}]({code.docs})" if code.docs else f"{code} {code.slug}"
     yield f"**{found.severity.value}** {name} at {_code(place)}: {_escaped(found.message)}"
     if found.suppression:
         until = f" until {found.suppression.until}" if found.suppression.until else ""
@@ -93,8 +93,8 @@ def _finding(item: Outcome, found: Diagnostic) -> Iterator[str]:
         yield f"- {_code(f'{repository_path(related.file)}:{related.line}')}: {_escaped(related.message)}"
     if found.help:
         yield f"\n{_escaped(found.help)}"
-    if not rule.docs:
-        yield f"\n{_code(rule.explained)} says more."
+    if not code.docs:
+        yield f"\n{_code(code.explained)} says more."
     for fix in found.fixes:
         yield from _fix(fix)
 

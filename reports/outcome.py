@@ -10,7 +10,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from streambound.analyzer.diagnostics import Diagnostic, Severity
+from streambound.analyzer.codes import Severity
+from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.spans import SourceText, Span
 from streambound.criteria.violation import CriterionResult
 from streambound.criteria.vocabulary import Tier, Verdict

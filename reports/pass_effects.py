@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.codes import Code
 from streambound.analyzer.query import Branch, Comparison, Kind, Op, Query, conjunction
 from streambound.analyzer.render import render_formula
 from streambound.analyzer.values import decode
@@ -33,7 +34,7 @@ def _split_disjunctions(decision: Decision, before: Query, after: Query) -> Iter
             where = f"SELECT {branch.statement + 1}: " if len(before.branches) > 1 else ""
             yield f"{where}OR, IN or NOT split into {counts[branch.statement]} disjoint branches"
     for diagnostic in decision.derivation.warnings:
-        if diagnostic.code == "SB151":
+        if diagnostic.code is Code.NEVER_TRUE_ALTERNATIVE:
             yield f"dropped the alternative at {diagnostic.span.line}:{diagnostic.span.column}, which can never hold"
 
 

@@ -11,10 +11,10 @@ import re
 from functools import partial
 from typing import Any
 
+from streambound.analyzer.codes import Code, docs_address
 from streambound.analyzer.diagnostics import Diagnostic, Fix, Related, Suppression
 from streambound.analyzer.edits import Edit
 from streambound.analyzer.errors import InputError
-from streambound.analyzer.rules import RULES, Rule, docs_address
 from streambound.analyzer.spans import SourceText, Span
 from streambound.analyzer.version import __version__
 from streambound.reports.code_page import code_page
@@ -28,7 +28,7 @@ _ROOT = "%SRCROOT%"
 _PAGE_LINK = re.compile(r"\]\((SB\d+)\.md\)")
 _LINK = re.compile(r"\[([^]]+)\]\([^)]+\)")
 _DOC_LINK = re.compile(r"\]\(\.\./([^)]+)\)")
-_INDEX = {rule.code: index for index, rule in enumerate(RULES)}
+_INDEX = {code: index for index, code in enumerate(Code)}
 _KINDS = {"comment": "inSource"}
 
 
@@ -47,7 +47,7 @@ def _run(outcomes: tuple[Outcome, ...]) -> dict[str, Any]:
         for item, marks in zip(outcomes, prints, strict=True)
         for diagnostic, mark in zip(item.diagnostics, marks, strict=True)
     ]
-    unread = any(found.code == "SB401" for item in outcomes for found in item.diagnostics)
+    unread = any(found.code is Code.UNREADABLE_FILE for item in outcomes for found in item.diagnostics)
     return {
         "tool": {"driver": _driver()},
         "columnKind": "unicodeCodePoints",
@@ -63,27 +63,27 @@ def _driver() -> dict[str, Any]:
     return {
         "name": "streambound",
         "semanticVersion": __version__,
-        "rules": [_rule(rule) for rule in RULES],
+        "rules": [_rule(code) for code in Code],
     } | ({"informationUri": address} if (address := docs_address()) else {})
 
 
-def _rule(rule: Rule) -> dict[str, Any]:
+def _rule(code: Code) -> dict[str, Any]:
     return {
-        "id": rule.code,
-        "name": rule.name,
-        "shortDescription": {"text": rule.summary},
-        "fullDescription": {"text": rule.summary},
-        "help": {"text": f"{rule.summary} See {rule.explained}", "markdown": _page(rule)},
-        "defaultConfiguration": {"level": rule.severity},
-    } | ({"helpUri": rule.docs} if rule.docs else {})
+        "id": code.value,
+        "name": code.slug,
+        "shortDescription": {"text": code.summary},
+        "fullDescription": {"text": code.summary},
+        "help": {"text": f"{code.summary} See {code.explained}", "markdown": _page(code)},
+        "defaultConfiguration": {"level": code.severity.value},
+    } | ({"helpUri": code.docs} if code.docs else {})
 
 
-def _page(rule: Rule) -> str:
+def _page(code: Code) -> str:
     """The page of a code with links that lead somewhere wherever it is shown, or without links."""
     try:
-        page = code_page(rule)
+        page = code_page(code)
     except (InputError, OSError):
-        return rule.summary
+        return code.summary
     base = docs_address()
     if not base:
         return _LINK.sub(r"\1", page)

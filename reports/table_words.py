@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.codes import Code
 from streambound.analyzer.query import Attribute, Branch
 from streambound.analyzer.values import decode
 from streambound.criteria.bound import table_size
@@ -132,7 +133,7 @@ class TableWords:
         """The projected attributes of which a set would have to remember every value."""
         if not self.distinct:
             return ()
-        blamed = {_attribute(v) for v in self.violations if v.code == "SB201"}
+        blamed = {_attribute(v) for v in self.violations if v.code is Code.UNBOUNDED_PROJECTION}
         return tuple(attribute for attribute in self._projected() if attribute in blamed)
 
     def _projected(self) -> tuple[Attribute, ...]:

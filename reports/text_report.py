@@ -46,8 +46,8 @@ def diagnostic_lines(
     item: Outcome, diagnostic: Diagnostic, color: bool, most_fixes: int | None = _FIXES
 ) -> Iterator[str]:
     """One finding: headline, the SQL, the places that explain it, condition, help, and the first fixes as patches."""
-    severity, rule = diagnostic.severity.value, diagnostic.rule
-    head = link(paint(f"{severity}[{rule.code} {rule.name}]", severity, color), rule.docs, color)
+    severity, code = diagnostic.severity.value, diagnostic.code
+    head = link(paint(f"{severity}[{code} {code.slug}]", severity, color), code.docs, color)
     yield f"{head}: {paint(diagnostic.message, 'bold', color)}"
     here = diagnostic.file, diagnostic.span
     elsewhere = [related for related in diagnostic.related if (related.file, related.span) != here]
@@ -69,8 +69,8 @@ def diagnostic_lines(
     for fix in diagnostic.fixes[:most_fixes]:
         yield from _labelled("fix", _fix_title(fix), gutter, equals)
         yield from (f"{gutter}        {line}" for line in _patch_lines(fix, color))
-    if not (rule.docs and links(color)):
-        yield f"{gutter} {equals} docs: {rule.explained}"
+    if not (code.docs and links(color)):
+        yield f"{gutter} {equals} docs: {code.explained}"
 
 
 def _place(gutter: str, arrow: str, at: Diagnostic | Related, color: bool) -> str:

@@ -75,7 +75,7 @@ def test_a_job_runs_over_paths_and_dataframes(spark: Any, tmp_path: Path, placem
 
 
 def test_what_is_not_bounded_has_no_job() -> None:
-    with pytest.raises(StreamboundError, match="is not bounded"):
+    with pytest.raises(StreamboundError, match="its verdict is unbounded"):
         streambound.compile(UNBOUNDED, CATALOG)
 
 

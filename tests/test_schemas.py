@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import random
+import runpy
 import tomllib
 from datetime import date
 from pathlib import Path
@@ -108,6 +109,10 @@ def plain(value: Any) -> Any:
 @pytest.mark.parametrize("name", ["catalog", "report"])
 def test_they_are_schemas(name: str) -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMAS[name])
+
+
+def test_they_are_what_the_models_say() -> None:
+    assert runpy.run_path(str(ROOT / "docs" / "write_schemas.py"))["schemas"]() == SCHEMAS
 
 
 @pytest.mark.parametrize("file", sorted((ROOT / "examples").rglob("streams.toml")), ids=lambda path: path.parent.name)

@@ -8,12 +8,13 @@ from functools import cached_property
 
 from streambound.analyzer.boundedness import Facts, Join
 from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.codes import Code
 from streambound.analyzer.query import Attribute, Branch, Query
 from streambound.criteria.verdict import branch_violations
 from streambound.criteria.violation import Violation
 from streambound.preprocess.pipeline import Derivation
 
-Key = tuple[int, str, str, str | None, int]
+Key = tuple[int, Code | None, str, str | None, int]
 """What makes a violation the same one in a changed query: SELECT, code, culprit and position."""
 
 
@@ -44,7 +45,11 @@ class Culprits:
     @cached_property
     def wholly(self) -> frozenset[Attribute]:
         """The attributes that must be bounded from both sides: projected ones, and those joined for equality."""
-        both = (v for v in self.violations if v.code in ("SB201", "SB203") and v.attribute is not None)
+        both = (
+            v
+            for v in self.violations
+            if v.code in (Code.UNBOUNDED_PROJECTION, Code.UNBOUNDED_EQUALITY) and v.attribute is not None
+        )
         return frozenset(Attribute(v.stream, v.attribute or "") for v in both)
 
     @cached_property

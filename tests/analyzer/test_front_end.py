@@ -8,10 +8,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from streambound.analyzer.codes import Code
 from streambound.analyzer.errors import InputError
 from streambound.analyzer.lower import Lowered
 from streambound.analyzer.render import render
-from streambound.analyzer.rules import RULES, RULES_BY_CODE
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.sql_files import read_sql
 from streambound.analyzer.statements import split_statements
@@ -47,7 +47,7 @@ def test_pretty_text_means_the_same(case: Case) -> None:
 
 def test_every_code_of_the_front_end_has_a_case() -> None:
     seen = {line.split()[0] for case in CASES for line in case.expected.splitlines() if line.startswith("SB")}
-    assert seen == {rule.code for rule in RULES if rule.code < "SB150"}
+    assert seen == {rule for rule in Code if rule < "SB150"}
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -247,7 +247,7 @@ def test_no_text_breaks_the_front_end(text: str) -> None:
     for _, result in lowered(text):
         assert (result.query is None) == bool(result.diagnostics)
         for diagnostic in result.diagnostics:
-            assert diagnostic.code in RULES_BY_CODE
+            assert diagnostic.code in Code
             span = diagnostic.span
             assert 0 <= span.start <= span.end <= len(text)
             assert source.span(span.start, span.end) == span

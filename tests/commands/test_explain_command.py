@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from streambound import cli
-from streambound.analyzer.rules import RULES
+from streambound.analyzer.codes import Code
 from support.command_line import BOUNDED, FIGURE2, UNBOUNDED, call, write
 
 STAGES = {
@@ -98,4 +98,4 @@ def test_explaining_what_was_not_analysed_fails_as_check_does(project: Path, sql
 def test_explain_lists_the_codes_when_there_is_no_such_one() -> None:
     result = call("explain", "SB999")
     assert result.exit_code == 2
-    assert all(rule.code in result.output for rule in RULES)
+    assert all(rule in result.output for rule in Code)

@@ -14,7 +14,7 @@ from lsprotocol import types
 from reports.test_code_pages import Page
 
 from streambound import cli
-from streambound.analyzer.rules import RULES
+from streambound.analyzer.codes import Code
 from support.editor import Editor, play
 
 BASELINE = "known.json"
@@ -72,9 +72,9 @@ QUERIES = {
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     settings, texts = SETTINGS, dict(QUERIES)
-    for rule in RULES:
-        if rule.code not in NOT_HERE:
-            tables, texts[f"codes/{rule.code}.sql"] = example(rule.code)
+    for rule in Code:
+        if rule not in NOT_HERE:
+            tables, texts[f"codes/{rule}.sql"] = example(rule)
             settings += tables
     for name, text in texts.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -91,7 +91,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def example(code: str) -> tuple[str, str]:
     """The example of a code's page: its streams and its query, the streams with names of their own."""
-    catalog, sql = Page.of(next(rule for rule in RULES if rule.code == code)).example
+    catalog, sql = Page.of(next(rule for rule in Code if rule == code)).example
     tables = "\n" + catalog[catalog.index("[streams.") :]
     for name in tomllib.loads(tables)["streams"]:
         tables = tables.replace(f"[streams.{name}]", f"[streams.{code}_{name}]")
@@ -193,7 +193,7 @@ def test_the_workspace_has_every_kind_of_finding(folder: Path) -> None:
     rows, stale = printed(folder)
     assert printed(folder, "--no-repairs", "--no-cache") == (rows, stale)
     found = {code for items in rows.values() for code, *_ in items}
-    assert found == {rule.code for rule in RULES} - NOT_HERE.keys()
+    assert found == set(Code) - NOT_HERE.keys()
     assert {severity for items in rows.values() for _, severity, *_ in items} == {1, 2, 3, 4}
     assert len(stale) == 1 and "there is no SB201 of gone in queries/known.sql any more" in stale[0][1]
     assert sum(code == "SB402" for items in rows.values() for code, *_ in items) > 3

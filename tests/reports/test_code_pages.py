@@ -14,8 +14,8 @@ from click.testing import CliRunner
 
 from streambound import cli
 from streambound.analyzer.catalog import load_catalog
+from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic
-from streambound.analyzer.rules import RULES, Rule
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.workspace import Workspace
 from streambound.criteria import check as check_module
@@ -34,7 +34,7 @@ HEADINGS = ["What it means", "Why", "Example", "Repair"]
 BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.S)
 MARK = re.compile(r"-- *(\^+)")
 
-every_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+every_rule = pytest.mark.parametrize("rule", Code, ids=lambda rule: rule)
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Page:
     sections: dict[str, str]
 
     @classmethod
-    def of(cls, rule: Rule) -> Page:
+    def of(cls, rule: Code) -> Page:
         head, *sections = re.split(r"^## ", code_page(rule), flags=re.M)
         return cls(head, {heading: body for heading, _, body in (section.partition("\n") for section in sections)})
 
@@ -68,17 +68,17 @@ class Page:
         return set(re.findall(r"It comes\s+with\s+\[(SB\d+)\]", self.sections["What it means"]))
 
 
-def check(rule: Rule, files: tuple[str, str], directory: Path) -> Outcome:
+def check(rule: Code, files: tuple[str, str], directory: Path) -> Outcome:
     catalog, sql = files
     (directory / "streams.toml").write_text(catalog, encoding="utf-8")
-    if rule.code.startswith("SB42"):
+    if rule.startswith("SB42"):
         return check_against(Page.of(rule).repairs[0][1], sql, directory)
-    if rule.code.startswith("SB4") or rule.code == "SB210":
+    if rule.startswith("SB4") or rule == "SB210":
         return check_run(sql, directory)
-    if rule.code == "SB901":
+    if rule == "SB901":
         return check_with_a_defect(sql, directory)
     (item,) = check_source(SourceText("q.sql", sql), load_catalog(directory / "streams.toml"))
-    return outcome(by_the_paper(item) if rule.code.startswith("SB3") else item)
+    return outcome(by_the_paper(item) if rule.startswith("SB3") else item)
 
 
 def check_run(sql: str, directory: Path) -> Outcome:
@@ -134,25 +134,25 @@ def marked(sql: str) -> set[tuple[int, int, int, int]]:
 
 
 def test_there_is_a_page_per_code_and_no_other() -> None:
-    assert {path.name for path in pages_directory().iterdir()} == {"README.md"} | {f"{r.code}.md" for r in RULES}
+    assert {path.name for path in pages_directory().iterdir()} == {"README.md"} | {f"{r}.md" for r in Code}
 
 
 def test_the_index_lists_every_code_in_order() -> None:
     index = (pages_directory() / "README.md").read_text(encoding="utf-8")
     rows = [line for line in index.splitlines() if line.startswith("| [")]
-    assert rows == [f"| [{r.code}]({r.code}.md) | {r.name} | {r.severity} | {r.summary} |" for r in RULES]
+    assert rows == [f"| [{r}]({r}.md) | {r.slug} | {r.severity} | {r.summary} |" for r in Code]
 
 
 @every_rule
-def test_a_page_has_its_parts(rule: Rule) -> None:
+def test_a_page_has_its_parts(rule: Code) -> None:
     page = Page.of(rule)
-    assert page.head == f"# {rule.code} {rule.name}\n\n*{rule.severity}*: {rule.summary}\n\n"
+    assert page.head == f"# {rule} {rule.slug}\n\n*{rule.severity}*: {rule.summary}\n\n"
     assert list(page.sections) == HEADINGS
-    assert "docs/theory.md" in page.sections["Why"] or rule.code == "SB001"
+    assert "docs/theory.md" in page.sections["Why"] or rule == "SB001"
 
 
 @every_rule
-def test_links_lead_somewhere(rule: Rule) -> None:
+def test_links_lead_somewhere(rule: Code) -> None:
     for target in re.findall(r"\]\(([^)]+)\)", code_page(rule)):
         assert (pages_directory() / target).is_file(), target
     theory = (ROOT / "docs" / "theory.md").read_text(encoding="utf-8")
@@ -164,11 +164,11 @@ def test_links_lead_somewhere(rule: Rule) -> None:
 
 
 @every_rule
-def test_the_example_triggers_the_code_at_the_mark(rule: Rule, tmp_path: Path) -> None:
+def test_the_example_triggers_the_code_at_the_mark(rule: Code, tmp_path: Path) -> None:
     page = Page.of(rule)
     item = check(rule, page.example, tmp_path)
-    assert {diagnostic.code for diagnostic in item.diagnostics} == {rule.code} | page.companions
-    places = {place(diagnostic) for diagnostic in item.diagnostics if diagnostic.code == rule.code}
+    assert {diagnostic.code for diagnostic in item.diagnostics} == {rule} | page.companions
+    places = {place(diagnostic) for diagnostic in item.diagnostics if diagnostic.code == rule}
     if marked(page.example[1]):
         assert places == marked(page.example[1])
     else:
@@ -176,7 +176,7 @@ def test_the_example_triggers_the_code_at_the_mark(rule: Rule, tmp_path: Path) -
 
 
 @every_rule
-def test_each_repair_leaves_a_bounded_query_without_findings(rule: Rule, tmp_path: Path) -> None:
+def test_each_repair_leaves_a_bounded_query_without_findings(rule: Code, tmp_path: Path) -> None:
     repairs = Page.of(rule).repairs
     assert repairs
     for files in repairs:
@@ -186,11 +186,11 @@ def test_each_repair_leaves_a_bounded_query_without_findings(rule: Rule, tmp_pat
 
 
 @every_rule
-def test_explain_shows_the_page_in_100_columns(rule: Rule) -> None:
-    result = CliRunner().invoke(cli.main, ["explain", rule.code.lower()])
+def test_explain_shows_the_page_in_100_columns(rule: Code) -> None:
+    result = CliRunner().invoke(cli.main, ["explain", rule.lower()])
     assert result.exit_code == 0
     lines = result.output.splitlines()
-    assert lines[0].strip() == f"{rule.code} {rule.name}"
+    assert lines[0].strip() == f"{rule} {rule.slug}"
     assert max(map(len, lines)) <= 100
     assert "\x1b" not in result.output
     assert [line for line in lines if line in HEADINGS] == HEADINGS

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from streambound import cli
-from streambound.analyzer.rules import RULES
+from streambound.analyzer.codes import Code
 from streambound.reports.formats import FORMAT_NAMES
 from support.profiles import examples
 
@@ -203,7 +203,7 @@ def test_sarif_follows_its_schema(everything: dict[str, str]) -> None:
     log = json.loads(everything["sarif"])
     jsonschema.Draft7Validator(schema | {"$schema": "http://json-schema.org/draft-07/schema#"}).validate(log)
     (run,) = log["runs"]
-    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == [rule.code for rule in RULES]
+    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == list(Code)
     for result in run["results"]:
         assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"]
         place = result["locations"][0]["physicalLocation"]["artifactLocation"]

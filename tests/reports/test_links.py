@@ -14,7 +14,7 @@ import pytest
 from lsprotocol import types
 
 from streambound.analyzer.catalog import parse_catalog
-from streambound.analyzer.rules import DOCS_VARIABLE, RULES
+from streambound.analyzer.codes import DOCS_VARIABLE, Code
 from streambound.analyzer.spans import SourceText
 from streambound.criteria.check import check_source
 from streambound.reports.outcome import outcome
@@ -108,5 +108,5 @@ def test_an_editor_gets_the_address_where_there_is_one(monkeypatch: pytest.Monke
 
 def test_every_address_ends_in_a_page_of_the_repository(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(DOCS_VARIABLE, ADDRESS)
-    for rule in RULES:
+    for rule in Code:
         assert (ROOT / "docs" / "codes" / rule.docs.rpartition("/")[2]).is_file()

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from streambound.analyzer.catalog import parse_catalog
+from streambound.analyzer.codes import Code
 from streambound.analyzer.errors import CatalogError
-from streambound.analyzer.rules import RULES
 from support.command_line import call
 from support.settings import configure
 
@@ -45,10 +45,10 @@ def test_what_is_wrong_is_blamed_on_its_line(project: Path, settings: str, line:
 
 
 def test_no_error_can_be_lowered() -> None:
-    for rule in RULES:
-        text = f"[check.severity]\n{rule.code} = 'off'"
+    for rule in Code:
+        text = f"[check.severity]\n{rule} = 'off'"
         if rule.severity != "error":
-            assert parse_catalog(text).settings.severity[rule.code].value == "off"
+            assert parse_catalog(text).settings.severity[rule].value == "off"
             continue
         with pytest.raises(CatalogError, match="stays one"):
             parse_catalog(text)

@@ -1,0 +1,148 @@
+"""The document that a catalog is: its tables, keys and values, from which docs/schemas/catalog.schema.json is made.
+
+Metadata are words of JSON Schema with their values. The settings of `[check]` are in `settings.KEYS`; what is wrong
+with a document, and in which line, `catalog` says.
+"""
+
+# No annotations from __future__: a TypedDict whose annotations are texts does not know what is required.
+
+from typing import Annotated, Any, Literal, NotRequired, Required, TypedDict
+
+Scalar = str | float | bool
+"""An integer is a number, too."""
+_Name = Annotated[str, ("minLength", 1)]
+_Positive = Annotated[int, ("minimum", 1)]
+_Size = Annotated[int, ("minimum", 0)]
+_Duration = _Size | str
+_Values = Annotated[list[Scalar], ("minItems", 1)]
+_Columns = Annotated[dict[str, Annotated[str, ("description", "A Spark SQL type.")]], ("minProperties", 1)]
+_Options = dict[str, Scalar]
+_CodeText = Annotated[str, ("pattern", "^SB[0-9]{3}$")]
+
+
+class ListDocument(TypedDict):
+    """A domain that is a list."""
+
+    values: _Values
+
+
+class RangeDocument(TypedDict):
+    """A domain that is a range."""
+
+    low: Scalar
+    high: Scalar
+
+
+_Domains = dict[str, _Values | ListDocument | RangeDocument]
+
+
+class SourceDocument(TypedDict, total=False):
+    """Where the rows of a stream or relation come from."""
+
+    format: Required[str]
+    path: str
+    options: _Options
+    payload: _Name
+    metadata: dict[str, _Name]
+
+
+class TargetDocument(TypedDict, total=False):
+    """Where rows go."""
+
+    format: str
+    path: str
+    options: _Options
+
+
+class SinkDocument(TargetDocument, total=False):
+    """Where the results of a query go, and its bad rows."""
+
+    call: str
+    quarantine: TargetDocument
+
+
+class MarkDocument(TypedDict):
+    """Which records are punctuations."""
+
+    column: str
+    value: NotRequired[Scalar]
+    like: NotRequired[str]
+    since: NotRequired[str]
+
+
+class PartitionsDocument(TypedDict):
+    """The partitions of a stream."""
+
+    column: str
+    values: _Values
+
+
+class ArrivalDocument(TypedDict, total=False):
+    """How a stream's rows arrive."""
+
+    order: Literal["strict", "none"]
+    lateness: _Duration
+    idle_after: _Duration
+    punctuation: MarkDocument
+    partitions: PartitionsDocument
+
+
+class _StreamDocument(TypedDict, total=False):
+    timestamp: Required[str]
+    columns: Required[_Columns]
+    max_per_timestamp: _Positive
+    domain: _Domains
+    on_violation: Literal["quarantine", "stop"]
+    source: SourceDocument
+
+
+class StreamDocument(_StreamDocument, ArrivalDocument):
+    """A stream."""
+
+
+class RelationDocument(TypedDict, total=False):
+    """A relation."""
+
+    columns: Required[_Columns]
+    rows: _Size
+    domain: _Domains
+    on_violation: Literal["quarantine", "stop"]
+    source: SourceDocument
+    period: Annotated[list[str], ("minItems", 2), ("maxItems", 2)]
+
+
+class ByCode(TypedDict, total=False):
+    """What `[check]`, and each of its overrides, sets by code."""
+
+    severity: Annotated[
+        dict[_CodeText, Literal["error", "warning", "note", "off"]],
+        ("description", "By code, of warnings and notes."),
+    ]
+    allow: Annotated[
+        dict[_CodeText, Annotated[str, ("pattern", r"\S")]],
+        ("description", "By code, the reason why such findings are accepted."),
+    ]
+    deny: Annotated[
+        list[_CodeText],
+        ("description", "Codes that neither a comment nor a baseline may accept."),
+    ]
+
+
+class CatalogDocument(TypedDict, total=False):
+    """A whole catalog."""
+
+    queries: list[str]
+    check: dict[str, Any]
+    counters: Literal["bigint", "decimal"]
+    streams: dict[str, StreamDocument]
+    relations: dict[str, RelationDocument]
+    sinks: dict[str, SinkDocument]
+
+
+def keys(document: type) -> tuple[str, ...]:
+    """The keys that a table of the catalog may have.
+
+    >>> keys(PartitionsDocument)
+    ('column', 'values')
+    """
+    return tuple(document.__annotations__)

@@ -1,0 +1,215 @@
+"""The JSON report as a document: its objects, from which docs/schemas/report.schema.json is made.
+
+Metadata are words of JSON Schema with their values. All keys are always there; `json_report` writes them.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, TypedDict
+
+from streambound.analyzer.codes import Severity
+from streambound.criteria.vocabulary import Tier, Verdict
+
+Amount = Annotated[int, ("minimum", 0)]
+Place = Annotated[int, ("minimum", 1)]
+Words = Annotated[str, ("minLength", 1)]
+CodeText = Annotated[str, ("pattern", "^SB[0-9]{3}$")]
+Day = Annotated[str, ("pattern", "^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
+
+
+class BoundObject(TypedDict):
+    """M, as a number where the catalog gives one and as a formula."""
+
+    entries: Amount | None
+    formula: Words
+
+
+class WitnessObject(TypedDict):
+    """What the witness of an unbounded query keeps."""
+
+    attributes: list[str]
+    probe_streams: list[str]
+    replays_a_match: bool
+
+
+class RepairsObject(TypedDict):
+    """Why there are no repairs, or not all."""
+
+    why_none: str | None
+    cut_short: str | None
+
+
+class ViolationObject(TypedDict):
+    """A violated condition of a criterion."""
+
+    condition: str
+    stream: str
+    attribute: str | None
+    message: str
+    line: Place
+    column: Place
+
+
+class CriterionObject(TypedDict):
+    """A criterion's answer."""
+
+    name: Annotated[str, ("enum", ("bag", "set", "theorem-1", "theorem-2"))]
+    holds: bool
+    violations: list[ViolationObject]
+
+
+class _SpanObject(TypedDict):
+    file: str
+    line: Place
+    column: Place
+    end_line: Place
+    end_column: Place
+
+
+class RelatedObject(_SpanObject):
+    """Another place that explains a diagnostic."""
+
+    message: Words
+
+
+class EditObject(_SpanObject):
+    """A text edit; the replacement is inserted where start and end are the same."""
+
+    replacement: str
+
+
+class FixObject(TypedDict):
+    """A repair; applying its edits, which do not overlap, makes the query bounded."""
+
+    title: Words
+    kind: Annotated[str, ("enum", ("safe", "changes-results"))]
+    sql: str
+    changes: list[str]
+    note: str
+    edits: list[EditObject]
+
+
+class SuppressionObject(TypedDict):
+    """Who accepts a finding: a comment, a baseline or the catalog, where, why and until which day."""
+
+    kind: Annotated[str, ("enum", ("comment", "baseline", "catalog"))]
+    reason: str
+    until: Day | None
+    where: str
+
+
+class DiagnosticObject(TypedDict):
+    """A diagnostic."""
+
+    code: CodeText
+    name: Words
+    severity: Severity
+    message: Words
+    file: str
+    line: Place
+    column: Place
+    end_line: Place
+    end_column: Place
+    condition: str
+    help: str
+    related: list[RelatedObject]
+    fixes: list[FixObject]
+    suppression: SuppressionObject | None
+
+
+class QueryObject(TypedDict):
+    """One statement; a line of JSON Lines."""
+
+    name: str
+    file: str
+    line: Place
+    projection: Annotated[str, ("enum", ("bag", "set"))] | None
+    verdict: Verdict
+    suppressed: bool
+    criteria: list[CriterionObject]
+    lto_queries: Amount | None
+    tier: Tier | None
+    bound: BoundObject | None
+    certificate: Annotated[Mapping[str, Any] | None, ("description", "For streambound recheck.")]
+    witness: WitnessObject | None
+    repairs: RepairsObject | None
+    diagnostics: list[DiagnosticObject]
+
+
+class StateObject(TypedDict):
+    """A statement in one of two states."""
+
+    file: str
+    line: Place
+    verdict: Verdict
+    suppressed: bool
+    bound: BoundObject | None
+
+
+class TransitionObject(TypedDict):
+    """What became of a statement."""
+
+    change: Annotated[str, ("enum", ("worse", "grew", "new", "better", "shrank", "removed"))]
+    name: str
+    touched: bool
+    old: StateObject | None
+    new: StateObject | None
+
+
+class AgainstObject(TypedDict):
+    """The comparison with a commit."""
+
+    ref: str
+    counts: dict[Annotated[str, ("enum", ("worse", "grew", "new", "better", "shrank", "removed", "same"))], Amount]
+    transitions: list[TransitionObject]
+
+
+class StaleObject(TypedDict):
+    """An entry of a baseline that nothing needs any more; its line there."""
+
+    file: str
+    query: str
+    code: CodeText
+    line: Amount
+
+
+class BaselineObject(TypedDict):
+    """The comparison with a baseline."""
+
+    file: str
+    known: Amount
+    stale: list[StaleObject]
+
+
+class SummaryObject(TypedDict):
+    """What is said of all statements together."""
+
+    summary: Annotated[
+        dict[Verdict, Amount],
+        ("description", "How many queries have each verdict; they sum to the queries."),
+    ]
+    suppressed: Annotated[
+        int,
+        ("minimum", 0),
+        ("description", "How many of the queries pass although they are not bounded."),
+    ]
+    against: Annotated[AgainstObject, ("description", "What became of the queries since a commit (--against).")] | None
+    baseline: (
+        Annotated[
+            BaselineObject,
+            ("description", "The baseline, how many of its entries hold, and those that nothing needs any more."),
+        ]
+        | None
+    )
+
+
+class _ReportHead(TypedDict):
+    schema_version: Annotated[int, ("const", 1)]
+    queries: list[QueryObject]
+
+
+class ReportObject(_ReportHead, SummaryObject):
+    """The whole report."""
+
+
+DEFINED = (QueryObject, CriterionObject, DiagnosticObject, FixObject, StateObject)
+"""What the schema says once, under a name of its own."""
