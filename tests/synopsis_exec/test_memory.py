@@ -70,8 +70,8 @@ def test_more_entries_than_m(measured: Callable[..., Measurement]) -> None:
 
 
 def test_entries_that_are_larger_than_they_can_be(measured: Callable[..., Measurement]) -> None:
-    assert measured([{**JOB[0], "bytes": 1127}, *JOB[1:]]).constant
-    assert not measured([{**JOB[0], "bytes": 1128}, *JOB[1:]]).constant
+    assert measured([{**JOB[0], "bytes": 936}, *JOB[1:]]).constant
+    assert not measured([{**JOB[0], "bytes": 937}, *JOB[1:]]).constant
 
 
 def test_a_job_that_stops_at_its_bound(measured: Callable[..., Measurement]) -> None:
