@@ -89,7 +89,9 @@ def test_a_checkpoint_that_says_nothing_in_words_is_told_apart_by_its_hashes(tmp
     claim(tmp_path)
     file = tmp_path / "job.json"
     saved = json.loads(file.read_text())
-    plain = {name: saved[name] for name in ("format", "query", "catalog", "tables", "placement", "sources", "relations")}
+    plain = {
+        name: saved[name] for name in ("format", "query", "catalog", "tables", "placement", "sources", "relations")
+    }
     file.write_text(json.dumps(plain))
     assert claim(tmp_path) is False
     for changed, says in (
