@@ -103,9 +103,9 @@ def test_a_full_disk_stops_the_job_and_room_lets_it_go_on(
         with full_disk() if f"{path.parent.name}/{path.name}" in full else nullcontext(), written(path, mode) as file:
             yield file
 
-    def sink(self: Any, target: Any, part: str, schema: str, batch: int, number: int) -> None:
+    def sink(self: Any, target: Any, rows: Any, batch: int, number: int, nulls: bool) -> None:
         with full_disk(java()) if f"sink/{batch}" in full else nullcontext():
-            write_sink(self, target, part, schema, batch, number)
+            write_sink(self, target, rows, batch, number, nulls)
 
     def save(self: Any, batch: int, said: Any, tables: Any) -> None:
         saved(self, batch, said, tables)
