@@ -42,6 +42,8 @@ class Arrived:
     @cached_property
     def listed(self) -> pa.Table:
         """The files of the streams that are read by path."""
+        if self.frame.columns == ["source", "path"]:
+            return self.frame.toArrow()
         return self.frame.where("path IS NOT NULL").select("source", "path").toArrow()
 
     def paths(self, number: int) -> list[str]:
