@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from streambound.analyzer.endpoints import Target
 from streambound.analyzer.version import __version__
-from streambound.synopsis_exec.certificate_text import layout_sha256
 from streambound.synopsis_exec.declared_table import declared_table
+from streambound.synopsis_exec.layout import layout_sha256
 from streambound.synopsis_exec.plan_ir import Plan
 from streambound.synopsis_exec.synopsis_plan import synopsis_plan
 from streambound.synopsis_exec.useful import useful

@@ -30,7 +30,7 @@ from streambound_runtime.placement.executors import (
     record,
 )
 from streambound_runtime.placement.keeper import AT_ONCE, Closed, Run, too_many
-from streambound_runtime.placement.on_driver import OPERATORS
+from streambound_runtime.placement.on_driver import OPERATORS, of_kind, state_of
 from streambound_runtime.placement.pieces import Piece
 from streambound_runtime.placement.result_rows import (
     batch_of,
@@ -193,8 +193,8 @@ def _bucket(folding: Folding, bucket: int, rows: list[tuple[int, bytes]]) -> Ite
         yield facts(job, packed({"damaged": f"buckets/{folder.name}/{(folding.before or 0) % 2}"}, {}))
         return
     if folding.before is not None:
-        operator.load({name[6:]: table for name, table in tables.items() if name.startswith("table ")})
-    waiting = Pending(job.streams, {name[5:]: table for name, table in tables.items() if name.startswith("open ")})
+        operator.load(of_kind(tables, "table"))
+    waiting = Pending(job.streams, of_kind(tables, "pending"))
     for stream, data in rows:
         waiting.add(job.streams[stream].name, [good_rows(data)])
     closed = [np.zeros(0, dtype=np.int64)]
@@ -206,10 +206,8 @@ def _bucket(folding: Folding, bucket: int, rows: list[tuple[int, bytes]]) -> Ite
             yield batch_of(job, found)
     kept = operator.dump()
     if not folding.last:
-        mine = {f"table {name}": table for name, table in kept.items()}
-        mine |= {f"open {name}": table for name, table in waiting.tables.items()}
         with written_atomically(folder / str(folding.batch % 2), "wb") as file:
-            file.write(packed({"batch": folding.batch}, mine))
+            file.write(packed({"batch": folding.batch}, state_of(kept, waiting)))
     found_of = {
         "closed": pa.table({"time": np.concatenate(closed)}),
         "open": pa.table({"time": waiting.open()}),

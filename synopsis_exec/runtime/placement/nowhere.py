@@ -48,7 +48,7 @@ class Nowhere:
             arrived,
             schema_of(run.job),
             lambda number: _results(run.job, number, run.settings, run.relations, late_before),
-        ).persist()  # fmt: skip
+        ).persist()
         return [heard(data) for data in said(self.found)]
 
     def add(self, stream: int, rows: Sequence[pa.Table]) -> None:

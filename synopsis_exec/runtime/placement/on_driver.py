@@ -38,8 +38,8 @@ class OnDriver:
         limit = self.run.settings.limit
         self.limit = self.operator.limit if limit is None else limit
         if batch is not None:
-            self.operator.load(_of_kind(tables, "table"))
-        self.open = Pending(self.job.streams, _of_kind(tables, "pending"))
+            self.operator.load(of_kind(tables, "table"))
+        self.open = Pending(self.job.streams, of_kind(tables, "pending"))
         self.size = 0
         self.forget()
 
@@ -90,8 +90,7 @@ class OnDriver:
         """The tables and the open rows."""
         kept = self.operator.dump()
         self.size = sum(table.nbytes for table in kept.values())
-        tables = {f"table {name}": table for name, table in kept.items()}
-        return tables | {f"pending {name}": table for name, table in self.open.tables.items()}
+        return state_of(kept, self.open)
 
     def pending(self) -> int:
         """How many timestamps have rows and are open."""
@@ -113,6 +112,12 @@ class OnDriver:
         return f"results/{batch:09d}.jsonl" if self.run.settings.output else f"results/{batch % 2}.jsonl"
 
 
-def _of_kind(tables: dict[str, pa.Table], kind: str) -> dict[str, pa.Table]:
-    """The tables of a state whose names begin with a word, without it."""
+def state_of(kept: dict[str, pa.Table], open_rows: Pending) -> dict[str, pa.Table]:
+    """What an operator has dumped and the open rows, as the tables of one state."""
+    tables = {f"table {name}": table for name, table in kept.items()}
+    return tables | {f"pending {name}": table for name, table in open_rows.tables.items()}
+
+
+def of_kind(tables: dict[str, pa.Table], kind: str) -> dict[str, pa.Table]:
+    """The tables of a state that are of a kind, "table" or "pending", by their names."""
     return {name.removeprefix(f"{kind} "): table for name, table in tables.items() if name.startswith(f"{kind} ")}

@@ -75,12 +75,11 @@ def typed(results: DataFrame, job: Job) -> DataFrame:
     return results.selectExpr(*columns, f"{_typed(_TIME, kind_of(job.time_type))} AS `_ts`", _WEIGHT)
 
 
-def write_in_order(results: DataFrame, job: Job, file: TextIO, multiplicity: str) -> int:
-    """Write encoded results as lines, in order of `_ts` and of their values; returns how many lines."""
+def write_in_order(results: DataFrame, job: Job, file: TextIO, multiplicity: str) -> None:
+    """Write encoded results as lines, in order of `_ts` and of their values."""
     names = [name for name in _names(job) if name not in (_WEIGHT, FACTS)]
     table = results.orderBy(*names).select(*_names(job)[:-1]).toArrow()
     texts = {column.name: kind_of(column.type).family in ("string", "other") for column in job.columns}
-    written = 0
     for batch in table.to_batches(max_chunksize=1 << 16):
         columns, nulls = {}, {}
         for place, column in enumerate(job.columns):
@@ -93,8 +92,7 @@ def write_in_order(results: DataFrame, job: Job, file: TextIO, multiplicity: str
                 nulls[column.name] = null
         counts = np.array([int(n) for n in batch.column(len(job.columns) + 1).to_pylist()], dtype=object)
         delta = Delta(batch.column(0).to_numpy(), counts, columns, nulls)
-        written += write_results(file, job, delta, multiplicity)
-    return written
+        write_results(file, job, delta, multiplicity)
 
 
 def _column(found: Delta, name: str, kind: pa.DataType) -> pa.Array:

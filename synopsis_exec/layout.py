@@ -1,0 +1,19 @@
+"""The hash of the tables that a saved state holds."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from typing import Any
+
+from streambound.criteria.certificate import certificate, to_json
+from streambound.synopsis_exec.plan_ir import Plan
+
+_LAYOUT = ("name", "streams", "relations", "stored", "ages", "deadline")
+
+
+def layout_sha256(plan: Plan) -> str:
+    """A hash of what the tables store, in which order: a state saved with another one means something else."""
+    found: dict[str, Any] = to_json(certificate(plan.bound, plan.distinct))
+    layout = [[table[key] for key in _LAYOUT] for branch in found["branches"] for table in branch["tables"]]
+    return sha256(json.dumps([plan.distinct, layout]).encode()).hexdigest()
