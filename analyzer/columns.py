@@ -20,13 +20,18 @@ class Domain:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A declared column. ``at`` is where the catalog declares it; ``domain_at`` where its domain."""
+    """A declared column, or one derived from a row's declared ones by an expression.
+
+    ``at`` is where the catalog declares it; ``domain_at`` where its domain. ``expression`` is Spark SQL over the
+    declared columns of the same row (names in backquotes), cast to ``type``; empty for a declared column.
+    """
 
     name: str
     type: DataType
     domain: Domain | None = None
     at: Excerpt | None = None
     domain_at: Excerpt | None = None
+    expression: str = ""
 
     @property
     def ends(self) -> tuple[Value | None, Value | None]:
