@@ -9,13 +9,15 @@ from math import floor
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra.lowering import Lowering
+from streambound.analyzer.algebra.nodes import Alias, Distinct, FirstRows, OrderBy, Tree, Union
 from streambound.analyzer.catalog import Catalog, Kind
 from streambound.analyzer.codes import Code
 from streambound.analyzer.constants import BIGINT, DOUBLE, STRING, VOID, Folded, decimal, is_interval
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.expansion import Sizer
 from streambound.analyzer.findings import Finding, Positions
-from streambound.analyzer.flatten import Flattener, Select
+from streambound.analyzer.flatten import Flattener, Select, written
 from streambound.analyzer.query import Attribute, Branch, Constant, Formula, Output, Query, map_attributes
 from streambound.analyzer.scopes import Visible
 from streambound.analyzer.statements import Statement
@@ -26,12 +28,14 @@ from streambound.analyzer.types import Family
 class Lowered:
     """What a statement means, or why it means nothing: ``query`` is None exactly when there are errors.
 
+    ``tree`` is what it names in the algebra, whether or not that is in the query language; None where it names nothing.
     ``owners`` says of each name without an alias, by its offset, to which FROM item's alias it belongs.
     """
 
     query: Query | None
     diagnostics: tuple[Diagnostic, ...]
     owners: Mapping[int, str] = field(default_factory=dict)
+    tree: Tree | None = None
 
 
 def lower(statement: Statement, catalog: Catalog) -> Lowered:
@@ -39,13 +43,14 @@ def lower(statement: Statement, catalog: Catalog) -> Lowered:
     if statement.tree is None:
         return Lowered(None, statement.diagnostics)
     positions = Positions(statement.source, statement.tokens)
+    tree: Tree | None = None
     try:
-        distinct = _is_set(statement.tree, positions)
         Sizer(positions, catalog).query(statement.tree, {})
-        flattener = Flattener(positions, catalog, distinct)
-        selects = flattener.query(statement.tree)
+        tree = Lowering(positions, catalog).query(statement.tree, {})
+        flattener = Flattener(positions, catalog, _is_set(tree, positions))
+        selects = flattener.query(tree)
     except Finding as finding:
-        return Lowered(None, (finding.diagnostic,))
+        return Lowered(None, (finding.diagnostic,), tree=tree)
     except RecursionError:
         deep = positions.finding(Code.UNSUPPORTED, "the statement is nested too deeply", positions.first_token)
         return Lowered(None, (deep.diagnostic,))
@@ -53,27 +58,27 @@ def lower(statement: Statement, catalog: Catalog) -> Lowered:
     branches = [_branch(select, i, flattener, findings) for i, select in enumerate(selects)]
     if findings:
         found = dict.fromkeys(finding.diagnostic for finding in findings)
-        return Lowered(None, tuple(sorted(found, key=lambda diagnostic: diagnostic.span)))
-    query = Query(statement.name, statement.source.file, distinct, tuple(branches), statement.span)
-    return Lowered(query, (), flattener.owners)
+        return Lowered(None, tuple(sorted(found, key=lambda diagnostic: diagnostic.span)), tree=tree)
+    query = Query(statement.name, statement.source.file, flattener.distinct, tuple(branches), statement.span)
+    return Lowered(query, (), flattener.owners, tree)
 
 
-def _is_set(node: exp.Expr, positions: Positions) -> bool:
+def _is_set(tree: Tree, positions: Positions) -> bool:
     """Whether a query's result is a set; raises Finding where UNION ALL would add sets up."""
-    if isinstance(node, exp.Subquery | exp.Paren):
-        return _is_set(node.this, positions)
-    if not isinstance(node, exp.Union):
-        return bool(node.args.get("distinct"))
-    sides = [_is_set(side, positions) for side in (node.this, node.expression)]
-    if node.args.get("distinct") or not any(sides):
-        return bool(node.args.get("distinct"))
-    culprit = node.this if sides[0] else node.expression
-    while isinstance(culprit, exp.Subquery | exp.Paren):
-        culprit = culprit.this
-    at = positions.eliminates_duplicates(culprit)
-    message = "UNION ALL keeps duplicates, but this branch eliminates them: the result is neither a bag nor a set"
-    help = "use SELECT and UNION ALL throughout, or SELECT DISTINCT and UNION"
-    raise positions.finding(Code.MIXED_UNION, message, at or culprit, help)
+    match tree:
+        case Distinct() | Union(distinct=True):
+            return True
+        case Alias(input) | OrderBy(input) | FirstRows(input):
+            return _is_set(input, positions)
+        case Union(left, right) if any(sides := [_is_set(side, positions) for side in (left, right)]):
+            culprit = left if sides[0] else right
+            at = culprit.at or positions.of(written(culprit))
+            message = (
+                "UNION ALL keeps duplicates, but this branch eliminates them: the result is neither a bag nor a set"
+            )
+            help = "use SELECT and UNION ALL throughout, or SELECT DISTINCT and UNION"
+            raise positions.finding(Code.MIXED_UNION, message, at, help)
+    return False
 
 
 def _branch(select: Select, index: int, flattener: Flattener, findings: list[Finding]) -> Branch:

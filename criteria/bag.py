@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from streambound.analyzer.boundedness import Facts, Join
+from streambound.analyzer.boundedness import Facts, JoinConstraint
 from streambound.analyzer.codes import Code
 from streambound.analyzer.query import Attribute, Output
 from streambound.analyzer.work import spend
@@ -56,7 +56,7 @@ def _joins(facts: Facts, stream: str) -> Iterator[Violation]:
             yield harmful_join(facts, own, other, join, "(ii)")
 
 
-def harmful_join(facts: Facts, own: Attribute, other: Attribute, join: Join, condition: str) -> Violation:
+def harmful_join(facts: Facts, own: Attribute, other: Attribute, join: JoinConstraint, condition: str) -> Violation:
     """A join that needs unboundedly many values of ``own``."""
     spend(_STEPS_A_VIOLATION)
     if join.equality:

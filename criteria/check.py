@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from streambound.analyzer.algebra.nodes import Tree
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.closure import closed
 from streambound.analyzer.codes import Code, Severity
@@ -44,7 +45,8 @@ _UNSUPPORTED = frozenset({Code.UNSUPPORTED, Code.TIMESTAMP_COMPARISON, Code.PROJ
 class Checked:
     """One statement's verdict; ``decision`` is None where there is none.
 
-    ``repairs`` are None until `with_repairs` has looked for them; ``catalog`` is what it was checked against.
+    ``tree`` is what it names in the algebra, None where it names nothing; ``catalog`` what it was checked against.
+    ``repairs`` are None until `with_repairs` has looked for them.
     """
 
     statement: Statement
@@ -53,6 +55,7 @@ class Checked:
     decision: Decision | None = None
     catalog: Catalog | None = field(default=None, repr=False, compare=False)
     repairs: Repairs | None = None
+    tree: Tree | None = field(default=None, repr=False, compare=False)
 
     @property
     def rejected(self) -> bool:
@@ -116,15 +119,17 @@ def _too_much_work(statement: Statement, most: float) -> Diagnostic:
 def _decided(statement: Statement, catalog: Catalog) -> Checked:
     lowered = lower(statement, catalog)
     if lowered.query is None:
-        return Checked(statement, _undecided(lowered.diagnostics), lowered.diagnostics)
+        undecided = _undecided(lowered.diagnostics)
+        return Checked(statement, undecided, lowered.diagnostics, catalog=catalog, tree=lowered.tree)
     try:
         decision = decide(lowered.query)
     except TooManyBranchesError as error:
-        return Checked(statement, Verdict.UNKNOWN, (_too_many_branches(error),))
+        return Checked(statement, Verdict.UNKNOWN, (_too_many_branches(error),), catalog=catalog, tree=lowered.tree)
     notes = []
     if decision.bound is not None:
         notes = [*large_bound(decision.derivation.split, decision.bound), *waiting_rows(lowered.query, catalog)]
-    return Checked(statement, decision.verdict, (*decision.diagnostics, *notes), decision, catalog)
+    diagnostics = (*decision.diagnostics, *notes)
+    return Checked(statement, decision.verdict, diagnostics, decision, catalog, tree=lowered.tree)
 
 
 def _undecided(diagnostics: Sequence[Diagnostic]) -> Verdict:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import chain, combinations, islice, permutations, product
 
-from streambound.analyzer.boundedness import Facts, Join
+from streambound.analyzer.boundedness import Facts, JoinConstraint
 from streambound.analyzer.closure import Sort
 from streambound.analyzer.query import Attribute, Branch, Comparison, Op, Query, conjunction
 from streambound.analyzer.work import TooMuchWork, at_most, spend
@@ -226,7 +226,7 @@ def _half_lines(facts: Facts, attribute: Attribute) -> tuple[bool, ...]:
     )
 
 
-def _tight(facts: Facts, join: Join) -> DifferenceConstraint:
+def _tight(facts: Facts, join: JoinConstraint) -> DifferenceConstraint:
     """``attribute − other`` at its greatest (strict: nearly so, where it is never reached)."""
     pair = facts.closure.pair(join.attribute, join.other)
     limit = pair[0].limit(pair[1], pair[2]) if pair else None
@@ -257,7 +257,7 @@ def _frontiers(facts: Facts) -> Iterator[WitnessPlan]:
     references = sorted(harmful_references(facts), key=lambda reference: _place(facts, reference))
     several = (r for r in references if sum(r.limited == other.limited for other in references) > 1)
     for own, limited in dict.fromkeys((r.own, r.limited) for r in several):
-        joins = [Join(r.lesser, r.greater, False) for r in references if (r.own, r.limited) == (own, limited)]
+        joins = [JoinConstraint(r.lesser, r.greater, False) for r in references if (r.own, r.limited) == (own, limited)]
         after = _after(facts, (limited.source,))
         for join, upwards in product(joins, _half_lines(facts, own)):
             if own.source not in after:
@@ -265,7 +265,7 @@ def _frontiers(facts: Facts) -> Iterator[WitnessPlan]:
                     facts.branch, (Kept(own, upwards, tight=(_tight(facts, join),)),), after, frontier=True
                 )
     for first, second in combinations(references, 2):
-        joins = [Join(r.lesser, r.greater, False) for r in (first, second)]
+        joins = [JoinConstraint(r.lesser, r.greater, False) for r in (first, second)]
         after = _after(facts, (first.limited.source, second.limited.source))
         if {first.own.source, second.own.source} & after:
             continue
