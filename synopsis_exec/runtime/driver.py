@@ -229,10 +229,10 @@ class Driver:
         stream, start = self.job.streams[number], 0
         decoder = self.room.decoders[stream.name]
         for raw in arrived.raws(number):
-            found = decoder.decode(raw.rows, late_before)
+            found = decoder.decode(raw.rows, late_before, raw.whole)
             times = found.good.column(1).to_numpy()
             wanted = np.flatnonzero(np.isin(times, np.array(sorted(timestamps), dtype=np.int64)))
-            texts = decoder.texts(raw.rows, found.good_at[wanted])
+            texts = decoder.texts(raw.rows, found.good_at[wanted], raw.whole)
             places = decoder.places(raw.rows, found.good_at[wanted])
             for place, text, known in zip(wanted.tolist(), texts, places, strict=True):
                 yield Read(int(times[place]), text or "", start + place, {"file": raw.file, **known})
