@@ -90,10 +90,11 @@ class BranchBound:
 
 @dataclass(frozen=True, slots=True)
 class QueryBound:
-    """M per table and in total."""
+    """M per table and in total; what ``grows`` is no bound (`criteria.unlimited`)."""
 
     branches: tuple[BranchBound, ...]
     entries: Size
+    grows: bool = False
 
     @property
     def tables(self) -> tuple[TableBound, ...]:
@@ -146,7 +147,7 @@ def counted(case: Case, distinct: bool) -> tuple[Synopsis, tuple[TableBound, ...
     A set's criterion may ask first whether they have one.
     """
     facts = Facts.of(case.branch)
-    several = (s for synopsis in synopses(facts, distinct) for s in _in_few_ways(synopsis))
+    several = (s for synopsis in synopses(facts, distinct) for s in in_few_ways(synopsis))
     found = next((kept for s in several if (kept := _table_bounds(s)) is not None), None)
     if found is None:
         return None
@@ -160,7 +161,7 @@ def counted(case: Case, distinct: bool) -> tuple[Synopsis, tuple[TableBound, ...
     return synopsis, tuple(tables)
 
 
-def _in_few_ways(synopsis: Synopsis) -> Iterator[Synopsis]:
+def in_few_ways(synopsis: Synopsis) -> Iterator[Synopsis]:
     """A family first, where matches grow in more ways than a job can have; it has one per stream.
 
     A family that joins relations early is the second choice, since it has more entries.

@@ -59,12 +59,17 @@ def job_text(job: Job, query: Plan) -> str:
     """`job.py`: the SQL, the tables in words, and the job as one literal. The same job gives the same text."""
     lines = Lines()
     what = "each result once" if query.distinct else "results with their multiplicities"
-    lines.comment(f"{query.name}: a Spark Structured Streaming job that needs constant memory ({what}).")
+    needs = "whose memory grows with its input" if query.bound.grows else "that needs constant memory"
+    lines.comment(f"{query.name}: a Spark Structured Streaming job {needs} ({what}).")
     lines.add("#")
     for line in query.sql.split("\n"):
         lines.comment(f"    {line}")
     lines.add("#")
-    lines.comment(f"Memory: at most M = {query.bound.entries.text} synopsis entries between two timestamps.")
+    entries = query.bound.entries.text
+    if query.bound.grows:
+        lines.comment(f"Memory: no bound; at most {entries} synopsis entries, n_S being the rows of S.")
+    else:
+        lines.comment(f"Memory: at most M = {entries} synopsis entries between two timestamps.")
     for sentence in tables_in_words(query) or ["nothing has to be remembered"]:
         lines.comment(f"  {sentence}")
     lines.comment(f"Kernel: {kernel_in_words(query)}.")

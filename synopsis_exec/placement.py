@@ -40,6 +40,7 @@ def placement(plan: Plan, forced: str | None = None) -> Placement:
     entries = plan.bound.entries
     much = entries.value is None or entries.value > LARGE
     size = f"M = {entries.text} may exceed {LARGE:,}" if much else f"M is at most {entries.value:,}"
+    size = "there is no M" if plan.bound.grows else size
     if forced == "stateless" and no_state:
         raise _refused(forced, no_state)
     if forced == "buckets" and no_key:

@@ -15,6 +15,7 @@ from streambound.analyzer.query import Attribute, Branch, Comparison, Output, Qu
 from streambound.analyzer.render import render
 from streambound.analyzer.types import DataType, Family
 from streambound.criteria.synopsis import MOST_TABLES, Synopsis
+from streambound.criteria.unlimited import unlimited
 from streambound.criteria.verdict import Decision
 from streambound.criteria.vocabulary import Verdict
 from streambound.criteria.ways import MOST_WAYS, Way
@@ -27,13 +28,17 @@ __all__ = ["Plan", "make_plan", "plan_text"]
 _RESERVED = ("_ts", "_mult")
 
 
-def make_plan(decision: Decision, catalog: Catalog) -> Plan:
-    """The plan of a bounded query; raises NotExecutableError with the reason and a remedy."""
+def make_plan(decision: Decision, catalog: Catalog, unbounded: bool = False) -> Plan:
+    """The plan of a bounded query, or, where ``unbounded`` allows that, of one without M.
+
+    Raises NotExecutableError with the reason and a remedy.
+    """
     split = decision.derivation.split
-    _check_verdict(decision)
+    if not unbounded:
+        _check_verdict(decision)
     _check_outputs(decision.query)
     _check_times(decision.query)
-    sizes = decision.bound
+    sizes = decision.bound or (unlimited(split) if unbounded else None)
     if sizes is None:
         raise _unknown_bound(split)
     planned = (_branch_plan(split, number, part.synopsis) for number, part in enumerate(sizes.branches, start=1))

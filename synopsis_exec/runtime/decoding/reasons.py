@@ -38,3 +38,7 @@ def detail(reason: str, column: Column | None = None, most: int = 0) -> str:
     name, kind = (column.name, column.type) if column is not None else ("", "")
     kind = f"{'an' if kind[:1] in [*'aeiou'] else 'a'} {kind}" if reason == "wrong-type" else kind
     return _WORDS[reason].format(column=name, kind=kind, most=most)
+
+
+LATE = frozenset(map(detail, ("late", "beyond-lateness", "after-punctuation", "after-idle")))
+"""What is said of rows whose timestamps are closed."""

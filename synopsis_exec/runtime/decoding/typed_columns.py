@@ -23,6 +23,25 @@ def columns_read(table: Stream | Relation) -> tuple[Column, ...]:
     return tuple(c for c in table.columns if kind_of(c.type).family != "other" or c.name in table.needs)
 
 
+def columns_wanted(table: Stream | Relation) -> tuple[Column, ...]:
+    """Of the columns that are read those that are used, or that a value of the right type may still break.
+
+    What the type of a file's column says of integers, booleans and decimals without a domain is all there is to check;
+    texts may be no UTF-8, floats no numbers, and times outside the years.
+    """
+    used = {*table.needs}
+    if isinstance(table, Stream):
+        mark, parted = table.arrival.mark, table.arrival.partitions
+        tested = (name for tests in table.useful for test in tests for name in (test.left, test.right))
+        used |= {table.timestamp, *(name for name in tested if name)}
+        used |= {name for name in (mark and mark.column, mark and mark.since, parted and parted.column) if name}
+    told = ("integer", "boolean", "decimal")
+    return (
+        tuple(c for c in columns_read(table) if c.name in used or c.domain or kind_of(c.type).family not in told)
+        or columns_read(table)[:1]
+    )
+
+
 def readable(schema: pa.Schema, table: Stream | Relation) -> str | None:
     """Why Spark has to read a file of Parquet with a schema; None where Arrow reads the same from it.
 

@@ -20,7 +20,7 @@ from streambound_runtime.pending import combined
 from streambound_runtime.placement.keeper import Run
 from streambound_runtime.placement.pieces import Piece, heard, piece_of, told
 from streambound_runtime.reading.batch import Batch
-from streambound_runtime.reading.files import AT_ONCE, LocalFiles, Raw, shown
+from streambound_runtime.reading.files import AT_ONCE, LocalFiles, Raw
 from streambound_runtime.reading.sources import by_path, failing
 from streambound_runtime.settings import Settings
 from streambound_runtime.spec import Job
@@ -102,7 +102,7 @@ def _decoding(job: Job, number: int, settings: Settings, late_before: int | None
     def decode(raws: Iterator[Raw]) -> Batches:
         decoder = Decoder(stream, lines=lines)
         for place, raw in enumerate(raws):
-            piece = piece_of(stream, number, decoder.decode(raw.rows, late_before), raw)
+            piece = piece_of(stream, number, decoder.decode(raw.rows, late_before, raw.whole), raw)
             found: list[tuple[int, int, int | None, bytes]] = [(number, place, None, told(piece, counted))]
             assert piece.good is not None, "it was decoded here"
             good = combined(piece.good)
@@ -152,7 +152,7 @@ def _of_files(function: Callable[[Iterator[Raw]], Batches], files: LocalFiles) -
 
     def over(batches: Batches) -> Batches:
         paths = (path for batch in batches for path in batch.column("path").to_pylist())
-        return function(Raw(rows, shown(path)) for path in paths for rows in files.opened(path) or ())
+        return function(raw for path in paths for raw in files.opened(path) or ())
 
     return over
 

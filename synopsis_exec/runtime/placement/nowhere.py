@@ -98,7 +98,7 @@ def _results(
         decoder = Decoder(stream, lines=lines)
         operator = OPERATORS[job.plan.kernel](job.plan, relations)
         for raw in raws:
-            piece = piece_of(stream, number, decoder.decode(raw.rows), raw)
+            piece = piece_of(stream, number, decoder.decode(raw.rows, whole=raw.whole), raw)
             late = 0 if late_before is None else int(np.count_nonzero(piece.ts < late_before))
             yield facts(job, told(piece, counted=False, late=late))
             assert piece.good is not None, "it was decoded here"

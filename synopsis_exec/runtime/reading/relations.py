@@ -28,7 +28,7 @@ def relation_rows(
     else:
         raws = iter([Raw(raw_rows(spark.read, relation, settings, frames).toArrow())])
     for raw in raws:
-        found = decoder.decode(raw.rows)
+        found = decoder.decode(raw.rows, whole=raw.whole)
         rows = found.good.to_pylist() if relation.needs else [dict[str, Any]() for _ in found.good_at]
         good += [{name: _plain(value) for name, value in row.items()} for row in rows]
         bad += quarantined(relation, found.rejected, raw.file)
