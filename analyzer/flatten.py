@@ -150,7 +150,7 @@ class Flattener:
     def union(self, node: exp.SetOperation, prefix: str) -> list[Select]:
         """Both sides of a UNION, checked to have the same columns."""
         if not isinstance(node, exp.Union):
-            at = self.positions.keyword(TokenType.EXCEPT, TokenType.INTERSECT, after=0)
+            at = self.positions.keyword(TokenType.EXCEPT, TokenType.INTERSECT, after=self.positions.of(node.this).end)
             raise self.positions.finding(
                 Code.UNSUPPORTED, f"{node.key.upper()} is outside the query language", at or node
             )
@@ -305,7 +305,11 @@ class Flattener:
                 raise self.positions.finding(
                     Code.UNSUPPORTED, message, at or item, "move DISTINCT to the outermost SELECT"
                 )
-        return self.query(node, alias)
+        before = len(self.findings)
+        selects = self.query(node, alias)
+        if len(self.findings) > before:  # what it has no column for cannot be told from what it should not have
+            raise self.findings.pop(before)
+        return selects
 
     def _as_item(self, select: Select, alias: str, names: list[str], node: exp.Expr) -> Scope:
         visible = tuple(column for column, _ in select.outputs)
