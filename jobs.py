@@ -194,8 +194,7 @@ def verification(
 
     plan = replace(make_plan(decision_of(checked), catalog), sink=None)  # what is tried out goes nowhere
     statement = checked.statement
-    text = statement.source.text[statement.span.start : statement.span.end]
     assert statement.tree is not None, "a bounded statement has been parsed"
-    original = BatchStatement(text, statement.tree, catalog, tuple(column.name for column in plan.columns))
+    original = BatchStatement(statement.sql, statement.tree, catalog, tuple(column.name for column in plan.columns))
     rows = recorded(plan, folder) if folder is not None else None
     return verify(compiled(plan), original, rows, seed, runs, on_trial, on_step)

@@ -130,7 +130,10 @@ class Flattener:
                 return [self._table(tree, prefix)]
             case Alias(input, alias):
                 inner = input if isinstance(input, Scan) else None
+                before = len(self.findings)
                 selects = self.query(input, alias) if inner is None else [self._all_of(inner, prefix)]
+                if len(self.findings) > before:  # what it has no column for cannot be told from what it should not have
+                    raise self.findings.pop(before)
                 return [self._as_item(select, tree) for select in selects]
         raise refused(tree, self.positions, self.catalog, self.distinct)
 

@@ -42,7 +42,7 @@ def lower(statement: Statement, catalog: Catalog) -> Lowered:
     """A statement's query, or the diagnostics that say why it has none; never raises for a user's SQL."""
     if statement.tree is None:
         return Lowered(None, statement.diagnostics)
-    positions = Positions(statement.source, statement.tokens)
+    positions = Positions(statement.source, statement.tokens, statement.before)
     tree: Tree | None = None
     try:
         Sizer(positions, catalog).query(statement.tree, {})

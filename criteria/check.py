@@ -135,6 +135,8 @@ def _decided(statement: Statement, catalog: Catalog) -> Checked:
 def _undecided(diagnostics: Sequence[Diagnostic]) -> Verdict:
     """The verdict of a statement that means nothing, or too much."""
     codes = {diagnostic.code for diagnostic in diagnostics}
+    if codes == {Code.NO_QUERY}:
+        return Verdict.NO_QUERY
     if codes <= _TOO_LARGE:
         return Verdict.UNKNOWN
     return Verdict.UNSUPPORTED if codes <= _UNSUPPORTED else Verdict.ERROR
@@ -198,13 +200,16 @@ def find_statements(
     files = [path] if is_file else workspace.registered()
     statements = [statement for file in files for statement in some_statements(workspace.read(file))]
     all_of_it = several and is_file and name is None and statements
-    found = statements if all_of_it else [one_of(statements, query, name if is_file else query)]
+    queries = [statement for statement in statements if statement.is_query]
+    found = (queries or statements[:1]) if all_of_it else [one_of(statements, query, name if is_file else query)]
     catalog = workspace.catalog(path if is_file else None)
     return catalog, [check_statement(statement, catalog) for statement in found]
 
 
 def one_of(statements: Sequence[Statement], query: str, name: str | None) -> Statement:
     """The statement of a name, or the only one; raises UsageError for a name that fits none or several."""
+    if name is None:
+        statements = [statement for statement in statements if statement.is_query] or statements[:1]
     matches = [statement for statement in statements if name is None or statement.name == name]
     names = [statement.name for statement in statements]
     if not matches:

@@ -67,7 +67,7 @@ def trees_of(sql: str, declared: object = None) -> Iterator[Tree]:
     known = catalog() if declared is None else load_catalog(declared)  # type: ignore[arg-type]
     for statement in split_statements(SourceText("case.sql", sql)):
         assert statement.tree is not None, sql
-        yield Lowering(Positions(statement.source, statement.tokens), known).query(statement.tree, {})
+        yield Lowering(Positions(statement.source, statement.tokens, statement.before), known).query(statement.tree, {})
 
 
 def operators(tree: Tree) -> Iterator[Tree]:

@@ -21,7 +21,7 @@ def test_every_statement_is_counted_and_none_passes_unseen(monkeypatch: pytest.M
     result = CliRunner().invoke(cli.main, ["check", "--format", "json", "--no-repairs", "-j2"])
     report = json.loads(result.stdout)
     assert len(report["queries"]) == sum(report["summary"].values()) == 840
-    assert report["summary"] == {"bounded": 820, "unbounded": 20, "unknown": 0, "unsupported": 0, "error": 0}
+    assert {verdict: n for verdict, n in report["summary"].items() if n} == {"bounded": 820, "unbounded": 20}
     files = {query["file"] for query in report["queries"]}
     assert files == {str(path.relative_to(REGISTRY)) for path in REGISTRY.rglob("*.sql")}
 
