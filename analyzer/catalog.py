@@ -22,6 +22,7 @@ from streambound.analyzer.catalog_model import (
 from streambound.analyzer.columns import Column, Domain
 from streambound.analyzer.endpoints import Sink, SourceOptions, read_sink, read_source
 from streambound.analyzer.errors import CatalogError
+from streambound.analyzer.rates import Rate, read_rate
 from streambound.analyzer.settings import NO_SETTINGS, CheckSettings, read_settings
 from streambound.analyzer.spans import Excerpt, SourceText
 from streambound.analyzer.toml_lines import toml_spans
@@ -74,7 +75,8 @@ class DeclaredTable:
     """A declared stream or relation.
 
     ``timestamp`` is the application-time column of a stream; ``max_per_timestamp`` is the paper's bound on
-    the tuples of one timestamp; ``rows`` the size of a relation where declared; ``arrival`` the order of a stream.
+    the tuples of one timestamp, ``max_rate`` one on those of a length of time; ``rows`` the size of a relation where
+    declared; ``arrival`` the order of a stream.
     """
 
     name: str
@@ -87,6 +89,7 @@ class DeclaredTable:
     period: tuple[str, str] | None = None
     arrival: Arrival = STRICT
     on_violation: OnViolation = OnViolation.QUARANTINE
+    max_rate: Rate | None = None
     at: Excerpt | None = None
     file: str = ""
 
@@ -241,6 +244,7 @@ class _CatalogReader(TomlReader):
             period=self.period(entry, columns, path),
             arrival=read_arrival(self, entry, columns, time, path) if time else STRICT,
             on_violation=OnViolation(self.choice(entry, "on_violation", path, tuple(OnViolation))),
+            max_rate=read_rate(self, entry, time, path) if time else None,
             at=self.at(path),
             file=self.file,
         )

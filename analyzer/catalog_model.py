@@ -77,6 +77,13 @@ class PartitionsDocument(TypedDict):
     values: _Values
 
 
+class RateDocument(TypedDict):
+    """How fast a stream's rows may come."""
+
+    rows: _Positive
+    per: _Positive | str
+
+
 class ArrivalDocument(TypedDict, total=False):
     """How a stream's rows arrive."""
 
@@ -91,6 +98,7 @@ class _StreamDocument(TypedDict, total=False):
     timestamp: Required[str]
     columns: Required[_Columns]
     max_per_timestamp: _Positive
+    max_rate: RateDocument
     domain: _Domains
     on_violation: Literal["quarantine", "stop"]
     source: SourceDocument

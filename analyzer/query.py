@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from streambound.analyzer.catalog import Kind
 from streambound.analyzer.columns import Column
+from streambound.analyzer.rates import Rate
 from streambound.analyzer.spans import Excerpt, Span
 from streambound.analyzer.types import DataType
 from streambound.analyzer.values import Value
@@ -164,6 +165,7 @@ class Source:
     max_per_timestamp: int | None = None
     rows: int | None = None
     at: Excerpt | None = None
+    max_rate: Rate | None = None
 
     def column(self, name: str) -> Column:
         """The column of that exact name."""

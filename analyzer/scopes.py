@@ -87,6 +87,7 @@ def table_scope(node: exp.Table, table: DeclaredTable, alias: str, unique: str, 
         table.max_per_timestamp,
         table.rows,
         table.at,
+        table.max_rate,
     )
     columns = tuple(
         Visible(

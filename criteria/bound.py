@@ -36,7 +36,7 @@ from streambound.criteria.count import (
 )
 from streambound.criteria.family import all_but_full, fixed_in_family, least, own, shared_relations
 from streambound.criteria.set import harmful_references
-from streambound.criteria.size import Size, total
+from streambound.criteria.size import Number, Size, total
 from streambound.criteria.synopsis import MOST_TABLES, Synopsis
 from streambound.criteria.tables import Age, Member, Stored, SynopsisTable
 from streambound.criteria.vocabulary import Tier
@@ -289,9 +289,24 @@ def _stream_count(facts: Facts, table: SynopsisTable, stream: str) -> Count | No
     options = [] if values is None else [every([values, ages(stream, kept)] if kept else [values])]
     if present is not None and (values is None or stream in expiring(table)):
         options.append(tuples(facts, stream, present, attributes))
+    if values is not None and (young := _young(facts, table, stream)) is not None:
+        options = [*_smaller(options, by_rows := either([tuples(facts, stream, young, attributes), values])), by_rows]
     if not options and (between := _all([_value_count(facts, stored, inside) for stored in mine])) is not None:
         options.append(every([between, ages(stream, kept)] if kept else [between]))
     return fewest(options) if options else None
+
+
+def _smaller(options: list[Count], count: Count) -> list[Count]:
+    """Those of some counts that may be smaller than one that a declared rate limits."""
+    most = count.size.value
+    return [o for o in options if most is None or not isinstance(o.size, Number) or o.size.number < most]
+
+
+def _young(facts: Facts, table: SynopsisTable, stream: str) -> TimestampCount | None:
+    """The timestamps of a stream that are told apart while all older ones are one, where a rate limits their tuples."""
+    limited = facts.branch.source(stream).max_rate is not None and all(lapse.stream != stream for lapse in table.lapses)
+    age = next((age for age in table.ages if age.stream == stream and age.expires is None), None)
+    return TimestampCount(age.saturates - 1) if limited and age is not None and age.saturates else None
 
 
 def _value_count(facts: Facts, stored: Stored, inside: frozenset[str]) -> Count | None:

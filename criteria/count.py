@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from streambound.analyzer.boundedness import Facts, Limit
 from streambound.analyzer.closure import Sort
-from streambound.analyzer.query import Attribute, Kind
+from streambound.analyzer.query import Attribute, Kind, Source
 from streambound.analyzer.symbols import symbol
 from streambound.analyzer.values import Value
 from streambound.criteria.clipping import limits_within
@@ -39,7 +39,8 @@ class CountingRule(StrEnum):
     AGES = "ages"
     """So many timestamps of a stream are told apart."""
     EITHER = "either"
-    """The values while some streams are awaited (`criteria.tables.Lapse`), and those after that; ``of`` counts each."""
+    """The values while some streams are awaited (`criteria.tables.Lapse`) or timestamps are told apart, and those after
+    that; ``of`` counts each."""
     FAMILY = "family"
     """The entries of all sets of a family's members but the full one; ``of`` counts what each member may hold, and the
     `best` extrema last."""
@@ -100,11 +101,17 @@ class TimestampCount:
 
 
 def tuples(facts: Facts, stream: str, span: TimestampCount, attributes: tuple[Attribute, ...]) -> Count:
-    """The tuples that a stream brings at some timestamps: ``c_S · w``."""
-    source = facts.branch.source(stream)
-    rate = Symbol(symbol("c", source.table), source.max_per_timestamp)
-    size = product([rate, Number(span.timestamps)])
+    """The tuples that a stream brings at some timestamps, which are consecutive."""
+    size = _tuples_of(facts.branch.source(stream), span.timestamps)
     return Count(CountingRule.TUPLES, size, attributes, stream, span.timestamps, span.beside)
+
+
+def _tuples_of(source: Source, timestamps: int) -> Size:
+    """``c_S · w``, or with a ``max_rate`` ``rate_S · ⌈w / per⌉``: the smaller one where the catalog gives both."""
+    most, rate = source.max_per_timestamp, source.max_rate
+    if rate is not None and (most is None or rate.most(timestamps) < most * timestamps):
+        return product([Symbol(symbol("rate", source.table), rate.rows), Number(rate.intervals(timestamps))])
+    return product([Symbol(symbol("c", source.table), most), Number(timestamps)])
 
 
 def lifetime(facts: Facts, stream: str) -> int | None:

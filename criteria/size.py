@@ -71,9 +71,9 @@ class Size:
 
     @property
     def rated(self) -> bool:
-        """Whether no number can be given without the tuples per timestamp, ``c_S``: the bound grows with them."""
+        """Whether no number can be given without a stream's rate, ``c_S`` or ``rate_S``: the bound grows with it."""
         if isinstance(self, Symbol):
-            return self.name.startswith("c_")
+            return self.name.startswith(("c_", "rate_"))
         return (all if isinstance(self, Minimum) else any)(part.rated for part in self.parts)
 
     @cached_property

@@ -93,7 +93,7 @@ def _has_proof(query: Query, plan: WitnessPlan) -> bool:
 
 def _fits(query: Query, plan: WitnessPlan) -> bool:
     """Whether the tuples of a timestamp do not grow with the elements; a proof could send them one after the other."""
-    limited = any(source.max_per_timestamp is not None for source in plan.branch.streams)
+    limited = any(s.max_per_timestamp is not None or s.max_rate is not None for s in plan.branch.streams)
     return (_has_proof(query, plan) and not limited) or fits_at_any_size(plan)
 
 

@@ -22,6 +22,7 @@ from streambound.analyzer.types import Family
 from streambound.criteria.clipping import stream_limits
 from streambound.criteria.cuts import representatives
 from streambound.criteria.tables import Stored
+from streambound.synopsis_exec.pace import Pace, pace
 from streambound.synopsis_exec.plan_ir import BranchPlan, Input, Plan
 
 Row = dict[str, Any]
@@ -52,22 +53,22 @@ def floods(plan: Plan, rate: int = RATE, timestamps: int = MOST_TIMESTAMPS) -> I
     values meet at every distance.
     """
     relations, tuples = pools(plan)
-    rates = {stream.name: stream.max_per_timestamp or rate for stream in plan.streams}
+    allowed = pace(plan, rate)
     for repeat in (False, True):
-        streams = {s.name: _sent(plan, s, tuples[s.name], rates[s.name], timestamps, repeat) for s in plan.streams}
+        streams = {s.name: _sent(plan, s, tuples[s.name], allowed, timestamps, repeat) for s in plan.streams}
         yield Flood(relations, streams)
 
 
-def _sent(plan: Plan, stream: Input, pool: list[Row], rate: int, timestamps: int, repeat: bool) -> list[Row]:
+def _sent(plan: Plan, stream: Input, pool: list[Row], allowed: Pace, timestamps: int, repeat: bool) -> list[Row]:
     """A stream's rows: at each timestamp the next ones of its pool, or always the first."""
     if not pool:
         return []
-    first = first_timestamp(plan)
+    first, rate = first_timestamp(plan), allowed.rows[stream.name]
     rows = []
     for step in range(timestamps):
         for place in range(min(rate, len(pool)) if repeat else rate):
             row = pool[place if repeat else (step * rate + place) % len(pool)]
-            rows.append({**row, str(stream.timestamp): first + step})
+            rows.append({**row, str(stream.timestamp): first + step * allowed.step})
     return rows
 
 

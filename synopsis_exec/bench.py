@@ -19,6 +19,7 @@ from streambound.synopsis_exec.here import quiet, run_here
 from streambound.synopsis_exec.job_file import CompiledJob
 from streambound.synopsis_exec.kernel_output import kernel_output
 from streambound.synopsis_exec.micro_batches import write_batches
+from streambound.synopsis_exec.pace import crowded
 from streambound.synopsis_exec.plan_ir import Input, Plan
 from streambound.synopsis_exec.recorded import Row, read_rows
 
@@ -140,22 +141,25 @@ def usable(inputs: Sequence[Input], items: Sequence[Item], quarantine: Path) -> 
 
     A row alone says whether it is good; not whether it is late or one too many. No row is late in the orders in which
     it arrives here (`arriving`), but among punctuations, whose recorded order stays; and too many are only where there
-    are more than `max_per_timestamp`. Of equal lines as many are left out as are in quarantine.
+    are more than `max_per_timestamp` or `max_rate` allows. Of equal lines as many are left out as are in quarantine.
     """
     known = {item.name: item for item in inputs}
     good = good_rows(inputs, items)
-    crowds = Counter((item[0], row.get(str(known[item[0]].timestamp))) for item, row in good)
+    moments = {stream.name: Counter[int]() for stream in inputs}
+    for item, row in good:
+        moments[item[0]][row.get(str(known[item[0]].timestamp), 0)] += 1
+    crowds = {name: crowded(known[name], counts) for name, counts in moments.items()}
     lines = quarantine.read_text(encoding="utf-8").splitlines() if quarantine.exists() else []
     rows = [row for row in map(json.loads, lines) if "stream" in row]
     bad = Counter((str(row["stream"]), _comparable(row["row"]), _kind(row["reason"])) for row in rows)
     kept = []
     for item, row in good:
         stream = known[item[0]]
-        most, reason = stream.max_per_timestamp, ""
+        reason = ""
         key = item[0], _comparable(item[2].decode("utf-8", "replace"))
         if stream.arrival.mark is not None and bad[*key, "late"]:
             reason = "late"
-        elif most is not None and crowds[item[0], row.get(str(stream.timestamp))] > most and bad[*key, "too many"]:
+        elif bad[*key, "too many"] and row.get(str(stream.timestamp)) in crowds[item[0]]:
             reason = "too many"
         if reason:
             bad[*key, reason] -= 1
@@ -167,7 +171,7 @@ def usable(inputs: Sequence[Input], items: Sequence[Item], quarantine: Path) -> 
 def _kind(reason: str) -> str:
     """Which of the reasons that a row alone cannot show; empty for the others."""
     late = ("late", "beyond-lateness", "after-punctuation", "after-idle")
-    return "late" if reason in late else "too many" if reason == "max-per-timestamp" else ""
+    return "late" if reason in late else "too many" if reason in ("max-per-timestamp", "max-rate") else ""
 
 
 def _comparable(text: str) -> str:

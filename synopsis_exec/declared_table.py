@@ -23,8 +23,9 @@ def declared_table(item: Input, options: Sequence[tuple[Atom, ...]] = ((),)) -> 
     if item.timestamp is None:
         return spec.Relation(item.name, columns, needs, source, item.rows, stops)
     useful = tuple(tuple(map(_test, atoms)) for atoms in options)
-    most = item.max_per_timestamp
-    return spec.Stream(item.name, columns, item.timestamp, needs, useful, source, _arrival(item), most, stops)
+    most, rate = item.max_per_timestamp, item.max_rate
+    limit = spec.Rate(rate.rows, rate.per, rate.written) if rate is not None else None
+    return spec.Stream(item.name, columns, item.timestamp, needs, useful, source, _arrival(item), most, stops, limit)
 
 
 def _arrival(item: Input) -> spec.Arrival:

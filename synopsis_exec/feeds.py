@@ -6,7 +6,6 @@ many as may share a timestamp; the random feed picks among them and changes some
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, islice
@@ -20,6 +19,7 @@ from streambound.analyzer.types import Family
 from streambound.criteria.contract import fits_column
 from streambound.synopsis_exec.adversary import RATE, Row, first_timestamp, pools
 from streambound.synopsis_exec.matches import Match, matches
+from streambound.synopsis_exec.pace import pace, within_rates
 from streambound.synopsis_exec.partition_turns import in_partitions
 from streambound.synopsis_exec.plan_ir import Input, Plan
 
@@ -58,14 +58,14 @@ def adversarial_feed(plan: Plan, rate: int = RATE) -> Feed:
 
 
 def _flood(plan: Plan, tuples: Mapping[str, list[Row]], rate: int) -> Iterator[tuple[str, Row]]:
-    first = first_timestamp(plan)
+    first, allowed = first_timestamp(plan), pace(plan, rate)
     for step in count():
         again = step // PHASE % 2 == 1
         for stream in plan.streams:
-            pool, most = tuples[stream.name] or [_nulls(stream)], stream.max_per_timestamp or rate
+            pool, most = tuples[stream.name] or [_nulls(stream)], allowed.rows[stream.name]
             for place in range(min(most, len(pool)) if again else most):
                 row = pool[place if again else (step * most + place) % len(pool)]
-                yield stream.name, {**row, str(stream.timestamp): first + step}
+                yield stream.name, {**row, str(stream.timestamp): first + step * allowed.step}
 
 
 def _nulls(stream: Input) -> Row:
@@ -114,7 +114,7 @@ def matching_rows(plan: Plan, seed: int, few: int, each: int) -> tuple[dict[str,
         mine += feed.relations[name][: max(0, _most_rows(plan, name) - len(mine))]
     late = moments[-1] + _widest(plan) + tick
     last = [(name, {**row, times[name]: late + tick * step}) for step in (0, 1) for name, row in dict(noise).items()]
-    rows = _within_rates(plan, [*planted, *noise, *last])
+    rows = within_rates(plan, [*planted, *noise, *last])
     return relations, sorted(rows, key=lambda pair: pair[1][times[pair[0]]])
 
 
@@ -135,31 +135,18 @@ def _most_rows(plan: Plan, relation: str) -> int:
     return RATE if declared is None else declared
 
 
-def _within_rates(plan: Plan, rows: Sequence[tuple[str, Row]]) -> list[tuple[str, Row]]:
-    """The rows without those that are one too many at a timestamp of their stream, the first ones staying."""
-    streams = {stream.name: stream for stream in plan.streams}
-    counted: Counter[tuple[str, Any]] = Counter()
-    found = []
-    for name, row in rows:
-        most, now = streams[name].max_per_timestamp, row[str(streams[name].timestamp)]
-        if most is None or counted[name, now] < most:
-            counted[name, now] += 1
-            found.append((name, row))
-    return found
-
-
 def _random(
     plan: Plan, random: Random, tuples: Mapping[str, list[Row]], shares: Mapping[str, float], timestamps: int
 ) -> Iterator[tuple[str, Row]]:
-    tick = _tick(plan)
+    allowed = pace(plan, _MODERATE_RATE, _tick(plan))
+    tick = allowed.step
     now = _start(plan, tick * timestamps // 2)
     most = max(shares.get(stream.name, 1.0) for stream in plan.streams)
     constants = _constants(plan)
     while True:
         for stream in plan.streams:
-            rate = stream.max_per_timestamp or _MODERATE_RATE
             chance = 0.6 * shares.get(stream.name, 1.0) / most
-            for _ in range(rate):
+            for _ in range(allowed.rows[stream.name]):
                 if random.random() < chance:
                     row = _row(random, stream, tuples[stream.name], constants)
                     yield stream.name, {**row, str(stream.timestamp): now}

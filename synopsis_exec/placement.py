@@ -69,7 +69,10 @@ def _remembered(plan: Plan) -> str:
     if any(len(_streams(branch)) != 1 for branch in plan.branches):
         return "rows of several streams meet at a timestamp"
     counted = [stream.name for stream in plan.streams if stream.max_per_timestamp is not None]
-    return f"max_per_timestamp counts the rows of {', '.join(counted)}" if counted else ""
+    if counted:
+        return f"max_per_timestamp counts the rows of {', '.join(counted)}"
+    counted = [stream.name for stream in plan.streams if stream.max_rate is not None]
+    return f"max_rate counts the rows of {', '.join(counted)}" if counted else ""
 
 
 def _undivided(plan: Plan) -> str:

@@ -273,6 +273,7 @@ def _input(table: DeclaredTable, branches: tuple[BranchPlan, ...]) -> Input:
         rows=table.rows,
         on_violation=table.on_violation,
         arrival=table.arrival,
+        max_rate=table.max_rate,
     )
 
 
@@ -287,5 +288,6 @@ def _check_inputs(query: Query, inputs: tuple[Input, ...]) -> None:
 def _contract(table: DeclaredTable) -> str:
     """What a table's declaration says of its rows, as text to hash."""
     columns = ", ".join(f"{c.name} {c.type.name} {c.domain}" for c in table.columns)
-    arrival = f" {table.arrival}" if table.arrival != STRICT else ""
-    return f"{table.kind} {table.name}({columns}) {table.timestamp} {table.max_per_timestamp} {table.rows}{arrival}"
+    rest = f" {table.arrival}" if table.arrival != STRICT else ""
+    rest += f" {table.max_rate.rows} per {table.max_rate.per}" if table.max_rate is not None else ""
+    return f"{table.kind} {table.name}({columns}) {table.timestamp} {table.max_per_timestamp} {table.rows}{rest}"

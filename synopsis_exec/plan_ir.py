@@ -10,6 +10,7 @@ from streambound.analyzer.catalog import Counters, Kind, OnViolation
 from streambound.analyzer.columns import Column
 from streambound.analyzer.endpoints import Sink, SourceOptions
 from streambound.analyzer.query import Atom, Branch, Comparison, Output
+from streambound.analyzer.rates import Rate
 from streambound.analyzer.types import DataType, Family
 from streambound.criteria.bound import QueryBound
 from streambound.criteria.tables import SynopsisTable
@@ -34,6 +35,7 @@ class Input:
     rows: int | None = None
     on_violation: OnViolation = OnViolation.QUARANTINE
     arrival: Arrival = STRICT
+    max_rate: Rate | None = None
 
 
 @dataclass(frozen=True, slots=True)

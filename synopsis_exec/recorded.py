@@ -6,7 +6,7 @@ A row is good or quarantined as in a run, for the same reason; the tests compare
 from __future__ import annotations
 
 import codecs
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -45,23 +45,29 @@ def recorded_rows(item: Input, folder: Path, options: Sequence[tuple[Atom, ...]]
         raise RuntimeLimitError(what)
     excess = _excess(item, rows, options)
     quarantined = Counter(row.partition(": ")[2] for _, row in found if isinstance(row, str))
-    if excess and item.max_per_timestamp is not None:
-        quarantined[detail("max-per-timestamp", most=item.max_per_timestamp)] = len(excess)
+    quarantined.update(excess.values())
     return Recorded([row for number, (_, row) in enumerate(rows) if number not in excess], quarantined)
 
 
-def _excess(item: Input, rows: Sequence[tuple[bytes, Row]], options: Sequence[tuple[Atom, ...]]) -> set[int]:
-    """The places of the useful rows that are too many for their timestamp: all but those with the least texts."""
-    if item.max_per_timestamp is None:
-        return set()
-    seen: Counter[Any] = Counter()
-    excess = set()
-    for number in sorted(range(len(rows)), key=lambda number: rows[number][0]):
-        row = rows[number][1]
-        if is_useful(row, options):
-            seen[row[item.timestamp or ""]] += 1
-            if seen[row[item.timestamp or ""]] > item.max_per_timestamp:
-                excess.add(number)
+def _excess(item: Input, rows: Sequence[tuple[bytes, Row]], options: Sequence[tuple[Atom, ...]]) -> dict[int, str]:
+    """Why useful rows are too many, by their places: of a timestamp, or of the time before it, the least texts stay."""
+    most, rate, time = item.max_per_timestamp, item.max_rate, item.timestamp or ""
+    if most is None and rate is None:
+        return {}
+    counted, near, excess = Counter[Any](), deque[int](), dict[int, str]()
+    for number in sorted(range(len(rows)), key=lambda number: (rows[number][1][time], rows[number][0])):
+        if not is_useful(rows[number][1], options):
+            continue
+        now = rows[number][1][time]
+        while rate is not None and near and near[0] <= now - rate.per:
+            near.popleft()
+        if most is not None and counted[now] >= most:
+            excess[number] = detail("max-per-timestamp", most=most)
+        elif rate is not None and len(near) >= rate.rows:
+            excess[number] = detail("max-rate", most=rate.rows, per=rate.written)
+        else:
+            counted[now] += 1
+            near.append(now)
     return excess
 
 

@@ -54,6 +54,7 @@ def quantities(query: Plan) -> dict[str, formula.Formula]:
     for stream in query.streams:
         name = symbol("c", stream.name)
         found[name] = formula.Unknown(name) if stream.max_per_timestamp is None else stream.max_per_timestamp
+        found |= {symbol("rate", stream.name): stream.max_rate.rows} if stream.max_rate is not None else {}
     for relation in query.relations:
         found[symbol("rows", relation.name)] = formula.Size(relation.name)
         for column in relation.columns:

@@ -1,4 +1,4 @@
-"""Which rows some branch of a query can use: the others only advance time, and no `max_per_timestamp` counts them."""
+"""Which rows some branch of a query can use: the others only advance time, and no contract on rates counts them."""
 
 from __future__ import annotations
 

@@ -202,21 +202,21 @@ class Driver:
         return self.frontier.late((stream, part), ts)
 
     def crowded(self, pieces: list[Piece]) -> bool:
-        """Whether some timestamp has more rows than its stream may have."""
+        """Whether some stream has more rows at a time than it may have."""
         return any(
             rates.crowded(np.concatenate([piece.ts for piece in pieces if piece.stream == number] or [np.zeros(0)]))
             for number, rates in enumerate(self.rates)
-            if rates.stream.per_timestamp is not None
+            if rates.stream.counted
         )
 
     def within_rate(
         self, arrived: Batch, number: int, pieces: list[Piece], late_before: int | None, complete: int | None
     ) -> tuple[list[pa.Table], list[Row]]:
-        """The good rows of a stream that are not too many for their timestamps, and the others as bad rows."""
+        """The good rows of a stream that are not too many at a time, and the others as bad rows."""
         import pyarrow as pa
 
         good = [piece.good for piece in pieces if piece.good is not None]
-        if self.job.streams[number].per_timestamp is None:
+        if not self.job.streams[number].counted:
             return good, []
         ts = np.concatenate([np.zeros(0, dtype=np.int64), *(piece.ts for piece in pieces)])
         again = lambda crowded: self.read_again(arrived, number, crowded, late_before)  # noqa: E731

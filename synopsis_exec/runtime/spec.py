@@ -83,12 +83,21 @@ class Arrival:
 
 
 @dataclass(frozen=True, slots=True)
+class Rate:
+    """At most ``rows`` rows in any half-open interval of the length ``per``, which the catalog has ``written`` so."""
+
+    rows: int
+    per: int
+    written: str
+
+
+@dataclass(frozen=True, slots=True)
 class Stream:
     """A stream: its declared columns, its application time, and those columns that the plan ``needs`` beside that.
 
     ``useful`` are conjunctions, one of which a row satisfies that some branch can use; others only advance time. At
-    most ``per_timestamp`` useful rows share a timestamp. With ``stops`` a row that breaks a contract ends the job,
-    instead of being quarantined.
+    most ``per_timestamp`` useful rows share a timestamp, and ``rate`` limits how many come in a longer time. With
+    ``stops`` a row that breaks a contract ends the job, instead of being quarantined.
     """
 
     name: str
@@ -100,6 +109,12 @@ class Stream:
     arrival: Arrival = Arrival()
     per_timestamp: int | None = None
     stops: bool = False
+    rate: Rate | None = None
+
+    @property
+    def counted(self) -> bool:
+        """Whether a contract counts its useful rows."""
+        return self.per_timestamp is not None or self.rate is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,12 +24,13 @@ REASONS = (
     ("after-punctuation", "late: a punctuation has ended its timestamp"),
     ("after-idle", "late: its stream was idle for longer than idle_after"),
     ("max-per-timestamp", "more than max_per_timestamp = {most} rows"),
+    ("max-rate", "more than max_rate = {most} rows per {per}"),
 )
 """All of them: the code, and the words with what a row's are about. What is late is told by who knows the promises."""
 _WORDS = dict(REASONS)
 
 
-def detail(reason: str, column: Column | None = None, most: int = 0) -> str:
+def detail(reason: str, column: Column | None = None, most: int = 0, per: str = "") -> str:
     """The words of a reason.
 
     >>> detail("wrong-type", Column("n", "int")), detail("max-per-timestamp", most=3)
@@ -37,7 +38,7 @@ def detail(reason: str, column: Column | None = None, most: int = 0) -> str:
     """
     name, kind = (column.name, column.type) if column is not None else ("", "")
     kind = f"{'an' if kind[:1] in [*'aeiou'] else 'a'} {kind}" if reason == "wrong-type" else kind
-    return _WORDS[reason].format(column=name, kind=kind, most=most)
+    return _WORDS[reason].format(column=name, kind=kind, most=most, per=per)
 
 
 LATE = frozenset(map(detail, ("late", "beyond-lateness", "after-punctuation", "after-idle")))

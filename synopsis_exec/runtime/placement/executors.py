@@ -97,13 +97,12 @@ def record(rows: list[tuple[int, int, int | None, bytes]]) -> pa.RecordBatch:
 
 def _decoding(job: Job, number: int, settings: Settings, late_before: int | None) -> Callable[[Iterator[Raw]], Batches]:
     stream, lines = job.streams[number], bool(settings.input)
-    counted = stream.per_timestamp is not None
 
     def decode(raws: Iterator[Raw]) -> Batches:
         decoder = Decoder(stream, lines=lines)
         for place, raw in enumerate(raws):
             piece = piece_of(stream, number, decoder.decode(raw.rows, late_before, raw.whole), raw)
-            found: list[tuple[int, int, int | None, bytes]] = [(number, place, None, told(piece, counted))]
+            found: list[tuple[int, int, int | None, bytes]] = [(number, place, None, told(piece, stream.counted))]
             assert piece.good is not None, "it was decoded here"
             good = combined(piece.good)
             found += [(number, place, bucket, blob_of(rows)) for bucket, rows in in_buckets(job, number, good)]
