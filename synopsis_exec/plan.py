@@ -244,19 +244,19 @@ def _ages(synopsis: Synopsis, transition: Way) -> list[AgeCheck]:
 
 def _input(table: DeclaredTable, branches: tuple[BranchPlan, ...]) -> Input:
     """A table with the columns that filters, joins and the select list mention."""
-    needed = {table.timestamp}
+    needed, derived = {table.timestamp}, dict[str, Column]()
     for plan in branches:
         for source in plan.sources:
             if source.table == table.name:
-                needed |= {*source.columns, *(a.column for atom in source.filters for a in atom.attributes)}
-                needed |= {limit.attribute.column for limit in source.extremes}
-                needed |= {member.attribute.column for member in source.members}
+                needed |= source.used
+                columns = plan.branch.source(source.alias).columns
+                derived |= {column.name: column for column in columns if column.expression}
             needed |= {
                 limit.relation.column
                 for limit in source.extremes
                 if plan.source(limit.relation.source).table == table.name
             }
-    columns = tuple(column for column in table.columns if column.name in needed)
+    columns = tuple(column for column in (*table.columns, *derived.values()) if column.name in needed)
     return Input(
         name=table.name,
         kind=table.kind,

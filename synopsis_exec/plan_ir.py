@@ -19,9 +19,9 @@ from streambound.synopsis_exec.filters import ExtremeLimit, Membership
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A stream or relation of the catalog that the job reads: its declared columns, and those of them that it needs.
+    """A stream or relation of the catalog that the job reads: its declared columns, and those that it needs.
 
-    ``rows`` is the declared size of a relation.
+    These are declared ones, and those derived by expressions. ``rows`` is the declared size of a relation.
     """
 
     name: str
@@ -34,6 +34,11 @@ class Input:
     rows: int | None = None
     on_violation: OnViolation = OnViolation.QUARANTINE
     arrival: Arrival = STRICT
+
+    @property
+    def derived(self) -> tuple[Column, ...]:
+        """The columns that Spark computes."""
+        return tuple(column for column in self.columns if column.expression)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +56,13 @@ class PlanSource:
     times: tuple[Comparison, ...]
     extremes: tuple[ExtremeLimit, ...]
     members: tuple[Membership, ...] = ()
+
+    @property
+    def used(self) -> frozenset[str]:
+        """The columns that filters, joins and the select list mention."""
+        found = {*self.columns, *(a.column for atom in self.filters for a in atom.attributes)}
+        found |= {limit.attribute.column for limit in self.extremes}
+        return frozenset(found | {member.attribute.column for member in self.members})
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,20 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
+class Derived:
+    """A column that Spark computes of a row's declared ones: ``CAST((expression) AS type)``, in Spark SQL.
+
+    ``when`` are the conjunctions of those uses of the row that need it. A row that satisfies none of them, as far as
+    its declared columns say, has NULL instead.
+    """
+
+    name: str
+    expression: str
+    type: str
+    when: tuple[tuple[Test, ...], ...] = ((),)
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """A Spark source, whose columns are the row's, or whose column ``payload`` holds a row as a JSON object.
 
@@ -86,6 +100,8 @@ class Arrival:
 class Stream:
     """A stream: its declared columns, its application time, and those columns that the plan ``needs`` beside that.
 
+    These, and what is tested, are declared or ``derived``.
+
     ``useful`` are conjunctions, one of which a row satisfies that some branch can use; others only advance time. At
     most ``per_timestamp`` useful rows share a timestamp. With ``stops`` a row that breaks a contract ends the job,
     instead of being quarantined.
@@ -100,11 +116,12 @@ class Stream:
     arrival: Arrival = Arrival()
     per_timestamp: int | None = None
     stops: bool = False
+    derived: tuple[Derived, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A static relation; it has at most ``rows`` rows."""
+    """A static relation; it has at most ``rows`` rows. The columns that it ``needs`` are declared or ``derived``."""
 
     name: str
     columns: tuple[Column, ...]
@@ -112,6 +129,7 @@ class Relation:
     source: Source | None = None
     rows: int | None = None
     stops: bool = False
+    derived: tuple[Derived, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,9 +20,11 @@ from streambound_runtime.delta import Delta, Times
 from streambound_runtime.errors import usage
 from streambound_runtime.frontier.intervals import END
 from streambound_runtime.pending import Pending
+from streambound_runtime.placement.computing_there import Errors
 from streambound_runtime.placement.executors import (
     FOUND,
     blob_of,
+    carefully,
     decoded_there,
     good_rows,
     in_buckets,
@@ -90,8 +92,13 @@ class InBuckets:
 
     def decoded(self, arrived: Batch, late_before: int | None) -> list[Piece]:
         """A batch's rows; the good ones stay where they are."""
-        self.found = decoded_there(self.run, arrived, late_before).persist()
-        return pieces_of(self.found)
+
+        def decode(raised: Errors | None) -> list[Piece]:
+            self.forget()
+            self.found = decoded_there(self.run, arrived, late_before, raised).persist()
+            return pieces_of(self.found)
+
+        return carefully(self.run, arrived, late_before, decode)
 
     def add(self, stream: int, rows: Sequence[pa.Table]) -> None:
         """Send good rows to their buckets."""

@@ -11,7 +11,7 @@ from streambound_runtime.delta import Times
 from streambound_runtime.operators.synopsis import SynopsisJoin
 from streambound_runtime.operators.synopsis_by_rows import SynopsisByRows
 from streambound_runtime.pending import Pending
-from streambound_runtime.placement.executors import decoded_there, good_rows
+from streambound_runtime.placement.executors import carefully, decoded_there, good_rows
 from streambound_runtime.placement.keeper import AT_ONCE, Closed, Run, too_many
 from streambound_runtime.placement.pieces import Piece, decoded_here, heard
 from streambound_runtime.reading.batch import Batch
@@ -48,7 +48,8 @@ class OnDriver:
         run = self.run
         if self.here:
             return [*decoded_here(arrived, run.job, run.settings, run.decoders, late_before)]
-        found = decoded_there(run, arrived, late_before).toArrow()
+        there = lambda raised: decoded_there(run, arrived, late_before, raised).toArrow()  # noqa: E731
+        found = carefully(run, arrived, late_before, there)
         pieces = []
         for row in found.select(["stream", "bucket", "data"]).to_pylist():
             if row["bucket"] is None:
