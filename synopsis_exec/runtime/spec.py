@@ -133,6 +133,17 @@ class Relation:
 
 
 @dataclass(frozen=True, slots=True)
+class Computed:
+    """How results are computed of what matches keep: the plan gives these ``columns``, which are not a result's.
+
+    ``expressions`` are Spark SQL over these, one for each column of a result.
+    """
+
+    columns: tuple[Column, ...]
+    expressions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Sink:
     """What results or bad rows are written to: a format of Spark's with its path and options, or a function.
 
@@ -158,7 +169,8 @@ class Saved:
 class Job:
     """A query's job. ``runtime`` is the version of this package that it was written for.
 
-    ``columns`` are those of a result, without `_ts`, which has ``time_type``, and `_mult`.
+    ``columns`` are those of a result, without `_ts`, which has ``time_type``, and `_mult`. They are those of the plan,
+    unless Spark computes them as ``computed`` says.
     """
 
     name: str
@@ -171,6 +183,7 @@ class Job:
     saved: Saved
     sink: Sink | None = None
     quarantine: Sink | None = None
+    computed: Computed | None = None
 
     @property
     def tables(self) -> tuple[Stream | Relation, ...]:

@@ -37,6 +37,7 @@ from streambound_runtime.placement.pieces import Piece
 from streambound_runtime.placement.result_rows import (
     batch_of,
     facts,
+    of_plan,
     results_of,
     said,
     schema_of,
@@ -109,8 +110,9 @@ class InBuckets:
 
     def close(self, batch: int, until: int | None, last: bool = False) -> Closed:
         """Fold every bucket: take in its rows, close timestamps, and keep its state."""
-        run, schema = self.run, schema_of(self.job)
-        folding = Folding(self.job, run.relations, self.folder, self.before, batch, until, last)
+        run, plan = self.run, of_plan(self.job)
+        schema = schema_of(plan)
+        folding = Folding(plan, run.relations, self.folder, self.before, batch, until, last)
         buckets = self.job.plan.buckets
         every = run.spark.range(buckets).selectExpr(
             "0 AS stream", "-1L AS place", "CAST(id AS INT) AS bucket", "CAST(NULL AS BINARY) AS data"
@@ -128,7 +130,7 @@ class InBuckets:
             if "damaged" in one:
                 raise run.checkpoint.damaged(one["damaged"])
         assert len(states) == buckets, "every bucket says what it has"
-        results = self.results.keep(batch, results_of(folded, self.job), folded)
+        results = self.results.keep(batch, results_of(folded, plan), folded)
         return self._counted(states, results, until, last)
 
     def _counted(self, states: list[State], results: int, until: int | None, last: bool) -> Closed:

@@ -16,7 +16,7 @@ from streambound_runtime.placement.executors import carefully, over_rows
 from streambound_runtime.placement.keeper import AT_ONCE, Closed, Run
 from streambound_runtime.placement.on_driver import OPERATORS
 from streambound_runtime.placement.pieces import Piece, heard, told
-from streambound_runtime.placement.result_rows import batch_of, facts, results_of, said, schema_of
+from streambound_runtime.placement.result_rows import batch_of, facts, of_plan, results_of, said, schema_of
 from streambound_runtime.placement.results_kept import KeptResults
 from streambound_runtime.reading.batch import Batch
 from streambound_runtime.spec import Job
@@ -41,11 +41,12 @@ class Nowhere:
     def decoded(self, arrived: Batch, late_before: int | None) -> list[Piece]:
         """A batch's rows, of which the good ones are results already."""
         run = self.run
-        made = lambda number: _results(run.job, number, run.relations, late_before)  # noqa: E731
+        plan = of_plan(run.job)
+        made = lambda number: _results(plan, number, run.relations, late_before)  # noqa: E731
 
         def decode(raised: Errors | None) -> list[Piece]:
             self.forget()
-            self.found = over_rows(run, arrived, schema_of(run.job), made, raised=raised).persist()
+            self.found = over_rows(run, arrived, schema_of(plan), made, raised=raised).persist()
             return [heard(data) for data in said(self.found)]
 
         return carefully(run, arrived, None, decode)
@@ -55,9 +56,10 @@ class Nowhere:
 
     def close(self, batch: int, until: int | None, last: bool = False) -> Closed:
         """Make the batch's results."""
-        rows = self.run.spark.createDataFrame([], schema_of(self.job)) if self.found is None else self.found
+        plan = of_plan(self.job)
+        rows = self.run.spark.createDataFrame([], schema_of(plan)) if self.found is None else self.found
         self.found = None
-        return Closed(self.results.keep(batch, results_of(rows, self.job), rows))
+        return Closed(self.results.keep(batch, results_of(rows, plan), rows))
 
     def forget(self) -> None:
         """Forget the batch's rows."""
