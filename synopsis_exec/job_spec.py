@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from streambound.analyzer.columns import Column
 from streambound.analyzer.endpoints import Target
 from streambound.analyzer.version import __version__
 from streambound.synopsis_exec.declared_table import declared_table
@@ -22,13 +23,18 @@ def job_spec(plan: Plan, forced: str | None = None) -> spec.Job:
         __version__,
         tuple(table for table in tables if isinstance(table, spec.Stream)),
         tuple(table for table in tables if isinstance(table, spec.Relation)),
-        tuple(spec.Column(column.name, column.type.name) for column in plan.columns),
+        _columns(plan.columns),
         plan.time_type.name,
         synopsis_plan(plan, forced),
         spec.Saved(plan.query_sha256, plan.contract_sha256, layout_sha256(plan)),
         _sink(plan),
         _target(plan.sink.quarantine) if plan.sink is not None and plan.sink.quarantine is not None else None,
+        None if plan.kept is None else spec.Computed(_columns(plan.kept.columns), plan.kept.expressions),
     )
+
+
+def _columns(columns: tuple[Column, ...]) -> tuple[spec.Column, ...]:
+    return tuple(spec.Column(column.name, column.type.name) for column in columns)
 
 
 def _sink(plan: Plan) -> spec.Sink | None:

@@ -15,6 +15,7 @@ from streambound.criteria.bound import QueryBound
 from streambound.criteria.tables import SynopsisTable
 from streambound.criteria.ways import Part
 from streambound.synopsis_exec.filters import ExtremeLimit, Membership
+from streambound.synopsis_exec.kept_results import KeptResults
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,7 @@ class Plan:
 
     ``catalog_sha256`` covers the declarations that the query uses, ``contract_sha256`` what of them a saved state
     depends on: not where rows come from or go, or what becomes of bad ones. ``several`` says that the query was split
-    into more than one branch, so that tables are named with their branch's number.
+    into more than one branch, so that tables are named with their branch's number. ``kept`` is how results are computed.
     """
 
     name: str
@@ -148,6 +149,12 @@ class Plan:
     bound: QueryBound
     counters: Counters = Counters.BIGINT
     sink: Sink | None = None
+    kept: KeptResults | None = None
+
+    @property
+    def kept_columns(self) -> tuple[Column, ...]:
+        """The columns that matches give: those of results, unless Spark computes these."""
+        return self.columns if self.kept is None else self.kept.columns
 
     @property
     def in_columns(self) -> bool:
