@@ -14,6 +14,7 @@ from sqlglot.tokenizer_core import TokenType
 from streambound.analyzer.catalog import Catalog, Kind
 from streambound.analyzer.codes import Code
 from streambound.analyzer.conditions import ConditionReader
+from streambound.analyzer.derived import DerivedColumns
 from streambound.analyzer.findings import Finding, Positions
 from streambound.analyzer.joins import JOIN_WORDS, instead, is_inner, name_of
 from streambound.analyzer.query import Formula, conjunction
@@ -93,6 +94,7 @@ class Flattener:
     findings: list[Finding] = field(default_factory=list)
     wanted: dict[str, tuple[str, str]] = field(default_factory=dict)
     owners: dict[int, str] = field(default_factory=dict)
+    derived: DerivedColumns = field(default_factory=DerivedColumns)
     _serial: count[int] = field(default_factory=lambda: count(1))
 
     def reject(self, node: exp.Expr, allowed: tuple[str, ...]) -> None:
@@ -210,7 +212,7 @@ class Flattener:
         with self._ctes(node):
             results = []
             for scope in self.from_scopes(node, prefix):
-                reader = ConditionReader(self.positions, self.catalog, scope, self.owners)
+                reader = ConditionReader(self.positions, self.catalog, scope, self.owners, self.derived)
                 parts: list[Formula] = [scope.where]
                 parts.extend(self._conditions(node, reader))
                 outputs = [output for item in node.expressions for output in self._outputs(item, reader)]
@@ -314,7 +316,7 @@ class Flattener:
                 message = f"{alias!r} names {len(names)} columns, its query has {len(visible)}"
                 raise self.positions.finding(Code.UNION_MISMATCH, message, node)
             renamed = zip(names, visible, strict=True)
-            visible = tuple(Visible(name, column.term, next(self._serial)) for name, column in renamed)
+            visible = tuple(replace(column, name=name, computed=next(self._serial)) for name, column in renamed)
         return Scope((Item(alias, visible),), select.scope.sources, select.scope.where)
 
     def _outputs(self, node: exp.Expr, reader: ConditionReader) -> Iterator[tuple[Visible, exp.Expr]]:
@@ -323,15 +325,20 @@ class Flattener:
                 yield from self._star(node, reader.scope)
                 return
             if isinstance(node, exp.Alias):
-                yield Visible(node.alias, reader.term(node.this), next(self._serial)), node.this
+                yield self._computed(node.alias, node.this, reader), node.this
                 return
             inner = node.unnest()
-            if isinstance(inner, exp.Column):
-                yield replace(reader.column(inner), name=inner.name), inner
+            if isinstance(inner, exp.Column) and (column := reader.visible(inner)) is not None:
+                yield replace(column, name=inner.name), inner
             else:
-                yield Visible(inner.sql("spark"), reader.term(inner), next(self._serial)), inner
+                name = inner.parts[-1].name if isinstance(inner, exp.Column) else inner.sql("spark")
+                yield self._computed(name, inner, reader), inner
         except Finding as finding:
             self.findings.append(finding)
+
+    def _computed(self, name: str, node: exp.Expr, reader: ConditionReader) -> Visible:
+        term, tree, several = reader.output(node)
+        return Visible(name, term, next(self._serial), tree, several)
 
     def _star(self, node: exp.Expr, scope: Scope) -> Iterator[tuple[Visible, exp.Expr]]:
         if node.args.get("except_") or node.args.get("replace") or node.args.get("rename"):

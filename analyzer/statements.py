@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sqlglot import exp
-from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.errors import InputError
+from streambound.analyzer.expressions.dialect import SparkAsWritten
 from streambound.analyzer.foreign_comments import foreign_comments
 from streambound.analyzer.lexical import LexicalKind, stretches
 from streambound.analyzer.numerals import whole_numerals
@@ -23,7 +23,7 @@ from streambound.analyzer.syntax_errors import parse_error, short_list, string_a
 from streambound.analyzer.work import spend
 
 _NAME = re.compile(r"--[ \t]*name:[ \t]*([^\s]+)\s*")
-_DIALECT = Spark()
+_DIALECT = SparkAsWritten()
 _STEPS = 20
 """What it takes to parse a token."""
 

@@ -178,7 +178,7 @@ def _combinations(axes: list[list[tuple[Attribute, Any]]], random: Random | None
 
 def _others(branch: BranchPlan) -> list[tuple[Stored, ...]]:
     """What is stored in no table: the results of a set; and nothing, for streams that no table keeps a value of."""
-    projected = dict.fromkeys(o.value for o in branch.outputs if isinstance(o.value, Attribute))
+    projected = dict.fromkeys(a for output in branch.outputs for a in output.attributes)
     return [tuple(Stored(attribute, (), ()) for attribute in projected)]
 
 

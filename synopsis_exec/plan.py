@@ -11,7 +11,7 @@ from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
 from streambound.analyzer.columns import Column
 from streambound.analyzer.endpoints import Sink
 from streambound.analyzer.errors import NotExecutableError
-from streambound.analyzer.query import Attribute, Branch, Comparison, Output, Query
+from streambound.analyzer.query import Attribute, Branch, Comparison, Computed, Output, Query
 from streambound.analyzer.render import render
 from streambound.analyzer.types import DataType, Family
 from streambound.criteria.synopsis import MOST_TABLES, Synopsis
@@ -92,6 +92,10 @@ def _check_outputs(query: Query) -> None:
         raise _refused(
             query, f"{reserved} is a column that the job adds itself", "give the column another name with AS"
         )
+    computed = next((o for branch in query.branches for o in branch.outputs if isinstance(o.value, Computed)), None)
+    if computed is not None:
+        what = f"{computed.name} is computed of rows of several streams or relations"
+        raise _refused(query, what, "select the columns that it is computed of, and compute it downstream")
     for position, column in enumerate(_columns(query)):
         kinds = {_type_of(branch, branch.outputs[position]) for branch in query.branches}
         families = {(kind.family, kind.scale) for kind in kinds if kind.name != "void"}
@@ -152,7 +156,7 @@ def _branch_plan(split: Query, number: int, synopsis: Synopsis) -> BranchPlan | 
         raise _refused(split, what, "relate the streams' timestamps, or join fewer streams")
     joins = (*_joins(facts), *facts.unequal)
     used = {a for join in joins for a in join.attributes}
-    used |= {output.value for output in branch.outputs if isinstance(output.value, Attribute)}
+    used.update(branch.projected)
     clipping = {a for table in synopsis.tables for stored in table.key for a in stored.limiting}
     used |= {a for a in clipping if a.source in facts.finite_streams}
     sources = []
