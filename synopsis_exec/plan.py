@@ -19,8 +19,10 @@ from streambound.criteria.verdict import Decision
 from streambound.criteria.vocabulary import Verdict
 from streambound.criteria.ways import MOST_WAYS, Way
 from streambound.synopsis_exec.filters import constraint, extremes, local_filters, members, time_filters
+from streambound.synopsis_exec.kept_results import KeptResults, kept_results
 from streambound.synopsis_exec.plan_ir import AgeCheck, BranchPlan, Input, Plan, PlanSource, PlanTransition
 from streambound.synopsis_exec.plan_text import plan_text
+from streambound_runtime.decoding.reasons import shown
 
 __all__ = ["Plan", "make_plan", "plan_text"]
 
@@ -36,12 +38,19 @@ def make_plan(decision: Decision, catalog: Catalog) -> Plan:
     sizes = decision.bound
     if sizes is None:
         raise _unknown_bound(split)
-    planned = (_branch_plan(split, number, part.synopsis) for number, part in enumerate(sizes.branches, start=1))
+    results = _columns(decision.query)
+    kept = kept_results([part.synopsis.facts.branch for part in sizes.branches], results)
+    planned = (_branch_plan(split, number, part.synopsis, kept) for number, part in enumerate(sizes.branches, start=1))
     branches = tuple(plan for plan in planned if plan is not None)
     used = dict.fromkeys(source.table for branch in decision.query.branches for source in branch.sources)
     tables = [table for name in used if (table := catalog.table(name)) is not None]
     inputs = tuple(_input(table, branches) for table in tables)
     _check_inputs(decision.query, inputs)
+    for item in inputs:
+        _check_derived(decision.query, item)
+    if kept is not None and any(column.type.family is Family.OTHER for column in kept.columns):
+        what = "a result is computed of a value that is no simple one, such as an array"
+        raise _refused(decision.query, what, "declare what is needed of it as a column of its own, of a simple type")
     sql = render(decision.query, pretty=True)
     sink = catalog.sink(decision.query.name)
     _check_sink(decision.query, sink)
@@ -55,13 +64,14 @@ def make_plan(decision: Decision, catalog: Catalog) -> Plan:
         catalog_sha256=sha256("\n".join(rest).encode()).hexdigest(),
         contract_sha256=sha256(contracts.encode()).hexdigest(),
         distinct=decision.query.distinct,
-        columns=_columns(decision.query),
+        columns=results,
         inputs=inputs,
         branches=branches,
         several=len(sizes.branches) > 1,
         bound=sizes,
         counters=catalog.counters,
         sink=sink,
+        kept=kept,
     )
 
 
@@ -93,8 +103,8 @@ def _check_outputs(query: Query) -> None:
             query, f"{reserved} is a column that the job adds itself", "give the column another name with AS"
         )
     computed = next((o for branch in query.branches for o in branch.outputs if isinstance(o.value, Computed)), None)
-    if computed is not None:
-        what = f"{computed.name} is computed of rows of several streams or relations"
+    if computed is not None and query.distinct:
+        what = f"the set would have to remember every {computed.name}, which is computed of several rows"
         raise _refused(query, what, "select the columns that it is computed of, and compute it downstream")
     for position, column in enumerate(_columns(query)):
         kinds = {_type_of(branch, branch.outputs[position]) for branch in query.branches}
@@ -148,7 +158,7 @@ def _unknown_bound(split: Query) -> NotExecutableError:
     return _refused(split, what, "relate the streams' timestamps, or join fewer streams")
 
 
-def _branch_plan(split: Query, number: int, synopsis: Synopsis) -> BranchPlan | None:
+def _branch_plan(split: Query, number: int, synopsis: Synopsis, kept: KeptResults | None) -> BranchPlan | None:
     """The plan of a case of a branch, the one with that number; None when no timestamp can satisfy it."""
     facts, branch = synopsis.facts, synopsis.facts.branch
     if synopsis.transitions is None:
@@ -181,7 +191,7 @@ def _branch_plan(split: Query, number: int, synopsis: Synopsis) -> BranchPlan | 
         synopsis.relation_groups,
         synopsis.tables,
         transitions,
-        branch.outputs,
+        branch.outputs if kept is None else kept.outputs(branch),
     )
 
 
@@ -281,6 +291,19 @@ def _check_inputs(query: Query, inputs: tuple[Input, ...]) -> None:
     if len(families) > 1:
         what = "its branches have integer and TIMESTAMP application time, which have no common order"
         raise _refused(query, what, "register the branches as queries of their own")
+
+
+def _check_derived(query: Query, item: Input) -> None:
+    """Of a value of another type, such as an array, a job only knows that it is there."""
+    for column in item.derived:
+        opaque = (c for c in item.declared if c.type.family is Family.OTHER and _quoted(c.name) in column.expression)
+        if (read := next(opaque, None)) is not None:
+            what = f"{shown(column.expression)} reads {item.name}.{read.name}, a column of type {read.type.name}"
+            raise _refused(query, what, "declare what is needed of it as a column of its own, of a simple type")
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
 
 
 def _contract(table: DeclaredTable) -> str:

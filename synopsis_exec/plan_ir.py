@@ -133,7 +133,8 @@ class Plan:
 
     ``catalog_sha256`` covers the declarations that the query uses, ``contract_sha256`` what of them a saved state
     depends on: not where rows come from or go, or what becomes of bad ones. ``several`` says that the query was split
-    into more than one branch, so that tables are named with their branch's number. ``kept`` is how results are computed.
+    into more than one branch, so that tables are named with their branch's number. ``kept`` is of what results are
+    computed.
     """
 
     name: str
