@@ -29,6 +29,7 @@ from streambound.analyzer.algebra.nodes import (
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code
 from streambound.analyzer.conditions import ConditionReader
+from streambound.analyzer.derived import DerivedColumns
 from streambound.analyzer.findings import Finding, Positions
 from streambound.analyzer.operators_outside import refused
 from streambound.analyzer.query import Formula, conjunction
@@ -58,6 +59,7 @@ class Flattener:
     findings: list[Finding] = field(default_factory=list)
     wanted: dict[str, tuple[str, str]] = field(default_factory=dict)
     owners: dict[int, str] = field(default_factory=dict)
+    derived: DerivedColumns = field(default_factory=DerivedColumns)
     _serial: count[int] = field(default_factory=lambda: count(1))
 
     def query(self, tree: Tree, prefix: str = "") -> list[Select]:
@@ -106,7 +108,7 @@ class Flattener:
         clauses = [*_conditions(tree), *filters]
         results = []
         for scope in self.scopes(tree, prefix):
-            reader = ConditionReader(self.positions, self.catalog, scope, self.owners)
+            reader = ConditionReader(self.positions, self.catalog, scope, self.owners, self.derived)
             parts = [scope.where, *self._formulas(clauses, reader)]
             outputs = tuple(output for item in items for output in self._outputs(item, reader))
             results.append(Select(replace(scope, where=conjunction(tuple(parts))), outputs))
@@ -157,7 +159,7 @@ class Flattener:
                 message = f"{tree.alias!r} names {len(names)} columns, its query has {len(visible)}"
                 raise self.positions.finding(Code.UNION_MISMATCH, message, written(tree))
             renamed = zip(names, visible, strict=True)
-            visible = tuple(Visible(name, column.term, next(self._serial)) for name, column in renamed)
+            visible = tuple(replace(column, name=name, computed=next(self._serial)) for name, column in renamed)
         return Scope((ScopeItem(tree.alias, visible),), select.scope.sources, select.scope.where)
 
     def _outputs(self, item: Item, reader: ConditionReader) -> Iterator[tuple[Visible, exp.Expr]]:
@@ -166,10 +168,11 @@ class Flattener:
                 yield from self._star(item, reader.scope)
                 return
             node = written(item.value)
-            if not item.alias and isinstance(node, exp.Column):
-                yield replace(reader.column(node), name=item.name), node
+            if not item.alias and isinstance(node, exp.Column) and (column := reader.visible(node)) is not None:
+                yield replace(column, name=item.name), node
             else:
-                yield Visible(item.name, reader.term(node), next(self._serial)), node
+                term, syntax, several = reader.output(node)
+                yield Visible(item.name, term, next(self._serial), syntax, several), node
         except Finding as finding:
             self.findings.append(finding)
 

@@ -13,12 +13,14 @@ from streambound.analyzer.algebra.lowering import Lowering
 from streambound.analyzer.algebra.nodes import Alias, Distinct, FirstRows, OrderBy, Tree, Union
 from streambound.analyzer.catalog import Catalog, Kind
 from streambound.analyzer.codes import Code
+from streambound.analyzer.conditions import ConditionReader
 from streambound.analyzer.constants import BIGINT, DOUBLE, STRING, VOID, Folded, decimal, is_interval
+from streambound.analyzer.derived import rows_of, with_derived
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.expansion import Sizer
 from streambound.analyzer.findings import Finding, Positions
 from streambound.analyzer.flatten import Flattener, Select, written
-from streambound.analyzer.query import Attribute, Branch, Constant, Formula, Output, Query, map_attributes
+from streambound.analyzer.query import Attribute, Branch, Computed, Constant, Formula, Output, Query, map_attributes
 from streambound.analyzer.scopes import Visible
 from streambound.analyzer.statements import Statement
 from streambound.analyzer.types import Family
@@ -59,7 +61,8 @@ def lower(statement: Statement, catalog: Catalog) -> Lowered:
     if findings:
         found = dict.fromkeys(finding.diagnostic for finding in findings)
         return Lowered(None, tuple(sorted(found, key=lambda diagnostic: diagnostic.span)), tree=tree)
-    query = Query(statement.name, statement.source.file, flattener.distinct, tuple(branches), statement.span)
+    complete = with_derived(branches, flattener.derived.by_table)
+    query = Query(statement.name, statement.source.file, flattener.distinct, complete, statement.span)
     return Lowered(query, (), flattener.owners, tree)
 
 
@@ -91,19 +94,28 @@ def _branch(select: Select, index: int, flattener: Flattener, findings: list[Fin
     outputs = []
     for visible, node in select.outputs:
         try:
-            outputs.append(_output(visible, node, flattener.positions, _without_time(select, node, rename)))
+            reader = ConditionReader(flattener.positions, flattener.catalog, select.scope, derived=flattener.derived)
+            outputs.append(_output(visible, node, reader, _without_time(select, node, rename)))
         except Finding as finding:
             findings.append(finding)
     sources = tuple(replace(source, alias=aliases[source.alias]) for source in select.scope.sources)
     where: Formula = map_attributes(select.scope.where, rename)
     span = flattener.positions.of(select.outputs[0][1]) if select.outputs else sources[0].span
-    renamed = tuple(
-        replace(output, value=rename(output.value)) if isinstance(output.value, Attribute) else output
-        for output in outputs
-    )
+    renamed = tuple(replace(output, value=_renamed(output.value, rename)) for output in outputs)
     branch = Branch(sources, where, renamed, span, statement=index)
     _check_time_types(branch, flattener.positions, findings)
     return branch
+
+
+def _renamed(
+    value: Attribute | Constant | Computed, rename: Callable[[Attribute], Attribute]
+) -> Attribute | Constant | Computed:
+    match value:
+        case Attribute():
+            return rename(value)
+        case Computed(attributes=attributes):
+            return replace(value, attributes=tuple(map(rename, attributes)))
+    return value
 
 
 def _aliases(select: Select, wanted: dict[str, tuple[str, str]]) -> dict[str, str]:
@@ -130,9 +142,10 @@ def _without_time(select: Select, star: exp.Expr, rename: Callable[[Attribute], 
     return ", ".join(str(rename(term.plus[0])) for term in columns if term.is_attribute)
 
 
-def _output(visible: Visible, node: exp.Expr, positions: Positions, others: str = "") -> Output:
+def _output(visible: Visible, node: exp.Expr, reader: ConditionReader, others: str = "") -> Output:
     """A select-list column; raises Finding for what cannot be projected. ``others``: the rest of a ``*``."""
-    term, span = visible.term, positions.of(node)
+    positions = reader.positions
+    term, tree, span = visible.term, visible.tree, positions.of(node)
     if term.is_time and not term.is_constant:
         message = "an application timestamp in the select list is outside the query language"
         help = "the job's output has it already: _ts is the largest timestamp among a result's tuples"
@@ -141,10 +154,13 @@ def _output(visible: Visible, node: exp.Expr, positions: Positions, others: str 
         raise positions.finding(Code.PROJECTED_TIMESTAMP, message, node, help)
     if term.is_attribute:
         return Output(visible.name, term.plus[0], span)
-    if not term.is_constant or is_interval(term.kind):
-        raise positions.finding(
-            Code.UNSUPPORTED, "a computed column is outside the query language", node, "select the attribute"
-        )
+    if tree is not None and len(rows_of(tree)) > 1:
+        return Output(visible.name, reader.computed(tree, node), span)
+    if tree is not None and rows_of(tree):
+        return Output(visible.name, reader.derive(tree, node).plus[0], span)
+    if is_interval(term.kind):
+        message = "an interval in the select list is outside the query language"
+        raise positions.finding(Code.UNSUPPORTED, message, node, "cast it to the type that is meant")
     return Output(visible.name, _constant(term.constant), span)
 
 

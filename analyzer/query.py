@@ -60,6 +60,18 @@ class Constant:
 
 
 @dataclass(frozen=True, slots=True)
+class Computed:
+    """A column of the select list that is computed of several rows when a result is made: ``CAST((text) AS type)``.
+
+    ``text`` is Spark SQL over the columns ``_1``, ``_2``, … (in backquotes), which are the ``attributes`` in turn.
+    """
+
+    text: str
+    type: DataType
+    attributes: tuple[Attribute, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """``left op right + offset``; ``left op offset`` where ``right`` is None.
 
@@ -182,8 +194,18 @@ class Output:
     """One column of the select list."""
 
     name: str
-    value: Attribute | Constant
+    value: Attribute | Constant | Computed
     span: Span
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """The attributes that it shows, or is computed of."""
+        match self.value:
+            case Attribute():
+                return (self.value,)
+            case Computed(attributes=attributes):
+                return attributes
+        return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +241,11 @@ class Branch:
         """The source of that alias."""
         spend()
         return self._by_alias[alias]
+
+    @property
+    def projected(self) -> tuple[Attribute, ...]:
+        """The attributes that the select list needs, each once."""
+        return tuple(dict.fromkeys(attribute for output in self.outputs for attribute in output.attributes))
 
     def of_kind(self, kind: Kind) -> tuple[Source, ...]:
         """The sources of one kind, in FROM order."""
@@ -295,6 +322,18 @@ def first_span(formula: Formula) -> Span | None:
             return first_span(part)
 
 
+def formula_attributes(formula: Formula) -> tuple[Attribute, ...]:
+    """The attributes of a formula's conditions, in order."""
+    match formula:
+        case Comparison() | NullTest() | OneOf():
+            return formula.attributes
+        case And(parts) | Or(parts):
+            return tuple(attribute for part in parts for attribute in formula_attributes(part))
+        case Not(part):
+            return formula_attributes(part)
+    return ()
+
+
 def map_attributes(formula: Formula, rename: Callable[[Attribute], Attribute]) -> Formula:
     """The formula with every attribute replaced."""
     match formula:
@@ -320,6 +359,7 @@ __all__ = [
     "Attribute",
     "Branch",
     "Comparison",
+    "Computed",
     "Condition",
     "Constant",
     "Formula",
@@ -336,5 +376,6 @@ __all__ = [
     "conjunction",
     "conjuncts",
     "first_span",
+    "formula_attributes",
     "map_attributes",
 ]

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sqlglot import exp
-from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
@@ -15,6 +14,7 @@ from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.enclosed_queries import Enclosed, enclosed
 from streambound.analyzer.errors import InputError
+from streambound.analyzer.expressions.dialect import SparkAsWritten
 from streambound.analyzer.file_views import View, Views, with_views
 from streambound.analyzer.foreign_comments import foreign_comments
 from streambound.analyzer.foreign_forms import known_forms, named_form
@@ -25,7 +25,7 @@ from streambound.analyzer.strings import whole_strings
 from streambound.analyzer.syntax_errors import parse_error, short_list, string_as_name, syntax_error, unreadable_text
 from streambound.analyzer.work import spend
 
-_DIALECT = Spark()
+_DIALECT = SparkAsWritten()
 _STEPS = 20
 """What it takes to parse a token."""
 

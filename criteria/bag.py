@@ -32,8 +32,9 @@ def bag_violations(facts: Facts) -> tuple[Violation, ...]:
 def _projections(facts: Facts, stream: str) -> Iterator[Violation]:
     """(i) Every projected attribute of a remembered stream is bounded."""
     for output in facts.branch.outputs:
-        if isinstance(output.value, Attribute) and output.value.source == stream and not facts.bounded(output.value):
-            yield _unbounded_projection(facts, output, output.value)
+        for attribute in output.attributes:
+            if attribute.source == stream and not facts.bounded(attribute):
+                yield _unbounded_projection(facts, output, attribute)
 
 
 def _unbounded_projection(facts: Facts, output: Output, attribute: Attribute) -> Violation:

@@ -392,11 +392,9 @@ def _relation_count(facts: Facts, table: SynopsisTable, relation: str, more: tup
 def results_layout(synopsis: Synopsis) -> SynopsisTable:
     """The results already written, as a table of all streams: its key is the select list, equal attributes once."""
     facts = synopsis.facts
-    projected = [o.value for o in facts.branch.outputs if isinstance(o.value, Attribute)]
+    projected = facts.branch.projected
     kept: dict[Attribute, list[Attribute]] = {}
-    for attribute in sorted(
-        dict.fromkeys(projected), key=lambda a: facts.branch.source(a.source).kind != Kind.RELATION
-    ):
+    for attribute in sorted(projected, key=lambda a: facts.branch.source(a.source).kind != Kind.RELATION):
         home = next((other for other in kept if attribute in facts.equal_to(other)), None)
         kept.setdefault(home or attribute, []).extend([attribute] if home else [])
     key = tuple(Stored(a, (), (), tuple((b, facts.difference(b, a)) for b in same)) for a, same in kept.items())

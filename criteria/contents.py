@@ -185,7 +185,7 @@ class Contents:
     @cached_property
     def _projected(self) -> dict[Attribute, None]:
         """The attributes of the select list, in its order."""
-        return dict.fromkeys(o.value for o in self.facts.branch.outputs if isinstance(o.value, Attribute))
+        return dict.fromkeys(self.facts.branch.projected)
 
     @cached_property
     def _wanted(self) -> dict[Attribute, frozenset[str]]:

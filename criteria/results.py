@@ -10,7 +10,19 @@ from dataclasses import dataclass
 from operator import eq, ge, gt, le, lt, ne
 
 from streambound.analyzer.closure import in_order
-from streambound.analyzer.query import Attribute, Branch, Comparison, Condition, Constant, NullTest, OneOf, Op, Query
+from streambound.analyzer.expressions.values import computed_value
+from streambound.analyzer.query import (
+    Attribute,
+    Branch,
+    Comparison,
+    Computed,
+    Condition,
+    Constant,
+    NullTest,
+    OneOf,
+    Op,
+    Query,
+)
 from streambound.analyzer.values import Value
 from streambound.analyzer.work import spend
 
@@ -92,10 +104,17 @@ def _matches(
 
 
 def output(branch: Branch, match: Mapping[str, Row]) -> tuple[Value | None, ...]:
-    """The select list's values."""
-    return tuple(
-        item.value.value if isinstance(item.value, Constant) else _value(item.value, match) for item in branch.outputs
-    )
+    """The select list's values; raises NotKnown and Fails where one that is computed has none."""
+    return tuple(_shown(item.value, branch, match) for item in branch.outputs)
+
+
+def _shown(shown: Attribute | Constant | Computed, branch: Branch, match: Mapping[str, Row]) -> Value | None:
+    match shown:
+        case Attribute():
+            return _value(shown, match)
+        case Constant(value):
+            return value
+    return computed_value(shown, [(branch.column(a).type, _value(a, match)) for a in shown.attributes])
 
 
 def holds(atom: Condition, match: Mapping[str, Row]) -> bool:

@@ -30,9 +30,9 @@ def set_violations(facts: Facts) -> tuple[Violation, ...]:
 
 def _projections(facts: Facts) -> Iterator[Violation]:
     """(1) Every projected attribute of an infinite stream is bounded."""
-    for output in facts.branch.outputs:
-        attribute = output.value
-        if isinstance(attribute, Attribute) and attribute.source in facts.infinite and not facts.bounded(attribute):
+    shown = ((output, attribute) for output in facts.branch.outputs for attribute in output.attributes)
+    for output, attribute in shown:
+        if attribute.source in facts.infinite and not facts.bounded(attribute):
             message = f"{attribute} is projected and unbounded: DISTINCT must remember every value it has ever returned"
             help = bound_help(facts, attribute)
             yield Violation(

@@ -203,8 +203,7 @@ def _excluded(facts: Facts, equal: Comparison) -> Iterator[WitnessPlan]:
 
 
 def _unbounded_outputs(facts: Facts, stream: str) -> Iterator[Attribute]:
-    projected = dict.fromkeys(o.value for o in facts.branch.outputs if isinstance(o.value, Attribute))
-    yield from (a for a in projected if a.source == stream and not facts.bounded(a))
+    yield from (a for a in facts.branch.projected if a.source == stream and not facts.bounded(a))
 
 
 def _after(facts: Facts, partners: tuple[str, ...]) -> frozenset[str]:

@@ -115,8 +115,8 @@ def _projections(words: TableWords, alias: str) -> Iterator[Step]:
     facts = words.facts
     if not facts.later[alias] and not words.distinct:
         return
-    for attribute in dict.fromkeys(o.value for o in facts.branch.outputs):
-        if isinstance(attribute, Attribute) and attribute.source == alias:
+    for attribute in facts.branch.projected:
+        if attribute.source == alias:
             known = facts.bounded(attribute)
             text = f"projected: {values_text(facts, attribute)}, {'bounded' if known else 'not bounded'}"
             yield Step(text, style="" if known else "error")

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from streambound.analyzer.boundedness import Limit
 from streambound.analyzer.catalog import Kind
-from streambound.analyzer.query import Attribute, Comparison, NullTest, Op, Output
+from streambound.analyzer.query import Attribute, Comparison, Constant, NullTest, Op, Output
 from streambound.analyzer.types import Family as TypeFamily
 from streambound.criteria.cuts import representatives
 from streambound.criteria.extremum import Extremum
@@ -204,7 +204,7 @@ class BranchLowering:
             if not {a.source for a in join.attributes} <= set(group)
             for attribute in join.attributes
         }
-        outside |= {o.value for o in self.branch.outputs if isinstance(o.value, Attribute)}
+        outside |= {attribute for output in self.branch.outputs for attribute in output.attributes}
         return [
             attribute
             for alias in group
@@ -329,6 +329,7 @@ class BranchLowering:
     def _output(output: Output, values: Values) -> plan.Term:
         if isinstance(output.value, Attribute):
             return values[output.value]
+        assert isinstance(output.value, Constant), "computed outputs are refused"
         return plan.Term(None, constant(output.value.value))
 
     def _checks(self, transition: PlanTransition) -> tuple[Comparison, ...]:

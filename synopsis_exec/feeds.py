@@ -18,6 +18,7 @@ from streambound.analyzer.query import Comparison
 from streambound.analyzer.types import Family
 from streambound.criteria.contract import fits_column
 from streambound.synopsis_exec.adversary import RATE, Row, first_timestamp, pools
+from streambound.synopsis_exec.expression_values import expression_values
 from streambound.synopsis_exec.matches import Match, matches
 from streambound.synopsis_exec.pace import pace, within_rates
 from streambound.synopsis_exec.partition_turns import in_partitions
@@ -183,7 +184,7 @@ def _start(plan: Plan, before: int) -> int:
     return _START if plan.time_family is Family.TIMESTAMP else first_timestamp(plan)
 
 
-def _constants(plan: Plan) -> dict[Family, list[Any]]:
+def _constants(plan: Plan) -> dict[Family, Sequence[Any]]:
     """What the query compares values with, and their neighbours: where a wrong comparison shows."""
     found: dict[Family, dict[Any, None]] = {}
     for branch in (item.branch for item in plan.branches):
@@ -195,12 +196,15 @@ def _constants(plan: Plan) -> dict[Family, list[Any]]:
     return {family: list(values) for family, values in found.items()}
 
 
-def _row(random: Random, stream: Input, pool: Sequence[Row], constants: Mapping[Family, list[Any]]) -> Row:
+def _row(random: Random, stream: Input, pool: Sequence[Row], constants: Mapping[Family, Sequence[Any]]) -> Row:
     """A tuple of the pool, some of its values changed."""
+    read = expression_values(stream)
     columns = [column for column in stream.declared if column.name != stream.timestamp]
     chosen = random.choice(pool) if pool else _nulls(stream)
     return {
-        column.name: _other(random, column, chosen[column.name], pool, constants.get(column.type.family, ()))
+        column.name: _other(
+            random, column, chosen[column.name], pool, read.get(column.name, constants.get(column.type.family, ()))
+        )
         if random.random() < 0.2 or not pool
         else chosen[column.name]
         for column in columns

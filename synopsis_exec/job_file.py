@@ -12,7 +12,7 @@ from streambound.synopsis_exec.emit import Lines
 from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.kernel_choice import kernel_in_words
 from streambound.synopsis_exec.plan_ir import Plan
-from streambound.synopsis_exec.plan_text import tables_in_words
+from streambound.synopsis_exec.plan_text import derived_in_words, tables_in_words
 from streambound_runtime import formula, plan, spec
 from streambound_runtime.spec import Job
 from streambound_runtime.text import printed, read
@@ -65,6 +65,8 @@ def job_text(job: Job, query: Plan) -> str:
     for line in query.sql.split("\n"):
         lines.comment(f"    {line}")
     lines.add("#")
+    for sentence in derived_in_words(query):
+        lines.comment(f"Spark computes {sentence}.")
     entries = query.bound.entries.text
     if query.bound.grows:
         lines.comment(f"Memory: no bound; at most {entries} synopsis entries, n_S being the rows of S.")

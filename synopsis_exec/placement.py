@@ -161,5 +161,5 @@ def _large(plan: Plan, stream: str, column: str) -> bool:
     """Whether integers of a column exceed 64 bits: such are encoded otherwise, and so are in other buckets."""
     from streambound_runtime.decoding.kinds import kind_of
 
-    declared = next(item for item in plan.streams if item.name == stream).declared
-    return kind_of(next(each.type.name for each in declared if each.name == column)).large
+    item = next(item for item in plan.streams if item.name == stream)
+    return kind_of(next(each.type.name for each in (*item.declared, *item.columns) if each.name == column)).large

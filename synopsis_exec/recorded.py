@@ -8,7 +8,7 @@ from __future__ import annotations
 import codecs
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -92,9 +92,10 @@ def lines_of(file: Path) -> Iterator[bytes]:
 
 
 def read_rows(item: Input, lines: Sequence[bytes]) -> list[Row | str | None]:
-    """Lines as rows of the columns that are needed, encoded; or the reasons why a run quarantines them.
+    """Lines as rows of the declared columns that are needed, encoded; or the reasons why a run quarantines them.
 
-    None for a punctuation, which needs fewer columns than a row. Raises UsageError where pyarrow is not installed.
+    What expressions say only Spark knows. None for a punctuation, which needs fewer columns than a row. Raises
+    UsageError where pyarrow is not installed.
     """
     try:
         import pyarrow as pa
@@ -104,6 +105,7 @@ def read_rows(item: Input, lines: Sequence[bytes]) -> list[Row | str | None]:
         ) from error
     from streambound_runtime.decoding.decoder import Decoder
 
+    item = replace(item, columns=tuple(column for column in item.columns if not column.expression))
     found = Decoder(declared_table(item), lines=True).decode(pa.table({"value": pa.array(lines, pa.binary())}))
     told: list[Row | str | None] = [None] * len(lines)
     for place, row in zip(found.rejected_at.tolist(), found.rejected.to_pylist(), strict=True):

@@ -21,11 +21,11 @@ def synopsis_plan(query: Plan, forced: str | None = None) -> plan.Synopsis:
     """The synopsis of a bounded query as data; raises UsageError for a ``forced`` placement that it cannot have."""
     reason, placed = row_kernel_reason(query), placement(query, forced)
     return plan.Synopsis(
-        tuple(column.name for column in query.columns),
+        tuple(column.name for column in query.kept_columns),
         tuple(_branch(query, branch) for branch in query.branches),
         bound_formula(query),
         query.distinct,
-        tuple(place for place, column in enumerate(query.columns) if column.type.family is Family.STRING),
+        tuple(place for place, column in enumerate(query.kept_columns) if column.type.family is Family.STRING),
         2**63 - 1 if query.counters is Counters.BIGINT else 10**38 - 1,
         "rows" if reason else "columns",
         reason or "",

@@ -32,6 +32,16 @@ def useful(item: Input, plan: Plan) -> list[tuple[Atom, ...]]:
     ]
 
 
+def uses(item: Input, plan: Plan, column: str) -> list[tuple[Atom, ...]]:
+    """The same of those occurrences that need a column."""
+    return [
+        tuple(atom for atom in (*source.times, *_needed(source.filters)) if _total(atom))
+        for branch in plan.branches
+        for source in branch.sources
+        if source.table == item.name and column in source.used
+    ]
+
+
 def _needed(filters: tuple[Atom, ...]) -> list[Atom]:
     """The filters without the IS NOT NULL that a comparison says anyway."""
     compared = {a for atom in filters if isinstance(atom, Comparison) for a in atom.attributes}

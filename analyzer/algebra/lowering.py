@@ -191,7 +191,7 @@ class Lowering:
         if isinstance(node, exp.Alias):
             return Named(node.alias, _scalar(node.this), alias=True)
         inner = node.unnest()
-        return Named(inner.name if isinstance(inner, exp.Column) else inner.sql("spark"), _scalar(inner))
+        return Named(inner.parts[-1].name if isinstance(inner, exp.Column) else inner.sql("spark"), _scalar(inner))
 
     def _from(self, node: exp.Expr, ctes: Ctes) -> Tree:
         """The joins of a FROM, from left to right."""

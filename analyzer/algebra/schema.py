@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
-from sqlglot import exp, parse_one
+from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import (
     Aggregate,
@@ -34,6 +33,7 @@ from streambound.analyzer.algebra.nodes import (
 )
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.columns import Column
+from streambound.analyzer.expressions.dialect import parsed as parsed_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,11 +126,6 @@ def _meant(column: exp.Column, given: Schema) -> Field | None:
     return next((found for found in given if found.called(column.name, column.table)), None)
 
 
-@lru_cache(maxsize=1024)
-def _parsed(text: str) -> exp.Expr:
-    return parse_one(text, dialect="spark")
-
-
 def parsed(scalar: Scalar) -> exp.Expr:
     """An expression's syntax: as it was written, or that of its text."""
-    return scalar.syntax if scalar.syntax is not None else _parsed(scalar.text)
+    return scalar.syntax if scalar.syntax is not None else parsed_text(scalar.text)

@@ -25,6 +25,7 @@ from streambound.analyzer.algebra.nodes import (
     Tree,
     inputs,
 )
+from streambound.analyzer.expressions.dialect import SparkAsWritten
 
 _PLACES = {field.name for field in fields(Operator)}
 _TREES = ("input", "left", "right", "base", "step")
@@ -52,7 +53,7 @@ def _literal(value: object) -> object:
         case Scalar(text):
             return text
         case Named():
-            named = exp.alias_(parse_one(value.value.text, dialect="spark"), value.name, quoted=True)
+            named = exp.alias_(parse_one(value.value.text, dialect=SparkAsWritten), value.name, quoted=True)
             return named.sql("spark") if value.alias else value.value.text
         case Star(alias, without):
             star = f"{exp.to_identifier(alias, quoted=True).sql('spark')}.*" if alias else "*"
@@ -137,7 +138,7 @@ def _value(value: object, type_: str) -> object:
 
 
 def _item(text: str) -> Item:
-    node = parse_one(text, dialect="spark")
+    node = parse_one(text, dialect=SparkAsWritten)
     if isinstance(node, exp.Alias):
         return Named(node.alias, Scalar(node.this.sql("spark")), alias=True)
     star = node if isinstance(node, exp.Star) else node.this

@@ -16,10 +16,9 @@ def columns(rejected: Rejected) -> Iterator[Change]:
     for culprits in rejected.culprits:
         outputs = culprits.branch.outputs
         for index, output in enumerate(outputs):
-            if output.value not in culprits.attributes:
+            shown = [attribute for attribute in output.attributes if attribute in culprits.attributes]
+            if not shown:
                 continue
             last = len(outputs) == 1
-            title = (
-                f"select a constant instead of {output.value}" if last else f"drop {output.value} from the select list"
-            )
+            title = f"select a constant instead of {shown[0]}" if last else f"drop {shown[0]} from the select list"
             yield Change(("column",), (title,), WEIGHT + (_LAST if last else 0), (DropColumn(index),))

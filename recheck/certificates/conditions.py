@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cached_property
 from math import ceil, floor
 
-from streambound.analyzer.query import Attribute, Branch, Comparison, Kind, NullTest, OneOf, Op, Source, Truth
+from streambound.analyzer.query import Attribute, Branch, Comparison, Computed, Kind, NullTest, OneOf, Op, Source, Truth
 from streambound.analyzer.types import Family
 from streambound.analyzer.values import Value
 from streambound.recheck.certificates.distances import ContradictionError, Distances, Edge, Node
@@ -65,7 +65,8 @@ class Conditions:
     def outputs(self) -> tuple[Attribute, ...]:
         """The attributes of the select list."""
         values = (output.value for output in self.branch.outputs)
-        return tuple(dict.fromkeys(value for value in values if isinstance(value, Attribute)))
+        parts = (value.attributes if isinstance(value, Computed) else (value,) for value in values)
+        return tuple(dict.fromkeys(part for own in parts for part in own if isinstance(part, Attribute)))
 
     @cached_property
     def attributes(self) -> tuple[Attribute, ...]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from streambound_runtime.decoding.kinds import Kind, kind_of
+from streambound_runtime.decoding.quoting import quoted
 from streambound_runtime.spec import Column, Relation, Stream
 
 if TYPE_CHECKING:
@@ -29,12 +30,15 @@ def columns_wanted(table: Stream | Relation) -> tuple[Column, ...]:
     What the type of a file's column says of integers, booleans and decimals without a domain is all there is to check;
     texts may be no UTF-8, floats no numbers, and times outside the years.
     """
-    used = {*table.needs}
+    options = [option for column in table.derived for option in column.when]
+    said = " ".join(column.expression for column in table.derived).lower()
+    used = {*table.needs, *(c.name for c in table.columns if quoted(c.name).lower() in said)}
     if isinstance(table, Stream):
         mark, parted = table.arrival.mark, table.arrival.partitions
-        tested = (name for tests in table.useful for test in tests for name in (test.left, test.right))
-        used |= {table.timestamp, *(name for name in tested if name)}
+        options += table.useful
+        used.add(table.timestamp)
         used |= {name for name in (mark and mark.column, mark and mark.since, parted and parted.column) if name}
+    used |= {name for option in options for test in option for name in (test.left, test.right) if name}
     told = ("integer", "boolean", "decimal")
     return (
         tuple(c for c in columns_read(table) if c.name in used or c.domain or kind_of(c.type).family not in told)

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from streambound_runtime.decoding.kinds import kind_of
-from streambound_runtime.decoding.raw import own, quoted, selected
+from streambound_runtime.decoding.quoting import quoted
+from streambound_runtime.decoding.raw import own, selected
 from streambound_runtime.decoding.typed_columns import columns_read, columns_wanted, readable
 from streambound_runtime.endpoints import located, opened_here, options_of
 from streambound_runtime.reading.sources import CHOOSING, base_of, check_columns, escaped
