@@ -119,6 +119,15 @@ class RelationDocument(TypedDict, total=False):
     period: Annotated[list[str], ("minItems", 2), ("maxItems", 2)]
 
 
+class DbtDocument(TypedDict, total=False):
+    """The models of dbt that stand for streams and relations."""
+
+    models: Annotated[
+        dict[str, str],
+        ("description", "By model, its stream or relation: x is ref('x'), \"a.b\" is source('a', 'b')."),
+    ]
+
+
 class ByCode(TypedDict, total=False):
     """What `[check]`, and each of its overrides, sets by code."""
 
@@ -145,6 +154,7 @@ class CatalogDocument(TypedDict, total=False):
     streams: dict[str, StreamDocument]
     relations: dict[str, RelationDocument]
     sinks: dict[str, SinkDocument]
+    dbt: DbtDocument
 
 
 def keys(document: type) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ from streambound.analyzer.spans import SourceText, Span
 from streambound.analyzer.statement_names import Name, statement_names
 from streambound.analyzer.strings import whole_strings
 from streambound.analyzer.syntax_errors import parse_error, short_list, string_as_name, syntax_error, unreadable_text
+from streambound.analyzer.templates import NO_MODELS, Models, Templates, templates
 from streambound.analyzer.work import spend
 
 _DIALECT = SparkAsWritten()
@@ -55,30 +56,33 @@ class Statement:
         return not any(found.code is Code.NO_QUERY for found in self.diagnostics)
 
 
-def split_statements(source: SourceText, only: Sequence[int] | None = None) -> tuple[Statement, ...]:
-    """The statements of a file, in order, or some, by their numbers from 0.
+def split_statements(
+    source: SourceText, only: Sequence[int] | None = None, models: Models = NO_MODELS
+) -> tuple[Statement, ...]:
+    """The statements of a file, in order, or some, by their numbers from 0; ``models`` are those of the catalog.
 
     A statement that does not parse carries an ``SB001`` diagnostic. What CREATE VIEW names can be read from there on.
     """
+    read = templates(source, models)
     try:
-        tokens = whole_strings(whole_numerals(_DIALECT.tokenize(source.text), source.text), source.text)
+        tokens = whole_strings(whole_numerals(_DIALECT.tokenize(read.text), read.text), read.text)
     except TokenError:
         whole = source.span(0, len(source.text))
         return (Statement(Path(source.file).stem, source, whole, (), None, (unreadable_text(source),)),)
-    chunks = list(_chunks(known_forms(tokens)))
+    chunks = list(_chunks(known_forms(read.tokens(tokens))))
     queries = [enclosed(source, chunk) for _, chunk in chunks]
     starts = [_tokens(query, chunk)[0].start for query, (_, chunk) in zip(queries, chunks, strict=True)]
     names = statement_names(source, list(zip([before for before, _ in chunks], starts, strict=True)), queries)
     wanted = range(len(chunks)) if only is None else only
     ends = [*(before for before, _ in chunks[1:]), len(source.text)]
-    foreign = foreign_comments(source)
+    foreign = sorted((*read.refused, *foreign_comments(source, bool(models))), key=lambda found: found.span)
     views: Views = {}
     found: dict[int, Statement] = {}
     for i in range(max(wanted, default=-1) + 1):
         query, view = queries[i], _viewed(queries[i])
         if i not in wanted and view is None:
             continue
-        statement = _statement(source, chunks[i][1], query, names[i], views)
+        statement = with_views(_statement(source, chunks[i][1], query, names[i], read), views)
         found[i] = _refused(statement, [one for one in foreign if chunks[i][0] <= one.span.start < ends[i]])
         if view is not None:
             views = {**views, view.target.lower(): View(view.target, view.columns, found[i])}
@@ -90,9 +94,11 @@ def _refused(statement: Statement, wrong: Sequence[Diagnostic]) -> Statement:
     return replace(statement, tree=None, diagnostics=(wrong[0],)) if wrong else statement
 
 
-def some_statements(source: SourceText, only: Sequence[int] | None = None) -> tuple[Statement, ...]:
+def some_statements(
+    source: SourceText, only: Sequence[int] | None = None, models: Models = NO_MODELS
+) -> tuple[Statement, ...]:
     """As `split_statements`; raises InputError for a text that holds none."""
-    found = split_statements(source, only)
+    found = split_statements(source, only, models)
     if not found:
         raise InputError("the file holds no SQL statement", file=source.file, remedy="remove it, or add a query")
     return found
@@ -113,15 +119,16 @@ def _chunks(tokens: Sequence[Token]) -> Iterator[tuple[int, list[Token]]]:
 
 
 def _statement(
-    source: SourceText, chunk: Sequence[Token], query: Enclosed | Diagnostic, name: Name, views: Views
+    source: SourceText, chunk: Sequence[Token], query: Enclosed | Diagnostic, name: Name, read: Templates
 ) -> Statement:
     tokens = _tokens(query, chunk)
     span = source.span(tokens[0].start, tokens[-1].end + 1)
     tree = _parsed(source, tokens) if isinstance(query, Enclosed) else query
     if isinstance(tree, Diagnostic):
         return Statement(name.text, source, span, tokens, None, (tree,), name.at)
-    plain = Statement(name.text, source, span, tokens, tree, (), name.at, sql=source.text[span.start : span.end])
-    return with_views(plain, views)
+    tree = read.tree(tree)
+    sql = read.sql(tree, span.start, span.end)
+    return Statement(name.text, source, span, tokens, tree, (), name.at, sql=sql)
 
 
 def _tokens(query: Enclosed | Diagnostic, chunk: Sequence[Token]) -> tuple[Token, ...]:
