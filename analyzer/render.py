@@ -61,7 +61,7 @@ def render_branch(branch: Branch, distinct: bool, pretty: bool = False) -> str:
     ``S(A, I), T(B, J) with I = J  ->  -- merged: S, T``
     """
     first, *others = (_source(source) for source in branch.sources)
-    select = exp.Select(expressions=[_output(output, branch) for output in branch.outputs]).from_(first)
+    select = exp.Select(expressions=[_output(output, branch) for output in branch.outputs]).from_(first, copy=False)
     for other in others:
         select.join(other, copy=False)
     if branch.where != TRUE:
@@ -89,15 +89,15 @@ def render_formula(formula: Formula, branch: Branch) -> exp.Expr:
         case Truth(value, unknown):
             return exp.Null() if unknown else exp.Boolean(this=value)
         case And(parts):
-            return exp.and_(*(render_formula(part, branch) for part in parts))
+            return exp.and_(*(render_formula(part, branch) for part in parts), copy=False)
         case OneOf(attribute, values):
             return _in(attribute, values, branch)
         case Or(parts) if (listed := _listed(parts)) is not None:
             return _in(*listed, branch)
         case Or(parts):
-            return exp.or_(*(render_formula(part, branch) for part in parts))
+            return exp.or_(*(render_formula(part, branch) for part in parts), copy=False)
         case Not(part):
-            return exp.not_(render_formula(part, branch))
+            return exp.not_(render_formula(part, branch), copy=False)
 
 
 def _in(attribute: Attribute, values: tuple[Value, ...], branch: Branch) -> exp.Expr:

@@ -16,6 +16,7 @@ from streambound import cli
 REGISTRY = Path(__file__).parents[2] / "examples" / "registry"
 
 
+@pytest.mark.slow
 def test_every_statement_is_counted_and_none_passes_unseen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(REGISTRY)
     result = CliRunner().invoke(cli.main, ["check", "--format", "json", "--no-repairs", "-j2"])
@@ -26,6 +27,7 @@ def test_every_statement_is_counted_and_none_passes_unseen(monkeypatch: pytest.M
     assert files == {str(path.relative_to(REGISTRY)) for path in REGISTRY.rglob("*.sql")}
 
 
+@pytest.mark.slow
 def test_the_gate_passes_until_a_query_gets_worse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(REGISTRY, tmp_path / "registry")
     monkeypatch.chdir(tmp_path / "registry")
