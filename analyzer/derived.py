@@ -67,7 +67,7 @@ class DerivedColumns:
         As a ``condition`` it may be an expression of a type that is not known: Spark must take it to be a boolean.
         """
         columns = {column.name: column for column in source.columns}
-        found = read(tree, {name: column.type for name, column in columns.items()})
+        found = read(_over_row(tree), {name: column.type for name, column in columns.items()})
         kind = _usable(found, tree, condition)
         name = _called(tree, columns)
         attribute = Attribute(source.alias, name)
