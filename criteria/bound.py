@@ -36,7 +36,7 @@ from streambound.criteria.count import (
 )
 from streambound.criteria.family import all_but_full, fixed_in_family, least, own, shared_relations
 from streambound.criteria.set import harmful_references
-from streambound.criteria.size import Number, Size, total
+from streambound.criteria.size import Number, Size, fewer, total
 from streambound.criteria.synopsis import MOST_TABLES, Synopsis
 from streambound.criteria.tables import Age, Member, Stored, SynopsisTable
 from streambound.criteria.vocabulary import Tier
@@ -151,7 +151,7 @@ def counted(case: Case, distinct: bool) -> tuple[Synopsis, tuple[TableBound, ...
     found = next((kept for s in several if (kept := _table_bounds(s)) is not None), None)
     if found is None:
         return None
-    synopsis, tables = found
+    synopsis, tables = _with_late_relations(*found)
     if distinct:
         layout = results_layout(synopsis)
         count = results_count(synopsis.facts, layout)
@@ -172,6 +172,19 @@ def in_few_ways(synopsis: Synopsis) -> Iterator[Synopsis]:
         yield from [replace(synopsis, in_one=True, early=True)] if synopsis.relation_groups else []
     if synopsis.sets is not None:
         yield synopsis
+
+
+def _with_late_relations(synopsis: Synopsis, tables: list[TableBound]) -> tuple[Synopsis, list[TableBound]]:
+    """The same with relations joined late where that takes fewer entries: what is compared with them takes fewer values
+    than what is needed of their rows.
+    """
+    if synopsis.references or not synopsis.each_alone:
+        return synopsis, tables
+    for group in synopsis.relation_groups if tables else ():
+        later = _table_bounds(replace(synopsis, late=synopsis.late.union(group)))
+        if later is not None and fewer(*(total(table.size for table in each) for each in (later[1], tables))):
+            synopsis, tables = later
+    return synopsis, tables
 
 
 def _table_bounds(synopsis: Synopsis) -> tuple[Synopsis, list[TableBound]] | None:

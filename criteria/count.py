@@ -155,8 +155,20 @@ def stored_count(facts: Facts, stored: Stored, inside: frozenset[str]) -> Count 
     """The number of values of a stored attribute in a table of the sources ``inside``; None when unbounded."""
     if stored.attribute in facts.closure.null:
         return Count(CountingRule.NULL, Number(1), (stored.attribute,))
-    options = [*value_counts(facts, stored), *_equal_counts(facts, stored.attribute, inside)]
+    options = [*value_counts(facts, stored), *_between_constants(facts, stored, inside)]
+    options += _equal_counts(facts, stored.attribute, inside)
     return fewest(options) if options else None
+
+
+def _between_constants(facts: Facts, stored: Stored, inside: frozenset[str]) -> list[Count]:
+    """The number between constants, which is one whatever the values are of a relation that is still to be joined."""
+    if not _ranged(facts, stored) or stored.low or stored.high:
+        return []
+    low, high = facts.limits(stored.attribute)
+    if {attribute.source for limit in (low, high) for attribute, _ in limit.relations} <= inside:
+        return []
+    found = _range(facts, stored, (Limit(low.constant), Limit(high.constant)))
+    return [] if found is None else [found]
 
 
 def between_streams(facts: Facts, stored: Stored, inside: frozenset[str]) -> Count | None:
