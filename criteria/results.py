@@ -10,7 +10,19 @@ from dataclasses import dataclass
 from operator import eq, ge, gt, le, lt, ne
 
 from streambound.analyzer.closure import in_order
-from streambound.analyzer.query import Attribute, Branch, Comparison, Condition, Constant, NullTest, OneOf, Op, Query
+from streambound.analyzer.query import (
+    Attribute,
+    Branch,
+    Comparison,
+    Condition,
+    Constant,
+    NullTest,
+    OneOf,
+    Op,
+    OutputValue,
+    Query,
+    TimeValue,
+)
 from streambound.analyzer.values import Value
 from streambound.analyzer.work import spend
 
@@ -93,9 +105,17 @@ def _matches(
 
 def output(branch: Branch, match: Mapping[str, Row]) -> tuple[Value | None, ...]:
     """The select list's values."""
-    return tuple(
-        item.value.value if isinstance(item.value, Constant) else _value(item.value, match) for item in branch.outputs
-    )
+    return tuple(_shown(item.value, match) for item in branch.outputs)
+
+
+def _shown(value: OutputValue, match: Mapping[str, Row]) -> Value | None:
+    match value:
+        case Constant():
+            return value.value
+        case TimeValue():
+            earlier = _value(value.minus, match) if value.minus is not None else 0
+            return _value(value.plus, match) - earlier + value.offset  # type: ignore[operator]  # never NULL
+    return _value(value, match)
 
 
 def holds(atom: Condition, match: Mapping[str, Row]) -> bool:

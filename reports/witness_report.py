@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from streambound.analyzer.query import Constant, Query
+from streambound.analyzer.query import Attribute, Query
 from streambound.analyzer.values import Value, to_json
 from streambound.criteria.results import Row
 from streambound.criteria.witness import Witness
@@ -64,7 +64,7 @@ def _result(witness: Witness, values: Sequence[Value | None]) -> dict[str, Any]:
     branch = witness.plan.branch
     shown = {}
     for output, value in zip(branch.outputs, values, strict=True):
-        kind = output.value.type if isinstance(output.value, Constant) else branch.column(output.value).type
+        kind = branch.column(output.value).type if isinstance(output.value, Attribute) else output.value.type
         shown[output.name] = to_json(value, kind)
     return shown
 

@@ -12,6 +12,7 @@ from streambound.analyzer.endpoints import Sink, SourceOptions
 from streambound.analyzer.query import Atom, Branch, Comparison, Output
 from streambound.analyzer.types import DataType, Family
 from streambound.criteria.bound import QueryBound
+from streambound.criteria.projected_time import Stamp
 from streambound.criteria.tables import SynopsisTable
 from streambound.criteria.ways import Part
 from streambound.synopsis_exec.filters import ExtremeLimit, Membership
@@ -120,7 +121,8 @@ class Plan:
 
     ``catalog_sha256`` covers the declarations that the query uses, ``contract_sha256`` what of them a saved state
     depends on: not where rows come from or go, or what becomes of bad ones. ``several`` says that the query was split
-    into more than one branch, so that tables are named with their branch's number.
+    into more than one branch, so that tables are named with their branch's number. ``stamp`` says when a set's results
+    are forgotten.
     """
 
     name: str
@@ -134,6 +136,7 @@ class Plan:
     branches: tuple[BranchPlan, ...]
     several: bool
     bound: QueryBound
+    stamp: Stamp | None = None
     counters: Counters = Counters.BIGINT
     sink: Sink | None = None
 

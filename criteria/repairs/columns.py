@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from streambound.analyzer.query import TimeValue
 from streambound.criteria.repairs.rejected import Rejected
 from streambound.criteria.repairs.steps import Change, DropColumn
 
@@ -16,10 +17,10 @@ def columns(rejected: Rejected) -> Iterator[Change]:
     for culprits in rejected.culprits:
         outputs = culprits.branch.outputs
         for index, output in enumerate(outputs):
-            if output.value not in culprits.attributes:
+            times = output.value.attributes if isinstance(output.value, TimeValue) else ()
+            if output.value not in culprits.attributes and not {*times} & {*culprits.times}:
                 continue
             last = len(outputs) == 1
-            title = (
-                f"select a constant instead of {output.value}" if last else f"drop {output.value} from the select list"
-            )
+            what = output.name if times else str(output.value)
+            title = f"select a constant instead of {what}" if last else f"drop {what} from the select list"
             yield Change(("column",), (title,), WEIGHT + (_LAST if last else 0), (DropColumn(index),))

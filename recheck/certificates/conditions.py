@@ -8,7 +8,18 @@ from fractions import Fraction
 from functools import cached_property
 from math import ceil, floor
 
-from streambound.analyzer.query import Attribute, Branch, Comparison, Kind, NullTest, OneOf, Op, Source, Truth
+from streambound.analyzer.query import (
+    Attribute,
+    Branch,
+    Comparison,
+    Kind,
+    NullTest,
+    OneOf,
+    Op,
+    Source,
+    TimeValue,
+    Truth,
+)
 from streambound.analyzer.types import Family
 from streambound.analyzer.values import Value
 from streambound.recheck.certificates.distances import ContradictionError, Distances, Edge, Node
@@ -63,9 +74,10 @@ class Conditions:
 
     @cached_property
     def outputs(self) -> tuple[Attribute, ...]:
-        """The attributes of the select list."""
-        values = (output.value for output in self.branch.outputs)
-        return tuple(dict.fromkeys(value for value in values if isinstance(value, Attribute)))
+        """The attributes of the select list, and the timestamps that values of it are made of."""
+        values = [output.value for output in self.branch.outputs]
+        plain = [value for value in values if isinstance(value, Attribute)]
+        return tuple(dict.fromkeys([*plain, *(a for v in values if isinstance(v, TimeValue) for a in v.attributes)]))
 
     @cached_property
     def attributes(self) -> tuple[Attribute, ...]:
