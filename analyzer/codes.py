@@ -44,7 +44,11 @@ class Code(StrEnum):
     MIXED_TIMESTAMPS = "SB107", Severity.ERROR, "Streams with different timestamp types, which share no time line."
     UNSUPPORTED = "SB110", Severity.ERROR, "A construct outside the query language; it is reported, never guessed."
     TIMESTAMP_COMPARISON = "SB111", Severity.ERROR, "An application timestamp compared with something that is not one."
-    PROJECTED_TIMESTAMP = "SB112", Severity.ERROR, "An application timestamp in the select list."
+    PROJECTED_TIMESTAMP = (
+        "SB112",
+        Severity.ERROR,
+        "Times in the select list that are neither a time nor a difference.",
+    )
     MIXED_UNION = "SB113", Severity.ERROR, "Bag and set branches mixed in a way that has no single meaning."
     NEVER_TRUE = "SB150", Severity.WARNING, "A branch whose condition is contradictory: it can never produce a row."
     NEVER_TRUE_ALTERNATIVE = "SB151", Severity.WARNING, "An alternative of an OR or IN that can never hold."

@@ -20,9 +20,21 @@ from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.expansion import Sizer
 from streambound.analyzer.findings import Finding, Positions
 from streambound.analyzer.flatten import Flattener, Select, written
-from streambound.analyzer.query import Attribute, Branch, Computed, Constant, Formula, Output, Query, map_attributes
+from streambound.analyzer.query import (
+    Attribute,
+    Branch,
+    Computed,
+    Constant,
+    Formula,
+    Output,
+    OutputValue,
+    Query,
+    TimeValue,
+    map_attributes,
+)
 from streambound.analyzer.scopes import Visible
 from streambound.analyzer.statements import Statement
+from streambound.analyzer.time_values import time_value
 from streambound.analyzer.types import Family
 
 
@@ -95,7 +107,7 @@ def _branch(select: Select, index: int, flattener: Flattener, findings: list[Fin
     for visible, node in select.outputs:
         try:
             reader = ConditionReader(flattener.positions, flattener.catalog, select.scope, derived=flattener.derived)
-            outputs.append(_output(visible, node, reader, _without_time(select, node, rename)))
+            outputs.append(_output(visible, node, reader))
         except Finding as finding:
             findings.append(finding)
     sources = tuple(replace(source, alias=aliases[source.alias]) for source in select.scope.sources)
@@ -105,17 +117,6 @@ def _branch(select: Select, index: int, flattener: Flattener, findings: list[Fin
     branch = Branch(sources, where, renamed, span, statement=index)
     _check_time_types(branch, flattener.positions, findings)
     return branch
-
-
-def _renamed(
-    value: Attribute | Constant | Computed, rename: Callable[[Attribute], Attribute]
-) -> Attribute | Constant | Computed:
-    match value:
-        case Attribute():
-            return rename(value)
-        case Computed(attributes=attributes):
-            return replace(value, attributes=tuple(map(rename, attributes)))
-    return value
 
 
 def _aliases(select: Select, wanted: dict[str, tuple[str, str]]) -> dict[str, str]:
@@ -134,24 +135,23 @@ def _aliases(select: Select, wanted: dict[str, tuple[str, str]]) -> dict[str, st
     return result
 
 
-def _without_time(select: Select, star: exp.Expr, rename: Callable[[Attribute], Attribute]) -> str:
-    """The columns of a ``*`` that may be projected; empty for any other node."""
-    if not star.is_star:
-        return ""
-    columns = [visible.term for visible, node in select.outputs if node is star and not visible.term.is_time]
-    return ", ".join(str(rename(term.plus[0])) for term in columns if term.is_attribute)
+def _renamed(value: OutputValue, rename: Callable[[Attribute], Attribute]) -> OutputValue:
+    match value:
+        case TimeValue():
+            return value.map(rename)
+        case Computed(attributes=attributes):
+            return replace(value, attributes=tuple(map(rename, attributes)))
+        case Constant():
+            return value
+    return rename(value)
 
 
-def _output(visible: Visible, node: exp.Expr, reader: ConditionReader, others: str = "") -> Output:
-    """A select-list column; raises Finding for what cannot be projected. ``others``: the rest of a ``*``."""
+def _output(visible: Visible, node: exp.Expr, reader: ConditionReader) -> Output:
+    """A select-list column; raises Finding for what cannot be projected."""
     positions = reader.positions
     term, tree, span = visible.term, visible.tree, positions.of(node)
     if term.is_time and not term.is_constant:
-        message = "an application timestamp in the select list is outside the query language"
-        help = "the job's output has it already: _ts is the largest timestamp among a result's tuples"
-        if others:
-            help = f"list the columns without the timestamp: {others} ({help})"
-        raise positions.finding(Code.PROJECTED_TIMESTAMP, message, node, help)
+        return Output(visible.name, time_value(term, node, positions), span)
     if term.is_attribute:
         return Output(visible.name, term.plus[0], span)
     if tree is not None and len(rows_of(tree)) > 1:

@@ -72,6 +72,28 @@ class Computed:
 
 
 @dataclass(frozen=True, slots=True)
+class TimeValue:
+    """Application times in the select list: ``plus + offset``, or the distance ``plus - minus + offset``.
+
+    ``offset`` is in encoded units (microseconds of a TIMESTAMP); ``type`` is that of the value.
+    """
+
+    plus: Attribute
+    minus: Attribute | None
+    offset: int
+    type: DataType
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """The one or two application times."""
+        return (self.plus,) if self.minus is None else (self.plus, self.minus)
+
+    def map(self, rename: Callable[[Attribute], Attribute]) -> TimeValue:
+        """The same value of other attributes."""
+        return replace(self, plus=rename(self.plus), minus=None if self.minus is None else rename(self.minus))
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """``left op right + offset``; ``left op offset`` where ``right`` is None.
 
@@ -189,12 +211,16 @@ class Source:
         return Attribute(self.alias, self.timestamp) if self.timestamp else None
 
 
+OutputValue = Attribute | Constant | Computed | TimeValue
+"""What a column of the select list is."""
+
+
 @dataclass(frozen=True, slots=True)
 class Output:
     """One column of the select list."""
 
     name: str
-    value: Attribute | Constant | Computed
+    value: OutputValue
     span: Span
 
     @property
@@ -250,6 +276,11 @@ class Branch:
     def of_kind(self, kind: Kind) -> tuple[Source, ...]:
         """The sources of one kind, in FROM order."""
         return tuple(source for source in self.sources if source.kind is kind)
+
+    @property
+    def time_values(self) -> tuple[TimeValue, ...]:
+        """The application times of the select list, in its order."""
+        return tuple(dict.fromkeys(o.value for o in self.outputs if isinstance(o.value, TimeValue)))
 
     @property
     def streams(self) -> tuple[Source, ...]:
@@ -370,8 +401,10 @@ __all__ = [
     "Op",
     "Or",
     "Output",
+    "OutputValue",
     "Query",
     "Source",
+    "TimeValue",
     "Truth",
     "conjunction",
     "conjuncts",

@@ -32,6 +32,7 @@ from streambound.analyzer.query import (
     Output,
     Query,
     Source,
+    TimeValue,
     Truth,
 )
 from streambound.analyzer.types import DataType, Family
@@ -157,12 +158,25 @@ def _output(output: Output, branch: Branch) -> exp.Expr:
         value, kind = output.value.value, output.value.type
         constant = exp.Null() if value is None else _literal(value, kind)
         return exp.Alias(this=constant, alias=identifier(output.name))
+    if isinstance(output.value, TimeValue):
+        time = _time_value(output.value, branch)
+        same = isinstance(time, exp.Column) and output.name == output.value.plus.column
+        return time if same else exp.Alias(this=time, alias=identifier(output.name))
     if isinstance(output.value, Computed):
         parts = {f"_{place}": _column(part, branch) for place, part in enumerate(output.value.attributes, start=1)}
         tree = parsed(output.value.text).transform(lambda node: _part(node, parts))
         return exp.Alias(this=tree, alias=identifier(output.name))
     column = _column(output.value, branch)
     return column if output.name == output.value.column else exp.Alias(this=column, alias=identifier(output.name))
+
+
+def _time_value(value: TimeValue, branch: Branch) -> exp.Expr:
+    column, kind = _column(value.plus, branch), _type(value.plus, branch)
+    if value.minus is not None:
+        column = exp.Sub(this=column, expression=_column(value.minus, branch))
+    elif value.type.family is not kind.family:  # the distance from a constant
+        return exp.Sub(this=column, expression=_literal(-value.offset, kind))
+    return _shifted(column, value.offset, kind)
 
 
 def _source(source: Source) -> exp.Table:

@@ -1,7 +1,8 @@
 """The bag criterion (theory §4), exact for one select-project-join query.
 
 Bounded iff for every infinite stream S with ``later(S)`` not empty and every attribute A of S: (i) if A is projected,
-it is bounded; (ii) every non-redundant join of A with a stream in ``later(S)`` is harmless for A.
+it is bounded, and the time of S is not projected; (ii) every non-redundant join of A with a stream in ``later(S)`` is
+harmless for A.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from streambound.analyzer.boundedness import Facts, JoinConstraint
 from streambound.analyzer.codes import Code
 from streambound.analyzer.query import Attribute, Output
 from streambound.analyzer.work import spend
+from streambound.criteria.projected_time import time_violations
 from streambound.criteria.violation import Violation
 from streambound.criteria.wording import bound_help, listed
 
@@ -24,27 +26,30 @@ def bag_violations(facts: Facts) -> tuple[Violation, ...]:
     found: list[Violation] = []
     for stream in facts.infinite:
         if facts.later[stream]:
-            found.extend(_projections(facts, stream))
+            found.extend(projections(facts, stream, "(i)"))
             found.extend(_joins(facts, stream))
     return tuple(found)
 
 
-def _projections(facts: Facts, stream: str) -> Iterator[Violation]:
-    """(i) Every projected attribute of a remembered stream is bounded."""
+def projections(facts: Facts, stream: str, condition: str) -> Iterator[Violation]:
+    """(i) Every projected attribute of a remembered stream is bounded, and its time is not projected."""
     for output in facts.branch.outputs:
         for attribute in output.attributes:
             if attribute.source == stream and not facts.bounded(attribute):
-                yield _unbounded_projection(facts, output, attribute)
+                yield _unbounded_projection(facts, output, attribute, condition)
+    yield from time_violations(facts, stream, condition)
 
 
-def _unbounded_projection(facts: Facts, output: Output, attribute: Attribute) -> Violation:
+def _unbounded_projection(facts: Facts, output: Output, attribute: Attribute, condition: str) -> Violation:
     later = listed(facts.later[attribute.source], "or")
     message = (
         f"{attribute} is projected and unbounded, and a tuple of {attribute.source} may still wait for one of {later}: "
         f"every value must be remembered"
     )
     help = bound_help(facts, attribute)
-    return Violation("(i)", attribute.source, attribute.column, message, output.span, Code.UNBOUNDED_PROJECTION, help)
+    return Violation(
+        condition, attribute.source, attribute.column, message, output.span, Code.UNBOUNDED_PROJECTION, help
+    )
 
 
 def _joins(facts: Facts, stream: str) -> Iterator[Violation]:

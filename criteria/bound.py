@@ -35,6 +35,7 @@ from streambound.criteria.count import (
     width_of_lag,
 )
 from streambound.criteria.family import all_but_full, fixed_in_family, least, own, shared_relations
+from streambound.criteria.projected_time import Stamp, forgotten_at_once, holds_times, result_ages, stamp
 from streambound.criteria.set import harmful_references
 from streambound.criteria.size import Number, Size, fewer, total
 from streambound.criteria.synopsis import MOST_TABLES, Synopsis
@@ -113,10 +114,11 @@ def bound(split: Query) -> QueryBound | None:
     None for more than `MOST_TABLES` tables that no family stands for.
     """
     parts = [(number, part) for number, branch in enumerate(split.branches) for part in _parts(branch, split.distinct)]
+    stamped = stamp(split)
     found = []
     for place, (number, part) in enumerate(parts, start=1):
         prefix = f"{place}:" if len(parts) > 1 else ""
-        bounded = counted(part, split.distinct)
+        bounded = counted(part, split.distinct, stamped)
         if bounded is None:
             return None
         synopsis, tables = bounded
@@ -125,14 +127,14 @@ def bound(split: Query) -> QueryBound | None:
     return QueryBound(tuple(found), total(table.size for branch in found for table in branch.tables))
 
 
-def has_bound(branch: Branch) -> bool:
+def has_bound(branch: Branch, stamped: Stamp | None) -> bool:
     """Whether one branch of a set has tables, each with a bound, whether or not its criterion holds.
 
     False where that is not seen soon: cases are looked for where few joins are harmful, and not for long.
     """
     if len(harmful_references(Facts.of(branch))) > MOST_HARMFUL:
         return False
-    return all(counted(part, True) is not None for part in cases(branch, MOST_LOOKS))
+    return all(counted(part, True, stamped) is not None for part in cases(branch, MOST_LOOKS))
 
 
 def _parts(branch: Branch, distinct: bool) -> tuple[Case, ...]:
@@ -141,10 +143,10 @@ def _parts(branch: Branch, distinct: bool) -> tuple[Case, ...]:
 
 
 @lru_cache(maxsize=64)
-def counted(case: Case, distinct: bool) -> tuple[Synopsis, tuple[TableBound, ...]] | None:
+def counted(case: Case, distinct: bool, stamped: Stamp | None = None) -> tuple[Synopsis, tuple[TableBound, ...]] | None:
     """The tables of one case, each with its bound; None where one has none.
 
-    A set's criterion may ask first whether they have one.
+    A set's criterion may ask first whether they have one. ``stamped`` says when a set's results are forgotten.
     """
     facts = Facts.of(case.branch)
     several = (s for synopsis in synopses(facts, distinct) for s in in_few_ways(synopsis))
@@ -152,9 +154,9 @@ def counted(case: Case, distinct: bool) -> tuple[Synopsis, tuple[TableBound, ...
     if found is None:
         return None
     synopsis, tables = _with_late_relations(*found)
-    if distinct:
-        layout = results_layout(synopsis)
-        count = results_count(synopsis.facts, layout)
+    if distinct and not forgotten_at_once(facts, stamped):
+        layout = replace(results_layout(synopsis), ages=result_ages(synopsis.facts, stamped))
+        count = _keys(synopsis.facts, layout, ()) if layout.ages else results_count(synopsis.facts, layout)
         if count is None:
             return None
         tables.append(TableBound("results", layout, count, results=True))
@@ -206,6 +208,8 @@ def table_size(synopsis: Synopsis, table: SynopsisTable) -> Size | None:
 
 def table_count(facts: Facts, table: SynopsisTable) -> Count | None:
     """Why one table has at most so many entries; None when that is unknown."""
+    if not holds_times(facts, table):
+        return None
     if table.members:
         return _family_count(facts, table)
     if not table.extrema:
@@ -299,6 +303,8 @@ def _stream_count(facts: Facts, table: SynopsisTable, stream: str) -> Count | No
     attributes = tuple(stored.attribute for stored in mine)
     values = _all([stored_count(facts, stored, inside) for stored in mine])
     kept, present = _told_apart(facts, table, stream), _present(facts, table, stream)
+    if kept is None and table.age(stream) is not None:
+        return None
     options = [] if values is None else [every([values, ages(stream, kept)] if kept else [values])]
     if present is not None and (values is None or stream in expiring(table)):
         options.append(tuples(facts, stream, present, attributes))
@@ -341,13 +347,11 @@ def _row_count(facts: Facts, table: SynopsisTable, relation: str) -> Count:
 
 
 def _told_apart(facts: Facts, table: SynopsisTable, stream: str) -> TimestampCount | None:
-    """The timestamps of a stream that are kept apart in the key; None when none is kept."""
-    age = next((age for age in table.ages if age.stream == stream), None)
-    return (
-        None
-        if age is None
-        else _narrowest([TimestampCount(age.expires or age.saturates or 1), *_beside(facts, table, age)])
-    )
+    """The timestamps of a stream that are kept apart in the key; None when none is kept, or any number."""
+    age = table.age(stream)
+    if age is None or (age.expires, age.saturates) == (None, None):
+        return None if age is None else _present(facts, table, stream)
+    return _narrowest([TimestampCount(age.expires or age.saturates or 1), *_beside(facts, table, age)])
 
 
 def _present(facts: Facts, table: SynopsisTable, stream: str) -> TimestampCount | None:
@@ -375,11 +379,11 @@ def _beside(facts: Facts, table: SynopsisTable, age: Age) -> list[TimestampCount
 
 def _says_enough(facts: Facts, kept: Age, age: Age) -> bool:
     """Whether a kept timestamp narrows down another one: it is exact, or where it is old, so is the other."""
-    if kept.expires is not None:
+    if kept.exact:
         return True
     most = facts.lag(age.stream, kept.stream)
     old = age.saturates if age.expires is None else age.expires + 1
-    return most is not None and (kept.saturates or 0) - most >= (old or 0)
+    return most is not None and old is not None and (kept.saturates or 0) - most >= old
 
 
 def _narrowest(spans: list[TimestampCount]) -> TimestampCount:

@@ -17,6 +17,7 @@ from streambound.analyzer.query import Attribute, Kind
 from streambound.criteria.clipping import Open, clip, clipped_to
 from streambound.criteria.cuts import Cut, cuts
 from streambound.criteria.order_search import Reference
+from streambound.criteria.projected_time import timed
 from streambound.criteria.tables import Stored
 from streambound.criteria.times import TimeLimits
 
@@ -43,6 +44,11 @@ class Contents:
     def streams(self) -> tuple[str, ...]:
         """All streams of the branch, in FROM order."""
         return tuple(source.alias for source in self.facts.branch.streams)
+
+    @cached_property
+    def timed(self) -> frozenset[str]:
+        """The streams whose times entries hold as they are: the select list has them."""
+        return timed(self.facts)
 
     @cached_property
     def times(self) -> TimeLimits:

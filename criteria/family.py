@@ -302,7 +302,8 @@ def _age(
     stated = [lag + 1 for other in outside if (lag := times.stated_lag(other, stream)) is not None]
     told = max([*waits, *stated], default=None)
     mine = (stored for stored in key if stored.attribute.source == stream)
-    if told is None and all(stored_count(contents.facts, stored, inside) is not None for stored in mine):
+    counted = all(stored_count(contents.facts, stored, inside) is not None for stored in mine)
+    if told is None and counted and stream not in contents.timed:
         return None
     windows = times.windows[stream]
     if all(other in windows for other in outside):

@@ -36,8 +36,8 @@ Clause = Callable[["PaperBranch"], Iterator[Violation | None]]
 
 
 def applies(query: Query) -> bool:
-    """Whether the paper speaks of a split query: no windows, no offsets between attributes."""
-    return all(
+    """Whether the paper speaks of a split query: no windows, no offsets between attributes, no projected timestamps."""
+    return not any(branch.time_values for branch in query.branches) and all(
         not isinstance(atom, Comparison) or atom.right is None or isinstance(atom.offset, str) or atom.offset == 0
         for branch in query.branches
         for atom in branch.atoms

@@ -15,13 +15,14 @@ from streambound.analyzer.query import (
     Attribute,
     Branch,
     Comparison,
-    Computed,
     Condition,
     Constant,
     NullTest,
     OneOf,
     Op,
+    OutputValue,
     Query,
+    TimeValue,
 )
 from streambound.analyzer.values import Value
 from streambound.analyzer.work import spend
@@ -108,12 +109,15 @@ def output(branch: Branch, match: Mapping[str, Row]) -> tuple[Value | None, ...]
     return tuple(_shown(item.value, branch, match) for item in branch.outputs)
 
 
-def _shown(shown: Attribute | Constant | Computed, branch: Branch, match: Mapping[str, Row]) -> Value | None:
+def _shown(shown: OutputValue, branch: Branch, match: Mapping[str, Row]) -> Value | None:
     match shown:
         case Attribute():
             return _value(shown, match)
         case Constant(value):
             return value
+        case TimeValue():
+            earlier = _value(shown.minus, match) if shown.minus is not None else 0
+            return _value(shown.plus, match) - earlier + shown.offset  # type: ignore[operator]  # never NULL
     return computed_value(shown, [(branch.column(a).type, _value(a, match)) for a in shown.attributes])
 
 

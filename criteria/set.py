@@ -1,6 +1,7 @@
 """The set criterion (theory §4), sufficient; a violation of (3) alone is reported as unknown.
 
-Bounded if (1) every projected attribute of an infinite stream is bounded; (2) every equality join with a stream in
+Bounded if (1) every projected attribute of an infinite stream is bounded (where a time in the select list tells when a
+result is too old to come again: of a remembered stream); (2) every equality join with a stream in
 ``later(S)`` is on a bounded attribute; (3) in every LTO refinement, in every realisable set D of streams and every
 connected component of D, the harmful joins of remembered streams with streams outside D involve at most one attribute
 class in one direction: then one maximum or minimum per key suffices.
@@ -16,20 +17,30 @@ from itertools import combinations
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.codes import Code
 from streambound.analyzer.connected import components
-from streambound.analyzer.query import Attribute
-from streambound.criteria.bag import harmful_join
+from streambound.analyzer.query import Attribute, Output, TimeValue
+from streambound.criteria.bag import harmful_join, projections
 from streambound.criteria.order_search import Reference, survive_together
 from streambound.criteria.violation import Violation
 from streambound.criteria.wording import bound_help, listed
 
 
-def set_violations(facts: Facts) -> tuple[Violation, ...]:
-    """The violated clauses of the set criterion for one branch."""
-    return (*_projections(facts), *_equalities(facts), *_extrema(facts))
+def set_violations(facts: Facts, stamped: bool = False) -> tuple[Violation, ...]:
+    """The violated clauses of the set criterion for one branch; ``stamped``: a time says when results are forgotten."""
+    return (*(_waiting(facts) if stamped else _projections(facts)), *_equalities(facts), *_extrema(facts))
+
+
+def _waiting(facts: Facts) -> Iterator[Violation]:
+    """(1) where results are forgotten: every projected attribute of a remembered stream is bounded."""
+    for stream in facts.infinite:
+        if facts.later[stream]:
+            yield from projections(facts, stream, "(1)")
 
 
 def _projections(facts: Facts) -> Iterator[Violation]:
-    """(1) Every projected attribute of an infinite stream is bounded."""
+    """(1) Every projected attribute of an infinite stream is bounded, and no time of one is projected."""
+    times = ((output, output.value) for output in facts.branch.outputs if isinstance(output.value, TimeValue))
+    for output, time in times:
+        yield from _times(facts, output, time)
     shown = ((output, attribute) for output in facts.branch.outputs for attribute in output.attributes)
     for output, attribute in shown:
         if attribute.source in facts.infinite and not facts.bounded(attribute):
@@ -38,6 +49,16 @@ def _projections(facts: Facts) -> Iterator[Violation]:
             yield Violation(
                 "(1)", attribute.source, attribute.column, message, output.span, Code.UNBOUNDED_PROJECTION, help
             )
+
+
+def _times(facts: Facts, output: Output, value: TimeValue) -> Iterator[Violation]:
+    """A time in the select list that does not say when a result is too old to come again."""
+    for time in value.attributes:
+        if time.source in facts.infinite:
+            message = f"{time} is in the select list: DISTINCT must remember every value it has ever returned"
+            help = f"select {time} itself, in every branch, where all other streams have a window on {time.source}"
+            yield Violation("(1)", time.source, time.column, message, output.span, Code.UNBOUNDED_PROJECTION, help)
+            return
 
 
 def _equalities(facts: Facts) -> Iterator[Violation]:

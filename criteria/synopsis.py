@@ -141,6 +141,8 @@ class Synopsis(Contents):
         """What a table keeps of a stream's timestamp: nothing where the streams outside only need it to be older."""
         expires = self._expires(stream, inside)
         waits = [wait for other, wait in self.times.waits[stream].items() if other not in inside]
+        if expires is None and stream in self.timed:
+            return Age(stream, None, None)
         if expires is None and not waits:
             return None
         return Age(stream, expires, max(waits, default=None))

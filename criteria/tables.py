@@ -47,12 +47,18 @@ class Age:
     """The timestamp of a stream's tuple, kept because a window outside the set needs it.
 
     An entry is useless once the next timestamp exceeds the kept one by more than ``expires``; timestamps older than
-    the next one by ``saturates`` or more are not told apart.
+    the next one by ``saturates`` or more are not told apart. Without either it is kept as long as the entry, since the
+    select list has it.
     """
 
     stream: str
     expires: int | None
     saturates: int | None
+
+    @property
+    def exact(self) -> bool:
+        """Whether an entry holds the timestamp as it is."""
+        return self.expires is not None or self.saturates is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +125,10 @@ class SynopsisTable:
         """The attributes whose values an entry holds as they are, as long as it is there."""
         lasting = (stored for stored in self.key if stored.exact and self.lapse(stored.attribute) is None)
         return frozenset(a for stored in lasting for a in stored.attributes)
+
+    def age(self, stream: str) -> Age | None:
+        """What is kept of a stream's timestamp."""
+        return next((age for age in self.ages if age.stream == stream), None)
 
     def lapse(self, attribute: Attribute) -> Lapse | None:
         """Until when a value of the key is held, if that is not as long as the entry."""

@@ -17,6 +17,7 @@ from streambound.analyzer.query import Branch, Query
 from streambound.analyzer.spans import Span
 from streambound.criteria.bag import bag_violations
 from streambound.criteria.bound import QueryBound, bound, has_bound
+from streambound.criteria.projected_time import Stamp, stamp
 from streambound.criteria.set import set_violations
 from streambound.criteria.theorem1 import theorem1
 from streambound.criteria.theorem2 import theorem2
@@ -74,7 +75,8 @@ def decide(query: Query) -> Decision:
 
 
 def _violated(split: Query) -> tuple[Found, ...]:
-    return tuple((branch, branch_violations(branch, split.distinct)) for branch in split.branches)
+    stamped = stamp(split)
+    return tuple((branch, branch_violations(branch, split.distinct, stamped)) for branch in split.branches)
 
 
 def search_longer(decision: Decision, longer: int) -> WitnessSearch:
@@ -90,17 +92,17 @@ def _search(split: Query, found: tuple[Found, ...], longer: int = 1) -> WitnessS
     return find_witness(split, tuple(branch for branch, mine in found if mine), longer)
 
 
-def branch_violations(branch: Branch, distinct: bool) -> tuple[Violation, ...]:
-    """The violated clauses of the deciding criterion for one branch of a split query.
+def branch_violations(branch: Branch, distinct: bool, stamped: Stamp | None = None) -> tuple[Violation, ...]:
+    """The violated clauses of the deciding criterion for one branch of a split query; ``stamped`` is that query's.
 
     (3) says when tables of extrema are finite; where it does not, but each of them has a bound, nothing is violated.
     """
     facts = Facts.of(branch)
     if not distinct:
         return bag_violations(facts)
-    violations = set_violations(facts)
+    violations = set_violations(facts, stamped is not None)
     few = bool(violations) and all(violation.condition == "(3)" for violation in violations)
-    return () if few and has_bound(branch) else violations
+    return () if few and has_bound(branch, stamped) else violations
 
 
 def _unproved(query: Query, found: tuple[Found, ...], given_up: bool) -> Diagnostic | None:

@@ -19,6 +19,7 @@ from streambound.analyzer.query import Attribute, Branch, Comparison, Op, Query,
 from streambound.analyzer.work import TooMuchWork, at_most, spend
 from streambound.criteria.distinguishing import distinguishes
 from streambound.criteria.order_search import Reference
+from streambound.criteria.projected_time import waiting_times
 from streambound.criteria.reach import reach
 from streambound.criteria.set import harmful_references
 from streambound.criteria.solution import DifferenceConstraint, conditions_of
@@ -57,7 +58,7 @@ def find_witness(query: Query, violated: tuple[Branch, ...], longer: int = 1) ->
     try:
         with at_most(MOST_STEPS * longer):
             for plan in islice(every, MOST_PLANS * longer):
-                size = enough(query, plan)
+                size = enough(query, plan) if _comparable(query, plan) else None
                 witness = build(plan, size) if size is not None else None
                 if witness is not None and distinguishes(query, witness) and _fits(query, plan):
                     return WitnessSearch(witness)
@@ -89,6 +90,18 @@ def _has_proof(query: Query, plan: WitnessPlan) -> bool:
     tables = [source.table for source in plan.branch.streams]
     once = len(query.branches) == 1 and len(set(tables)) == len(tables)
     return once and not plan.frontier and not plan.whole
+
+
+def _comparable(query: Query, plan: WitnessPlan) -> bool:
+    """Whether results of different elements differ at any size, although they have times.
+
+    Times themselves are told apart by their elements' order, as long as each column has the same time in every branch;
+    distances between elements are not, as there are equal ones, so that they need the proof.
+    """
+    times = [value for branch in query.branches for value in branch.time_values]
+    if any(value.minus is not None for value in times) and not _has_proof(query, plan):
+        return False
+    return not times or len({tuple(output.value for output in branch.outputs) for branch in query.branches}) == 1
 
 
 def _fits(query: Query, plan: WitnessPlan) -> bool:
@@ -150,7 +163,7 @@ def _bag_drafts(facts: Facts) -> Iterator[WitnessPlan]:
 
 def _projected(facts: Facts, stream: str) -> Iterator[WitnessPlan]:
     """Bag criterion (i): the values of a projected attribute show in results that a later stream completes."""
-    for attribute in _unbounded_outputs(facts, stream):
+    for attribute in (*_unbounded_outputs(facts, stream), *waiting_times(facts, stream)):
         for later, upwards in product(facts.later[stream], _half_lines(facts, attribute)):
             yield WitnessPlan(facts.branch, (Kept(attribute, upwards),), _after(facts, (later,)))
 
@@ -243,6 +256,7 @@ def _set_drafts(facts: Facts) -> Iterator[WitnessPlan]:
                 yield WitnessPlan(facts.branch, (Kept(attribute, upwards),), frozenset(), replay=True)
     for stream in facts.infinite:
         if facts.later[stream]:
+            yield from _projected(facts, stream) if facts.branch.time_values else ()
             yield from _joined(facts, stream, equalities_only=True)
     yield from _frontiers(facts)
 

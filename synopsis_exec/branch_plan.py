@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from streambound.analyzer.boundedness import Limit
 from streambound.analyzer.catalog import Kind
-from streambound.analyzer.query import Attribute, Comparison, Constant, NullTest, Op, Output
+from streambound.analyzer.query import Attribute, Comparison, Constant, NullTest, Op, Output, TimeValue
 from streambound.analyzer.types import Family as TypeFamily
 from streambound.criteria.cuts import representatives
 from streambound.criteria.extremum import Extremum
@@ -220,8 +220,9 @@ class BranchLowering:
     # --- what takes part in a transition -----------------------------------------------------------------------------
 
     def arriving(self, alias: str) -> Participant:
-        """The rows of a stream that arrive."""
-        return Participant(plan.Join(scan=self.places[alias]), self._values(alias))
+        """The rows of a stream that arrive, at the timestamp that is closed."""
+        values = self._values(alias) | {self.facts.time(alias): plan.Term("now")}
+        return Participant(plan.Join(scan=self.places[alias]), values)
 
     def related(self, group: tuple[str, ...]) -> Participant:
         """The rows of relations that are joined with each other."""
@@ -237,7 +238,8 @@ class BranchLowering:
             values |= {other: term(found, offset) for other, offset in stored.equal}
         for extremum in table.extrema:
             values[best_value(extremum)] = plan.Term(self.variables.of(best_value(extremum)))
-        return values
+        exact = (age.stream for age in table.ages if age.exact)
+        return values | {self.facts.time(stream): plan.Term(plan.age(self.places[stream])) for stream in exact}
 
     def _part(self, transition: PlanTransition, part: Part) -> Participant:
         """A table that takes part, with the ages that its entries may have."""
@@ -313,7 +315,9 @@ class BranchLowering:
         waiting += [self.related(group) for group in transition.groups]
         found, values = joins(waiting, self._checks(transition))
         if transition.output:
-            return plan.Transition(target=None, joins=found, values=self.results(values))
+            read = {time.source for value in self.branch.branch.time_values for time in value.attributes}
+            kept = tuple(self.places[stream] for stream in transition.before if stream in read)
+            return plan.Transition(target=None, joins=found, values=self.results(values), kept=kept)
         table = self.branch.table(transition.target)
         before = [self.branch.table(part.streams) for part in transition.parts]
         keys = [self.kept(stored, values) for stored in table.key]
@@ -327,10 +331,15 @@ class BranchLowering:
 
     @staticmethod
     def _output(output: Output, values: Values) -> plan.Term:
-        if isinstance(output.value, Attribute):
-            return values[output.value]
-        assert isinstance(output.value, Constant), "computed outputs are refused"
-        return plan.Term(None, constant(output.value.value))
+        match output.value:
+            case Attribute():
+                return values[output.value]
+            case TimeValue(plus, minus, offset):
+                earlier = None if minus is None else values[minus].variable
+                return plan.Term(values[plus].variable, offset, minus=earlier)
+            case Constant(value):
+                return plan.Term(None, constant(value))
+        raise AssertionError("results that are computed are kept by their parts")
 
     def _checks(self, transition: PlanTransition) -> tuple[Comparison, ...]:
         """The joins to check, those with attributes of which the table holds an extremum as comparisons with it."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from sqlglot import exp, parse_one
 
 from streambound.analyzer.columns import Column
-from streambound.analyzer.query import Attribute, Branch, Computed, Constant, Output
+from streambound.analyzer.query import Branch, Computed, Constant, Output, OutputValue
 from streambound.analyzer.types import DataType, Family
 
 _INT = DataType("int", Family.INTEGER)
@@ -54,7 +54,7 @@ class KeptResults:
         """The select list of a branch as the plan keeps it."""
         return tuple(Output(slot.column.name, self._value(branch, slot), branch.span) for slot in self.slots)
 
-    def _value(self, branch: Branch, slot: _Slot) -> Attribute | Constant:
+    def _value(self, branch: Branch, slot: _Slot) -> OutputValue:
         output = branch.outputs[slot.place].value
         way = _way(branch, slot.place)
         if slot.way is None:

@@ -9,11 +9,13 @@ from streambound.analyzer.arrival import STRICT
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
 from streambound.analyzer.columns import Column
+from streambound.analyzer.constants import is_interval
 from streambound.analyzer.endpoints import Sink
 from streambound.analyzer.errors import NotExecutableError
 from streambound.analyzer.query import Attribute, Branch, Comparison, Computed, Output, Query
 from streambound.analyzer.render import render
 from streambound.analyzer.types import DataType, Family
+from streambound.criteria.projected_time import stamp
 from streambound.criteria.synopsis import MOST_TABLES, Synopsis
 from streambound.criteria.unlimited import unlimited
 from streambound.criteria.verdict import Decision
@@ -74,6 +76,7 @@ def make_plan(decision: Decision, catalog: Catalog, unbounded: bool = False) -> 
         branches=branches,
         several=len(sizes.branches) > 1,
         bound=sizes,
+        stamp=stamp(split),
         counters=catalog.counters,
         sink=sink,
         kept=kept,
@@ -113,8 +116,8 @@ def _check_outputs(query: Query) -> None:
         raise _refused(query, what, "select the columns that it is computed of, and compute it downstream")
     for position, column in enumerate(_columns(query)):
         kinds = {_type_of(branch, branch.outputs[position]) for branch in query.branches}
-        families = {(kind.family, kind.scale) for kind in kinds if kind.name != "void"}
-        if len(families) > 1:
+        families = {(kind.family, kind.scale) for kind in kinds if kind.name != "void" and not is_interval(kind)}
+        if len({*families, *filter(is_interval, kinds)}) > 1:
             what = f"the branches of the union give {column.name} different types"
             raise _refused(query, what, "declare the columns with one type in the catalog")
         if any(family is Family.OTHER for family, _ in families):

@@ -13,6 +13,7 @@ from streambound.analyzer.query import Atom, Branch, Comparison, Output
 from streambound.analyzer.rates import Rate
 from streambound.analyzer.types import DataType, Family
 from streambound.criteria.bound import QueryBound
+from streambound.criteria.projected_time import Stamp
 from streambound.criteria.tables import SynopsisTable
 from streambound.criteria.ways import Part
 from streambound.synopsis_exec.filters import ExtremeLimit, Membership
@@ -135,8 +136,8 @@ class Plan:
 
     ``catalog_sha256`` covers the declarations that the query uses, ``contract_sha256`` what of them a saved state
     depends on: not where rows come from or go, or what becomes of bad ones. ``several`` says that the query was split
-    into more than one branch, so that tables are named with their branch's number. ``kept`` is of what results are
-    computed.
+    into more than one branch, so that tables are named with their branch's number. ``stamp`` says when a set's results
+    are forgotten. ``kept`` is of what results are computed.
     """
 
     name: str
@@ -150,6 +151,7 @@ class Plan:
     branches: tuple[BranchPlan, ...]
     several: bool
     bound: QueryBound
+    stamp: Stamp | None = None
     counters: Counters = Counters.BIGINT
     sink: Sink | None = None
     kept: KeptResults | None = None

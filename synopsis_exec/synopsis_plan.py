@@ -33,6 +33,7 @@ def synopsis_plan(query: Plan, forced: str | None = None) -> plan.Synopsis:
         placed.because,
         placed.key,
         BUCKETS if placed.where == "buckets" else 0,
+        None if query.stamp is None else plan.Forgetting(query.stamp.place, query.stamp.lag),
     )
 
 

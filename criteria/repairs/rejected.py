@@ -10,6 +10,7 @@ from streambound.analyzer.boundedness import Facts, JoinConstraint
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code
 from streambound.analyzer.query import Attribute, Branch, Query
+from streambound.criteria.projected_time import stamp
 from streambound.criteria.verdict import branch_violations
 from streambound.criteria.violation import Violation
 from streambound.preprocess.pipeline import Derivation
@@ -40,7 +41,14 @@ class Culprits:
         """The attributes to blame, and those that their harmful joins compare them with."""
         blamed = [Attribute(v.stream, v.attribute) for v in self.violations if v.attribute is not None]
         partners = [x for _, join in self.joins for x in (join.attribute, join.other)]
-        return tuple(dict.fromkeys(x for x in (*blamed, *partners) if not self.facts.bounded(x)))
+        values = (x for x in (*blamed, *partners) if not self.branch.is_time(x))
+        return tuple(dict.fromkeys(x for x in values if not self.facts.bounded(x)))
+
+    @property
+    def times(self) -> tuple[Attribute, ...]:
+        """The application times to blame, which the select list has."""
+        blamed = (Attribute(v.stream, v.attribute) for v in self.violations if v.attribute is not None)
+        return tuple(dict.fromkeys(x for x in blamed if self.branch.is_time(x)))
 
     @cached_property
     def wholly(self) -> frozenset[Attribute]:
@@ -78,7 +86,8 @@ class Rejected:
     @cached_property
     def culprits(self) -> tuple[Culprits, ...]:
         """The violating branches."""
-        found = ((Facts.of(b), branch_violations(b, self.query.distinct)) for b in self.derivation.split.branches)
+        split, stamped = self.derivation.split, stamp(self.derivation.split)
+        found = ((Facts.of(b), branch_violations(b, split.distinct, stamped)) for b in split.branches)
         return tuple(Culprits(facts, violations) for facts, violations in found if violations)
 
     @cached_property

@@ -75,6 +75,11 @@ class ClaimedAge:
     expires: int | None
     saturates: int | None
 
+    @property
+    def exact(self) -> bool:
+        """Whether the timestamp is kept as it is: until the entry goes, or for ever."""
+        return self.expires is not None or self.saturates is None
+
 
 @dataclass(frozen=True, slots=True)
 class ClaimedCount:

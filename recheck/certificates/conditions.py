@@ -8,7 +8,19 @@ from fractions import Fraction
 from functools import cached_property
 from math import ceil, floor
 
-from streambound.analyzer.query import Attribute, Branch, Comparison, Computed, Kind, NullTest, OneOf, Op, Source, Truth
+from streambound.analyzer.query import (
+    Attribute,
+    Branch,
+    Comparison,
+    Computed,
+    Kind,
+    NullTest,
+    OneOf,
+    Op,
+    Source,
+    TimeValue,
+    Truth,
+)
 from streambound.analyzer.types import Family
 from streambound.analyzer.values import Value
 from streambound.recheck.certificates.distances import ContradictionError, Distances, Edge, Node
@@ -63,9 +75,9 @@ class Conditions:
 
     @cached_property
     def outputs(self) -> tuple[Attribute, ...]:
-        """The attributes of the select list."""
+        """The attributes of the select list, and those and the timestamps that values of it are made of."""
         values = (output.value for output in self.branch.outputs)
-        parts = (value.attributes if isinstance(value, Computed) else (value,) for value in values)
+        parts = (value.attributes if isinstance(value, Computed | TimeValue) else (value,) for value in values)
         return tuple(dict.fromkeys(part for own in parts for part in own if isinstance(part, Attribute)))
 
     @cached_property

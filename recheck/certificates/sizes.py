@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from streambound.analyzer.query import Attribute
@@ -56,8 +56,8 @@ def _kept(extremum: ClaimedExtremum) -> list[Attribute]:
 
 def _old_together(kept: ClaimedAge, age: ClaimedAge, most: int) -> bool:
     """Whether the one timestamp is kept exactly, or the other, at most so much newer, is old (or gone) when it is."""
-    if kept.expires is not None or kept.saturates is None:
-        return kept.expires is not None
+    if kept.saturates is None or kept.expires is not None:
+        return True
     old = age.saturates if age.expires is None else age.expires + 1
     return old is not None and kept.saturates - most >= old
 
@@ -132,8 +132,12 @@ class Checker:
         ages = [age for age in self.table.ages if age.stream == count.source]
         if not ages or count.timestamps is None:
             raise RejectedError(f"no age of {count.source} is kept")
-        needed = ages[0].saturates if ages[0].expires is None else ages[0].expires
-        needed = self._width_beside(count) if count.beside is not None else needed
+        options = [ages[0].saturates if ages[0].expires is None else ages[0].expires]
+        if (ages[0].expires, ages[0].saturates) == (None, None):
+            options = [max(0, span) for span in self._spans(ages[0].stream)]
+        if count.beside is not None:
+            options = [self._width_beside(count)]
+        needed = min((option for option in options if option is not None), default=None)
         if needed is None or count.timestamps != needed:
             raise RejectedError(f"{needed} timestamps of {count.source} are told apart, not {count.timestamps}")
         return self.conditions.time(ages[0].stream)
@@ -179,8 +183,7 @@ class Checker:
         """The stream of a count of tuples, if the table holds its tuples for so many timestamps only."""
         stream, timestamps = count.source or "", count.timestamps
         time = self.conditions.time(stream)
-        zero, follows = self.conditions.zero(time), self.conditions.follows
-        first, end = follows.bound(zero, time), follows.bound(time, zero)
+        first = self.conditions.follows.bound(self.conditions.zero(time), time)
         options = [age.expires for age in self.table.ages if age.stream == stream and age.expires is not None]
         if self.lapse is not None and (awaited := self._awaited(self.lapse, first)) is not None:
             options.append(awaited)
@@ -188,13 +191,21 @@ class Checker:
             if not options and all(age.expires is None for age in self.table.ages if age.stream == count.beside):
                 raise RejectedError(f"where {count.beside} is only known to be old, any tuple of {stream} can be in it")
             options = [width] if (width := self._width_beside(count)) is not None else []
-        elif first is not None and end is not None:
-            options.append(int(end[0] + first[0]) + 1)
-        if count.beside is None and first is not None and self.table.deadline is not None:
-            options.append(int(self.table.deadline + first[0]))
+        else:
+            options += self._spans(stream)
         if timestamps is None or not any(max(0, option) == timestamps for option in options):
             raise RejectedError(f"tuples of {stream} of another number of timestamps than {timestamps} can be in it")
         return stream
+
+    def _spans(self, stream: str) -> Iterator[int]:
+        """From a stream's first timestamp to its last one, or to that which clears the table."""
+        time = self.conditions.time(stream)
+        zero, follows = self.conditions.zero(time), self.conditions.follows
+        first, end = follows.bound(zero, time), follows.bound(time, zero)
+        if first is not None and end is not None:
+            yield int(end[0] + first[0]) + 1
+        if first is not None and self.table.deadline is not None:
+            yield int(self.table.deadline + first[0])
 
     @staticmethod
     def _awaited(lapse: ClaimedLapse, first: Bound | None) -> int | None:

@@ -82,7 +82,7 @@ def _wrong_ages(conditions: Conditions, table: ClaimedTable, beside: frozenset[s
     missing = [stream for stream in outside if stream not in beside]
     enough = any if missing else all
     for age in table.ages:
-        if age.stream not in table.streams or (age.expires, age.saturates) == (None, None):
+        if age.stream not in table.streams:
             yield f"table {table.name} has no age of {age.stream}"
         elif age.expires is not None:
             time, limit = conditions.time(age.stream), age.expires
@@ -112,7 +112,7 @@ class Known:
     def exactly(self, attribute: Attribute) -> bool:
         """Whether the key determines an attribute's value."""
         if attribute in self.ages:
-            return self.ages[attribute].expires is not None
+            return self.ages[attribute].exact
         exact = [s.attribute for s in self.table.stored if not s.low and not s.high and not s.cuts]
         if any(self.conditions.equal(attribute, other) is not None for other in exact):
             return True

@@ -15,6 +15,7 @@ from streambound.recheck.certificates.conditions import Conditions
 from streambound.recheck.certificates.coverage import uncovered
 from streambound.recheck.certificates.distances import ContradictionError
 from streambound.recheck.certificates.family import family_entries, wrong_family
+from streambound.recheck.certificates.forgotten import remembered_too_briefly
 from streambound.recheck.certificates.formula import quantity
 from streambound.recheck.certificates.independence import Nearness
 from streambound.recheck.certificates.names import unknown
@@ -47,11 +48,14 @@ def proved(split: Query, document: Any) -> Proof:
         symbols = _symbols(split)
         found = list(incomplete(split, claimed.branches))
         sizes: list[_Size] = []
+        results: list[tuple[Conditions, tuple[ClaimedTable, ...]]] = []
         for claim in claimed.branches if not found else ():
             conditions = Conditions(case_of(split, claim))
             wrong = list(_branch_faults(conditions, claim, split.distinct))
             found += wrong
+            results.append((conditions, tuple(table for table in claim.tables if table.results)))
             sizes += [] if wrong else [_size(conditions, table, symbols) for table in claim.tables]
+        found += remembered_too_briefly(results) if split.distinct and not found else ()
         if found:
             return Proof(tuple(dict.fromkeys(found)))
         whole = total(size.entries for size in sizes)
@@ -121,8 +125,8 @@ def _family_faults(
 
 
 def _results_faults(conditions: Conditions, tables: tuple[ClaimedTable, ...], distinct: bool) -> Iterator[str]:
-    """A set remembers its results, for ever; a bag does not."""
-    if len(tables) != int(distinct):
+    """A set remembers its results, for ever or as long as `remembered_too_briefly` asks; a bag does not."""
+    if len(tables) > int(distinct):
         yield f"there are {len(tables)} tables of results"
     for table in tables:
         if {*table.streams} != {*conditions.streams} or {*table.relations} != {*conditions.relations}:
@@ -130,7 +134,6 @@ def _results_faults(conditions: Conditions, tables: tuple[ClaimedTable, ...], di
         elif (
             table.extrema
             or table.members
-            or table.ages
             or table.deadline is not None
             or any(stored.low or stored.high for stored in table.stored)
         ):

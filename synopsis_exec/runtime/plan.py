@@ -30,6 +30,7 @@ class Test:
 class Term:
     """A value: a variable plus an offset, not below ``low`` and not above ``high``; a constant where no variable is.
 
+    ``minus`` is a timestamp that is subtracted from another one.
     With ``places``, the greatest of those that is not above the value. Limits that depend on other variables are
     alternatives, each of several terms: the least of the greatest ones of ``lows``, the greatest of the least ones of
     ``highs``.
@@ -42,6 +43,7 @@ class Term:
     places: tuple[Constant, ...] = ()
     lows: tuple[tuple[Term, ...], ...] = ()
     highs: tuple[tuple[Term, ...], ...] = ()
+    minus: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,7 @@ class Transition:
     """How tuples that arrive together extend the entries of tables to matches of ``target``, or to results.
 
     ``values`` are those of the target's columns, or of the select list. ``kept`` are the streams whose remembered
-    timestamps the target keeps; it keeps the new one of the others.
+    timestamps the target keeps, or the select list has; the target keeps the new one of the others.
     """
 
     target: int | None
@@ -218,6 +220,17 @@ class Branch:
 
 
 @dataclass(frozen=True, slots=True)
+class Forgetting:
+    """When a set forgets a result: once a timestamp is closed that is by ``lag`` more than the column at a place.
+
+    That column is a time, and the same result cannot come again.
+    """
+
+    place: int
+    lag: int
+
+
+@dataclass(frozen=True, slots=True)
 class Synopsis:
     """The operator that keeps a select-project-join query's synopsis.
 
@@ -241,6 +254,7 @@ class Synopsis:
     placed: str = ""
     key: tuple[str, ...] = ()
     buckets: int = 0
+    forgetting: Forgetting | None = None
 
 
 def age(stream: int) -> str:

@@ -83,11 +83,25 @@ def json_value(value: Any, kind: Kind) -> str:
         case "decimal":
             sign, digits = int(value < 0), tuple(map(int, str(abs(value))))
             return format(Decimal((sign, digits, -kind.scale)), "f")
+        case "other" if kind.distance:
+            return f"\"INTERVAL '{_distance(value)}' DAY TO SECOND\""
         case "float" if value in (float("inf"), float("-inf")):
             return '"Infinity"' if value > 0 else '"-Infinity"'
         case "float" if value != value:  # noqa: PLR0124  # only of what is computed of several rows
             return '"NaN"'
     return json.dumps(value, ensure_ascii=False)
+
+
+def _distance(microseconds: int) -> str:
+    """A distance in time as Spark writes it.
+
+    >>> _distance(-1_500_000), _distance(90_061_000_000)
+    ('-0 00:00:01.5', '1 01:01:01')
+    """
+    seconds, rest = divmod(abs(microseconds), _SECOND)
+    minutes, hours = seconds // 60, seconds // 3600
+    clock = f"{hours // 24} {hours % 24:02}:{minutes % 60:02}:{seconds % 60:02}"
+    return ("-" if microseconds < 0 else "") + clock + (f".{rest:06}".rstrip("0") if rest else "")
 
 
 def json_texts(values: Any, null: Any, kind: Kind) -> pa.Array:

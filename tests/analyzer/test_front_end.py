@@ -136,9 +136,9 @@ def only(sql: str) -> Lowered:
         ('SELECT a FROM S WHERE "a" = 1', "'a' is not a whole number, as a bigint must be", "write `a`"),
         ('SELECT a FROM S WHERE a = "b"', "'b' is not a whole number, as a bigint must be", "write `b`"),
         (
-            "SELECT * FROM S",
-            "an application timestamp in the select list is outside the query language",
-            "timestamp: S.a, ",
+            "SELECT 5 - ts AS d FROM S",
+            "the select list takes application times, and here one is only subtracted",
+            "select the time itself",
         ),
         (
             "SELECT k FROM E WHERE at < 5",
@@ -150,7 +150,16 @@ def only(sql: str) -> Lowered:
             "an application timestamp of type bigint cannot be compared with a timestamp",
             "write an integer",
         ),
-        ("SELECT ts FROM S", "an application timestamp in the select list is outside the query language", "_ts"),
+        (
+            "SELECT S.ts + T.ts AS d FROM S, T",
+            "the select list takes application times, and this is neither a time nor the difference of two",
+            "the difference of two times",
+        ),
+        (
+            "SELECT ts - ts AS d FROM S",
+            "the select list takes application times, and a time less itself is a constant",
+            "select the time itself",
+        ),
     ],
 )
 def test_messages(sql: str, message: str, help: str) -> None:

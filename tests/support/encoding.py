@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -60,6 +60,8 @@ def encode_result(value: Any) -> Any:
             return int(value)
         case datetime():
             return _microseconds(value)
+        case timedelta():
+            return value // timedelta(microseconds=1)
         case date():
             return value.toordinal() - _EPOCH.date().toordinal()
         case Decimal():

@@ -57,6 +57,11 @@ class Kind:
         return self.name == "timestamp_ntz"
 
     @property
+    def distance(self) -> bool:
+        """Whether results of it are distances in time, encoded as microseconds."""
+        return self.name == "interval day to second"
+
+    @property
     def encoded(self) -> pa.DataType:
         """How values are encoded: as int64, float64 or string; where integers exceed 64 bits, as `decimal128(38, 0)`.
 

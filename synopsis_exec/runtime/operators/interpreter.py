@@ -57,9 +57,15 @@ class RowSynopsis:
         if self.plan.distinct:
             results = {key: 1 for key in results if key not in self.written}
             self.written |= results
+            self._forget(now)
         if any(n > self.plan.most for n in results.values()):
             raise OverflowError(f"a result at timestamp {now} has more than {self.plan.most} duplicates")
         return sorted(results.items(), key=lambda result: [(item is not None, item) for item in result[0]])
+
+    def _forget(self, now: int) -> None:
+        """Forget the results of a set that cannot come again."""
+        if (gone := self.plan.forgetting) is not None:
+            self.written = {key: n for key, n in self.written.items() if key[gone.place] > now - gone.lag}
 
     def tables(self) -> dict[str, dict[Key, int]]:
         """The tables by name: key -> number of partial matches; of a set, also the results returned."""
@@ -240,6 +246,9 @@ class _Branch:
         if term.variable is None:
             return lambda env: offset
         place = self._place(term.variable)
+        if term.minus is not None:
+            earlier = self._place(term.minus)
+            return lambda env: env[place] - env[earlier] + offset
         if not (term.places or term.lows or term.highs) and term.low is None and term.high is None:
             return (lambda env: env[place] + offset) if offset else (lambda env: env[place])
         lows = [[self._term(part) for part in limit] for limit in term.lows]

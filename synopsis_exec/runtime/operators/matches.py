@@ -258,7 +258,10 @@ def _value(frame: Frame, term: Term) -> Any:
         offset: Any = term.offset or 0
         fits = isinstance(offset, float) or -(2**63) <= offset < 2**63
         return np.full(frame.size, offset, dtype=type(offset) if fits else object)
-    values = plus(frame.columns[term.variable], term.offset)
+    values = _named(frame, term.variable)
+    if term.minus is not None:
+        values = values - _named(frame, term.minus)
+    values = plus(values, term.offset)
     if term.places:
         places = np.array(term.places)
         return places[np.maximum(np.searchsorted(places, values, side="right") - 1, 0)]
@@ -271,6 +274,10 @@ def _value(frame: Frame, term: Term) -> Any:
     if term.highs:
         values = np.minimum(values, _nested(frame, term.highs, np.maximum, np.minimum))
     return values
+
+
+def _named(frame: Frame, variable: str) -> Any:
+    return frame.time if variable == "now" else frame.columns[variable]
 
 
 def _nested(frame: Frame, limits: tuple[tuple[Term, ...], ...], outer: Any, inner: Any) -> Any:

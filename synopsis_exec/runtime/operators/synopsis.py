@@ -10,7 +10,7 @@ import numpy as np
 from streambound_runtime.delta import Delta, Times
 from streambound_runtime.operators.dictionary import Dictionary, usable
 from streambound_runtime.operators.entries import arrow_of_frame, frame_of_arrow, frame_of_pairs
-from streambound_runtime.operators.exact import greatest, narrowed, totals
+from streambound_runtime.operators.exact import greatest, narrowed, plus, totals
 from streambound_runtime.operators.frame import Frame, coded, groups, stacked, summed
 from streambound_runtime.operators.interpreter import RowSynopsis
 from streambound_runtime.operators.log import Changes
@@ -106,7 +106,7 @@ class SynopsisJoin:
                 changes += more
                 self.tables[number][place] = texts.decoded(left, branch.texts)
         entries += self.written.size
-        results, more = self.new_results(found, texts)
+        results, more = self.new_results(found, texts, times)
         self.note(entries, changes + more)
         return results
 
@@ -127,11 +127,11 @@ class SynopsisJoin:
         texts.add_columns(self.written, self.texts)
         return texts
 
-    def new_results(self, found: list[Frame], texts: Dictionary) -> tuple[Delta, Changes]:
+    def new_results(self, found: list[Frame], texts: Dictionary, times: Times) -> tuple[Delta, Changes]:
         """Results of all branches as one; of a set, those not returned before, which count as entries."""
         frames = [frame for frame in found if frame.size]
         if not frames:
-            return self.delta_of(None), []
+            return self.delta_of(None), self.forgotten(times)
         distinct = self.plan.distinct
         results = summed(stacked(frames), self.output, distinct) if len(frames) > 1 else frames[0]
         if not distinct:
@@ -141,7 +141,18 @@ class SynopsisJoin:
         first = np.sort(groups(*coded(together.by(*self.output), together.size))[0])
         self.written = texts.decoded(together.take(first), self.texts)
         new = together.take(first[first >= before.size])._replace(n=None)
-        return self.delta_of(texts.decoded(new, self.texts)), [(new.time, np.ones(new.size, dtype=np.int64))]
+        born = [(new.time, np.ones(new.size, dtype=np.int64))]
+        return self.delta_of(texts.decoded(new, self.texts)), [*born, *self.forgotten(times)]
+
+    def forgotten(self, times: Times) -> Changes:
+        """Forget the results of a set that cannot come again; returns when each of them goes."""
+        gone = self.plan.forgetting
+        if gone is None or not self.written.size:
+            return []
+        ends = plus(self.written.columns[str(gone.place)], gone.lag)
+        places = np.maximum(np.searchsorted(times.all, ends), np.searchsorted(times.all, self.written.time))
+        self.written = self.written.take(np.flatnonzero(places == len(times.all)))
+        return [(times.all[places[places < len(times.all)]], -np.ones(int((places < len(times.all)).sum()), np.int64))]
 
     def delta_of(self, frame: Frame | None) -> Delta:
         """Results as they leave the operator; raises OverflowError for too great multiplicities."""

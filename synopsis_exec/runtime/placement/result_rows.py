@@ -127,7 +127,7 @@ def write_in_order(results: DataFrame, job: Job, file: TextIO, multiplicity: str
     written = 0
     names = [name for name in _names(job) if name not in (_WEIGHT, FACTS)]
     table = results.orderBy(*names).select(*_names(job)[:-1]).toArrow()
-    texts = {column.name: kind_of(column.type).family in ("string", "other") for column in job.columns}
+    texts = {column.name: _is_text(kind_of(column.type)) for column in job.columns}
     for batch in table.to_batches(max_chunksize=1 << 16):
         columns, nulls = {}, {}
         for place, column in enumerate(job.columns):
@@ -165,7 +165,12 @@ def _names(job: Job) -> list[str]:
 def _arrow(kind: Kind) -> pa.DataType:
     import pyarrow as pa
 
-    return kind.encoded if kind.family != "other" else pa.string()
+    return pa.string() if _is_text(kind) else kind.encoded
+
+
+def _is_text(kind: Kind) -> bool:
+    """Whether values are texts; a NULL that nothing gives a type counts as one."""
+    return kind.family in ("string", "other") and not kind.distance
 
 
 def _arrow_weight(job: Job) -> pa.DataType:
@@ -182,7 +187,7 @@ def _sql(kind: Kind) -> str:
     """The type of encoded values; a NULL that nothing gives a type is a string."""
     if kind.large:
         return "DECIMAL(38,0)"
-    return {"float": "DOUBLE", "string": "STRING", "other": "STRING"}.get(kind.family, "BIGINT")
+    return "STRING" if _is_text(kind) else "DOUBLE" if kind.family == "float" else "BIGINT"
 
 
 def _encoded(text: str, column: Column) -> str:
@@ -210,6 +215,8 @@ def _typed(name: str, kind: Kind) -> str:
             return f"CAST(timestamp_micros({name}) AS {kind.name.upper()})"
         case "decimal":
             return f"CAST(CAST({name} AS STRING) || 'E{-kind.scale}' AS {kind.name.upper()})"
+        case "other" if kind.distance:
+            return f"timestamp_micros({name}) - timestamp_micros(0)"
         case "string" | "other":
             return name
     return f"CAST({name} AS {kind.name.upper()})"

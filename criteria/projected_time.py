@@ -1,0 +1,123 @@
+"""Event time in the select list (theory §4, "Event time in the select list").
+
+The application time of a stream is an attribute that nothing bounds, so (i) asks of it what it asks of others: that no
+stream may come later. Then every table keeps the stream's age anyway, since it drops entries by it. Of a set, a
+time that says how old a result is lets the results be forgotten that cannot come again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.codes import Code
+from streambound.analyzer.query import Attribute, Output, Query, TimeValue
+from streambound.criteria.tables import Age, SynopsisTable
+from streambound.criteria.violation import Violation
+from streambound.criteria.wording import listed
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """A column of a set's results, by its ``place``, that says how old a result is.
+
+    Once a timestamp is closed that exceeds the column's value by ``lag`` or more, no such result can come again.
+    """
+
+    place: int
+    lag: int
+
+
+def stamp(split: Query) -> Stamp | None:
+    """The column by which a set's results are forgotten the soonest; None where they may come again at any time."""
+    found = []
+    for place in range(len(split.branches[0].outputs)) if split.branches and split.distinct else ():
+        lags = [_lag(Facts.of(branch), branch.outputs[place]) for branch in split.branches]
+        known = [lag for lag in lags if lag is not None]
+        if len(known) == len(lags):
+            found.append(Stamp(place, max(known)))
+    return min(found, key=lambda stamp: stamp.lag, default=None)
+
+
+def _lag(facts: Facts, output: Output) -> int | None:
+    """How much newer than a column's value a result is at most; None where nothing says that."""
+    value = output.value
+    if not isinstance(value, TimeValue) or value.minus is not None:
+        return None
+    ages = [0, *(facts.lag(s.alias, value.plus.source) for s in facts.branch.streams if s.alias != value.plus.source)]
+    known = [age for age in ages if age is not None]
+    return max(known) - value.offset if len(known) == len(ages) else None
+
+
+def timed(facts: Facts) -> frozenset[str]:
+    """The streams whose times an entry that holds them must hold as they are."""
+    return frozenset(attribute.source for value in facts.branch.time_values for attribute in value.attributes)
+
+
+def holds_times(facts: Facts, table: SynopsisTable) -> bool:
+    """Whether the entries of a table hold the times of the select list as they are."""
+    held = table.streams
+    if table.members:  # there is no entry of all of them
+        before = {s: [t for t in table.streams if facts.never_newer(t, s)] for s in table.streams}
+        held = tuple(s for s in table.streams if len({s, *before[s]}) < len(table.streams))
+    return all((age := table.age(stream)) is not None and age.exact for stream in held if stream in timed(facts))
+
+
+# --- results of a set ----------------------------------------------------------------------------------------------
+
+
+def forgotten_at_once(facts: Facts, stamped: Stamp | None) -> bool:
+    """Whether a branch's results need not be remembered once their timestamp is closed."""
+    return stamped is not None and _kept(facts, stamped)[1] <= 0
+
+
+def result_ages(facts: Facts, stamped: Stamp | None) -> tuple[Age, ...]:
+    """How long results are remembered, by the times of the streams that say how many there are."""
+    times, ages = timed(facts), []
+    shown = (o.value for o in facts.branch.outputs)
+    endless = {a.source for a in shown if isinstance(a, Attribute) and not facts.bounded(a)}
+    stream, span = _kept(facts, stamped) if stamped else ("", 0)
+    for source in facts.branch.streams:
+        lag = 0 if source.alias == stream else facts.lag(stream, source.alias) if stamped else None
+        if lag is not None and source.alias in (*times, *endless):
+            ages.append(Age(source.alias, max(1, span + lag), None))
+        elif source.alias in times:
+            ages.append(Age(source.alias, None, None))
+    return tuple(ages)
+
+
+def _kept(facts: Facts, stamped: Stamp) -> tuple[str, int]:
+    """The stream whose time is the column that says how old a result is, and from which age on it is forgotten."""
+    value = facts.branch.outputs[stamped.place].value
+    assert isinstance(value, TimeValue), "every branch has a time there"
+    return value.plus.source, stamped.lag + value.offset
+
+
+# --- what violates the criteria --------------------------------------------------------------------------------------
+
+
+def waiting_times(facts: Facts, stream: str) -> Iterator[Attribute]:
+    """The time of an infinite stream, where the select list has it and other streams may come later."""
+    if facts.later[stream] and stream in timed(facts):
+        yield facts.time(stream)
+
+
+def time_violations(facts: Facts, stream: str, condition: str) -> Iterator[Violation]:
+    """(i) The time of a remembered stream is not in the select list."""
+    for output in facts.branch.outputs:
+        value = output.value
+        for time in waiting_times(facts, stream) if isinstance(value, TimeValue) else ():
+            if time in value.attributes:  # type: ignore[union-attr]
+                yield _violation(facts, output, time, condition)
+
+
+def _violation(facts: Facts, output: Output, time: Attribute, condition: str) -> Violation:
+    later = facts.later[time.source]
+    message = (
+        f"{time} is in the select list, and a tuple of {time.source} may still wait for one of {listed(later, 'or')}: "
+        f"every timestamp must be remembered"
+    )
+    windows = " and ".join(f"{facts.time(other)} <= {time} + …" for other in later)
+    help = f"add a window, {windows}, or leave it out: the results' _ts is the time of their newest tuple"
+    return Violation(condition, time.source, time.column, message, output.span, Code.UNBOUNDED_PROJECTION, help)

@@ -1,0 +1,183 @@
+"""Application times in the select list: verdicts, bounds, results against DuckDB, both kernels, witnesses executed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from streambound.analyzer.catalog import catalog_from_mapping
+from streambound.analyzer.errors import NotExecutableError
+from streambound.criteria.verdict import Decision
+from streambound.criteria.vocabulary import Verdict
+from streambound.criteria.witness import build
+from streambound.recheck.oracle.prove import prove
+from streambound.reports.witness_report import json_rows
+from streambound.synopsis_exec.adversary import floods
+from streambound.synopsis_exec.job_spec import job_spec
+from streambound.synopsis_exec.plan import make_plan
+from streambound.synopsis_exec.simulate import replay
+from support.against_sql import printed_as_sql_says
+from support.catalogs import PLAIN, with_relation
+from support.choices import Choices
+from support.encoding import encode_rows
+from support.kernel import sizes_of
+from support.operators import kernels_of, steps
+from support.product import blamed, decided, parsed
+from support.profiles import MORE
+from support.streams import adversarial_rows, small_rows
+from support.timed_queries import make_timed_statement
+
+CATALOG = with_relation(PLAIN)
+WINDOW = "S.ts > T.ts AND S.ts <= T.ts + 3"
+
+BOUNDED = {
+    "one stream": ("SELECT S.ts, S.a FROM S", "0"),
+    "the newest stream": ("SELECT S.ts, S.ts - 5 AS early FROM S, T WHERE S.ts > T.ts", "1"),
+    "an older one within a window": (f"SELECT T.ts, T.a FROM S, T WHERE {WINDOW}", "3*c_T"),
+    "only the time of an older one": (f"SELECT T.ts FROM S, T WHERE {WINDOW}", "min(3, 3*c_T)"),
+    "a distance": (f"SELECT S.ts - T.ts AS late, T.a FROM S, T WHERE {WINDOW} AND S.a = T.a", "3*c_T"),
+    "a fixed distance": ("SELECT S.ts - T.ts AS late FROM S, T WHERE S.ts = T.ts + 4", "min(4, 4*c_T)"),
+    "equal times": ("SELECT T.ts, S.a FROM S, T WHERE S.ts = T.ts", "0"),
+    "windows both ways": ("SELECT S.ts, T.ts AS t FROM S, T WHERE S.ts <= T.ts + 2 AND T.ts <= S.ts + 2",
+        "min(2, 2*c_S) + min(2, 2*c_T)"),
+    "a finite stream": ("SELECT T.ts, S.a FROM S, T WHERE S.ts > T.ts AND T.ts < 4", "4"),
+    "a finite stream that is missing": ("SELECT S.ts FROM S, T WHERE T.ts < 4", "4"),
+    "a relation": ("SELECT S.ts, R.b FROM S, R WHERE S.a = R.a", "0"),
+    "a set of the newest": ("SELECT DISTINCT S.ts, S.a FROM S", "0"),
+    "a set of the newest with a window": (f"SELECT DISTINCT S.ts, T.a FROM S, T WHERE {WINDOW}", "3*c_T"),
+    "a set of an older one": (f"SELECT DISTINCT T.ts, T.a FROM S, T WHERE {WINDOW}", "6*c_T"),
+    "a set with an offset": (f"SELECT DISTINCT T.ts + 9 AS x, T.a FROM S, T WHERE {WINDOW}", "6*c_T"),
+    "a set of two times": (f"SELECT DISTINCT T.ts, S.ts AS sts FROM S, T WHERE {WINDOW}", "min(3, 3*c_T)"),
+    "a set of a finite stream's times": ("SELECT DISTINCT T.ts FROM S, T WHERE S.ts > T.ts AND T.ts < 4", "8"),
+    "a union of sets": ("SELECT DISTINCT S.ts FROM S UNION SELECT T.ts FROM T", "0"),
+    "a union with an offset": ("SELECT DISTINCT S.ts FROM S UNION SELECT T.ts + 2 FROM T", "min(2, 2*c_T)"),
+    "a subquery's time": ("WITH q AS (SELECT ts AS t, a, ts + 1 AS n FROM T) "
+        "SELECT q.t, q.n, S.ts - q.t AS d FROM S, q WHERE S.ts > q.t AND S.ts <= q.t + 3", "min(3, 3*c_T)"),
+}  # fmt: skip
+UNBOUNDED = {
+    "an older stream": ("SELECT T.ts FROM S, T WHERE S.ts > T.ts", "T.ts"),
+    "an older stream with an offset": ("SELECT T.ts + 3 AS x FROM S, T WHERE S.ts > T.ts + 5", "T.ts"),
+    "a distance": ("SELECT S.ts - T.ts AS d FROM S, T WHERE S.ts > T.ts", "T.ts"),
+    "a distance the other way": ("SELECT T.ts - S.ts AS d FROM S, T WHERE S.ts > T.ts", "T.ts"),
+    "streams in no order": ("SELECT S.ts FROM S, T", "S.ts"),
+    "an older stream with a window on another": (
+        "SELECT T.ts FROM S, T, U WHERE T.ts <= U.ts AND U.ts <= T.ts + 2 AND S.ts > T.ts", "T.ts"),
+    "the newest of two, with an unbounded attribute": ("SELECT DISTINCT S.ts, T.a FROM S, T WHERE S.ts > T.ts", "T.a"),
+    "a set of an older stream": ("SELECT DISTINCT T.ts FROM S, T WHERE S.ts > T.ts", "T.ts"),
+    "a set of distances": ("SELECT DISTINCT S.ts - T.ts AS d FROM S, T WHERE S.ts > T.ts", None),
+    "a set of values beside a time": ("SELECT DISTINCT S.a, T.ts FROM S, T WHERE S.ts > T.ts", None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+def test_bounded(name: str) -> None:
+    """With its bound; results equal SQL's on every prefix, by either kernel."""
+    sql, formula = BOUNDED[name]
+    decision = decided(sql, CATALOG)
+    assert decision.verdict is Verdict.BOUNDED
+    assert decision.bound is not None
+    assert decision.bound.entries.text == formula
+    found = 0
+    for seed in range(4):
+        rows = (adversarial_rows if seed % 2 else small_rows)(Choices.seeded(seed), CATALOG, 30)
+        printed = printed_as_sql_says(sql, decision, CATALOG, rows)
+        assert printed is not None
+        found += printed.results
+        _kernels_agree(decision, CATALOG, rows, [3, 7, 8])
+    assert found
+
+
+@pytest.mark.parametrize("name", UNBOUNDED)
+def test_unbounded(name: str) -> None:
+    """With a witness that tells all subsets apart where DuckDB runs the statement."""
+    sql, culprit = UNBOUNDED[name]
+    decision = decided(sql, CATALOG)
+    assert decision.verdict is Verdict.UNBOUNDED
+    assert culprit is None or culprit in [attribute for _, attribute in blamed(decision)]
+    _tells_subsets_apart(sql, decision, CATALOG)
+
+
+def _tells_subsets_apart(sql: str, decision: Decision, catalog: dict[str, Any], size: int = 5) -> None:
+    """DuckDB gives another output for every prefix of some elements."""
+    assert decision.witness is not None
+    witness = build(decision.witness.plan, size)
+    if witness is None:
+        return  # the contracts allow none so large
+    split = decision.derivation.split
+    elements, probes = ([json_rows(split, rows) for rows in part] for part in (witness.elements, witness.probes))
+    assert prove(parsed(sql), catalog_from_mapping(catalog), json_rows(split, witness.always), elements, probes).holds
+
+
+def _kernels_agree(decision: Decision, catalog: dict[str, Any], rows: Any, cuts: list[int]) -> bool:
+    """Both kernels give the same results, tables and entries, with the state saved in between."""
+    plan = make_plan(decision, catalog_from_mapping(catalog))
+    encoded = encode_rows(catalog, rows)
+    relations = {name: encoded.get(name, []) for name in catalog.get("relations", {})}
+    kernels = kernels_of(plan)
+    if len(kernels) > 1:
+        by_rows, by_columns = (list(steps(plan, kernel, relations, encoded, cuts)) for kernel in kernels)
+        for one, other in zip(by_rows, by_columns, strict=True):
+            assert sorted(one.results, key=str) == sorted(other.results, key=str), plan.sql
+            assert one.tables == other.tables, plan.sql
+            assert (one.entries, one.peak) == (other.entries, other.peak), plan.sql
+    return len(kernels) > 1
+
+
+def test_a_time_says_nothing_of_the_papers_theorems() -> None:
+    """They exclude projected timestamps, so that they are not reported."""
+    assert [result.name for result in decided("SELECT S.ts FROM S, T WHERE S.ts > T.ts", PLAIN).criteria] == ["bag"]
+
+
+def test_where_a_union_has_no_time_in_common_its_results_are_remembered() -> None:
+    decision = decided("SELECT DISTINCT S.ts FROM S UNION SELECT T.a FROM T WHERE T.a BETWEEN 1 AND 3", CATALOG)
+    assert decision.verdict is Verdict.UNKNOWN
+
+
+@pytest.mark.slow
+def test_random_statements_print_what_sql_says() -> None:
+    """On every prefix, by both kernels, within M; unbounded ones have witnesses that DuckDB confirms."""
+    verdicts: Counter[Verdict] = Counter()
+    results = both = 0
+    for seed in range(200 * MORE):
+        choices = Choices.seeded(seed)
+        statement = make_timed_statement(choices)
+        decision = decided(statement.sql, statement.catalog)
+        verdicts[decision.verdict] += 1
+        if decision.verdict is Verdict.UNBOUNDED and seed % 5 == 0:
+            _tells_subsets_apart(statement.sql, decision, statement.catalog)
+        if decision.verdict is not Verdict.BOUNDED:
+            continue
+        rows = (adversarial_rows if seed % 2 else small_rows)(choices, statement.catalog)
+        printed = printed_as_sql_says(statement.sql, decision, statement.catalog, rows)
+        if printed is not None:
+            results += bool(printed.results)
+            both += _kernels_agree(decision, statement.catalog, rows, [2, 5, 6])
+    assert verdicts[Verdict.BOUNDED] > 80 * MORE
+    assert verdicts[Verdict.UNBOUNDED] > 40 * MORE
+    assert verdicts[Verdict.UNKNOWN] < 40 * MORE
+    assert results > 40 * MORE
+    assert both > 60 * MORE
+
+
+@pytest.mark.slow
+def test_adversarial_streams_stay_within_the_bound() -> None:
+    """And reach it where a window keeps times, so that the bound is not too large by far."""
+    for sql in (sql for sql, _ in BOUNDED.values()):
+        plan = make_plan(decided(sql, CATALOG), catalog_from_mapping(CATALOG))
+        job, peak, limit = job_spec(plan), 0, 0
+        for flood in floods(plan, timestamps=40):
+            peak = max([peak, *(step.entries for step in replay(job, flood.relations, flood.streams))])
+            scope: dict[str, Any] = {"__builtins__": {}, "min": min, "max": max}
+            limit = max(limit, eval(plan.bound.entries.text, scope, sizes_of(plan, flood.relations, flood.streams)))
+        assert peak <= limit, sql
+        assert peak * 2 >= limit, sql
+
+
+def test_a_job_needs_one_type_for_a_column() -> None:
+    catalog = {"streams": {"S": {"timestamp": "ts", "columns": {"a": "bigint", "ts": "timestamp"}},
+                           "T": {"timestamp": "ts", "columns": {"a": "bigint", "ts": "timestamp"}}}}  # fmt: skip
+    sql = "SELECT S.ts AS x FROM S UNION ALL SELECT S.ts - T.ts FROM S, T WHERE S.ts = T.ts"
+    with pytest.raises(NotExecutableError, match="different types"):
+        make_plan(decided(sql, catalog), catalog_from_mapping(catalog))
