@@ -141,8 +141,8 @@ def _named(node: exp.Expr) -> tuple[str, Sequence[exp.Expr]]:
             return "locate", [node.args[key] for key in ("substr", "this", "position") if node.args.get(key)]
         case exp.Extract():
             unit = node.name.lower()
-            field = _UNITS.get(unit)
-            return (field, (node.expression,)) if field else ("extract", (exp.Literal.string(unit), node.expression))
+            part = _UNITS.get(unit)
+            return (part, (node.expression,)) if part else ("extract", (exp.Literal.string(unit), node.expression))
         case exp.Window():
             raise Refused("a window function is outside the query language", node)
         case exp.AggFunc():
