@@ -23,7 +23,7 @@ from streambound_runtime.reading.batch import Batch
 from streambound_runtime.reading.computing import errors, is_of_spark
 from streambound_runtime.reading.files import AT_ONCE, LocalFiles, Raw
 from streambound_runtime.reading.sources import by_path, failing
-from streambound_runtime.spec import Job, Stream
+from streambound_runtime.spec import ROW, Job, Stream
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -87,7 +87,8 @@ def carefully(run: Run, arrived: Batch, late_before: int | None, attempt: Callab
 def _begun(run: Run, arrived: Batch, there: ComputedThere, late_before: int | None) -> DataFrame:
     """The rows of a stream before its derived columns are computed."""
     begin, schema = there.begun(bool(run.settings.input), late_before), there.schema()
-    return union([run.spark.createDataFrame([], schema), *_where_they_are(run, arrived, there.number, begin, schema)])
+    parts = [run.spark.createDataFrame([], schema), *_where_they_are(run, arrived, there.number, begin, schema)]
+    return union(parts).alias(ROW)
 
 
 def _where_they_are(
