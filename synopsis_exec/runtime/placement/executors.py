@@ -17,6 +17,7 @@ import numpy as np
 from streambound_runtime.checkpoint.state import packed, unpacked
 from streambound_runtime.decoding.decoder import Decoder
 from streambound_runtime.pending import combined
+from streambound_runtime.placement.clipping import Ends, clipped, clips
 from streambound_runtime.placement.keeper import Run
 from streambound_runtime.placement.pieces import Piece, heard, piece_of, told
 from streambound_runtime.reading.batch import Batch
@@ -40,7 +41,10 @@ MOST_TASKS = 200
 
 def decoded_there(run: Run, arrived: Batch, late_before: int | None) -> DataFrame:
     """A batch's rows, read and decoded by executors, as `FOUND` says."""
-    return over_rows(run, arrived, FOUND, lambda number: _decoding(run.job, number, run.settings, late_before))
+    ends = clips(run.job, run.relations)
+    return over_rows(
+        run, arrived, FOUND, lambda number: _decoding(run.job, number, run.settings, late_before, ends[number])
+    )
 
 
 def over_rows(
@@ -95,7 +99,9 @@ def record(rows: list[tuple[int, int, int | None, bytes]]) -> pa.RecordBatch:
     )
 
 
-def _decoding(job: Job, number: int, settings: Settings, late_before: int | None) -> Callable[[Iterator[Raw]], Batches]:
+def _decoding(
+    job: Job, number: int, settings: Settings, late_before: int | None, ends: dict[str, Ends]
+) -> Callable[[Iterator[Raw]], Batches]:
     stream, lines = job.streams[number], bool(settings.input)
     counted = stream.per_timestamp is not None
 
@@ -105,7 +111,7 @@ def _decoding(job: Job, number: int, settings: Settings, late_before: int | None
             piece = piece_of(stream, number, decoder.decode(raw.rows, late_before, raw.whole), raw)
             found: list[tuple[int, int, int | None, bytes]] = [(number, place, None, told(piece, counted))]
             assert piece.good is not None, "it was decoded here"
-            good = combined(piece.good)
+            good = combined(clipped(piece.good, stream, ends))
             found += [(number, place, bucket, blob_of(rows)) for bucket, rows in in_buckets(job, number, good)]
             yield record(found)
 
