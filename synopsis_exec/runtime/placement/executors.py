@@ -17,7 +17,7 @@ import numpy as np
 from streambound_runtime.checkpoint.state import packed, unpacked
 from streambound_runtime.decoding.decoder import Decoder
 from streambound_runtime.pending import combined
-from streambound_runtime.placement.clipping import Ends, clipped, clips
+from streambound_runtime.placement.clipping import Ends, clipped
 from streambound_runtime.placement.keeper import Run
 from streambound_runtime.placement.pieces import Piece, heard, piece_of, told
 from streambound_runtime.reading.batch import Batch
@@ -41,9 +41,8 @@ MOST_TASKS = 200
 
 def decoded_there(run: Run, arrived: Batch, late_before: int | None) -> DataFrame:
     """A batch's rows, read and decoded by executors, as `FOUND` says."""
-    ends = clips(run.job, run.relations)
     return over_rows(
-        run, arrived, FOUND, lambda number: _decoding(run.job, number, run.settings, late_before, ends[number])
+        run, arrived, FOUND, lambda number: _decoding(run.job, number, run.settings, late_before, run.ends[number])
     )
 
 
