@@ -61,8 +61,9 @@ def check(case: Case, job: Job) -> Counter[str]:
         left, right = (sorted(zip(r.time, r.weights(), r.rows(), strict=True), key=str) for r in results)
         assert left == right, case.sql
         seen["results"] += len(left)
-        dumps = [operator.dump() for operator in operators]
-        assert all(dumps[0][name].equals(dumps[1][name]) for name in dumps[0]), case.sql
+        dumps = [operator.dump() for operator in operators]  # the interpreter keeps entries as they came
+        kept = [{name: Counter(map(str, table.to_pylist())) for name, table in dump.items()} for dump in dumps]
+        assert kept[0] == kept[1], case.sql
         assert operators[0].peak == operators[1].peak
     return seen
 
