@@ -150,13 +150,9 @@ def _named(node: exp.Expr) -> tuple[str, Sequence[exp.Expr]]:
         case exp.StrPosition():
             return "locate", [node.args[key] for key in ("substr", "this", "position") if node.args.get(key)]
         case exp.Extract():
-            unit = node.name.lower()
-            unit_function = _UNITS.get(unit)
-            return (
-                (unit_function, (node.expression,))
-                if unit_function
-                else ("extract", (exp.Literal.string(unit), node.expression))
-            )
+            field = node.name.lower()
+            known = _UNITS.get(field)
+            return (known, (node.expression,)) if known else ("extract", (exp.Literal.string(field), node.expression))
         case exp.Window():
             raise Refused("a window function is outside the query language", node)
         case exp.AggFunc():
