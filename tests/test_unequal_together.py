@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -22,6 +21,7 @@ from support.choices import Choices
 from support.product import decided
 from support.profiles import MORE
 from support.streams import adversarial_rows, small_rows
+from support.unequal_queries import make_unequal_query
 
 TENS = with_domain(PLAIN, "T", "a", [0, 9])
 RATED: Catalog = {
@@ -83,33 +83,12 @@ def test_a_certificate_of_the_query_that_is_not_split_says_no_less_than_it_must(
     assert proof_of(decision.derivation, document).faults
 
 
-def _statement(c: Choices) -> tuple[str, Catalog]:
-    """Two or three streams, most of them in windows, and some ``<>`` between them, or with a relation."""
-    names = "STU"[: c.integer(2, 3)]
-    columns = {"a": "bigint", "b": "bigint", "s": "string"}
-    catalog: dict[str, Any] = {"streams": {}, "relations": {"R": {"columns": columns, "rows": 4}}}
-    for name in names:
-        domain = {"domain": {column: [0, 3] for column in "ab" if c.chance(40)}}
-        catalog["streams"][name] = {"timestamp": "ts", "columns": {**columns, "ts": "bigint"}, **domain}
-        catalog["streams"][name]["max_per_timestamp"] = c.integer(1, 3)
-    atoms = [f"S.{column} <> T.{column}" for column in "abs" if c.chance(50)] or ["S.a <> T.b + 1"]
-    for older, newer in pairwise(names):
-        atoms += [f"{newer}.ts >= {older}.ts"] if c.chance(80) else []
-        atoms += [f"{newer}.ts <= {older}.ts + {c.integer(1, 4)}"] if c.chance(70) else []
-        atoms += [f"{newer}.{c.pick('ab')} {c.pick(('=', '<>', '<'))} {older}.{c.pick('ab')}"] if c.chance(40) else []
-    related = c.chance(25)
-    atoms += [f"{c.pick(names)}.a {c.pick(('=', '<>', '<='))} R.a"] if related else []
-    output = c.pick(("1 AS one", f"{c.pick(names)}.a", f"{c.pick(names)}.b, {c.pick(names)}.s"))
-    sources = ", ".join([*names, *(["R"] if related else [])])
-    return f"SELECT {'DISTINCT ' if c.chance(20) else ''}{output} FROM {sources} WHERE {' AND '.join(atoms)}", catalog
-
-
 def test_random_queries_print_what_sql_says_within_a_smaller_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever need not be split is not, so that there are many; by itself the product chooses the fewest entries."""
     seen: Counter[str] = Counter()
     for seed in range(90 * MORE):
         choices = Choices.seeded(seed)
-        sql, catalog = _statement(choices)
+        sql, catalog = make_unequal_query(choices)
         decision = decided(sql, catalog)
         derivation = decision.derivation
         if decision.verdict is not Verdict.BOUNDED or len(derivation.together.branches) == len(
