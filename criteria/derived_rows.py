@@ -27,6 +27,7 @@ from streambound.analyzer.query import Attribute, Branch, Computed, Source, form
 from streambound.analyzer.types import Family
 from streambound.analyzer.values import Value
 from streambound.analyzer.work import spend
+from streambound.criteria.solution import conditions_of
 from streambound.criteria.witness_plan import WitnessPlan
 
 MOST_TRIED = 300
@@ -157,13 +158,19 @@ class DerivedRows:
                 expression = expression_of(column, source.columns)
                 own = self._undone.get((source.alias, column.name))
                 varying = self._varying(source, expression)
-                if not varying or varying == {own}:
+                if not varying or varying == {own} or self._is_shifted(source, column):
                     continue
                 harmless = own is None and source.timestamp not in varying and not self._needed(source, column)
                 if not harmless or not self._shown or not _total(expression):
                     return False
         computed = [output.value for output in branch.outputs if isinstance(output.value, Computed)]
         return not computed or (self._shown and all(_total(_read(one, branch)) for one in computed))
+
+    def _is_shifted(self, source: Source, column: Column) -> bool:
+        """Whether the conditions know what a derived column differs from another one by: any solution has both."""
+        nodes = conditions_of(self.plan.branch, self.plan.reach.texts).sorts
+        own, base = (Attribute(source.alias, name) for name in (column.name, column.shift[0] if column.shift else ""))
+        return own in nodes and base in nodes and base != source.time
 
     def _varying(self, source: Source, expression: Expression) -> set[str]:
         """The columns that an expression reads and that differ between rows."""
