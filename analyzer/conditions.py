@@ -150,7 +150,7 @@ class ConditionReader:
         """Put a subquery over relations alone, about columns of the catalog, in its place; raises Finding."""
         tree = self.queries.get(id(node))
         if tree is None or not is_static(tree, self.catalog):
-            raise outside(self.positions, node.parent if isinstance(node.parent, exp.Exists | exp.Subquery) else node)
+            raise self.positions.finding(Code.UNSUPPORTED, *_over_streams(node))
         around = place.parent
         place.replace(self._read(lambda: closed(tree, self.catalog, self._leaf), node))
         if isinstance(around, exp.Subquery) and not isinstance(around.parent, exp.In):
@@ -195,10 +195,6 @@ class ConditionReader:
         """Whether a row has ``partners`` in a relation, or none, as a boolean of that row; raises Finding."""
         found = self._read(lambda: existence(tree, condition, self.catalog, self._leaf), node)
         return self._is_true(self.derive(found if partners else exp.Not(this=found), node, condition=True), node)
-
-    def equal(self, left: Visible, right: Visible, node: exp.Expr) -> Formula:
-        """The equality of two columns."""
-        return TermReader(self.positions).compare(left.term, Op.EQ, right.term, node)
 
     def computed(self, tree: exp.Expr, node: exp.Expr) -> Computed:
         """An expression over several rows, of the parts over one each."""
@@ -362,3 +358,14 @@ class ConditionReader:
 def _asks_relations(node: exp.Expr) -> bool:
     """Whether a condition is EXISTS or IN with a subquery: NOT of it is one condition, also where it is unknown."""
     return isinstance(node, exp.Exists) or (isinstance(node, exp.In) and node.args.get("query") is not None)
+
+
+def _over_streams(query: exp.Query) -> tuple[str, exp.Expr]:
+    """What a subquery is called that does not read relations alone, and what to blame."""
+    around = query.parent
+    if isinstance(around, exp.Subquery) and isinstance(around.parent, exp.In):
+        around = around.parent
+    words = {exp.In: "IN with a subquery", exp.Exists: "EXISTS"}
+    word = next((word for kind, word in words.items() if isinstance(around, kind)), "a subquery in an expression")
+    message = f"{word} over streams is outside the query language: of relations alone it is decided when a row arrives"
+    return message, around if isinstance(around, exp.In | exp.Exists | exp.Subquery) else query

@@ -16,8 +16,8 @@ from sqlglot import exp
 from streambound.analyzer.columns import Column
 from streambound.analyzer.constants import Folded
 from streambound.analyzer.expressions.evident import domain
-from streambound.analyzer.expressions.expression import Expression, value_of
-from streambound.analyzer.expressions.function import ANY, Fails, NotKnown
+from streambound.analyzer.expressions.expression import Call, Expression, Field, Literal, calls, value_of
+from streambound.analyzer.expressions.function import ANY, Fails, Function, NotKnown
 from streambound.analyzer.expressions.reading import Refused, read
 from streambound.analyzer.expressions.rows import ROW, columns_of_row
 from streambound.analyzer.query import Attribute, Branch, Computed, Source, formula_attributes
@@ -76,7 +76,7 @@ class DerivedColumns:
             values = domain(found, columns) if kind == found.kind else None
             base = next(columns_of_row(tree), None)
             at = columns[base.name].at if base is not None else None
-            column = Column(name, kind, values, at, None, _over_row(tree).sql("spark"))
+            column = Column(name, kind, values, at, None, _over_row(tree).sql("spark"), _shift(found))
             self.columns[attribute] = self.by_table[source.table, name] = column
         return attribute
 
@@ -111,6 +111,21 @@ class DerivedColumns:
         return next(source for source in sources if source.alias == attribute.source).column(attribute.column).type
 
 
+def _shift(found: Expression) -> tuple[str, int] | None:
+    """The column that a whole number is more than by a constant, and that constant; None for another expression."""
+    match found:
+        case Call(Function(name="+"), (Field() as base, Literal(more))) | Call(
+            Function(name="+"), (Literal(more), Field() as base)
+        ):
+            sign = 1
+        case Call(Function(name="-"), (Field() as base, Literal(more))):
+            sign = -1
+        case _:
+            return None
+    whole = all(kind.family is Family.INTEGER for kind in (found.kind, base.kind, more.kind))
+    return (base.name, sign * int(more.exact)) if whole and more.value is not None else None
+
+
 def _usable(found: Expression, tree: exp.Expr, condition: bool) -> DataType:
     """The type of a derived column; raises Refused for one that cannot be one."""
     if condition:
@@ -126,8 +141,6 @@ def _usable(found: Expression, tree: exp.Expr, condition: bool) -> DataType:
 
 
 def _untyped(found: Expression, tree: exp.Expr) -> tuple[str, exp.Expr, str]:
-    from streambound.analyzer.expressions.expression import calls
-
     names = [call.function.name for call in calls(found) if call.kind == ANY]
     help = "write CAST(… AS type) around it; in WHERE or ON it can be a condition by itself"
     return f"the type of what {names[-1] if names else 'this'} gives here is not known", tree, help

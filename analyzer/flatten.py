@@ -21,6 +21,7 @@ from streambound.analyzer.algebra.nodes import (
     Join,
     JoinKind,
     Project,
+    Scalar,
     Scan,
     Star,
     Tree,
@@ -36,8 +37,9 @@ from streambound.analyzer.operators_outside import refused
 from streambound.analyzer.query import conjunction
 from streambound.analyzer.relation_queries import is_static
 from streambound.analyzer.scopes import Item as ScopeItem
-from streambound.analyzer.scopes import Scope, Visible, find_table, resolve, table_scope
+from streambound.analyzer.scopes import Scope, Visible, find_table, table_scope
 from streambound.analyzer.terms import LinearTerm
+from streambound.analyzer.using import as_condition, merged, using
 from streambound.analyzer.work import spend
 
 
@@ -78,7 +80,7 @@ class Flattener:
                 return self.select(input, items, prefix)
             case Aggregate(input, (), items, None):  # its list says which aggregate is outside the language
                 return self.select(input, items, prefix)
-        raise refused(tree, self.positions, self.catalog, self.distinct)
+        raise refused(tree, self.positions, self.distinct)
 
     def union(self, tree: Union, left: list[Select], right: list[Select]) -> list[Select]:
         """Both sides of a UNION, checked to have the same columns."""
@@ -148,46 +150,43 @@ class Flattener:
                 if len(self.findings) > before:  # what it has no column for cannot be told from what it should not have
                     raise self.findings.pop(before)
                 return [self._as_item(select, tree) for select in selects]
-        raise refused(tree, self.positions, self.catalog, self.distinct)
+        raise refused(tree, self.positions, self.distinct)
 
     def _decided_on_arrival(self, join: Join) -> tuple[Tree, Tree] | None:
         """The side whose rows are kept and the one that is asked for partners, where that does not change."""
         right = join.kind is JoinKind.RIGHT
         kept, asked = (join.right, join.left) if right else (join.left, join.right)
-        decided = join.kind is not JoinKind.FULL and not join.using and is_static(asked, self.catalog)
+        decided = join.kind is not JoinKind.FULL and is_static(asked, self.catalog) and not (right and join.using)
         return (kept, asked) if decided else None
 
     def _inner(self, pair: tuple[Scope, Scope], join: Join) -> Scope:
         """Two scopes joined, under the condition or the equalities of their join."""
         both = _joined(pair)
-        for name in join.using:
-            both = self._merged(pair, both, name, join)
+        if join.using:
+            both = using(both, *pair, written(join).args["using"], self.positions)
         return both if join.condition is None else self._where(both, written(join.condition))
-
-    def _merged(self, pair: tuple[Scope, Scope], both: Scope, name: str, join: Join) -> Scope:
-        """``S JOIN T USING (a)  ->  S JOIN T ON S.a = T.a``, where ``a`` alone is that of S."""
-        node = next(one for one in written(join).args["using"] if one.name == name)
-        column = exp.Column(this=node.copy())
-        column.meta.update(node.meta)
-        (item, mine), (_, theirs) = (resolve(side, column, self.catalog, self.positions) for side in pair)
-        equal = self._reader(both).equal(mine, theirs, node)
-        merged = {**both.merged, name.lower(): (item, mine)}
-        return replace(both, merged=merged, where=conjunction((both.where, equal)))
 
     def _asking(self, scope: Scope, asked: Tree, join: Join, prefix: str) -> Iterator[Scope]:
         """The scopes of the side that a join keeps, where the other one is asked for partners.
 
         ``S LEFT JOIN R ON c  ->  S JOIN R ON c``, and ``S WHERE NOT EXISTS (R WHERE c)`` with NULLs for R's columns.
         """
-        reader, pads = self._reader(scope), join.kind in (JoinKind.LEFT, JoinKind.RIGHT)
-        partners = self.scopes(asked, prefix) if pads else []
-        for other in partners:
-            pair = (other, scope) if join.kind is JoinKind.RIGHT else (scope, other)
-            yield self._inner(pair, join)
-        exists = reader.asks(asked, join.condition, join.kind is JoinKind.SEMI, written(join))
-        missing = tuple(_missing(item) for item in partners[0].items) if pads else ()
-        items = (*missing, *scope.items) if join.kind is JoinKind.RIGHT else (*scope.items, *missing)
-        yield replace(scope, items=items, where=conjunction((scope.where, exists)))
+        pads, names = join.kind in (JoinKind.LEFT, JoinKind.RIGHT), written(join).args.get("using") or []
+        partners = self.scopes(asked, prefix)
+        for other in partners if pads else ():
+            yield self._inner((other, scope) if join.kind is JoinKind.RIGHT else (scope, other), join)
+        condition = join.condition
+        if names:
+            equal = as_condition(scope, partners[0], names, self.positions)
+            condition = Scalar(equal.sql("spark"), equal)
+        exists = self._reader(scope).asks(asked, condition, join.kind is JoinKind.SEMI, written(join))
+        alone = replace(scope, where=conjunction((scope.where, exists)))
+        if not pads:
+            yield alone
+            return
+        nulls = Scope(tuple(_missing(item) for item in partners[0].items))
+        both = _joined((nulls, alone) if join.kind is JoinKind.RIGHT else (alone, nulls))
+        yield merged(both, alone, nulls, names, self.positions) if names else both
 
     def _table(self, scan: Scan, prefix: str) -> Scope:
         node = written(scan)
@@ -232,13 +231,19 @@ class Flattener:
         if not items:
             message = f"no stream or relation {star.alias!r} in this FROM"
             raise self.positions.finding(Code.UNKNOWN_STREAM, message, node)
-        columns = [] if star.alias else [column for _, column in scope.merged.values()]
-        for item in items:
-            columns += [c for c in item.columns if star.alias or c.name.lower() not in scope.merged]
-        without = {name.lower() for name in star.without}
-        if unknown := without - {column.name.lower() for column in columns}:
-            raise self.positions.finding(Code.UNKNOWN_COLUMN, f"* has no column {min(unknown)!r}", node)
-        yield from ((column, node) for column in columns if column.name.lower() not in without)
+        columns = [column for item in items for column in item.columns] if star.alias else list(scope.star)
+        for name in star.without:
+            kept = [column for column in columns if column.name.lower() != name.lower()]
+            if len(kept) == len(columns):
+                raise self.positions.finding(Code.UNKNOWN_COLUMN, f"* has no column {name!r}", _excepted(node, name))
+            columns = kept
+        yield from ((column, node) for column in columns)
+
+
+def _excepted(star: exp.Expr, name: str) -> exp.Expr:
+    inner = star.this if isinstance(star, exp.Column) else star
+    names: list[exp.Expr] = inner.args["except_"]
+    return next(one for one in names if one.name == name)
 
 
 def written(part: object) -> exp.Expr:
@@ -263,8 +268,10 @@ def _joined(scopes: tuple[Scope, ...]) -> Scope:
     items = tuple(item for scope in scopes for item in scope.items)
     sources = tuple(source for scope in scopes for source in scope.sources)
     spend(len(items) + len(sources))
-    merged = {name: column for scope in scopes for name, column in scope.merged.items()}
-    return Scope(items, sources, conjunction(tuple(scope.where for scope in scopes)), merged)
+    plain = all(scope.shown is None for scope in scopes)
+    shown = None if plain else tuple(column for scope in scopes for column in scope.star)
+    merged = frozenset[tuple[str, str]]().union(*(scope.merged for scope in scopes))
+    return Scope(items, sources, conjunction(tuple(scope.where for scope in scopes)), shown, merged)
 
 
 def _conjuncts(node: exp.Expr) -> Iterator[exp.Expr]:

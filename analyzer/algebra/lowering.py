@@ -70,6 +70,7 @@ _CALLED = {
     "locks": "FOR UPDATE",
 }
 _SET_OPERATIONS: dict[str, type[SetOperation]] = {"union": Union, "except": Except, "intersect": Intersect}
+_HELP = {"method": "name the columns that both have in USING (…)"}
 _JOIN_WORDS = (TokenType.LEFT, TokenType.RIGHT, TokenType.FULL, TokenType.SEMI, TokenType.ANTI, TokenType.OUTER)
 """What a join that is no inner one may begin with."""
 _QUERIES_ONLY = "a statement is a SELECT, or a UNION of SELECTs"
@@ -291,7 +292,9 @@ class Lowering:
             called = f"{node.args[name]} JOIN" if name == "method" else name.rstrip("_").upper().replace("_", " ")
             written = re.search(rf"\b{re.escape(called)}\b", self.positions.source.text, re.I)
             label = _CALLED.get(name) or (called if written else "this clause")
-            raise self.positions.finding(Code.UNSUPPORTED, f"{label} is outside the query language", at)
+            raise self.positions.finding(
+                Code.UNSUPPORTED, f"{label} is outside the query language", at, _HELP.get(name, "")
+            )
 
     def _keyword(self, name: str, value: object, node: exp.Expr) -> Span:
         start = self.positions.of(node).start

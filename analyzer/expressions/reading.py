@@ -125,8 +125,8 @@ def _named(node: exp.Expr) -> tuple[str, Sequence[exp.Expr]]:
     if type(node) in _OPERATORS:
         return _OPERATORS[type(node)], (node.this, node.expression)
     match node:
-        case exp.Anonymous(expressions=[exp.Column() as unit, _, _]) if node.name.lower() in UNITS_FIRST:
-            return node.name.lower(), (exp.Var(this=unit.name), *node.expressions[1:])
+        case exp.Anonymous(expressions=[exp.Column() as word, _, _]) if node.name.lower() in UNITS_FIRST:
+            return node.name.lower(), (exp.Var(this=word.name), *node.expressions[1:])
         case exp.Anonymous():
             return node.name.lower(), node.expressions
         case exp.Not():

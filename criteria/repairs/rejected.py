@@ -50,6 +50,11 @@ class Culprits:
         blamed = (Attribute(v.stream, v.attribute) for v in self.violations if v.attribute is not None)
         return tuple(dict.fromkeys(x for x in blamed if self.branch.is_time(x)))
 
+    @property
+    def declared(self) -> tuple[Attribute, ...]:
+        """Those of them that the catalog declares: derived ones have no names to write conditions with."""
+        return tuple(x for x in self.attributes if not self.branch.column(x).expression)
+
     @cached_property
     def wholly(self) -> frozenset[Attribute]:
         """The attributes that must be bounded from both sides: projected ones, and those joined for equality."""
@@ -106,4 +111,4 @@ class Rejected:
 
     def places(self) -> Iterator[tuple[Culprits, Attribute]]:
         """Every attribute that a bound may help, with its branch."""
-        return ((culprits, x) for culprits in self.culprits for x in culprits.attributes)
+        return ((culprits, x) for culprits in self.culprits for x in culprits.declared)

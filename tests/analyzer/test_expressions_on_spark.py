@@ -95,5 +95,5 @@ def test_what_fails_fails_in_spark(spark: Any, text: str) -> None:
     row = {"i": Fraction(7), "l": Fraction(40), "t": Fraction(5), "c": "Spark"}
     assert told(read(parsed(text), KINDS), row) is FAILED
     frame = spark.sql("SELECT 7 AS i, 40L AS l, CAST(5 AS TINYINT) AS t, 'Spark' AS c")
-    with pytest.raises(Exception, match="DIVIDE_BY_ZERO|REMAINDER_BY_ZERO|OVERFLOW|MALFORMED|INVALID_INPUT"):
+    with pytest.raises(Exception, match=r"DIVIDE_BY_ZERO|REMAINDER_BY_ZERO|OVERFLOW|MALFORMED|INVALID_INPUT"):
         frame.selectExpr(text).collect()

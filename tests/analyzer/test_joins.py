@@ -10,7 +10,6 @@ from support.choices import Choices
 from support.oracle import Oracle
 from support.streams import small_rows
 
-DOWNSTREAM = "a relation does not change: join the job's output with it"
 WAITS = "a row without a partner may still get one"
 ONE = "JOIN gives the same where no row has several partners, and always under SELECT DISTINCT"
 
@@ -24,17 +23,11 @@ def finding(sql: str) -> Diagnostic:
 @pytest.mark.parametrize(
     ("from_", "name", "token", "help"),
     [
-        ("S LEFT SEMI JOIN R ON S.a = R.a", "LEFT SEMI JOIN", "LEFT", ONE),
         ("S SEMI JOIN T ON S.a = T.a", "SEMI JOIN", "SEMI", ONE),
-        ("S LEFT JOIN R ON S.a = R.a", "LEFT JOIN", "LEFT", DOWNSTREAM),
-        ("S LEFT OUTER JOIN (SELECT a FROM R) AS q ON S.a = q.a", "LEFT OUTER JOIN", "LEFT", DOWNSTREAM),
-        ("R RIGHT JOIN S ON S.a = R.a", "RIGHT JOIN", "RIGHT", DOWNSTREAM),
-        ("S JOIN R ON S.a = R.a LEFT JOIN R AS q ON S.a = q.a", "LEFT JOIN", "LEFT", DOWNSTREAM),
         ("S LEFT JOIN T ON S.a = T.a", "LEFT JOIN", "LEFT", WAITS),
         ("S LEFT JOIN (SELECT R.a FROM R, T) AS q ON S.a = q.a", "LEFT JOIN", "LEFT", WAITS),
         ("S JOIN R ON S.a = R.a RIGHT JOIN R AS q ON S.a = q.a", "RIGHT JOIN", "RIGHT", WAITS),
         ("S FULL JOIN R ON S.a = R.a", "FULL JOIN", "FULL", WAITS),
-        ("S LEFT ANTI JOIN R ON S.a = R.a", "LEFT ANTI JOIN", "LEFT", "a relation does not change: leave out"),
         ("S LEFT ANTI JOIN T ON S.a = T.a", "LEFT ANTI JOIN", "LEFT", WAITS),
     ],
 )
@@ -47,25 +40,25 @@ def test_a_join_is_named_at_its_token_with_a_reason(from_: str, name: str, token
     assert found.help.startswith(help)
 
 
-@pytest.mark.parametrize(("body", "help"), [("SELECT * FROM R", DOWNSTREAM), ("SELECT a FROM S", WAITS)])
-def test_what_a_cte_reads_counts(body: str, help: str) -> None:
-    assert finding(f"WITH q AS ({body}) SELECT S.a FROM S LEFT JOIN q ON S.a = q.a").help.startswith(help)
-    assert finding(f"WITH R AS ({body}) SELECT S.a FROM S LEFT JOIN R ON S.a = R.a").help.startswith(help)
+def test_what_a_cte_reads_counts() -> None:
+    sql = "WITH {name} AS (SELECT a FROM S) SELECT S.a FROM S LEFT JOIN {name} ON S.a = {name}.a"
+    assert finding(sql.format(name="q")).help.startswith(WAITS)
+    assert finding(sql.format(name="R")).help.startswith(WAITS)
 
 
 def test_a_semi_join_may_be_a_join_under_distinct_and_with_one_partner() -> None:
-    sql = "SELECT DISTINCT S.a FROM S SEMI JOIN R ON S.a = R.a"
+    sql = "SELECT DISTINCT S.a FROM S SEMI JOIN T ON S.a = T.a"
     assert finding(sql).help == "write JOIN: under DISTINCT it gives the same"
     catalog = {
-        "streams": {"S": {"timestamp": "ts", "columns": {"a": "bigint", "ts": "bigint"}}},
-        "relations": {"R": {"columns": {"a": "bigint"}}},
+        "streams": {name: {"timestamp": "ts", "columns": {"a": "bigint", "ts": "bigint"}} for name in ("S", "T")},
+        "relations": {},
     }
     same = 0
     for seed in range(30):
         rows = small_rows(Choices.seeded(seed), catalog, 6)
         oracle = Oracle(catalog, rows)
         assert oracle.counts(sql) == oracle.counts(sql.replace("SEMI JOIN", "JOIN"))
-        rows["R"] = list({row["a"]: row for row in rows["R"]}.values())
+        rows["T"] = list({row["a"]: row for row in rows["T"]}.values())
         oracle, bag = Oracle(catalog, rows), sql.replace("DISTINCT ", "")
         found = oracle.counts(bag)
         assert found == oracle.counts(bag.replace("SEMI JOIN", "JOIN"))

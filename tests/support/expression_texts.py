@@ -41,7 +41,8 @@ CAST(x AS INT); CAST(x AS DECIMAL(20,3)); CAST(b AS INT); CAST(b AS STRING); CAS
 CAST(ts AS DATE); CAST(t AS BOOLEAN); TRY_CAST(c AS INT); TRY_CAST(l AS INT); TRY_CAST(i AS TINYINT); c :: STRING
 CAST(d AS DECIMAL(5,1)); CAST(d AS DOUBLE); bigint(i); string(i)
 upper(c); lower(c); ucase(c); lcase(c); trim(c); ltrim(c); rtrim(c); btrim(c); length(c); len(c); char_length(c)
-character_length(c); octet_length(c); bit_length(c); upper(i); length(i); length(d); substring(c, 2, 3); substring(c, -3)
+character_length(c); octet_length(c); bit_length(c); upper(i); length(i); length(d); substring(c, 2, 3)
+substring(c, -3)
 substr(c, 0, 2); substring(c, -7, 4); substring(c FROM 2 FOR 2); substring(c, 2, -1); left(c, 2); right(c, 2)
 left(c, -1); right(c, 0); right(c, 20); replace(c, 'a', 'xy'); replace(c, 'a'); replace(c, '', 'x'); lpad(c, 4, 'xy')
 rpad(c, 4, 'xy'); lpad(c, 2); rpad(c, 7); lpad(c, 7, ''); repeat(c, 2); repeat(c, 0); reverse(c)
@@ -55,14 +56,17 @@ c || e; c || '!' || i; concat(c, i, d); concat(c); concat(da, b); concat_ws('-',
 split(c, ','); ascii(c); hex(i); base64(c); sha2(c, 256); crc32(c); hash(c); xxhash64(i); levenshtein(c, e)
 get_json_object(c, '$.a'); format_string('%s', c); soundex(c); regexp_count(c, 'a'); regexp_instr(c, 'a')
 year(da); quarter(da); month(da); day(da); dayofmonth(ts); dayofyear(da); weekofyear(da); dayofweek(da); weekday(da)
-hour(ts); minute(ts); second(ts); hour(da); year(ts); extract(YEAR FROM ts); extract(DOW FROM da); extract(SECOND FROM ts)
-extract(WEEK FROM da); extract(DOY FROM da); extract(MINUTE FROM ts); date_add(da, 3); date_add(da, i % 10); date_sub(da, 3); dateadd(da, 2)
+hour(ts); minute(ts); second(ts); hour(da); year(ts); extract(YEAR FROM ts)
+extract(DOW FROM da); extract(SECOND FROM ts)
+extract(WEEK FROM da); extract(DOY FROM da); extract(MINUTE FROM ts); date_add(da, 3); date_add(da, i % 10)
+date_sub(da, 3); dateadd(da, 2)
 datediff(da, DATE '2000-01-01'); datediff(ts, da); date_diff(da, ts); to_date(ts); to_date(da); to_timestamp(da)
 last_day(da); trunc(da, 'MM'); trunc(da, 'YEAR'); trunc(da, 'week'); trunc(da, 'quarter'); date_trunc('HOUR', ts)
 date_trunc('MONTH', ts); date_trunc('minute', ts); date_trunc('DAY', da); date_trunc('week', ts); unix_timestamp(ts)
 to_unix_timestamp(ts); unix_seconds(ts); unix_millis(ts); unix_micros(ts); timestamp_seconds(i); timestamp_millis(i)
 timestamp_micros(i); unix_date(da); date_from_unix_date(i % 1000); date_format(ts, 'yyyy-MM'); from_unixtime(i)
-add_months(da, 1); months_between(da, ts); next_day(da, 'Mon'); make_date(2020, 1, 1); da + 1; da - 1; da + INTERVAL 2 DAYS
+add_months(da, 1); months_between(da, ts); next_day(da, 'Mon'); make_date(2020, 1, 1); da + 1
+da - 1; da + INTERVAL 2 DAYS
 ts + INTERVAL 5 MINUTES; ts - INTERVAL 1 HOUR; da + INTERVAL 1 HOUR; dayname(da); monthname(da)
 timestampdiff(HOUR, da, ts); date_add(DAY, 1, ts) IS NULL; datediff(DAY, da, ts)
 size(ar); ar[0] ; try_element_at(ar, 1); m['a']; get(ar, 1); st.x; st.y; array_contains(ar, 1); cardinality(m)
