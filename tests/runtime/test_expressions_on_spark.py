@@ -13,8 +13,12 @@ from streambound.recheck.oracle.spark_batch import compare
 from streambound_runtime.driver import Driver
 from streambound_runtime.errors import JobError
 from streambound_runtime.placement import on_driver
+from support.choices import Choices
 from support.derived import Derived, batch_statement, derived_job
-from support.jobs import read, run_with, write
+from support.expressions import statement
+from support.jobs import compiled_of, read, run_with, write
+from support.product import NotAnalysed
+from support.profiles import MORE
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
@@ -91,7 +95,7 @@ def ran(spark: Any, recorded: Path, folder: Path, sql: str, placement: str) -> t
     return (folder / "output").read_text(), (folder / "quarantine").read_text(), summary
 
 
-def as_batch_sql_says(spark: Any, recorded: Path, folder: Path, sql: str) -> int:
+def as_batch_sql_says(spark: Any, recorded: Path, folder: Path, sql: str, derived: Derived = EXPRESSIONS) -> int:
     """Whether a run's results are those of batch SQL over the rows that it has not put aside; how many there are."""
     bad = {(found.get("stream") or found.get("relation"), found["row"]) for found in read(folder / "quarantine")}
     for name, files in (*((name, sorted((recorded / name).iterdir())) for name in "ST"), ("R", [recorded / "R.jsonl"])):
@@ -99,7 +103,7 @@ def as_batch_sql_says(spark: Any, recorded: Path, folder: Path, sql: str) -> int
         write(folder / "used" / name / "rows.jsonl", *lines)
     columns = tuple(json.loads((folder / "output").read_text().splitlines()[0]))[:-2]
     found = compare(
-        spark.newSession(), batch_statement(sql, CATALOG, EXPRESSIONS, columns), folder / "used", folder / "output"
+        spark.newSession(), batch_statement(sql, CATALOG, derived, columns), folder / "used", folder / "output"
     )
     assert found.equal, found.cells
     return found.results
@@ -129,7 +133,7 @@ def test_a_run_may_stop_at_an_expression_that_raises_an_error(spark: Any, record
     with pytest.raises(
         JobError, match=r"a / b cannot be computed: .*DIVIDE_BY_ZERO, and try_divide gives NULL"
     ) as found:
-        run_with(spark, job, ["--input", str(tmp_path / "in"), f"--output={tmp_path / 'out'}"])
+        run_with(spark, job, ["--input", str(tmp_path / "in"), f"--checkpoint={tmp_path / 'state'}"])
     assert '"b": 0' in str(found.value)
     assert "line 1" in str(found.value)
 
@@ -150,3 +154,45 @@ def test_a_batch_that_is_tried_again_puts_its_rows_aside_once(
     with pytest.raises(RuntimeError, match="killed"):
         ran(spark, recorded, tmp_path / "again", RAISING["both streams"], "driver")
     assert ran(spark, recorded, tmp_path / "again", RAISING["both streams"], "driver")[:2] == once[:2]
+
+
+PAIRS = {
+    "two streams": "SELECT S.s || ':' || upper(T.s) AS pair, S.a + T.b AS total, S.born > T.born AS o, S.d * T.d AS d, "
+                   f"greatest(S.seen, T.seen) AS seen, T.x FROM S, T WHERE S.a % 4 = T.a % 4 AND {WINDOW}",
+    "a union": f"SELECT S.a + T.a AS n FROM S, T WHERE S.a = T.a AND {WINDOW} UNION ALL SELECT S.a * 2 FROM S "
+               "UNION ALL SELECT length(S.s) + R.k FROM S, R WHERE S.a = R.k",
+    "a row and a relation": "SELECT concat(S.s, R.name) AS named FROM S, R WHERE S.a % 4 = R.k",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_results_of_several_rows_are_those_of_batch_sql(spark: Any, recorded: Path, tmp_path: Path, name: str) -> None:
+    places = ["driver", *(["buckets"] if name == "two streams" else ["stateless"] if "T" not in PAIRS[name] else [])]
+    found = [ran(spark, recorded, tmp_path / place, PAIRS[name], place)[0] for place in places]
+    assert as_batch_sql_says(spark, recorded, tmp_path / "driver", PAIRS[name], {}) > 20
+    assert len({*found}) == 1
+
+
+def test_a_result_that_raises_an_error_stops_the_run(spark: Any, recorded: Path, tmp_path: Path) -> None:
+    sql = "SELECT S.a / R.k AS share FROM S, R WHERE S.a >= R.k"
+    for placement in ("driver", "stateless"):
+        with pytest.raises(JobError, match="share cannot be computed of a result: Spark raises DIVIDE_BY_ZERO"):
+            ran(spark, recorded, tmp_path / placement, sql, placement)
+
+
+def test_random_expressions_give_what_batch_sql_gives(spark: Any, recorded: Path, tmp_path: Path) -> None:
+    """Each query where the compiler places it, or on the driver."""
+    results = compared = 0
+    for seed in range(10 * MORE):
+        sql = statement(Choices.seeded(seed), WINDOW)
+        try:
+            placement = compiled_of(sql, CATALOG, None).job.plan.placement
+        except NotAnalysed:
+            continue
+        place = placement if seed % 2 else "driver"
+        ran(spark, recorded, tmp_path / str(seed), sql, place)
+        if (tmp_path / str(seed) / "output").read_text():
+            results += as_batch_sql_says(spark, recorded, tmp_path / str(seed), sql, {})
+            compared += 1
+    assert compared > 6 * MORE
+    assert results > 100 * MORE

@@ -75,11 +75,14 @@ def consolidated(results: DataFrame, job: Job) -> DataFrame:
 
 def typed(results: DataFrame, job: Job) -> DataFrame:
     """Results with the types of the select list, `_ts` and `_mult`."""
-    columns = [
+    return results.selectExpr(*_values(job), f"{_typed(_TIME, kind_of(job.time_type))} AS `_ts`", _WEIGHT)
+
+
+def _values(job: Job) -> list[str]:
+    return [
         f"{_typed(f'c{place}', kind_of(column.type))} AS {quoted(column.name)}"
         for place, column in enumerate(job.columns)
     ]
-    return results.selectExpr(*columns, f"{_typed(_TIME, kind_of(job.time_type))} AS `_ts`", _WEIGHT)
 
 
 def of_plan(job: Job) -> Job:
@@ -91,7 +94,7 @@ def computed(results: DataFrame, job: Job) -> DataFrame:
     """Encoded results of a job, of those of its plan."""
     if job.computed is None:
         return results
-    values = typed(results, of_plan(job)).withColumn(_TIME, results[_TIME])
+    values = results.selectExpr(*_values(of_plan(job)), _TIME, _WEIGHT)
     names = [f"{_TIME}", *(f"{_encoded(text, column)} AS c{n}" for n, (text, column) in _made(job)), _WEIGHT]
     return consolidated(values.selectExpr(*names), job)
 
