@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import streambound
 from streambound.recheck.oracle.spark_batch import compare
 from streambound_runtime.driver import Driver
 from streambound_runtime.errors import JobError
@@ -196,3 +197,26 @@ def test_random_expressions_give_what_batch_sql_gives(spark: Any, recorded: Path
             compared += 1
     assert compared > 6 * MORE
     assert results > 100 * MORE
+
+
+@pytest.mark.parametrize("placement", ["driver", "stateless"])
+def test_settings_of_a_session_do_not_matter(spark: Any, placement: str) -> None:
+    other = spark.newSession()
+    other.conf.set("spark.sql.ansi.enabled", "false")
+    other.conf.set("spark.sql.session.timeZone", "America/New_York")
+    columns = {"a": "bigint", "b": "bigint", "seen": "timestamp", "ts": "bigint"}
+    catalog = {
+        "streams": {"S": {"timestamp": "ts", "columns": columns}},
+        "relations": {"R": {"columns": {"k": "bigint"}}},
+    }
+    rows = other.sql(
+        "SELECT id AS a, id % 2 AS b, timestamp_seconds(3600 * id) AS seen, id AS ts FROM range(1, 5) "
+    ).coalesce(1)
+    sql = "SELECT S.a DIV S.b AS share, hour(S.seen) AS h, hour(S.seen) + R.k AS more FROM S, R"
+    found = streambound.compile(sql, catalog, placement=placement).run(
+        other, {"S": rows, "R": other.sql("SELECT 7L AS k")}
+    )
+    assert [(row["share"], row["h"], row["more"]) for row in found.rows()] == [(1, 1, 8), (3, 3, 10)]
+    assert [row["reason"] for row in found.quarantined] == ["expression"] * 2
+    assert other.conf.get("spark.sql.ansi.enabled") == "false"
+    assert other.conf.get("spark.sql.session.timeZone") == "America/New_York"

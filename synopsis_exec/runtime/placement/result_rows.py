@@ -18,6 +18,7 @@ from streambound_runtime.errors import JobError
 from streambound_runtime.operators.entries import column_of
 from streambound_runtime.reading.computing import in_words, is_of_spark
 from streambound_runtime.results import write_results
+from streambound_runtime.session import pinned
 from streambound_runtime.spec import Column, Job
 
 if TYPE_CHECKING:
@@ -96,7 +97,8 @@ def computed(results: DataFrame, job: Job) -> DataFrame:
         return results
     values = results.selectExpr(*_values(of_plan(job)), _TIME, _WEIGHT)
     names = [f"{_TIME}", *(f"{_encoded(text, column)} AS c{n}" for n, (text, column) in _made(job)), _WEIGHT]
-    return consolidated(values.selectExpr(*names), job)
+    with pinned(results.sparkSession):
+        return consolidated(values.selectExpr(*names), job)
 
 
 def _made(job: Job) -> Iterator[tuple[int, tuple[str, Column]]]:
