@@ -7,7 +7,9 @@ import random
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 import streambound
 from streambound.recheck.oracle.spark_batch import compare
@@ -17,7 +19,7 @@ from streambound_runtime.placement import on_driver
 from support.choices import Choices
 from support.derived import Derived, batch_statement, derived_job
 from support.expressions import statement
-from support.jobs import compiled_of, read, run_with, write
+from support.jobs import compiled_of, job_of, read, run_with, write
 from support.product import NotAnalysed
 from support.profiles import MORE
 
@@ -220,3 +222,21 @@ def test_settings_of_a_session_do_not_matter(spark: Any, placement: str) -> None
     assert [row["reason"] for row in found.quarantined] == ["expression"] * 2
     assert other.conf.get("spark.sql.ansi.enabled") == "false"
     assert other.conf.get("spark.sql.session.timeZone") == "America/New_York"
+
+
+def test_expressions_over_files_of_parquet(spark: Any, tmp_path: Path) -> None:
+    """Columns that only an expression reads are read; of a row that is put aside all columns are told."""
+    columns = {"a": "int", "b": "smallint", "unused": "bigint", "day": "date", "ts": "bigint"}
+    types = {"a": pa.int32(), "b": pa.int16(), "unused": pa.int64(), "day": pa.date32(), "ts": pa.int64()}
+    rows = {"a": [8, 8, 9], "b": [2, 0, 3], "unused": [5, 6, 7], "day": [0, 31, None], "ts": [1, 2, 3]}
+    (tmp_path / "in").mkdir()
+    parquet.write_table(pa.table(rows, schema=pa.schema(types)), tmp_path / "in" / "0.parquet")
+    source = {"format": "parquet", "path": str(tmp_path / "in")}
+    catalog = {"streams": {"S": {"timestamp": "ts", "columns": columns, "source": source}}}
+    for placement in ("driver", "stateless"):
+        files = [f"--{name}={tmp_path / placement / name}" for name in ("output", "quarantine", "checkpoint")]
+        (tmp_path / placement).mkdir()
+        run_with(spark, job_of("SELECT S.a DIV S.b AS n, month(S.day) AS m FROM S", catalog, placement), files)
+        assert [(row["n"], row["m"]) for row in read(tmp_path / placement / "output")] == [(4, 1), (3, None)]
+        (bad,) = read(tmp_path / placement / "quarantine")
+        assert json.loads(bad["row"]) == {"a": 8, "b": 0, "unused": 6, "day": "1970-02-01", "ts": 2}
