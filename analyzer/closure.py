@@ -260,6 +260,9 @@ def _declared(
                 if low is not None and high is not None:
                     yield attribute, Op.GE, None, low
                     yield attribute, Op.LE, None, high
+                base = Attribute(source.alias, column.shift[0]) if column.shift else None
+                if column.shift and base in used and base != source.time:
+                    yield attribute, Op.EQ, base, column.shift[1]
     if "" in strings:
         for attribute in sorted(used):
             if branch.column(attribute).type.family is Family.STRING:

@@ -23,7 +23,8 @@ class Column:
     """A declared column, or one derived from a row's declared ones by an expression.
 
     ``at`` is where the catalog declares it; ``domain_at`` where its domain. ``expression`` is Spark SQL over the
-    declared columns of the same row (names in backquotes), cast to ``type``; empty for a declared column.
+    declared columns of the same row (names in backquotes), cast to ``type``; empty for a declared column. ``shift``
+    says of ``a + 3`` that it is another column, and how much more: both are NULL, or they differ by that.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Column:
     at: Excerpt | None = None
     domain_at: Excerpt | None = None
     expression: str = ""
+    shift: tuple[str, int] | None = None
 
     @property
     def ends(self) -> tuple[Value | None, Value | None]:

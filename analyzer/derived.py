@@ -16,8 +16,8 @@ from sqlglot import exp
 from streambound.analyzer.columns import Column
 from streambound.analyzer.constants import Folded
 from streambound.analyzer.expressions.evident import domain
-from streambound.analyzer.expressions.expression import Expression, value_of
-from streambound.analyzer.expressions.function import ANY, Fails, NotKnown
+from streambound.analyzer.expressions.expression import Call, Expression, Field, Literal, calls, value_of
+from streambound.analyzer.expressions.function import ANY, Fails, Function, NotKnown
 from streambound.analyzer.expressions.reading import Refused, read
 from streambound.analyzer.query import Attribute, Branch, Computed, Source, formula_attributes
 from streambound.analyzer.render import identifier
@@ -67,7 +67,7 @@ class DerivedColumns:
         As a ``condition`` it may be an expression of a type that is not known: Spark must take it to be a boolean.
         """
         columns = {column.name: column for column in source.columns}
-        found = read(tree, {name: column.type for name, column in columns.items()})
+        found = read(_over_row(tree), {name: column.type for name, column in columns.items()})
         kind = _usable(found, tree, condition)
         name = _called(tree, columns)
         attribute = Attribute(source.alias, name)
@@ -75,7 +75,7 @@ class DerivedColumns:
             values = domain(found, columns) if kind == found.kind else None
             base = next(iter(tree.find_all(exp.Column, bfs=False)))
             at = columns[base.name].at
-            column = Column(name, kind, values, at, None, _over_row(tree).sql("spark"))
+            column = Column(name, kind, values, at, None, _over_row(tree).sql("spark"), _shift(found))
             self.columns[attribute] = self.by_table[source.table, name] = column
         return attribute
 
@@ -108,6 +108,21 @@ class DerivedColumns:
         return next(source for source in sources if source.alias == attribute.source).column(attribute.column).type
 
 
+def _shift(found: Expression) -> tuple[str, int] | None:
+    """The column that a whole number is more than by a constant, and that constant; None for another expression."""
+    match found:
+        case Call(Function(name="+"), (Field() as base, Literal(more))) | Call(
+            Function(name="+"), (Literal(more), Field() as base)
+        ):
+            sign = 1
+        case Call(Function(name="-"), (Field() as base, Literal(more))):
+            sign = -1
+        case _:
+            return None
+    whole = all(kind.family is Family.INTEGER for kind in (found.kind, base.kind, more.kind))
+    return (base.name, sign * int(more.exact)) if whole and more.value is not None else None
+
+
 def _usable(found: Expression, tree: exp.Expr, condition: bool) -> DataType:
     """The type of a derived column; raises Refused for one that cannot be one."""
     if condition:
@@ -123,8 +138,6 @@ def _usable(found: Expression, tree: exp.Expr, condition: bool) -> DataType:
 
 
 def _untyped(found: Expression, tree: exp.Expr) -> tuple[str, exp.Expr, str]:
-    from streambound.analyzer.expressions.expression import calls
-
     names = [call.function.name for call in calls(found) if call.kind == ANY]
     help = "write CAST(… AS type) around it; in WHERE or ON it can be a condition by itself"
     return f"the type of what {names[-1] if names else 'this'} gives here is not known", tree, help

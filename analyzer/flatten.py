@@ -16,7 +16,7 @@ from streambound.analyzer.codes import Code
 from streambound.analyzer.conditions import ConditionReader
 from streambound.analyzer.derived import DerivedColumns
 from streambound.analyzer.findings import Finding, Positions
-from streambound.analyzer.joins import JOIN_WORDS, instead, is_inner, name_of
+from streambound.analyzer.joins import JOIN_WORDS, instead, is_inner, name_of, using
 from streambound.analyzer.query import Formula, conjunction
 from streambound.analyzer.scopes import Item, Scope, Visible, find_table, table_scope
 from streambound.analyzer.spans import Span
@@ -35,7 +35,6 @@ _KEYWORDS = {
     "windows": (TokenType.WINDOW,),
     "laterals": (TokenType.LATERAL,),
     "sample": (TokenType.TABLE_SAMPLE,),
-    "using": (TokenType.USING,),
     "method": (TokenType.NATURAL, TokenType.ASOF),
     "recursive": (TokenType.RECURSIVE,),
     "pivots": (TokenType.PIVOT, TokenType.UNPIVOT),
@@ -46,7 +45,6 @@ _CALLED = {
     "sort": "SORT BY",
     "cluster": "CLUSTER BY",
     "distribute": "DISTRIBUTE BY",
-    "using": "JOIN … USING",
     "sample": "TABLESAMPLE",
     "laterals": "LATERAL VIEW",
     "pivots": "PIVOT",
@@ -54,7 +52,7 @@ _CALLED = {
     "version": "a version of a table (… AS OF)",
 }
 _HELP = {
-    "using": "write the equality in ON",
+    "method": "name the columns that both have in USING (…)",
     "group": "aggregate the job's output downstream: its _mult column already counts duplicates",
 }
 _QUERIES_ONLY = "a statement is a SELECT, or a UNION of SELECTs"
@@ -232,7 +230,7 @@ class Flattener:
 
     def from_scopes(self, node: exp.Select, prefix: str) -> list[Scope]:
         """The scopes of a FROM list, one per combination of union branches inside it."""
-        entries = [node.args["from_"].this]
+        entries, shared = [node.args["from_"].this], list[list[exp.Expr]]()
         for join in node.args.get("joins") or []:
             if not is_inner(join):
                 at = self.positions.keyword(*JOIN_WORDS, after=self._before(join)) or join
@@ -240,11 +238,22 @@ class Flattener:
                 raise self.positions.finding(
                     Code.UNSUPPORTED, f"{name_of(join)} is outside the query language", at, help
                 )
-            self.reject(join, ("this", "on", "kind"))
+            self.reject(join, ("this", "on", "kind", "using"))
             entries.append(join.this)
+            shared.append(join.args.get("using") or [])
         self.distinct_aliases(entries)
         choices = [self.entry(entry, prefix) for entry in entries]
-        return [_joined(choice) for choice in product(*choices)]
+        return [self._joined(choice, shared) for choice in product(*choices)]
+
+    def _joined(self, scopes: tuple[Scope, ...], shared: list[list[exp.Expr]]) -> Scope:
+        """The items of a FROM together, each joined by USING or without with those before it."""
+        if not any(shared):
+            return _crossed(scopes)
+        whole = scopes[0]
+        for scope, names in zip(scopes[1:], shared, strict=True):
+            both = _crossed((whole, scope))
+            whole = using(both, whole, scope, names, self.positions) if names else both
+        return whole
 
     def _is_static(self, entry: exp.Expr, ctes: Ctes) -> bool:
         """Whether an entry of a FROM reads relations alone."""
@@ -341,16 +350,22 @@ class Flattener:
         return Visible(name, term, next(self._serial), tree, several)
 
     def _star(self, node: exp.Expr, scope: Scope) -> Iterator[tuple[Visible, exp.Expr]]:
-        if node.args.get("except_") or node.args.get("replace") or node.args.get("rename"):
-            raise self.positions.finding(Code.UNSUPPORTED, "SELECT * EXCEPT is outside the query language", node)
+        star = node.this if isinstance(node, exp.Column) else node
+        if star.args.get("replace") or star.args.get("rename"):
+            raise self.positions.finding(Code.UNSUPPORTED, "SELECT * REPLACE is outside the query language", node)
         alias = node.table.lower() if isinstance(node, exp.Column) else ""
         items = [item for item in scope.items if not alias or item.alias.lower() == alias]
         if not items:
             message = f"no stream or relation {node.table!r} in this FROM"  # type: ignore[attr-defined]
             raise self.positions.finding(Code.UNKNOWN_STREAM, message, node)
-        for item in items:
-            for column in item.columns:
-                yield column, node
+        columns = [column for item in items for column in item.columns] if alias else list(scope.star)
+        for name in star.args.get("except_") or []:
+            kept = [column for column in columns if column.name.lower() != name.name.lower()]
+            if len(kept) == len(columns):
+                raise self.positions.finding(Code.UNKNOWN_COLUMN, f"* has no column {name.name!r}", name)
+            columns = kept
+        for column in columns:
+            yield column, node
 
 
 def _column_names(node: exp.Expr) -> list[str]:
@@ -358,12 +373,15 @@ def _column_names(node: exp.Expr) -> list[str]:
     return [column.name for column in alias.args.get("columns") or []]
 
 
-def _joined(scopes: tuple[Scope, ...]) -> Scope:
+def _crossed(scopes: tuple[Scope, ...]) -> Scope:
     """The cross product of the items of a FROM."""
     items = tuple(item for scope in scopes for item in scope.items)
     sources = tuple(source for scope in scopes for source in scope.sources)
     spend(len(items) + len(sources))
-    return Scope(items, sources, conjunction(tuple(scope.where for scope in scopes)))
+    plain = all(scope.shown is None for scope in scopes)
+    shown = None if plain else tuple(column for scope in scopes for column in scope.star)
+    merged = frozenset[tuple[str, str]]().union(*(scope.merged for scope in scopes))
+    return Scope(items, sources, conjunction(tuple(scope.where for scope in scopes)), shown, merged)
 
 
 def _conjuncts(node: exp.Expr) -> Iterator[exp.Expr]:

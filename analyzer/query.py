@@ -182,6 +182,11 @@ class Source:
         return next(column for column in self.columns if column.name == name)
 
     @property
+    def derived(self) -> tuple[Column, ...]:
+        """The columns that are derived from the declared ones."""
+        return tuple(column for column in self.columns if column.expression)
+
+    @property
     def time(self) -> Attribute | None:
         """The application-time attribute; None for a relation."""
         return Attribute(self.alias, self.timestamp) if self.timestamp else None

@@ -61,11 +61,27 @@ class Item:
 
 @dataclass(frozen=True)
 class Scope:
-    """The items of one FROM, the sources behind them, and the conditions that flattening brought along."""
+    """The items of one FROM, the sources behind them, and the conditions that flattening brought along.
+
+    USING makes one of two columns: ``merged`` are names in small letters with the aliases of the items that share them,
+    ``shown`` is what ``*`` then shows.
+    """
 
     items: tuple[Item, ...] = ()
     sources: tuple[Source, ...] = ()
     where: Formula = TRUE
+    shown: tuple[Visible, ...] | None = None
+    merged: frozenset[tuple[str, str]] = frozenset()
+
+    @property
+    def star(self) -> tuple[Visible, ...]:
+        """What ``*`` shows."""
+        every = tuple(column for item in self.items for column in item.columns)
+        return every if self.shown is None else self.shown
+
+    def is_merged(self, name: str, items: Sequence[Item]) -> bool:
+        """Whether all of some items have a name in common that USING made one column."""
+        return all((name.lower(), item.alias.lower()) in self.merged for item in items)
 
     def called(self, alias: str) -> tuple[Item, ...]:
         """The items of that alias, case-insensitive."""
@@ -132,7 +148,7 @@ def resolve(scope: Scope, node: exp.Column, catalog: Catalog, positions: Positio
         help = suggest(qualifier, [item.alias for item in scope.items])
         raise positions.finding(Code.UNKNOWN_STREAM, f"no stream or relation {qualifier!r} in this FROM", node, help)
     found = [(item, column) for item in items for column in item.find(name)]
-    if len(found) > 1:
+    if len(found) > 1 and not scope.is_merged(name, [item for item, _ in found]):
         raise _ambiguous(items, node, positions)
     if not found:
         names = [f"{item.alias}.{column.name}" for item in items for column in item.columns]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic, Related
-from streambound.analyzer.query import Branch, Query
+from streambound.analyzer.query import Branch, Computed, Query
 from streambound.analyzer.spans import Span
 from streambound.criteria.bag import bag_violations
 from streambound.criteria.bound import QueryBound, bound, has_bound
@@ -22,6 +22,7 @@ from streambound.criteria.theorem1 import theorem1
 from streambound.criteria.theorem2 import theorem2
 from streambound.criteria.violation import CriterionResult, Violation
 from streambound.criteria.vocabulary import Verdict
+from streambound.criteria.wording import listed
 from streambound.preprocess.pipeline import Derivation, derive
 
 if TYPE_CHECKING:
@@ -121,12 +122,24 @@ def _unproved(query: Query, found: tuple[Found, ...], given_up: bool) -> Diagnos
     elif given_up or any(violation.code is not Code.SEVERAL_EXTREMA for violation in violations):
         code = Code.NO_WITNESS
         message = "no input was found that needs unbounded memory, so the query may be bounded; no plan for it is known"
+        if names := _expressions(branches):
+            message = (
+                f"no input was found that needs unbounded memory, since not every value of {names} is known to occur"
+            )
+            help = "whether it is bounded depends on what these expressions give: bound them, or select their columns"
     else:
         return None
     if given_up:
         message += "; the search for such an input was given up before its end"
         help = "; ".join(filter(None, (help, "`streambound witness --longer 10` searches ten times as long")))
     return Diagnostic(code, message, query.file, at, help)
+
+
+def _expressions(branches: list[Branch]) -> str:
+    """The expressions whose values a witness would have to be chosen for."""
+    derived = (column.name for branch in branches for source in branch.sources for column in source.derived)
+    computed = (output.name for branch in branches for output in branch.outputs if isinstance(output.value, Computed))
+    return listed(dict.fromkeys((*derived, *computed)))
 
 
 def _repeated_stream(branches: list[Branch]) -> str | None:
@@ -172,6 +185,8 @@ def _declaration(query: Query, violation: Violation) -> tuple[Related, ...]:
             column = source.column(violation.attribute)
             if column.at is None:
                 return ()
+            if column.expression:
+                return (Related.at(column.at, f"{source.table}.{column.name} is computed of what is declared here"),)
             declared = f"{source.table}.{column.name} is declared here as {column.type.name}"
             if column.domain is None:
                 return (Related.at(column.at, f"{declared}, without a domain"),)

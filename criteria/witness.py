@@ -13,11 +13,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 
+from streambound.analyzer.expressions.function import Fails, NotKnown
 from streambound.analyzer.query import Attribute
 from streambound.analyzer.values import Value
 from streambound.analyzer.work import spend
 from streambound.criteria.contract import fits_contract, plain_value
+from streambound.criteria.derived_rows import DerivedRows, has_derived, stems
 from streambound.criteria.results import Row, output
 from streambound.criteria.solution import Assignment
 from streambound.criteria.witness_plan import WitnessPlan
@@ -50,15 +53,17 @@ def build(plan: WitnessPlan, size: int) -> Witness | None:
 
     Its values are far from the constants, where there is room for that in their types. Raises TooMuchWork.
     """
-    if any(column.expression for source in plan.branch.sources for column in source.columns):
+    if has_derived(plan.branch) and not _provable(plan):
         return None
-    for near in (False, True):
-        values = WitnessValues(plan, size, near)
+    for near, stem in product((False, True), stems(plan.branch)):
+        values = WitnessValues(plan, size, near, stem)
         points = values.points()
         if points is None:
             return None
         times = WitnessTimes(plan, size, _moving(values, None))
         witness = _witness(values, points, times)
+        if witness is None and has_derived(plan.branch):
+            continue
         if witness is None:
             return None
         everything = witness.prefix(range(size))
@@ -66,6 +71,15 @@ def build(plan: WitnessPlan, size: int) -> Witness | None:
         if all(fits_contract(plan.branch, (*everything, *probe)) for probe in witness.probes):
             return witness
     return None
+
+
+def _provable(plan: WitnessPlan) -> bool:
+    """Whether rows with derived columns prove something at any size: of one SELECT that uses no table twice.
+
+    The conditions of others would see columns from which a derived one was made, or that were made for it.
+    """
+    tables = [source.table for source in plan.branch.sources]
+    return plan.alone and len(set(tables)) == len(tables)
 
 
 def fits_at_any_size(plan: WitnessPlan) -> bool:
@@ -104,6 +118,7 @@ def _witness(values: WitnessValues, points: list[Assignment], moments: WitnessTi
     if times is None or texts is None:
         return None
     mine, probing = _moving(values, points), 1 << size
+    derived = DerivedRows(plan)
     always: dict[tuple[object, ...], Row] = {}
     elements: list[list[Row]] = []
     probes: list[list[Row]] = []
@@ -114,7 +129,10 @@ def _witness(values: WitnessValues, points: list[Assignment], moments: WitnessTi
             time = times.get(alias)
             if time is not None and alias in moments.moved:
                 time += moments.moment(number)
-            row = match[alias] = _row(values, alias, point, texts, time, number)
+            row = _row(values, alias, point, texts, time, number, derived)
+            if row is None:
+                return None
+            match[alias] = row
             if alias in plan.after:
                 probe.append(_tagged(row, probing))
             elif alias in mine:
@@ -123,18 +141,32 @@ def _witness(values: WitnessValues, points: list[Assignment], moments: WitnessTi
                 always.setdefault((row.table, tuple(row.values.items())), row)
             if plan.replay and alias in values.facts.infinite:
                 later = times[alias] + moments.again(times)
-                probe.append(_tagged(_row(values, alias, point, texts, later, number), probing))
+                again = _row(values, alias, point, texts, later, number, derived)
+                if again is None:
+                    return None
+                probe.append(_tagged(again, probing))
         elements.append(element)
         probes.append(probe)
-        expected.append(output(plan.branch, match))
+        try:
+            expected.append(output(plan.branch, match))
+        except (Fails, NotKnown):
+            return None
+    if not derived.whole:
+        return None
     return Witness(
         plan, tuple(always.values()), tuple(map(tuple, elements)), tuple(map(tuple, probes)), tuple(expected)
     )
 
 
 def _row(
-    values: WitnessValues, alias: str, point: Assignment, texts: Mapping[Fraction, str], time: int | None, number: int
-) -> Row:
+    values: WitnessValues,
+    alias: str,
+    point: Assignment,
+    texts: Mapping[Fraction, str],
+    time: int | None,
+    number: int,
+    derived: DerivedRows,
+) -> Row | None:
     source = values.plan.branch.source(alias)
     kept = {k.attribute for k in values.plan.kept}
     found: dict[str, Value | None] = {}
@@ -146,7 +178,8 @@ def _row(
             found[column.name] = decoded(point[attribute], values.conditions.sorts.get(attribute), texts)
         else:
             found[column.name] = plain_value(column, number if attribute in kept else None)
-    return Row(source.table, found)
+    completed = derived.completed(source, found, point)
+    return None if completed is None else Row(source.table, completed)
 
 
 def _tagged(row: Row, tag: int) -> Row:

@@ -33,7 +33,7 @@ class WitnessPlan:
     whether its result is new. ``greatest`` and ``free`` choose among solutions; ``backwards`` reverses the order in
     time of the elements; ``whole`` makes all the tuples that differ parts of the elements, not only those of the
     attributes kept; ``early`` lets what is in no element and no probe come before the constants of time; ``frontier``
-    says that no proof covers it. ``reach`` is the whole query's.
+    says that no proof covers it. ``reach`` is the whole query's, of which the branch may be all there is (``alone``).
     """
 
     branch: Branch
@@ -47,3 +47,4 @@ class WitnessPlan:
     backwards: bool = False
     whole: bool = False
     early: bool = False
+    alone: bool = False

@@ -121,7 +121,7 @@ def _drafts(query: Query, branch: Branch) -> Iterator[WitnessPlan]:
     drafts = _set_drafts(facts) if query.distinct else chain(_bag_drafts(facts), _unequal(query, branch))
     for draft in drafts:
         spend(len(facts.closure.nodes))
-        yield replace(draft, reach=reach(query))
+        yield replace(draft, reach=reach(query), alone=len(query.branches) == 1)
 
 
 def _variants(draft: WitnessPlan) -> Iterator[WitnessPlan]:

@@ -9,6 +9,7 @@ from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.closure import Closure, Sort
 from streambound.analyzer.query import Attribute
 from streambound.analyzer.values import Value
+from streambound.criteria.derived_rows import unit
 from streambound.criteria.reach import stated_differences
 from streambound.criteria.solution import (
     VALUES,
@@ -33,16 +34,17 @@ class WitnessValues:
     from different ones differ by more than any offset of the query, as they do from those that follow from constants.
     """
 
-    def __init__(self, plan: WitnessPlan, size: int, near: bool) -> None:
-        self.plan, self.size = plan, size
+    def __init__(self, plan: WitnessPlan, size: int, near: bool, stem: tuple[str, str] = ("", "")) -> None:
+        self.plan, self.size, self.stem = plan, size, stem
         self.facts = Facts.of(plan.branch)
         self.conditions = conditions_of(plan.branch, plan.reach.texts)
         stated = [d for d in stated_differences(self.conditions, VALUES) if d.x is not None and d.y is not None]
         tight = [d for kept in plan.kept for d in kept.tight]
         path = sum((abs(d.c) + d.strict for d in (*stated, *tight)), Fraction(0))
-        self.step = round_up(1 + 2 * path + plan.reach.offset)
+        multiple = unit(plan.branch)
+        self.step = round_up(1 + 2 * path + plan.reach.offset) * multiple
         beyond = plan.reach.constant + self.step
-        self.start = beyond if near else round_up(beyond)
+        self.start = (beyond if near else round_up(beyond)) * multiple
         self.far = 4 * (self.start + 3 * (size + 2) * self.step)
         self._closure = self.facts.closure
 
@@ -180,11 +182,24 @@ class WitnessValues:
                 found[rank] = constants[int(rank)]
                 continue
             below = min(int(rank), len(constants) - 1) if rank >= 0 else -1
-            stem = (f"{constants[below]}!" if below >= 0 else "!") if constants else "v"
+            stem = self._stem(constants, below)
+            if stem is None:
+                return None
             if below + 1 < len(constants) and f"{stem}{MOST_TEXTS - 1}".encode() >= constants[below + 1].encode():
                 return None
-            found[rank] = f"{stem}{number:06d}"
+            found[rank] = f"{stem}{number:06d}{self.stem[1]}"
         return found
+
+    def _stem(self, constants: tuple[str, ...], below: int) -> str | None:
+        """What the texts after the constant at a place begin with; None where the way that is tried has none."""
+        if not constants:
+            return self.stem[0] or "v"
+        own = self.stem[0]
+        if own and below == len(constants) - 1:
+            return own if own.encode() > constants[-1].encode() else None
+        if own and below < 0:
+            return own if own.encode() < constants[0].encode() and not constants[0].startswith(own) else None
+        return f"{constants[below]}!" if below >= 0 else "!"
 
 
 def _with_values(closure: Closure, given: Assignment, static: frozenset[str]) -> Closure:

@@ -22,6 +22,9 @@ def bound_help(facts: Facts, attribute: Attribute) -> str:
     """What would bound an attribute, in the query or in the catalog."""
     source = facts.branch.source(attribute.source)
     column = source.column(attribute.column)
+    if column.expression:
+        equal = "let it equal a constant or a relation's column"
+        return f"bound {column.name} in WHERE, or what it is computed of; or {equal}"
     name = f"domain.{column.name}"
     if not column.type.discrete:
         return (

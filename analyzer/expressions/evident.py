@@ -78,7 +78,7 @@ def _listed(expression: Expression, columns: Columns) -> frozenset[Scalar] | Non
     found = _of_choices(expression, columns)
     if found is None:
         found = _tried(expression, columns)
-    return found if found is not None and len(found) <= MOST_VALUES else None
+    return found if found is not None and len(found - {None}) <= MOST_VALUES else None
 
 
 def _of_column(column: Column) -> frozenset[Scalar] | None:
@@ -183,9 +183,9 @@ def _of_call(call: Call, columns: Columns) -> Ends | None:
     if parts is not None:
         return _union([_ends(part, columns) for part in parts if part.kind.name != "void"])
     if name in ("%", "mod", "pmod") and (ends := _ends(arguments[1], columns)) is not None:
-        most = max(map(abs, ends)) - 1
+        most = max(max(map(abs, ends)) - 1, Fraction(0))
         if name == "pmod":
-            return (Fraction(0), max(most, Fraction(0))) if ends[0] > 0 else (-most, most)
+            return (Fraction(0) if ends[0] > 0 else -most), most
         dividend = _lowest(arguments[0], columns)
         return (Fraction(0) if dividend is not None and dividend >= 0 else -most), most
     if name in ("cast", "try_cast", "positive", "round", "floor", "ceil", "ceiling") and len(arguments) == 1:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from sqlglot import exp
 
 from streambound.analyzer.casts import cast
-from streambound.analyzer.constants import BOOLEAN, STRING, VOID, ConstantError, Folded, numeral
+from streambound.analyzer.constants import BOOLEAN, STRING, VOID, ConstantError, Folded, kind_of, numeral
 from streambound.analyzer.expressions.elements import field_kind
 from streambound.analyzer.expressions.expression import Call, Expression, Field, Literal
 from streambound.analyzer.expressions.function import ANY, Function, Scalar, always, exactly
@@ -30,6 +30,8 @@ _UNITS = {
     "weeks": "weekofyear", "w": "weekofyear", "days": "day", "d": "day", "dow": "dayofweek", "dayofweek": "dayofweek",
     "doy": "dayofyear", "dow_iso": "weekday", "hours": "hour", "h": "hour", "minutes": "minute", "m": "minute",
 }  # fmt: skip
+_CAST_NAMES = ("bigint", "smallint", "tinyint", "decimal", "binary")
+"""Types that may be called, beside those that the parser knows."""
 _SUBQUERIES = (exp.Query, exp.Exists, exp.Any, exp.All)
 UNITS_FIRST = frozenset(("timestampdiff", "timestampadd", "datediff", "date_diff", "dateadd", "date_add"))
 """Functions that take a unit, a word, where they take three arguments."""
@@ -44,29 +46,45 @@ class Refused(Exception):
 
 
 def read(node: exp.Expr, columns: Mapping[str, DataType]) -> Expression:
-    """An expression whose names are columns of a row, of these types; raises Refused."""
+    """An expression whose names are columns of a row, of these types, or fields of structs there; raises Refused."""
+    if (plain_node := _not_negated(node)) is not None:
+        return called("not", [read(plain_node, columns)], node)
     match node:
         case exp.Paren():
             return read(node.this, columns)
         case exp.Column():
-            return Field(node.name, plain(columns[node.name]))
+            name, *fields = (part.name for part in node.parts)
+            return _fields(Field(name, plain(columns[name])), fields, node)
         case exp.Cast():
             return _cast(node, columns)
         case exp.Neg():
             return _negative(node, columns)
         case exp.Dot():
-            return _field(node, columns)
+            return _fields(read(node.this, columns), [node.expression.name], node)
         case exp.Case():
             return _case(node, columns)
         case exp.Is():
             return _test(node, columns)
         case exp.Between():
             return _between(node, columns)
+        case exp.Anonymous(expressions=[argument]) if node.name.lower() in _CAST_NAMES:
+            kind = plain(kind_of(node.name.lower()))
+            return Call(cast_to(kind, safe=False), (read(argument, columns),), kind)
     literal = _literal(node)
     if literal is not None:
         return Literal(literal)
     name, arguments = _named(node)
     return called(name, [read(argument, columns) for argument in arguments], node)
+
+
+def _not_negated(node: exp.Expr) -> exp.Expr | None:
+    """``x NOT LIKE y`` without its NOT, which is a mark on the pattern; None for what is not marked."""
+    marked = node.this if isinstance(node, exp.Escape) else node
+    if not marked.args.get("negate"):
+        return None
+    copy = node.copy()
+    (copy.this if isinstance(node, exp.Escape) else copy).set("negate", None)
+    return copy
 
 
 def _literal(node: exp.Expr) -> Folded | None:
@@ -97,6 +115,8 @@ def _named(node: exp.Expr) -> tuple[str, Sequence[exp.Expr]]:
     if type(node) in _OPERATORS:
         return _OPERATORS[type(node)], (node.this, node.expression)
     match node:
+        case exp.Anonymous(expressions=[exp.Column() as word, _, _]) if node.name.lower() in UNITS_FIRST:
+            return node.name.lower(), (exp.Var(this=word.name), *node.expressions[1:])
         case exp.Anonymous():
             return node.name.lower(), node.expressions
         case exp.Not():
@@ -131,6 +151,8 @@ def _named(node: exp.Expr) -> tuple[str, Sequence[exp.Expr]]:
             raise Refused("* is outside the query language here", node)
         case exp.Placeholder() | exp.Parameter() | exp.SessionParameter():
             raise Refused("a parameter is outside the query language", node, "put its value into the query")
+        case exp.Any(this=exp.Tuple() as patterns) | exp.All(this=exp.Tuple() as patterns):
+            return "several patterns", patterns.expressions
         case exp.Var() | exp.Identifier():
             return "a name", ()
     if isinstance(node, _SUBQUERIES):
@@ -186,12 +208,14 @@ def _negative(node: exp.Neg, columns: Mapping[str, DataType]) -> Expression:
     return called("negative", [read(node.this, columns)], node)
 
 
-def _field(node: exp.Dot, columns: Mapping[str, DataType]) -> Expression:
-    struct, name = read(node.this, columns), node.expression.name
-    kind = field_kind(struct.kind, name)
-    if kind is None:
-        raise Refused(f"the struct has no field {name!r}", node, mismatch=True)
-    return Call(Function(f"field {name}", always(kind)), (struct,), plain(kind))
+def _fields(struct: Expression, names: Sequence[str], node: exp.Expr) -> Expression:
+    """A field of a struct, and so on."""
+    for name in names:
+        kind = field_kind(struct.kind, name)
+        if kind is None:
+            raise Refused(f"the struct has no field {name!r}", node, mismatch=True)
+        struct = Call(Function(f"field {name}", always(kind)), (struct,), plain(kind))
+    return struct
 
 
 def _case(node: exp.Case, columns: Mapping[str, DataType]) -> Expression:

@@ -212,7 +212,6 @@ TEXTS = (
     _of_texts("substring_index", _substring_index, 3),
     _of_texts("instr", lambda s, sub: s.find(sub) + 1, 2, kind=INT),
     _of_texts("locate", _located, 2, 3, kind=INT),
-    _of_texts("position", _located, 2, 3, kind=INT),
     _of_texts("initcap", _titled),
     _of_texts("translate", _translated, 3),
     _of_texts("startswith", str.startswith, 2, kind=BOOLEAN),

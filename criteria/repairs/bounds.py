@@ -29,13 +29,15 @@ def bounds(rejected: Rejected) -> Iterator[Change]:
 
 def _choices(culprits: Culprits) -> Iterator[tuple[Side, ...]]:
     facts = culprits.facts
-    for attribute in culprits.attributes:
+    for attribute in culprits.declared:
         if facts.branch.column(attribute).type.discrete:
             missing = _missing(facts, attribute)
             if attribute not in culprits.wholly:
                 yield from ((side,) for side in missing)
             yield missing
     for _, join in culprits.joins:
+        if any(facts.branch.column(side).expression for side in (join.attribute, join.other)):
+            continue
         if facts.branch.column(join.attribute).type.discrete and not join.equality:
             yield _needed(facts, join)
 

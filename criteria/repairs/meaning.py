@@ -134,7 +134,8 @@ def _branches(query: Query) -> list[Any]:
 
 
 def _columns(columns: tuple[Column, ...]) -> tuple[Column, ...]:
-    return tuple(replace(column, at=None, domain_at=None) for column in columns)
+    """Those of the catalog: derived ones follow from the outputs and conditions."""
+    return tuple(replace(column, at=None, domain_at=None) for column in columns if not column.expression)
 
 
 def _parts(formula: Formula) -> Iterator[Formula]:

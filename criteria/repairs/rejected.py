@@ -42,6 +42,11 @@ class Culprits:
         partners = [x for _, join in self.joins for x in (join.attribute, join.other)]
         return tuple(dict.fromkeys(x for x in (*blamed, *partners) if not self.facts.bounded(x)))
 
+    @property
+    def declared(self) -> tuple[Attribute, ...]:
+        """Those of them that the catalog declares: derived ones have no names to write conditions with."""
+        return tuple(x for x in self.attributes if not self.branch.column(x).expression)
+
     @cached_property
     def wholly(self) -> frozenset[Attribute]:
         """The attributes that must be bounded from both sides: projected ones, and those joined for equality."""
@@ -97,4 +102,4 @@ class Rejected:
 
     def places(self) -> Iterator[tuple[Culprits, Attribute]]:
         """Every attribute that a bound may help, with its branch."""
-        return ((culprits, x) for culprits in self.culprits for x in culprits.attributes)
+        return ((culprits, x) for culprits in self.culprits for x in culprits.declared)

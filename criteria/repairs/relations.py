@@ -23,7 +23,7 @@ def relations(rejected: Rejected) -> Iterator[Change]:
     """The columns that an attribute refers to: of the relations that the SELECT reads, then of the catalog's others."""
     for culprits in rejected.culprits:
         seen = set[Attribute]()
-        for attribute in culprits.attributes:
+        for attribute in culprits.declared:
             more = _EQUAL if attribute in seen else 0
             yield from (
                 replace(change, weight=change.weight + more) for change in _joins(rejected, culprits, attribute)

@@ -144,11 +144,20 @@ class Conditions:
 
     def _declared(self) -> Iterator[Edge]:
         for attribute in self.attributes:
+            yield from self._shifted(attribute)
             low, high = self._domain(attribute)
             if low is not None:
                 yield self.zero(attribute), attribute, -Fraction(low), False
             if high is not None:
                 yield attribute, self.zero(attribute), Fraction(high), False
+
+    def _shifted(self, attribute: Attribute) -> Iterator[Edge]:
+        """A derived column that is another one and a constant more."""
+        shift = self.branch.column(attribute).shift
+        base = Attribute(attribute.source, shift[0]) if shift else None
+        if shift and base in self.attributes and base != self.branch.source(attribute.source).time:
+            yield attribute, base, shift[1], False
+            yield base, attribute, -shift[1], False
 
     def _domain(self, attribute: Attribute) -> tuple[Value | None, Value | None]:
         column = self.branch.column(attribute)

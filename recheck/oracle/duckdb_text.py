@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from sqlglot import exp
+from sqlglot import exp, parse_one
 
 from streambound.analyzer.constants import Folded
 from streambound.analyzer.findings import Positions
@@ -25,6 +25,8 @@ def duckdb_text(statement: exp.Expr) -> str:
     >>> duckdb_text(parse_one("SELECT CAST(1.5 AS DECIMAL), k FROM S", dialect="spark"))
     'SELECT 2, k FROM S'
     """
+    if statement.find(exp.Anonymous):
+        statement = parse_one(statement.sql("spark"), dialect="spark")  # whose functions DuckDB may call otherwise
     return statement.transform(_folded).sql(dialect="duckdb")
 
 

@@ -1,0 +1,245 @@
+"""Rows of a witness whose derived columns have the values of their expressions, and those that the witness needs.
+
+A witness is made of values for all attributes alike. Those of derived columns follow from declared ones, so that these
+are chosen for them: by undoing the expression (`analyzer.expressions.inversion`), whatever the value; or, where neither
+the wanted values nor what else the expression reads differ between elements, by trying some. Every value is computed
+forwards again. So the rows are as those of a table without derived columns, and prove the same at any size; what cannot
+be had in one of these ways proves nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import islice, product
+from math import lcm
+
+from streambound.analyzer.columns import Column
+from streambound.analyzer.expressions.dialect import parsed
+from streambound.analyzer.expressions.evident import encoded, plain_value
+from streambound.analyzer.expressions.expression import Call, Expression, Field, Literal, fields
+from streambound.analyzer.expressions.function import Fails, NotKnown
+from streambound.analyzer.expressions.inversion import ends, factors, inverse
+from streambound.analyzer.expressions.reading import read
+from streambound.analyzer.expressions.values import derived_value, expression_of
+from streambound.analyzer.query import Attribute, Branch, Computed, Source, formula_attributes
+from streambound.analyzer.types import Family
+from streambound.analyzer.values import Value
+from streambound.analyzer.work import spend
+from streambound.criteria.solution import conditions_of
+from streambound.criteria.witness_plan import WitnessPlan
+
+MOST_TRIED = 300
+"""Combinations of values that are tried for what no rule undoes."""
+_STEPS = 20
+_SMALL = 12
+
+Values = dict[str, Value | None]
+
+
+def has_derived(branch: Branch) -> bool:
+    """Whether any source has a derived column."""
+    return any(source.derived for source in branch.sources)
+
+
+def expressions(branch: Branch) -> Iterator[Expression]:
+    """The expressions of all derived columns."""
+    for source in branch.sources:
+        for column in source.derived:
+            yield expression_of(column, source.columns)
+
+
+def unit(branch: Branch) -> int:
+    """What kept values should be multiples of, so that products can be undone."""
+    return lcm(*(factor for expression in expressions(branch) for factor in factors(expression)))
+
+
+def stems(branch: Branch) -> tuple[tuple[str, str], ...]:
+    """How texts that are no constants may begin and end; the first way does where nothing is derived."""
+    if not has_derived(branch):
+        return (("", ""),)
+    own = (ends(expression) for expression in expressions(branch))
+    found = [("", ""), ("~", ""), ("1", ""), *((f"{first}1", last) for first, last in own if first or last)]
+    return tuple(dict.fromkeys(found))
+
+
+@dataclass
+class DerivedRows:
+    """Completes the rows of one witness; ``whole`` says at its end whether they prove what they should."""
+
+    plan: WitnessPlan
+    _seen: dict[tuple[str, str], set[Value | None]] = field(default_factory=dict)
+    _undone: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    def completed(
+        self, source: Source, values: Mapping[str, Value | None], point: Iterable[Attribute]
+    ) -> Values | None:
+        """A row's values with those of the derived columns; None where they cannot be what is wanted.
+
+        ``values`` has what is wanted of derived columns, too; ``point`` are the attributes whose values are given.
+        """
+        derived = source.derived
+        if not derived:
+            return dict(values)
+        row = dict(values)
+        given = {attribute.column for attribute in point if attribute.source == source.alias} | {source.timestamp}
+        needed = {column.name: values[column.name] for column in derived if self._needed(source, column)}
+        free = [c for c in source.columns if not c.expression and c.name not in given]
+        left = [column for column in derived if column.name in needed]
+        left = [column for column in left if not self._undo(source, column, needed[column.name], row, free)]
+        if left and not self._try(source, left, needed, row, free):
+            return None
+        for column in derived:
+            try:
+                row[column.name] = derived_value(column, source.columns, row)
+            except (Fails, NotKnown):
+                return None
+            if column.name in needed and row[column.name] != needed[column.name]:
+                return None
+        for column in source.columns:
+            self._seen.setdefault((source.alias, column.name), set()).add(row[column.name])
+        return row
+
+    def _needed(self, source: Source, column: Column) -> bool:
+        """Whether a condition, or what the elements differ in, asks for a derived column's value."""
+        attribute = Attribute(source.alias, column.name)
+        kept = (attribute == kept.attribute for kept in self.plan.kept)
+        return any(kept) or attribute in formula_attributes(self.plan.branch.where)
+
+    def _undo(self, source: Source, column: Column, wanted: Value | None, row: Values, free: list[Column]) -> bool:
+        """Give a free column the value that an expression needs; whether a rule says which."""
+        expression = expression_of(column, source.columns)
+        kinds = {one.name: one.type for one in source.columns}
+        for one in free:
+            if one.name not in fields(expression) or one.domain is not None:
+                continue  # of a declared domain there are not enough values for any number of elements
+            plain = {name: plain_value(row[name], kinds[name]) for name in fields(expression)}
+            spend(_STEPS)
+            try:
+                value = inverse(expression, one.name, plain_value(wanted, column.type), plain)
+            except (Fails, NotKnown):
+                continue
+            if value is not None:
+                row[one.name] = encoded(value, one.type)
+                free.remove(one)
+                self._undone[source.alias, column.name] = one.name
+                return True
+        return False
+
+    def _try(
+        self, source: Source, left: list[Column], needed: Mapping[str, Value | None], row: Values, free: list[Column]
+    ) -> bool:
+        """Give free columns values with which all that is left has what is wanted; whether some were found."""
+        read = {name for column in left for name in fields(expression_of(column, source.columns))}
+        axes = [[(one.name, value) for value in _pool(one, source, needed)] for one in free if one.name in read]
+        for combination in islice(product(*axes), MOST_TRIED):
+            spend(_STEPS)
+            tried = {**row, **dict(combination)}
+            try:
+                found = all(derived_value(c, source.columns, tried) == needed[c.name] for c in left)
+            except (Fails, NotKnown):
+                continue
+            if found:
+                row.update(combination)
+                return True
+        return False
+
+    @property
+    def whole(self) -> bool:
+        """Whether what differs between elements reaches derived columns by a rule only, through one column each.
+
+        Others may depend on it where they only show in results that show what the elements differ in, too, and cannot
+        fail; so may outputs that are computed. Times are never such.
+        """
+        branch = self.plan.branch
+        for source in branch.sources:
+            for column in source.derived:
+                expression = expression_of(column, source.columns)
+                own = self._undone.get((source.alias, column.name))
+                varying = self._varying(source, expression)
+                if not varying or varying == {own} or self._is_shifted(source, column):
+                    continue
+                harmless = own is None and source.timestamp not in varying and not self._needed(source, column)
+                if not harmless or not self._shown or not _total(expression):
+                    return False
+        computed = [output.value for output in branch.outputs if isinstance(output.value, Computed)]
+        return not computed or (self._shown and all(_total(_read(one, branch)) for one in computed))
+
+    def _is_shifted(self, source: Source, column: Column) -> bool:
+        """Whether the conditions know what a derived column differs from another one by: any solution has both."""
+        nodes = conditions_of(self.plan.branch, self.plan.reach.texts).sorts
+        own, base = (Attribute(source.alias, name) for name in (column.name, column.shift[0] if column.shift else ""))
+        return own in nodes and base in nodes and base != source.time
+
+    def _varying(self, source: Source, expression: Expression) -> set[str]:
+        """The columns that an expression reads and that differ between rows."""
+        return {name for name in fields(expression) if len(self._seen.get((source.alias, name), ())) > 1}
+
+    @property
+    def _shown(self) -> bool:
+        """Whether the results show by themselves what the elements differ in."""
+        outputs = [output.value for output in self.plan.branch.outputs]
+        return all(kept.attribute in outputs for kept in self.plan.kept)
+
+
+_TOTAL = (
+    "+", "-", "*", "negative", "abs", "upper", "lower", "trim", "ltrim", "rtrim", "length", "concat", "||", "coalesce",
+    "nvl", "ifnull", "nullif", "case", "if", "nvl2", "greatest", "least", "=", "<>", "<", "<=", ">", ">=", "<=>", "and",
+    "or", "not", "is null", "is true", "is false", "isnull", "isnotnull", "in", "like", "year", "month", "day", "hour",
+    "minute", "second", "sign", "signum", "date_add", "date_sub", "datediff", "left", "right", "substring", "substr",
+    "replace", "reverse",
+)  # fmt: skip
+"""What fails of no value, but for overflows."""
+
+
+def _total(expression: Expression) -> bool:
+    match expression:
+        case Call(function, arguments, kind):
+            divisor = arguments[1] if function.name in ("%", "mod", "pmod", "/", "div") else None
+            divides = isinstance(divisor, Literal) and divisor.constant.value not in (Fraction(0), None)
+            to_text = function.name == "cast" and kind.family is Family.STRING
+            return (function.name in _TOTAL or divides or to_text) and all(map(_total, arguments))
+        case Field() | Literal():
+            return True
+
+
+def _read(computed: Computed, branch: Branch) -> Expression:
+    kinds = {f"_{place}": branch.column(part).type for place, part in enumerate(computed.attributes, start=1)}
+    return read(parsed(computed.text), kinds)
+
+
+def _pool(column: Column, source: Source, needed: Mapping[str, Value | None]) -> list[Value | None]:
+    """Values to try for a column: the declared or wanted ones, constants of expressions and their neighbours."""
+    if column.domain is not None and column.domain.values:
+        return [*column.domain.values, None]
+    found: dict[Value | None, None] = {}
+    for derived in source.derived:
+        for constant in _constants(expression_of(derived, source.columns)):
+            found.update(dict.fromkeys(_near(constant, column)))
+    text = column.type.family is Family.STRING
+    found.update((value, None) for value in needed.values() if value is not None and isinstance(value, str) is text)
+    plain: tuple[Value | None, ...] = ("", "a") if text else tuple(range(-_SMALL, _SMALL + 1))
+    if column.domain is not None and column.domain.low is not None:
+        plain = (column.domain.low, column.domain.high)
+    return list(dict.fromkeys((*found, *plain, None)))
+
+
+def _constants(expression: Expression) -> Iterator[Literal]:
+    match expression:
+        case Literal():
+            yield expression
+        case Call(arguments=arguments):
+            for argument in arguments:
+                yield from _constants(argument)
+
+
+def _near(constant: Literal, column: Column) -> Iterator[Value]:
+    value = constant.constant.value
+    if isinstance(value, str):
+        if column.type.family is Family.STRING:
+            yield from (value, value.replace("%", "").replace("_", "a"), value.strip("^$"))
+        return
+    if value is None or column.type.family is Family.STRING:
+        return
+    yield from (encoded(near, column.type) for near in (value, value + 1, value - 1))
