@@ -13,7 +13,7 @@ from streambound.analyzer.codes import Code
 from streambound.analyzer.constants import NUMERIC, VOID, ConstantError, Folded, multiply
 from streambound.analyzer.findings import Finding, Positions
 from streambound.analyzer.literals import LiteralReader
-from streambound.analyzer.query import Attribute, Comparison, Formula, Op, Truth
+from streambound.analyzer.query import Attribute, Comparison, Formula, Op, Or, Truth, conjunction
 from streambound.analyzer.sums import total
 from streambound.analyzer.types import DataType, Family
 from streambound.analyzer.values import Value, encode_number
@@ -142,13 +142,14 @@ class TermReader:
         if len(more) > 1 or len(less) > 1:
             message = "a condition may relate two attributes at most, as in x < y + 3"
             raise self.positions.finding(Code.UNSUPPORTED, message, node)
-        offset = self.offset(left, right, kind)
+        offset, every = self.offset(left, right, kind), left.plus + right.plus + left.minus + right.minus
         if not more and not less:
-            same = (left.plus + right.plus + left.minus + right.minus)[0]
-            return self.atom(Comparison(same, op, same, offset, span), kind, node)
-        if not more:
-            return self.atom(Comparison(less[0], op.flipped, None, _minus(offset), span), kind, node)
-        return self.atom(Comparison(more[0], op, less[0] if less else None, offset, span), kind, node)
+            atom = Comparison(every[0], op, every[0], offset, span)
+        elif not more:
+            atom = Comparison(less[0], op.flipped, None, _minus(offset), span)
+        else:
+            atom = Comparison(more[0], op, less[0] if less else None, offset, span)
+        return _unknown_without(every, self.atom(atom, kind, node))
 
     def converted(
         self, left: LinearTerm, right: LinearTerm, kind: DataType, node: exp.Expr
@@ -241,6 +242,15 @@ class TermReader:
         held = {Op.LT: less, Op.LE: less or equal, Op.EQ: equal, Op.NE: not equal}
         held |= {Op.GT: not (less or equal), Op.GE: not less}
         return Truth(held[op], span=self.positions.of(node))
+
+
+def _unknown_without(every: tuple[Attribute, ...], atom: Comparison) -> Formula:
+    """An atom, unknown where a NULL has cancelled out: ``x - x = y  ->  0 = y AND x = x OR x <> x``."""
+    found: Formula = atom
+    for gone in dict.fromkeys(attribute for attribute in every if attribute not in atom.attributes):
+        same, other = (Comparison(gone, op, gone, 0, atom.span) for op in (Op.EQ, Op.NE))
+        found = Or((conjunction((found, same)), other))
+    return found
 
 
 def _as_written(attribute: Attribute) -> str:

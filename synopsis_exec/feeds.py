@@ -95,7 +95,9 @@ def random_feed(
     return Feed(relations, in_partitions(plan.streams, rows))
 
 
-def matching_rows(plan: Plan, seed: int, few: int, each: int) -> tuple[dict[str, list[Row]], list[tuple[str, Row]]]:
+def matching_rows(
+    plan: Plan, seed: int, few: int | None, each: int
+) -> tuple[dict[str, list[Row]], list[tuple[str, Row]]]:
     """Rows of relations, and about ``each`` rows of each stream in order of time: whole matches among random rows.
 
     Some rows of matches come twice. At the end time goes on for longer than all windows, so that entries are dropped.

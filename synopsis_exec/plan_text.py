@@ -26,11 +26,15 @@ def plan_text(plan: Plan) -> str:
 
 def derived_in_words(plan: Plan) -> list[str]:
     """One phrase per column that Spark computes: of which rows, what, and of which type."""
-    return [
+    found = [
         f"of each row of {item.name}: {shown(column.expression)}, {a_type(column.type.name)}"
         for item in plan.inputs
         for column in item.derived
     ]
+    if plan.kept is not None:
+        pairs = zip(plan.columns, plan.kept.expressions, strict=True)
+        found += [f"of what a match keeps: {column.name}, which is {shown(text)}" for column, text in pairs]
+    return found
 
 
 def tables_in_words(plan: Plan) -> list[str]:

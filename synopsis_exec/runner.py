@@ -40,6 +40,7 @@ _ERRORS: dict[str, type[StreamboundError]] = {
     "state": UsageError,
     "contract": RuntimeLimitError,
     "output": InputError,
+    "expression": RuntimeLimitError,
     "spark": InputError,
 }
 _REMEDIES = {
@@ -47,6 +48,7 @@ _REMEDIES = {
     "overflow": 'declare counters = "decimal" in the catalog, or restrict the query so that fewer tuples combine',
     "rows": "declare more rows in the catalog and check the query again, or remove some",
     "contract": 'correct the row, or let the catalog put such rows aside: on_violation = "quarantine"',
+    "expression": "let the query say what such a result is, with the try_… function or a condition before it",
     "output": "make room or correct the path, then run again; with the same --checkpoint it goes on where it stopped",
 }
 

@@ -116,7 +116,8 @@ def generated(plan: Plan, seed: int) -> Rows:
     """Rows that fit the query and the catalog, so few that batch SQL can join them all: matches among random rows."""
     most = max((len(branch.branch.streams) for branch in plan.branches), default=1)
     each = max(8, min(300, int(COMBINATIONS ** (1 / most))))
-    relations, rows = matching_rows(plan, seed, few=FEW, each=each)
+    few = None if any(item.derived for item in plan.inputs) else FEW  # of which Spark lets through who knows how many
+    relations, rows = matching_rows(plan, seed, few=few, each=each)
     writers = {item.name: line_writer(item) for item in plan.inputs}
     streams: dict[str, list[bytes]] = {item.name: [] for item in plan.streams}
     for name, row in rows:

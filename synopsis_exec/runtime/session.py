@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from streambound_runtime.endpoints import is_uri
@@ -16,6 +18,11 @@ if TYPE_CHECKING:
 
 _CHECKPOINTS = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
 """The other one starts a process for every file on a local disk."""
+
+
+_PINNED = {"spark.sql.session.timeZone": "UTC", "spark.sql.ansi.enabled": "true"}
+_SHORT = {"local": "spark.sql.execution.arrow.localRelationThreshold"}
+"""Of rows that take fewer bytes than this Spark computes expressions one by one, while it plans a query."""
 
 
 def session(name: str) -> SparkSession:
@@ -45,8 +52,22 @@ def session(name: str) -> SparkSession:
 
 def prepared(spark: SparkSession) -> None:
     """Set what results depend on."""
-    spark.conf.set("spark.sql.session.timeZone", "UTC")
-    spark.conf.set("spark.sql.ansi.enabled", True)
+    for name, value in _PINNED.items():
+        spark.conf.set(name, value)
+
+
+@contextmanager
+def pinned(spark: SparkSession, **more: str) -> Iterator[None]:
+    """Settings on which expressions depend, for a session that a program has made; the last ones by short names."""
+    wanted = _PINNED | {_SHORT[name]: value for name, value in more.items()}
+    before = {name: spark.conf.get(name, None) for name in wanted}
+    for name, value in wanted.items():
+        spark.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, old in before.items():
+            spark.conf.unset(name) if old is None else spark.conf.set(name, old)
 
 
 def is_local(spark: SparkSession) -> bool:

@@ -46,7 +46,8 @@ def test_words_of_reasons() -> None:
         assert found == [say("a", kind) for say in of_columns]
     others = [f"{code}: {detail(code, most=3, per='1 second')}" for code, words in REASONS if "{column}" not in words]
     assert others == [
-        told.NO_VALUE, told.NOT_UTF8, told.NOT_JSON, told.NOT_COLUMNS, "late: late: its timestamp is closed already",
+        told.NO_VALUE, told.NOT_UTF8, told.NOT_JSON, told.NOT_COLUMNS, "expression:  cannot be computed: ",
+        "late: late: its timestamp is closed already",
         "beyond-lateness: late: by more than the lateness",
         "after-punctuation: late: a punctuation has ended its timestamp",
         "after-idle: late: its stream was idle for longer than idle_after",

@@ -7,14 +7,21 @@ import random
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
+import streambound
 from streambound.recheck.oracle.spark_batch import compare
 from streambound_runtime.driver import Driver
 from streambound_runtime.errors import JobError
 from streambound_runtime.placement import on_driver
+from support.choices import Choices
 from support.derived import Derived, batch_statement, derived_job
-from support.jobs import read, run_with, write
+from support.expressions import statement
+from support.jobs import compiled_of, job_of, read, run_with, write
+from support.product import NotAnalysed
+from support.profiles import MORE
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
@@ -91,7 +98,7 @@ def ran(spark: Any, recorded: Path, folder: Path, sql: str, placement: str) -> t
     return (folder / "output").read_text(), (folder / "quarantine").read_text(), summary
 
 
-def as_batch_sql_says(spark: Any, recorded: Path, folder: Path, sql: str) -> int:
+def as_batch_sql_says(spark: Any, recorded: Path, folder: Path, sql: str, derived: Derived = EXPRESSIONS) -> int:
     """Whether a run's results are those of batch SQL over the rows that it has not put aside; how many there are."""
     bad = {(found.get("stream") or found.get("relation"), found["row"]) for found in read(folder / "quarantine")}
     for name, files in (*((name, sorted((recorded / name).iterdir())) for name in "ST"), ("R", [recorded / "R.jsonl"])):
@@ -99,7 +106,7 @@ def as_batch_sql_says(spark: Any, recorded: Path, folder: Path, sql: str) -> int
         write(folder / "used" / name / "rows.jsonl", *lines)
     columns = tuple(json.loads((folder / "output").read_text().splitlines()[0]))[:-2]
     found = compare(
-        spark.newSession(), batch_statement(sql, CATALOG, EXPRESSIONS, columns), folder / "used", folder / "output"
+        spark.newSession(), batch_statement(sql, CATALOG, derived, columns), folder / "used", folder / "output"
     )
     assert found.equal, found.cells
     return found.results
@@ -129,7 +136,7 @@ def test_a_run_may_stop_at_an_expression_that_raises_an_error(spark: Any, record
     with pytest.raises(
         JobError, match=r"a / b cannot be computed: .*DIVIDE_BY_ZERO, and try_divide gives NULL"
     ) as found:
-        run_with(spark, job, ["--input", str(tmp_path / "in"), f"--output={tmp_path / 'out'}"])
+        run_with(spark, job, ["--input", str(tmp_path / "in"), f"--checkpoint={tmp_path / 'state'}"])
     assert '"b": 0' in str(found.value)
     assert "line 1" in str(found.value)
 
@@ -150,3 +157,86 @@ def test_a_batch_that_is_tried_again_puts_its_rows_aside_once(
     with pytest.raises(RuntimeError, match="killed"):
         ran(spark, recorded, tmp_path / "again", RAISING["both streams"], "driver")
     assert ran(spark, recorded, tmp_path / "again", RAISING["both streams"], "driver")[:2] == once[:2]
+
+
+PAIRS = {
+    "two streams": "SELECT S.s || ':' || upper(T.s) AS pair, S.a + T.b AS total, S.born > T.born AS o, S.d * T.d AS d, "
+                   f"greatest(S.seen, T.seen) AS seen, T.x FROM S, T WHERE S.a % 4 = T.a % 4 AND {WINDOW}",
+    "a union": f"SELECT S.a + T.a AS n FROM S, T WHERE S.a = T.a AND {WINDOW} UNION ALL SELECT S.a * 2 FROM S "
+               "UNION ALL SELECT length(S.s) + R.k FROM S, R WHERE S.a = R.k",
+    "a row and a relation": "SELECT concat(S.s, R.name) AS named FROM S, R WHERE S.a % 4 = R.k",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_results_of_several_rows_are_those_of_batch_sql(spark: Any, recorded: Path, tmp_path: Path, name: str) -> None:
+    places = ["driver", *(["buckets"] if name == "two streams" else ["stateless"] if "T" not in PAIRS[name] else [])]
+    found = [ran(spark, recorded, tmp_path / place, PAIRS[name], place)[0] for place in places]
+    assert as_batch_sql_says(spark, recorded, tmp_path / "driver", PAIRS[name], {}) > 20
+    assert len({*found}) == 1
+
+
+def test_a_result_that_raises_an_error_stops_the_run(spark: Any, recorded: Path, tmp_path: Path) -> None:
+    sql = "SELECT S.a / R.k AS share FROM S, R WHERE S.a >= R.k"
+    for placement in ("driver", "stateless"):
+        with pytest.raises(JobError, match="share cannot be computed of a result: Spark raises DIVIDE_BY_ZERO"):
+            ran(spark, recorded, tmp_path / placement, sql, placement)
+
+
+def test_random_expressions_give_what_batch_sql_gives(spark: Any, recorded: Path, tmp_path: Path) -> None:
+    """Each query where the compiler places it, or on the driver."""
+    results = compared = 0
+    for seed in range(10 * MORE):
+        sql = statement(Choices.seeded(seed), WINDOW)
+        try:
+            placement = compiled_of(sql, CATALOG, None).job.plan.placement
+        except NotAnalysed:
+            continue
+        place = placement if seed % 2 else "driver"
+        ran(spark, recorded, tmp_path / str(seed), sql, place)
+        if (tmp_path / str(seed) / "output").read_text():
+            results += as_batch_sql_says(spark, recorded, tmp_path / str(seed), sql, {})
+            compared += 1
+    assert compared > 6 * MORE
+    assert results > 100 * MORE
+
+
+@pytest.mark.parametrize("placement", ["driver", "stateless"])
+def test_settings_of_a_session_do_not_matter(spark: Any, placement: str) -> None:
+    other = spark.newSession()
+    other.conf.set("spark.sql.ansi.enabled", "false")
+    other.conf.set("spark.sql.session.timeZone", "America/New_York")
+    columns = {"a": "bigint", "b": "bigint", "seen": "timestamp", "ts": "bigint"}
+    catalog = {
+        "streams": {"S": {"timestamp": "ts", "columns": columns}},
+        "relations": {"R": {"columns": {"k": "bigint"}}},
+    }
+    rows = other.sql(
+        "SELECT id AS a, id % 2 AS b, timestamp_seconds(3600 * id) AS seen, id AS ts FROM range(1, 5) "
+    ).coalesce(1)
+    sql = "SELECT S.a DIV S.b AS share, hour(S.seen) AS h, hour(S.seen) + R.k AS more FROM S, R"
+    found = streambound.compile(sql, catalog, placement=placement).run(
+        other, {"S": rows, "R": other.sql("SELECT 7L AS k")}
+    )
+    assert [(row["share"], row["h"], row["more"]) for row in found.rows()] == [(1, 1, 8), (3, 3, 10)]
+    assert [row["reason"] for row in found.quarantined] == ["expression"] * 2
+    assert other.conf.get("spark.sql.ansi.enabled") == "false"
+    assert other.conf.get("spark.sql.session.timeZone") == "America/New_York"
+
+
+def test_expressions_over_files_of_parquet(spark: Any, tmp_path: Path) -> None:
+    """Columns that only an expression reads are read; of a row that is put aside all columns are told."""
+    columns = {"a": "int", "b": "smallint", "unused": "bigint", "day": "date", "ts": "bigint"}
+    types = {"a": pa.int32(), "b": pa.int16(), "unused": pa.int64(), "day": pa.date32(), "ts": pa.int64()}
+    rows = {"a": [8, 8, 9], "b": [2, 0, 3], "unused": [5, 6, 7], "day": [0, 31, None], "ts": [1, 2, 3]}
+    (tmp_path / "in").mkdir()
+    parquet.write_table(pa.table(rows, schema=pa.schema(types)), tmp_path / "in" / "0.parquet")
+    source = {"format": "parquet", "path": str(tmp_path / "in")}
+    catalog = {"streams": {"S": {"timestamp": "ts", "columns": columns, "source": source}}}
+    for placement in ("driver", "stateless"):
+        files = [f"--{name}={tmp_path / placement / name}" for name in ("output", "quarantine", "checkpoint")]
+        (tmp_path / placement).mkdir()
+        run_with(spark, job_of("SELECT S.a DIV S.b AS n, month(S.day) AS m FROM S", catalog, placement), files)
+        assert [(row["n"], row["m"]) for row in read(tmp_path / placement / "output")] == [(4, 1), (3, None)]
+        (bad,) = read(tmp_path / placement / "quarantine")
+        assert json.loads(bad["row"]) == {"a": 8, "b": 0, "unused": 6, "day": "1970-02-01", "ts": 2}

@@ -21,7 +21,7 @@ REASONS = (
     ("not-a-number", "{column} is NaN"),
     ("outside-domain", "{column} is outside its domain"),
     ("unknown-partition", "{column} is none of the declared partitions"),
-    ("expression", "{column} cannot be computed: {why}"),
+    ("expression", "{expression} cannot be computed: {why}"),
     ("late", "late: its timestamp is closed already"),
     ("beyond-lateness", "late: by more than the lateness"),
     ("after-punctuation", "late: a punctuation has ended its timestamp"),
@@ -40,9 +40,9 @@ def detail(reason: str, column: Column | Derived | None = None, most: int = 0, p
     ('n is not an int', 'more than max_per_timestamp = 3 rows')
     """
     name, kind = (column.name, column.type) if column is not None else ("", "")
-    name = shown(column.expression) if isinstance(column, Derived) else name
+    said = shown(column.expression) if isinstance(column, Derived) else ""
     kind = a_type(kind) if reason == "wrong-type" else kind
-    return _WORDS[reason].format(column=name, kind=kind, most=most, per=per, why=why)
+    return _WORDS[reason].format(column=name, kind=kind, most=most, per=per, expression=said, why=why)
 
 
 def a_type(kind: str) -> str:

@@ -15,6 +15,7 @@ from streambound_runtime.decoding.raw import PLACES, own
 from streambound_runtime.decoding.typed_columns import TypedColumn
 from streambound_runtime.placement.pieces import Piece, heard, piece_of, told
 from streambound_runtime.reading.files import Raw
+from streambound_runtime.session import pinned
 from streambound_runtime.spec import Stream
 
 if TYPE_CHECKING:
@@ -76,7 +77,8 @@ class ComputedThere:
     def computed(self, rows: DataFrame) -> DataFrame:
         """What travels, with the derived columns."""
         names = [quoted(name) for name in rows.columns]
-        return rows.selectExpr(*names, *self.derivation.sql(self.careful))
+        with pinned(rows.sparkSession):
+            return rows.selectExpr(*names, *self.derivation.sql(self.careful))
 
     def pieces(self, tables: Iterator[pa.Table]) -> Iterator[Piece]:
         """The second step, over what travels."""

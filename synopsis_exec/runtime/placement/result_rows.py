@@ -18,6 +18,7 @@ from streambound_runtime.errors import JobError
 from streambound_runtime.operators.entries import column_of
 from streambound_runtime.reading.computing import in_words, is_of_spark
 from streambound_runtime.results import write_results
+from streambound_runtime.session import pinned
 from streambound_runtime.spec import Column, Job
 
 if TYPE_CHECKING:
@@ -75,11 +76,14 @@ def consolidated(results: DataFrame, job: Job) -> DataFrame:
 
 def typed(results: DataFrame, job: Job) -> DataFrame:
     """Results with the types of the select list, `_ts` and `_mult`."""
-    columns = [
+    return results.selectExpr(*_values(job), f"{_typed(_TIME, kind_of(job.time_type))} AS `_ts`", _WEIGHT)
+
+
+def _values(job: Job) -> list[str]:
+    return [
         f"{_typed(f'c{place}', kind_of(column.type))} AS {quoted(column.name)}"
         for place, column in enumerate(job.columns)
     ]
-    return results.selectExpr(*columns, f"{_typed(_TIME, kind_of(job.time_type))} AS `_ts`", _WEIGHT)
 
 
 def of_plan(job: Job) -> Job:
@@ -91,9 +95,10 @@ def computed(results: DataFrame, job: Job) -> DataFrame:
     """Encoded results of a job, of those of its plan."""
     if job.computed is None:
         return results
-    values = typed(results, of_plan(job)).withColumn(_TIME, results[_TIME])
+    values = results.selectExpr(*_values(of_plan(job)), _TIME, _WEIGHT)
     names = [f"{_TIME}", *(f"{_encoded(text, column)} AS c{n}" for n, (text, column) in _made(job)), _WEIGHT]
-    return consolidated(values.selectExpr(*names), job)
+    with pinned(results.sparkSession):
+        return consolidated(values.selectExpr(*names), job)
 
 
 def _made(job: Job) -> Iterator[tuple[int, tuple[str, Column]]]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from streambound_runtime.decoding.decoder import Decoded, Decoder
 from streambound_runtime.decoding.derived import Derivation, cast
+from streambound_runtime.session import pinned
 from streambound_runtime.spec import ROW, Relation, Stream
 
 if TYPE_CHECKING:
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
 
     from streambound_runtime.decoding.decoder import Whole
 
-_LOCAL = "spark.sql.execution.arrow.localRelationThreshold"
-"""Below so many bytes Spark computes rows one by one while it plans a query, which takes long for many."""
 _TRY = re.compile(r"\btry_\w+")
 
 
@@ -48,25 +45,15 @@ class DerivingDecoder(Decoder):
         """What Spark computes, and the errors of expressions that raise one."""
         if not len(first.good_at):
             return self.derivation.nothing(), {}
-        with _in_tasks(self.spark):
+        with pinned(self.spark, local="0"):
             rows = self.spark.createDataFrame(self.derivation.arguments(first)).alias(ROW)
-        try:
-            return rows.selectExpr(*self.derivation.sql(careful=False)).toArrow(), {}
-        except Exception as error:
-            words = errors(rows, self.derivation) if is_of_spark(error) else {}
-            if not words:
-                raise
-            return rows.selectExpr(*self.derivation.sql(careful=True)).toArrow(), words
-
-
-@contextmanager
-def _in_tasks(spark: SparkSession) -> Iterator[None]:
-    before = spark.conf.get(_LOCAL, None)
-    spark.conf.set(_LOCAL, "0")
-    try:
-        yield
-    finally:
-        spark.conf.unset(_LOCAL) if before is None else spark.conf.set(_LOCAL, before)
+            try:
+                return rows.selectExpr(*self.derivation.sql(careful=False)).toArrow(), {}
+            except Exception as error:
+                words = errors(rows, self.derivation) if is_of_spark(error) else {}
+                if not words:
+                    raise
+                return rows.selectExpr(*self.derivation.sql(careful=True)).toArrow(), words
 
 
 def errors(rows: DataFrame, derivation: Derivation) -> dict[str, str]:
@@ -74,7 +61,8 @@ def errors(rows: DataFrame, derivation: Derivation) -> dict[str, str]:
     found = {}
     for place, column in enumerate(derivation.table.derived):
         try:
-            rows.where(derivation.raising(place)).limit(1).selectExpr(cast(column)).toArrow()
+            with pinned(rows.sparkSession):
+                rows.where(derivation.raising(place)).limit(1).selectExpr(cast(column)).toArrow()
         except Exception as error:
             if not is_of_spark(error):
                 raise
