@@ -114,14 +114,17 @@ def compile(
     *,
     name: str | None = None,
     placement: str | None = None,
+    unbounded: bool = False,
 ) -> Job:
     """The Spark job of a bounded statement, as `streambound compile` writes it.
 
-    ``name`` chooses one of several statements, ``placement`` where its state is. Raises StreamboundError for a
-    statement that is not bounded, with its first finding, and for a placement that it cannot have.
+    ``name`` chooses one of several statements, ``placement`` where its state is. ``unbounded`` gives a statement that
+    is not bounded a job, too, without M: for comparisons and tests, since what it remembers may grow for ever. Raises
+    StreamboundError for a statement that is not bounded otherwise, with its first finding, and for a placement that it
+    cannot have.
     """
     known = catalog_of(catalog)
-    return Job(job_of(known, statement_of(sql, known, name), placement))
+    return Job(job_of(known, statement_of(sql, known, name), placement, unbounded))
 
 
 def verify(
@@ -142,9 +145,10 @@ def verify(
     return verification(statement_of(sql, known, name), known, None if inputs is None else Path(inputs), seed, runs)
 
 
-def job_of(catalog: Catalog, checked: Checked, placement: str | None = None) -> CompiledJob:
-    """The job of a bounded statement; raises NotExecutableError for any other, UsageError for another placement.
+def job_of(catalog: Catalog, checked: Checked, placement: str | None = None, unbounded: bool = False) -> CompiledJob:
+    """The job of a bounded statement, or of any with ``unbounded``.
 
+    Raises NotExecutableError for others, UsageError for another placement.
     What a comment or the catalog accepts passes a check, and is not run for that: the message says so.
     """
     from streambound.gate.reported import acceptance
@@ -152,7 +156,7 @@ def job_of(catalog: Catalog, checked: Checked, placement: str | None = None) -> 
     from streambound.synopsis_exec.plan import make_plan
 
     try:
-        return compiled(make_plan(decision_of(checked), catalog), placement)
+        return compiled(make_plan(decision_of(checked), catalog, unbounded), placement)
     except StreamboundError as error:
         if accepted := acceptance(checked, catalog):
             error.message += f"; {accepted.where} allows that in a check ({accepted.reason}), not in a run"
@@ -190,8 +194,7 @@ def verification(
 
     plan = replace(make_plan(decision_of(checked), catalog), sink=None)  # what is tried out goes nowhere
     statement = checked.statement
-    text = statement.source.text[statement.span.start : statement.span.end]
     assert statement.tree is not None, "a bounded statement has been parsed"
-    original = BatchStatement(text, statement.tree, catalog, tuple(column.name for column in plan.columns))
+    original = BatchStatement(statement.sql, statement.tree, catalog, tuple(column.name for column in plan.columns))
     rows = recorded(plan, folder) if folder is not None else None
     return verify(compiled(plan), original, rows, seed, runs, on_trial, on_step)

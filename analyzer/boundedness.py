@@ -25,7 +25,7 @@ _DENSE = (Sort.DENSE, Sort.STRING)
 _STEPS_A_LAG = 2
 
 
-class Join(NamedTuple):
+class JoinConstraint(NamedTuple):
     """A non-redundant constraint ``attribute − other ≤ bound`` of P+ between two sources.
 
     ``bound`` is encoded as in `DifferenceBounds`; ``equality`` says that the difference is fixed.
@@ -275,7 +275,7 @@ class Facts:
     # --- joins ----------------------------------------------------------------------------------------------
 
     @cached_property
-    def joins(self) -> tuple[Join, ...]:
+    def joins(self) -> tuple[JoinConstraint, ...]:
         """The non-redundant constraints of P+ between attributes of different sources.
 
         Left out is what follows through constants, through a third attribute, or through an equality and a comparison
@@ -301,7 +301,7 @@ class Facts:
         pairs = {frozenset((join.attribute.source, join.other.source)) for join in self.joins}
         return frozenset(pairs | {frozenset(a.source for a in atom.attributes) for atom in self.unequal})
 
-    def _joins(self, sort: Sort) -> Iterator[Join]:
+    def _joins(self, sort: Sort) -> Iterator[JoinConstraint]:
         matrix, named = self.closure.bounds[sort], self._named(sort)
         classes = {nodes: self._one_per_source(named, nodes) for nodes in matrix.classes[1:]}
         rank = {node: min(map(self._permanence, mine)) for mine in classes.values() for node in mine.values()}
@@ -312,7 +312,7 @@ class Facts:
             x, y = named[i], named[j]
             own = min(self._permanence(x.source), self._permanence(y.source))
             if x.source != y.source and own <= min(rank[i], rank[j]):
-                yield Join(x, y, matrix.equal(i, j))
+                yield JoinConstraint(x, y, matrix.equal(i, j))
 
     @staticmethod
     def _one_per_source(named: dict[int, Attribute], nodes: tuple[int, ...]) -> dict[str, int]:
@@ -325,29 +325,29 @@ class Facts:
         relation = self.branch.source(alias).kind is Kind.RELATION
         return 0 if relation else 1 if alias in self.finite_streams else 2
 
-    def joins_of(self, alias: str, partners: tuple[str, ...]) -> tuple[tuple[Attribute, Join], ...]:
+    def joins_of(self, alias: str, partners: tuple[str, ...]) -> tuple[tuple[Attribute, JoinConstraint], ...]:
         """The joins of a source with the given partners, each with the attribute that is the source's."""
         ends = self._joins_of_source.get(alias, ())
         return tuple((own, join) for own, join in ends if join.partner(own).source in partners)
 
     @cached_property
-    def _joins_of_source(self) -> dict[str, list[tuple[Attribute, Join]]]:
-        found: dict[str, list[tuple[Attribute, Join]]] = {}
+    def _joins_of_source(self) -> dict[str, list[tuple[Attribute, JoinConstraint]]]:
+        found: dict[str, list[tuple[Attribute, JoinConstraint]]] = {}
         for join in self.joins:
             for own in (join.attribute, join.other):
                 found.setdefault(own.source, []).append((own, join))
         return found
 
     @cached_property
-    def joins_on(self) -> dict[Attribute, tuple[Join, ...]]:
+    def joins_on(self) -> dict[Attribute, tuple[JoinConstraint, ...]]:
         """The joins of every attribute that has any."""
-        found: dict[Attribute, list[Join]] = {}
+        found: dict[Attribute, list[JoinConstraint]] = {}
         for join in self.joins:
             for own in (join.attribute, join.other):
                 found.setdefault(own, []).append(join)
         return {own: tuple(joins) for own, joins in found.items()}
 
-    def harmless(self, own: Attribute, join: Join) -> bool:
+    def harmless(self, own: Attribute, join: JoinConstraint) -> bool:
         """Whether a join needs only finitely many values of ``own`` (theory §4, "harmless").
 
         ``A − B ≤ c`` is harmless for A when A has an upper and B a lower bound, and for B when B has a lower

@@ -13,6 +13,7 @@ from typing import Any
 from streambound.analyzer.arrival import STRICT, Arrival, read_arrival
 from streambound.analyzer.catalog_model import (
     CatalogDocument,
+    DbtDocument,
     ListDocument,
     RangeDocument,
     RelationDocument,
@@ -22,6 +23,7 @@ from streambound.analyzer.catalog_model import (
 from streambound.analyzer.columns import Column, Domain
 from streambound.analyzer.endpoints import Sink, SourceOptions, read_sink, read_source
 from streambound.analyzer.errors import CatalogError
+from streambound.analyzer.rates import Rate, read_rate
 from streambound.analyzer.settings import NO_SETTINGS, CheckSettings, read_settings
 from streambound.analyzer.spans import Excerpt, SourceText
 from streambound.analyzer.toml_lines import toml_spans
@@ -31,6 +33,7 @@ from streambound.analyzer.values import Value, decode, encode_toml
 
 FILE_NAME = "streams.toml"
 _TOP_KEYS = keys(CatalogDocument)
+_DBT_KEYS = keys(DbtDocument)
 _STREAM_KEYS = keys(StreamDocument)
 _RELATION_KEYS = keys(RelationDocument)
 _DOMAIN_KEYS = (*keys(ListDocument), *keys(RangeDocument))
@@ -74,7 +77,8 @@ class DeclaredTable:
     """A declared stream or relation.
 
     ``timestamp`` is the application-time column of a stream; ``max_per_timestamp`` is the paper's bound on
-    the tuples of one timestamp; ``rows`` the size of a relation where declared; ``arrival`` the order of a stream.
+    the tuples of one timestamp, ``max_rate`` one on those of a length of time; ``rows`` the size of a relation where
+    declared; ``arrival`` the order of a stream.
     """
 
     name: str
@@ -87,6 +91,7 @@ class DeclaredTable:
     period: tuple[str, str] | None = None
     arrival: Arrival = STRICT
     on_violation: OnViolation = OnViolation.QUARANTINE
+    max_rate: Rate | None = None
     at: Excerpt | None = None
     file: str = ""
 
@@ -106,7 +111,8 @@ class Catalog:
     """All declared streams and relations; ``queries`` are the globs that a bare ``check`` gates.
 
     ``counters`` and ``sinks`` are for jobs: the type of `_mult`, and where the results of which query go. ``text`` is
-    the file's, where it was read from one: repairs of the catalog are edits of it. ``settings`` are those of `[check]`.
+    the file's, where it was read from one: repairs of the catalog are edits of it. ``settings`` are those of `[check]`;
+    ``models`` are the names of dbt for streams and relations.
     """
 
     file: str
@@ -115,6 +121,7 @@ class Catalog:
     counters: Counters = Counters.BIGINT
     sinks: tuple[Sink, ...] = ()
     settings: CheckSettings = NO_SETTINGS
+    models: Mapping[str, str] = field(default_factory=dict)
     text: str = field(default="", repr=False, compare=False)
 
     def table(self, name: str) -> DeclaredTable | None:
@@ -216,11 +223,23 @@ def catalog_from_mapping(
         counters,
         tuple(read_sink(reader, query, body, ("sinks", query)) for query, body in sinks.items()),
         read_settings(reader, document.get("check", {})),
+        reader.models(document.get("dbt", {}), [table.name for table in tables]),
     )
 
 
 class _CatalogReader(TomlReader):
-    """Streams and relations."""
+    """Streams and relations, and the models that stand for some."""
+
+    def models(self, value: object, tables: list[str]) -> dict[str, str]:
+        body = self.mapping(value, ("dbt",))
+        self.known_keys(body, _DBT_KEYS, ("dbt",))
+        found, names = self.mapping(body.get("models", {}), ("dbt", "models")), {name.lower(): name for name in tables}
+        for model, table in found.items():
+            path = ("dbt", "models", model)
+            if not isinstance(table, str) or table.lower() not in names:
+                remedy = suggest(table, tables) if isinstance(table, str) else ""
+                raise self.fail(f"the model {model} must be a stream or a relation of this catalog", path, remedy)
+        return {model: names[table.lower()] for model, table in found.items()}
 
     def table(self, name: str, body: object, kind: Kind, section: str) -> DeclaredTable:
         path = (section, name)
@@ -241,6 +260,7 @@ class _CatalogReader(TomlReader):
             period=self.period(entry, columns, path),
             arrival=read_arrival(self, entry, columns, time, path) if time else STRICT,
             on_violation=OnViolation(self.choice(entry, "on_violation", path, tuple(OnViolation))),
+            max_rate=read_rate(self, entry, time, path) if time else None,
             at=self.at(path),
             file=self.file,
         )

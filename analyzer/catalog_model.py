@@ -77,6 +77,13 @@ class PartitionsDocument(TypedDict):
     values: _Values
 
 
+class RateDocument(TypedDict):
+    """How fast a stream's rows may come."""
+
+    rows: _Positive
+    per: _Positive | str
+
+
 class ArrivalDocument(TypedDict, total=False):
     """How a stream's rows arrive."""
 
@@ -91,6 +98,7 @@ class _StreamDocument(TypedDict, total=False):
     timestamp: Required[str]
     columns: Required[_Columns]
     max_per_timestamp: _Positive
+    max_rate: RateDocument
     domain: _Domains
     on_violation: Literal["quarantine", "stop"]
     source: SourceDocument
@@ -109,6 +117,15 @@ class RelationDocument(TypedDict, total=False):
     on_violation: Literal["quarantine", "stop"]
     source: SourceDocument
     period: Annotated[list[str], ("minItems", 2), ("maxItems", 2)]
+
+
+class DbtDocument(TypedDict, total=False):
+    """The models of dbt that stand for streams and relations."""
+
+    models: Annotated[
+        dict[str, str],
+        ("description", "By model, its stream or relation: x is ref('x'), \"a.b\" is source('a', 'b')."),
+    ]
 
 
 class ByCode(TypedDict, total=False):
@@ -137,6 +154,7 @@ class CatalogDocument(TypedDict, total=False):
     streams: dict[str, StreamDocument]
     relations: dict[str, RelationDocument]
     sinks: dict[str, SinkDocument]
+    dbt: DbtDocument
 
 
 def keys(document: type) -> tuple[str, ...]:

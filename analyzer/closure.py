@@ -214,8 +214,7 @@ def _number_nodes(branch: Branch) -> dict[Attribute, tuple[Sort, int]]:
 def _used_attributes(branch: Branch) -> frozenset[Attribute]:
     """Attributes that a condition or the select list mentions; the others cannot matter."""
     in_atoms = {attribute for atom in _conjuncts(branch) for attribute in atom.attributes}
-    projected = {output.value for output in branch.outputs if isinstance(output.value, Attribute)}
-    return frozenset(in_atoms | projected)
+    return frozenset(in_atoms.union(branch.projected))
 
 
 _Allowed = dict[Attribute, tuple[Value, ...]]

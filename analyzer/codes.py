@@ -69,6 +69,7 @@ class Code(StrEnum):
     PAPER_SILENT = "SB303", Severity.ERROR, "With --criteria paper: the paper does not speak of this query."
     UNREADABLE_FILE = "SB401", Severity.ERROR, "A file that cannot be read, is not UTF-8 text, or holds no statement."
     REPEATED_NAME = "SB402", Severity.WARNING, "Two statements of one run have the same name."
+    NO_QUERY = "SB403", Severity.NOTE, "A statement that reads no stream, such as CREATE TABLE or SET."
     MALFORMED_SUPPRESSION = "SB411", Severity.ERROR, "A suppression comment that cannot be read, so it allows nothing."
     EXPIRED_SUPPRESSION = "SB412", Severity.ERROR, "A suppression comment whose last day is over."
     UNUSED_SUPPRESSION = "SB413", Severity.WARNING, "A suppression comment that allows what is not there."
@@ -99,7 +100,7 @@ class Code(StrEnum):
     @property
     def acceptable(self) -> bool:
         """Whether a comment or a baseline may accept it: what was not analysed cannot pass, whoever says so."""
-        return self.startswith(("SB11", "SB15", "SB2", "SB3")) or self is Code.REPEATED_NAME
+        return self.startswith(("SB11", "SB15", "SB2", "SB3")) or self in (Code.REPEATED_NAME, Code.NO_QUERY)
 
     @property
     def criteria(self) -> str | None:

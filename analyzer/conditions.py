@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import TypeVar
 
 from sqlglot import exp
 
@@ -11,8 +13,22 @@ from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code
 from streambound.analyzer.constants import BOOLEAN, Folded
 from streambound.analyzer.constructs import outside
-from streambound.analyzer.findings import Positions
-from streambound.analyzer.query import And, Formula, Not, NullTest, Op, Or, Truth
+from streambound.analyzer.derived import DerivedColumns, column_of, rows_of, substituted
+from streambound.analyzer.expressions.reading import UNITS_FIRST, Refused
+from streambound.analyzer.findings import Finding, Positions
+from streambound.analyzer.query import (
+    And,
+    Attribute,
+    Computed,
+    Formula,
+    Not,
+    NullTest,
+    Op,
+    Or,
+    Source,
+    Truth,
+    conjunction,
+)
 from streambound.analyzer.scopes import Scope, Visible, resolve
 from streambound.analyzer.terms import LinearTerm, TermReader
 from streambound.analyzer.types import Family
@@ -20,22 +36,30 @@ from streambound.analyzer.types import Family
 _OPS: dict[type[exp.Expr], Op] = {
     exp.LT: Op.LT, exp.LTE: Op.LE, exp.EQ: Op.EQ, exp.GTE: Op.GE, exp.GT: Op.GT, exp.NEQ: Op.NE,
 }  # fmt: skip
+_Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True)
 class ConditionReader:
     """Reads the conditions and terms of one SELECT in its scope.
 
-    ``owners`` collects the alias of the FROM item that each name without one belongs to, by the name's offset.
+    ``owners`` collects the alias of the FROM item that each name without one belongs to, by the name's offset;
+    ``derived`` the columns that expressions over one row are.
     """
 
     positions: Positions
     catalog: Catalog
     scope: Scope
     owners: dict[int, str] = field(default_factory=dict)
+    derived: DerivedColumns = field(default_factory=DerivedColumns)
+
+    # --- terms ------------------------------------------------------------------------------------------------------
 
     def term(self, node: exp.Expr) -> LinearTerm:
-        """A scalar expression; raises Finding outside the language."""
+        """A scalar expression as a sum of attributes and a constant; raises Finding outside the language.
+
+        What is no sum is an attribute, derived from one row.
+        """
         terms = TermReader(self.positions)
         constant = terms.constant(node)
         if constant is not None:
@@ -45,15 +69,21 @@ class ConditionReader:
                 return self.term(node.this)
             case exp.Neg():
                 return terms.negate(self.term(node.this), node)
-            case exp.Column():
-                return self.column(node).term
-            case exp.Add():
-                return terms.add(self.term(node.this), self.term(node.expression), 1, node)
-            case exp.Sub():
-                return terms.add(self.term(node.this), self.term(node.expression), -1, node)
+            case exp.Column() if (visible := self.visible(node)) is not None:
+                return self.derive(visible.tree, node) if visible.several and visible.tree else visible.term
+            case exp.Add() | exp.Sub():
+                left, right = self.term(node.this), self.term(node.expression)
+                if terms.adds_up(left, right):
+                    return terms.add(left, right, 1 if isinstance(node, exp.Add) else -1, node)
             case exp.Mul():
-                return terms.multiply(self.term(node.this), self.term(node.expression), node)
-        raise outside(self.positions, node)
+                left, right = self.term(node.this), self.term(node.expression)
+                if left.is_constant and right.is_constant:
+                    return terms.multiply(left, right, node)
+        return self.derive(self.tree(node), node)
+
+    def visible(self, node: exp.Column) -> Visible | None:
+        """What a name stands for, None for a struct's field; raises Finding where it is unknown or ambiguous."""
+        return None if self._path(node) else self.column(node)
 
     def column(self, node: exp.Column) -> Visible:
         """What a name stands for; raises Finding where it is unknown or ambiguous."""
@@ -61,6 +91,109 @@ class ConditionReader:
         if not node.table:
             self.owners[self.positions.of(node).start] = item.alias
         return column
+
+    def _path(self, node: exp.Column) -> tuple[exp.Column, list[exp.Expr]] | None:
+        """A struct's column and its fields, where a name with dots is one: ``alias.column.field``, ``column.field``."""
+        parts = node.parts
+        if len(parts) == 1 or (len(parts) == 2 and self.scope.called(parts[0].name)):
+            return None
+        head = 2 if self.scope.called(parts[0].name) else 1
+        column = exp.Column(**dict(zip(("this", "table"), reversed(parts[:head]), strict=False)))
+        if head == 1 and not any(item.find(column.name) for item in self.scope.items):
+            return None
+        column.meta.update(node.meta)
+        return column, list(parts[head:])
+
+    def output(self, node: exp.Expr) -> tuple[LinearTerm, exp.Expr | None, bool]:
+        """An expression of the select list: its term, its tree, and whether it is computed of several rows."""
+        tree = self.tree(node)
+        if len(rows_of(tree)) > 1:
+            try:
+                return self.term(node), tree, False
+            except Finding:
+                computed = self.computed(tree, node)
+                return LinearTerm(Folded(Fraction(0), computed.type), type=computed.type), tree, True
+        return self.term(node), tree, False
+
+    # --- expressions ------------------------------------------------------------------------------------------------
+
+    def tree(self, node: exp.Expr) -> exp.Expr:
+        """An expression over columns of the catalog, with those of FROM items replaced by what they stand for."""
+        if isinstance(node, exp.Subquery | exp.Select | exp.SetOperation | exp.Exists):
+            raise outside(self.positions, node)
+        copy = node.copy().unnest()
+        units = {
+            id(call.expressions[0])
+            for call in copy.find_all(exp.Anonymous)
+            if call.name.lower() in UNITS_FIRST and len(call.expressions) == 3
+        }
+        pairs = zip(list(copy.find_all(exp.Column)), list(node.unnest().find_all(exp.Column)), strict=True)
+        for leaf, original in pairs:
+            if id(leaf) in units:
+                leaf.replace(exp.Var(this=leaf.name))
+                continue
+            found = self._leaf(original)
+            if leaf is copy:
+                return found
+            leaf.replace(found)
+        return copy
+
+    def _leaf(self, node: exp.Column) -> exp.Expr:
+        if (path := self._path(node)) is not None:
+            found = self._leaf(path[0])
+            for name in path[1]:
+                found = exp.Dot(this=found, expression=exp.Identifier(this=name.name, quoted=True))
+            return found
+        visible = self.column(node)
+        if visible.tree is not None:
+            return substituted(visible.tree)
+        if visible.term.is_attribute:
+            return column_of(visible.term.plus[0])
+        raise outside(self.positions, node)
+
+    def derive(self, tree: exp.Expr, node: exp.Expr, condition: bool = False) -> LinearTerm:
+        """An expression over one row as an attribute, one over none as a constant; raises Finding for others."""
+        rows = rows_of(tree)
+        if not rows:
+            return LinearTerm(self._read(lambda: self.derived.constant(tree), node))
+        if len(rows) > 1:
+            names = " and ".join(alias.rpartition("#")[0] for alias in rows)
+            what = "a condition" if condition else "an expression in a condition"
+            message = f"{what} over rows of {names} is outside the query language"
+            help = "compare an expression over one row with an expression over the other: f(a.x) = g(b.y)"
+            raise self.positions.finding(Code.UNSUPPORTED, message, node, help)
+        if isinstance(tree.unnest(), exp.Column) and not condition:
+            attribute = Attribute(rows[0], tree.unnest().name)
+        else:
+            attribute = self._read(lambda: self.derived.derive(tree.unnest(), self.source(rows[0]), condition), node)
+        kind = self.derived.kind(attribute, self.scope.sources)
+        return LinearTerm(Folded(Fraction(0), kind), plus=(attribute,), type=kind)
+
+    def computed(self, tree: exp.Expr, node: exp.Expr) -> Computed:
+        """An expression over several rows, of the parts over one each."""
+        return self._read(lambda: self.derived.computed(tree, self.scope.sources), node)
+
+    def source(self, alias: str) -> Source:
+        """The source of that alias."""
+        return next(source for source in self.scope.sources if source.alias == alias)
+
+    def _read(self, reading: Callable[[], _Found], node: exp.Expr) -> _Found:
+        try:
+            return reading()
+        except Refused as refused:
+            code = Code.TYPE_MISMATCH if refused.mismatch else Code.UNSUPPORTED
+            raise self.positions.finding(
+                code, str(refused), self._blamed(refused.node, node), refused.help
+            ) from refused
+
+    @staticmethod
+    def _blamed(culprit: exp.Expr, node: exp.Expr) -> exp.Expr:
+        """What is to blame in a statement's own tree for what is refused in a copy of it."""
+        text = culprit.name.lower() if isinstance(culprit, exp.Anonymous) else ""
+        alike = (one for one in node.find_all(type(culprit)) if not text or one.name.lower() == text)
+        return next(alike, node)
+
+    # --- conditions -------------------------------------------------------------------------------------------------
 
     def formula(self, node: exp.Expr) -> Formula:
         """A condition; raises Finding outside the language."""
@@ -77,53 +210,115 @@ class ConditionReader:
             case exp.Between():
                 return self.between(node)
             case exp.In():
-                return self.membership(node)
+                return self.readable(lambda: self.membership(node), node)
             case exp.Is():
-                return self.null_test(node)
+                return self.test(node)
+            case exp.NullSafeEQ():
+                return self.same(node)
+            case exp.NullSafeNEQ():
+                return Not(self.same(node))
             case exp.Boolean():
                 return Truth(bool(node.this), span=self.positions.of(node))
             case exp.Null():
                 return Truth(False, unknown=True, span=self.positions.of(node))
-            case exp.Column():
-                return self.flag(node)
         if type(node) in _OPS:
-            terms = TermReader(self.positions)
-            left, right = (self.term(side) for side in (node.this, node.expression))
-            return terms.compare(left, _OPS[type(node)], right, node)
-        raise outside(self.positions, node)
+            return self.compared(node.this, _OPS[type(node)], node.expression, node)
+        return self.flag(node)
+
+    def readable(self, read: Callable[[], Formula], node: exp.Expr) -> Formula:
+        """What a condition reads as; a filter where it is one of one row that has parts of unknown types."""
+        try:
+            return read()
+        except Finding as finding:
+            if finding.diagnostic.code is not Code.UNSUPPORTED:
+                raise
+            try:
+                return self.filter(node)
+            except Finding:
+                raise finding from None
+
+    def compared(self, left: exp.Expr, op: Op, right: exp.Expr, node: exp.Expr) -> Formula:
+        """A comparison; of sums of more than two attributes, those over one row are derived attributes."""
+        return self.readable(lambda: self._compared(left, op, right, node), node)
+
+    def _compared(self, left: exp.Expr, op: Op, right: exp.Expr, node: exp.Expr) -> Formula:
+        terms = TermReader(self.positions)
+        sides = self.term(left), self.term(right)
+        if terms.mixed(*sides) and len(rows_of(self.tree(node))) == 1:
+            return self.filter(node)
+        if terms.relates_more(*sides):
+            sides = self.collapsed(sides[0], left), self.collapsed(sides[1], right)
+            if terms.relates_more(*sides) and len(rows_of(self.tree(node))) == 1:
+                return self.filter(node)
+        return terms.compare(sides[0], op, sides[1], node)
+
+    def collapsed(self, term: LinearTerm, node: exp.Expr) -> LinearTerm:
+        """A sum of several attributes of one row as one attribute."""
+        if len(term.plus) + len(term.minus) < 2 or term.is_time:
+            return term
+        tree = self.tree(node)
+        return self.derive(tree, node) if len(rows_of(tree)) == 1 else term
+
+    def filter(self, node: exp.Expr) -> Formula:
+        """A condition over one row that is not read any further: a boolean attribute that is true."""
+        return self._is_true(self.derive(self.tree(node), node, condition=True), node)
+
+    def _is_true(self, value: LinearTerm, node: exp.Expr) -> Formula:
+        true = LinearTerm(Folded(Fraction(1), BOOLEAN))
+        return TermReader(self.positions).compare(value, Op.EQ, true, node)
 
     def between(self, node: exp.Between) -> Formula:
         """``x BETWEEN a AND b  ->  x >= a AND x <= b``."""
         if node.args.get("symmetric"):
             raise self.positions.finding(Code.UNSUPPORTED, "BETWEEN SYMMETRIC is outside the query language", node)
-        terms, value = TermReader(self.positions), self.term(node.this)
-        low, high = self.term(node.args["low"]), self.term(node.args["high"])
-        return And((terms.compare(value, Op.GE, low, node), terms.compare(value, Op.LE, high, node)))
+        low, high = node.args["low"], node.args["high"]
+        return And((self.compared(node.this, Op.GE, low, node), self.compared(node.this, Op.LE, high, node)))
 
     def membership(self, node: exp.In) -> Formula:
         """``x IN (a, b)  ->  x = a OR x = b``."""
         if node.args.get("query") is not None or node.args.get("unnest") or not node.expressions:
             raise self.positions.finding(Code.UNSUPPORTED, "IN with a subquery is outside the query language", node)
-        terms, value = TermReader(self.positions), self.term(node.this)
+        terms, value = TermReader(self.positions), self.collapsed(self.term(node.this), node.this)
         items = terms.listed(value, [self.term(item) for item in node.expressions], node)
         options = tuple(terms.compare(value, Op.EQ, *pair) for pair in zip(items, node.expressions, strict=True))
         if len(options) == 1:
             return options[0]
         return Or(options, tuple(map(self.positions.whole, node.expressions)))
 
-    def null_test(self, node: exp.Is) -> Formula:
-        """``x IS NULL``; ``IS NOT NULL`` arrives as its negation."""
-        value = self.term(node.this)
-        if not isinstance(node.expression, exp.Null) or not value.is_attribute:
-            raise self.positions.finding(
-                Code.UNSUPPORTED, "IS other than attribute IS [NOT] NULL is outside the language", node
-            )
-        return NullTest(value.plus[0], True, self.positions.of(node))
+    def test(self, node: exp.Is) -> Formula:
+        """``x IS NULL``, ``x IS TRUE``; with NOT it arrives as its negation."""
+        if not isinstance(node.expression, exp.Null):
+            return self.filter(node)
+        return replace(self.is_null(self.term(node.this), node.this), span=self.positions.of(node))
 
-    def flag(self, node: exp.Column) -> Formula:
-        """A boolean attribute as a condition: ``flag  ->  flag = TRUE``."""
+    def same(self, node: exp.NullSafeEQ | exp.NullSafeNEQ) -> Formula:
+        """``x <=> y  ->  x = y AND x IS NOT NULL AND y IS NOT NULL OR x IS NULL AND y IS NULL``, never unknown."""
+        sides = [self.collapsed(self.term(side), side) for side in (node.this, node.expression)]
+        nulls = [self.is_null(*side) for side in zip(sides, (node.this, node.expression), strict=True)]
+        if any(isinstance(null, Truth) and null.value for null in nulls):
+            return conjunction(tuple(null for null in nulls if not isinstance(null, Truth) or not null.value))
+        tests = tuple(null for null in nulls if isinstance(null, NullTest))
+        equal = TermReader(self.positions).compare(sides[0], Op.EQ, sides[1], node)
+        both = conjunction((equal, *map(Not, tests)))
+        return both if len(tests) < len(nulls) else Or((both, And(tests)))
+
+    def is_null(self, term: LinearTerm, node: exp.Expr) -> Truth | NullTest:
+        """``term IS NULL``."""
+        if term.is_constant:
+            return Truth(term.constant.value is None, span=self.positions.of(node))
+        whole = term if term.is_attribute else self.derive(self.tree(node), node)
+        return NullTest(whole.plus[0], True, self.positions.of(node))
+
+    def flag(self, node: exp.Expr) -> Formula:
+        """A boolean expression as a condition: ``flag  ->  flag = TRUE``."""
+        if not isinstance(node, exp.Column):
+            tree = self.tree(node)
+            if rows_of(tree):
+                return self.filter(node)
         value = self.term(node)
-        if value.type is None or value.type.family is not Family.BOOLEAN:
+        if value.kind.family is not Family.BOOLEAN:
             raise self.positions.finding(Code.TYPE_MISMATCH, "a condition must be true or false", node)
-        true = LinearTerm(Folded(Fraction(1), BOOLEAN))
-        return TermReader(self.positions).compare(value, Op.EQ, true, node)
+        if value.is_constant:
+            known = value.constant.value
+            return Truth(known == 1, unknown=known is None, span=self.positions.of(node))
+        return self._is_true(value, node)

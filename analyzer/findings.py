@@ -17,6 +17,7 @@ _STEPS = 20
 """What it takes to find where an expression stands, beside its parts."""
 _PREFIXES: dict[type[exp.Expr], TokenType] = {exp.Not: TokenType.NOT, exp.Neg: TokenType.DASH}
 _STOPS = (
+    TokenType.SELECT,  # of the statement behind a view
     TokenType.AND,
     TokenType.OR,
     TokenType.COMMA,
@@ -56,9 +57,11 @@ class Finding(Exception):
 class Positions:
     """Spans of syntax-tree nodes, from the positions that sqlglot keeps on leaves and from the tokens."""
 
-    def __init__(self, source: SourceText, tokens: tuple[Token, ...]) -> None:
+    def __init__(self, source: SourceText, tokens: tuple[Token, ...], before: tuple[Token, ...] = ()) -> None:
+        """``before`` are the tokens of the views that the statement of these ``tokens`` reads."""
         self.source = source
-        self._tokens = tokens
+        self._first = len(before)
+        self._tokens = tokens = (*before, *tokens)
         self._at = {token.start: index for index, token in enumerate(tokens)}
         self._ends = {token.end: index for index, token in enumerate(tokens)}
 
@@ -69,7 +72,7 @@ class Positions:
             if span := self._leaves(current):
                 return span
             current = current.parent
-        return self.source.span(self._tokens[0].start, self._tokens[-1].end + 1)
+        return self.source.span(self._tokens[self._first].start, self._tokens[-1].end + 1)
 
     def whole(self, node: exp.Expr) -> Span:
         """The span of an expression with its NOT, its sign and its parentheses: what its removal removes."""
@@ -197,7 +200,8 @@ class Positions:
     @property
     def first_token(self) -> Span:
         """The span of the statement's first token."""
-        return self.source.span(self._tokens[0].start, self._tokens[0].end + 1)
+        first = self._tokens[self._first]
+        return self.source.span(first.start, first.end + 1)
 
     def first_word(self, node: exp.Expr) -> str:
         """The word that a statement, or a query inside one, starts with."""

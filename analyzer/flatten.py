@@ -1,63 +1,41 @@
-"""Flattening: a query expression's CTEs, subqueries, joins and unions become a list of flat SELECTs."""
+"""Flattening: a tree of selections, projections, inner joins and unions becomes a list of flat SELECTs.
+
+A select-project-join block is what is flattened here; the first operator that no block can hold is refused, in the
+words of `operators_outside`.
+"""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import count, product
 
 from sqlglot import exp
-from sqlglot.tokenizer_core import TokenType
 
-from streambound.analyzer.catalog import Catalog, Kind
+from streambound.analyzer.algebra.nodes import (
+    Aggregate,
+    Alias,
+    Distinct,
+    Filter,
+    Item,
+    Join,
+    JoinKind,
+    Project,
+    Scan,
+    Star,
+    Tree,
+    Union,
+)
+from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code
 from streambound.analyzer.conditions import ConditionReader
+from streambound.analyzer.derived import DerivedColumns
 from streambound.analyzer.findings import Finding, Positions
-from streambound.analyzer.joins import JOIN_WORDS, instead, is_inner, name_of
+from streambound.analyzer.operators_outside import refused
 from streambound.analyzer.query import Formula, conjunction
-from streambound.analyzer.scopes import Item, Scope, Visible, find_table, table_scope
-from streambound.analyzer.spans import Span
+from streambound.analyzer.scopes import Item as ScopeItem
+from streambound.analyzer.scopes import Scope, Visible, find_table, table_scope
 from streambound.analyzer.work import spend
-
-_KEYWORDS = {
-    "group": (TokenType.GROUP_BY,),
-    "having": (TokenType.HAVING,),
-    "order": (TokenType.ORDER_BY,),
-    "sort": (TokenType.SORT_BY,),
-    "cluster": (TokenType.CLUSTER_BY,),
-    "distribute": (TokenType.DISTRIBUTE_BY,),
-    "limit": (TokenType.LIMIT, TokenType.FETCH),
-    "offset": (TokenType.OFFSET,),
-    "qualify": (TokenType.QUALIFY,),
-    "windows": (TokenType.WINDOW,),
-    "laterals": (TokenType.LATERAL,),
-    "sample": (TokenType.TABLE_SAMPLE,),
-    "using": (TokenType.USING,),
-    "method": (TokenType.NATURAL, TokenType.ASOF),
-    "recursive": (TokenType.RECURSIVE,),
-    "pivots": (TokenType.PIVOT, TokenType.UNPIVOT),
-}
-_CALLED = {
-    "group": "GROUP BY",
-    "order": "ORDER BY",
-    "sort": "SORT BY",
-    "cluster": "CLUSTER BY",
-    "distribute": "DISTRIBUTE BY",
-    "using": "JOIN … USING",
-    "sample": "TABLESAMPLE",
-    "laterals": "LATERAL VIEW",
-    "pivots": "PIVOT",
-    "locks": "FOR UPDATE",
-    "version": "a version of a table (… AS OF)",
-}
-_HELP = {
-    "using": "write the equality in ON",
-    "group": "aggregate the job's output downstream: its _mult column already counts duplicates",
-}
-_QUERIES_ONLY = "a statement is a SELECT, or a UNION of SELECTs"
-_SELECT_ARGS = ("expressions", "from_", "joins", "where", "distinct", "with_", "kind", "hint")
 
 
 @dataclass(frozen=True)
@@ -66,17 +44,6 @@ class Select:
 
     scope: Scope
     outputs: tuple[tuple[Visible, exp.Expr], ...]
-
-
-@dataclass(frozen=True)
-class Cte:
-    """A common table expression with the names that its body sees: the outer ones and those before it."""
-
-    node: exp.CTE
-    scope: Ctes
-
-
-Ctes = dict[str, Cte]
 
 
 @dataclass
@@ -89,88 +56,37 @@ class Flattener:
     positions: Positions
     catalog: Catalog
     distinct: bool
-    ctes: Ctes = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     wanted: dict[str, tuple[str, str]] = field(default_factory=dict)
     owners: dict[int, str] = field(default_factory=dict)
+    derived: DerivedColumns = field(default_factory=DerivedColumns)
     _serial: count[int] = field(default_factory=lambda: count(1))
 
-    def reject(self, node: exp.Expr, allowed: tuple[str, ...]) -> None:
-        """Raise a Finding for the first argument of a node that is outside the language, at its keyword."""
-        found = [
-            (self._keyword(name, value, node), name)
-            for name, value in node.args.items()
-            if value and name not in allowed
-        ]
-        for at, name in sorted(found):
-            called = f"{node.args[name]} JOIN" if name == "method" else name.rstrip("_").upper().replace("_", " ")
-            written = re.search(rf"\b{re.escape(called)}\b", self.positions.source.text, re.I)
-            label = _CALLED.get(name) or (called if written else "this clause")
-            message = f"{label} is outside the query language"
-            raise self.positions.finding(Code.UNSUPPORTED, message, at, _HELP.get(name, ""))
+    def query(self, tree: Tree, prefix: str = "") -> list[Select]:
+        """All flattened SELECTs of a tree; raises Finding at an operator that is outside the query language."""
+        match tree:
+            case Distinct(input) if self.distinct:
+                return self.query(input, prefix)
+            case Union(left, right, distinct) if self.distinct or not distinct:
+                return self.union(tree, self.query(left, prefix), self.query(right, prefix))
+            case Project(input, items):
+                return self.select(input, items, prefix)
+            case Aggregate(input, (), items, None):  # its list says which aggregate is outside the language
+                return self.select(input, items, prefix)
+        raise refused(tree, self.positions, self.catalog, self.distinct)
 
-    def _keyword(self, name: str, value: object, node: exp.Expr) -> Span:
-        if isinstance(node, exp.With):
-            return self.positions.keyword_before(self.positions.of(node).start, *_KEYWORDS[name]) or self.positions.of(
-                node
-            )
-        after = min(self.positions.of(node).start, self._before(node))
-        at = self.positions.keyword(*_KEYWORDS.get(name, ()), after=after)
-        return at or self.positions.of(self._first(value, node))
-
-    def _before(self, node: exp.Expr) -> int:
-        parent = node.parent
-        if isinstance(node, exp.Join) and isinstance(parent, exp.Select):
-            joins = parent.args.get("joins") or []
-            index = next(i for i, join in enumerate(joins) if join is node)
-            previous = joins[index - 1] if index else parent.args.get("from_")
-            return self.positions.of(previous).end if previous is not None else 0
-        return self.positions.of(node).start
-
-    @staticmethod
-    def _first(value: object, node: exp.Expr) -> exp.Expr:
-        items = value if isinstance(value, list) else [value]
-        return next((item for item in items if isinstance(item, exp.Expr)), node)
-
-    def query(self, node: exp.Expr, prefix: str = "") -> list[Select]:
-        """All flattened SELECTs of a query expression."""
-        if isinstance(node, exp.Subquery | exp.Paren):
-            self.reject(node, ("this", "alias"))
-            return self.query(node.this, prefix)
-        if isinstance(node, exp.Select):
-            return self.select(node, prefix)
-        if isinstance(node, exp.SetOperation):
-            return self.union(node, prefix)
-        if isinstance(node, exp.Table):
-            raise self.positions.finding(Code.UNSUPPORTED, "a join in parentheses is outside the query language", node)
-        at: exp.Expr | Span = node if node.parent else self.positions.first_token
-        word = self.positions.first_word(node)
-        raise self.positions.finding(Code.UNSUPPORTED, f"{word} is outside the query language", at, _QUERIES_ONLY)
-
-    def union(self, node: exp.SetOperation, prefix: str) -> list[Select]:
+    def union(self, tree: Union, left: list[Select], right: list[Select]) -> list[Select]:
         """Both sides of a UNION, checked to have the same columns."""
-        if not isinstance(node, exp.Union):
-            at = self.positions.keyword(TokenType.EXCEPT, TokenType.INTERSECT, after=0)
-            raise self.positions.finding(
-                Code.UNSUPPORTED, f"{node.key.upper()} is outside the query language", at or node
-            )
-        self.reject(node, ("this", "expression", "distinct", "with_", "by_name"))
-        if node.args.get("by_name"):
-            raise self.positions.finding(Code.UNSUPPORTED, "UNION BY NAME is outside the query language", node)
-        with self._ctes(node):
-            left = self.query(node.this, prefix)
-            right = self.query(node.expression, prefix)
         names = left[0].outputs
         for select in right:
-            self.same_columns(names, select, node)
+            self.same_columns(names, select, tree)
         return left + [self._renamed(select, names) for select in right]
 
-    def same_columns(self, names: tuple[tuple[Visible, exp.Expr], ...], select: Select, node: exp.SetOperation) -> None:
+    def same_columns(self, names: tuple[tuple[Visible, exp.Expr], ...], select: Select, tree: Union) -> None:
         """Raise a Finding where a branch's columns do not match the first one's in number and type."""
-        at = node.expression
         if len(names) != len(select.outputs):
             message = f"this branch has {len(select.outputs)} columns, the first one {len(names)}"
-            raise self.positions.finding(Code.UNION_MISMATCH, message, at)
+            raise self.positions.finding(Code.UNION_MISMATCH, message, written(tree).expression)
         for (first, _), (second, where) in zip(names, select.outputs, strict=True):
             kinds = first.term.type, second.term.type
             if None not in kinds and not kinds[0].comparable(kinds[1]):  # type: ignore[union-attr, arg-type]
@@ -185,42 +101,20 @@ class Flattener:
         )
         return replace(select, outputs=outputs)
 
-    @contextmanager
-    def _ctes(self, node: exp.Expr) -> Iterator[None]:
-        """Adds a WITH clause's names for the duration of a query expression."""
-        saved, clause = self.ctes, node.args.get("with_")
-        if clause is not None:
-            self.reject(clause, ("expressions",))
-            self.distinct_aliases(clause.expressions)
-            for cte in clause.expressions:
-                self.ctes = {**self.ctes, cte.alias.lower(): Cte(cte, self.ctes)}
-        try:
-            yield
-        finally:
-            self.ctes = saved
-
-    def select(self, node: exp.Select, prefix: str) -> list[Select]:
+    def select(self, tree: Tree, items: tuple[Item, ...], prefix: str) -> list[Select]:
         """A SELECT, one result per combination of the unions in its FROM."""
-        self.reject(node, _SELECT_ARGS)
-        distinct = node.args.get("distinct")
-        if distinct is not None and distinct.args.get("on"):
-            raise self.positions.finding(Code.UNSUPPORTED, "DISTINCT ON is outside the query language", distinct)
-        if node.args.get("from_") is None:
-            raise self.positions.finding(Code.UNSUPPORTED, "a SELECT without FROM reads no stream", node)
-        with self._ctes(node):
-            results = []
-            for scope in self.from_scopes(node, prefix):
-                reader = ConditionReader(self.positions, self.catalog, scope, self.owners)
-                parts: list[Formula] = [scope.where]
-                parts.extend(self._conditions(node, reader))
-                outputs = [output for item in node.expressions for output in self._outputs(item, reader)]
-                results.append(Select(replace(scope, where=conjunction(tuple(parts))), tuple(outputs)))
-            return results
+        filters = [written(tree.condition)] if isinstance(tree, Filter) else []
+        tree = tree.input if isinstance(tree, Filter) else tree
+        clauses = [*_conditions(tree), *filters]
+        results = []
+        for scope in self.scopes(tree, prefix):
+            reader = ConditionReader(self.positions, self.catalog, scope, self.owners, self.derived)
+            parts = [scope.where, *self._formulas(clauses, reader)]
+            outputs = tuple(output for item in items for output in self._outputs(item, reader))
+            results.append(Select(replace(scope, where=conjunction(tuple(parts))), outputs))
+        return results
 
-    def _conditions(self, node: exp.Select, reader: ConditionReader) -> Iterator[Formula]:
-        clauses = [join.args["on"] for join in node.args.get("joins") or [] if join.args.get("on") is not None]
-        if where := node.args.get("where"):
-            clauses.append(where.this)
+    def _formulas(self, clauses: list[exp.Expr], reader: ConditionReader) -> Iterator[Formula]:
         for clause in clauses:
             for part in _conjuncts(clause):
                 try:
@@ -228,127 +122,86 @@ class Flattener:
                 except Finding as finding:
                     self.findings.append(finding)
 
-    def from_scopes(self, node: exp.Select, prefix: str) -> list[Scope]:
-        """The scopes of a FROM list, one per combination of union branches inside it."""
-        entries = [node.args["from_"].this]
-        for join in node.args.get("joins") or []:
-            if not is_inner(join):
-                at = self.positions.keyword(*JOIN_WORDS, after=self._before(join)) or join
-                help = instead(join, entries, lambda entry: self._is_static(entry, self.ctes), self.distinct)
-                raise self.positions.finding(
-                    Code.UNSUPPORTED, f"{name_of(join)} is outside the query language", at, help
-                )
-            self.reject(join, ("this", "on", "kind"))
-            entries.append(join.this)
-        self.distinct_aliases(entries)
-        choices = [self.entry(entry, prefix) for entry in entries]
-        return [_joined(choice) for choice in product(*choices)]
+    def scopes(self, tree: Tree, prefix: str) -> list[Scope]:
+        """The scopes of a FROM, one per combination of union branches inside it."""
+        match tree:
+            case Join(JoinKind.INNER, left, right, using=()):
+                pairs = product(self.scopes(left, prefix), self.scopes(right, prefix))
+                return [_joined(pair) for pair in pairs]
+            case Scan():
+                return [self._table(tree, prefix)]
+            case Alias(input, alias):
+                inner = input if isinstance(input, Scan) else None
+                before = len(self.findings)
+                selects = self.query(input, alias) if inner is None else [self._all_of(inner, prefix)]
+                if len(self.findings) > before:  # what it has no column for cannot be told from what it should not have
+                    raise self.findings.pop(before)
+                return [self._as_item(select, tree) for select in selects]
+        raise refused(tree, self.positions, self.catalog, self.distinct)
 
-    def _is_static(self, entry: exp.Expr, ctes: Ctes) -> bool:
-        """Whether an entry of a FROM reads relations alone."""
-        for node in entry.find_all(exp.Table):
-            cte, table = ctes.get(node.name.lower()), self.catalog.table(node.name)
-            static = self._is_static(cte.node.this, cte.scope) if cte else table and table.kind is Kind.RELATION
-            if not static:
-                return False
-        return True
-
-    def distinct_aliases(self, entries: list[exp.Expr]) -> None:
-        """Raise a Finding where two entries of a FROM, or of a WITH, have one name."""
-        seen = set[str]()
-        for entry in entries:
-            alias = entry.alias_or_name.lower()
-            if alias and alias in seen:
-                message = f"two sources are called {entry.alias_or_name!r}"
-                raise self.positions.finding(Code.DUPLICATE_ALIAS, message, entry, "give one an alias: … AS t2")
-            seen.add(alias)
-
-    def entry(self, node: exp.Expr, prefix: str) -> list[Scope]:
-        """The scopes of one FROM entry: a table, a CTE or a subquery."""
-        if isinstance(node, exp.Table):
-            self.reject(node, ("this", "alias", "db", "catalog"))
-            cte = self.ctes.get(node.name.lower()) if not node.args.get("db") else None
-            if cte is None:
-                return [self._table(node, prefix)]
-            saved, self.ctes = self.ctes, cte.scope
-            try:
-                selects = self._subquery(cte.node.this, node.alias_or_name)
-            finally:
-                self.ctes = saved
-            names = _column_names(node) or _column_names(cte.node)
-            return [self._as_item(select, node.alias_or_name, names, node) for select in selects]
-        if isinstance(node, exp.Subquery):
-            self.reject(node, ("this", "alias"))
-            alias = node.alias_or_name
-            selects = self._subquery(node.this, alias)
-            return [self._as_item(select, alias, _column_names(node), node) for select in selects]
-        called = {"values": "VALUES", "lateral": "LATERAL"}.get(node.key, "this source")
-        raise self.positions.finding(Code.UNSUPPORTED, f"{called} in FROM is outside the query language", node)
-
-    def _table(self, node: exp.Table, prefix: str) -> Scope:
+    def _table(self, scan: Scan, prefix: str) -> Scope:
+        node = written(scan)
+        assert isinstance(node, exp.Table), "what a scan is lowered from"
+        unique = f"{scan.alias}#{next(self._serial)}"
+        self.wanted[unique] = scan.alias, prefix
         table = find_table(node, self.catalog, self.positions)
-        alias = node.alias_or_name
-        if _column_names(node):
-            raise self.positions.finding(
-                Code.UNSUPPORTED, "column aliases in FROM are outside the query language", node
-            )
-        unique = f"{alias}#{next(self._serial)}"
-        self.wanted[unique] = alias, prefix
-        return table_scope(node, table, alias, unique, self.positions)
+        return table_scope(node, table, scan.alias, unique, self.positions)
 
-    def _subquery(self, node: exp.Expr, alias: str) -> list[Select]:
-        inner = [item for item in node.walk() if isinstance(item, exp.Select | exp.Union)]
-        for item in inner:
-            if item.args.get("distinct") and not self.distinct:
-                at = self.positions.eliminates_duplicates(item)
-                message = "duplicate elimination inside a subquery of a bag query is outside the query language"
-                raise self.positions.finding(
-                    Code.UNSUPPORTED, message, at or item, "move DISTINCT to the outermost SELECT"
-                )
-        return self.query(node, alias)
+    def _all_of(self, scan: Scan, prefix: str) -> Select:
+        """A table with all its columns, which are about to get other names."""
+        scope = self._table(scan, prefix)
+        return Select(scope, tuple((column, written(scan)) for column in scope.items[0].columns))
 
-    def _as_item(self, select: Select, alias: str, names: list[str], node: exp.Expr) -> Scope:
+    def _as_item(self, select: Select, tree: Alias) -> Scope:
         visible = tuple(column for column, _ in select.outputs)
-        if names:
+        if names := tree.columns:
             if len(names) != len(visible):
-                message = f"{alias!r} names {len(names)} columns, its query has {len(visible)}"
-                raise self.positions.finding(Code.UNION_MISMATCH, message, node)
+                message = f"{tree.alias!r} names {len(names)} columns, its query has {len(visible)}"
+                raise self.positions.finding(Code.UNION_MISMATCH, message, written(tree))
             renamed = zip(names, visible, strict=True)
-            visible = tuple(Visible(name, column.term, next(self._serial)) for name, column in renamed)
-        return Scope((Item(alias, visible),), select.scope.sources, select.scope.where)
+            visible = tuple(replace(column, name=name, computed=next(self._serial)) for name, column in renamed)
+        return Scope((ScopeItem(tree.alias, visible),), select.scope.sources, select.scope.where)
 
-    def _outputs(self, node: exp.Expr, reader: ConditionReader) -> Iterator[tuple[Visible, exp.Expr]]:
+    def _outputs(self, item: Item, reader: ConditionReader) -> Iterator[tuple[Visible, exp.Expr]]:
         try:
-            if isinstance(node, exp.Star) or (isinstance(node, exp.Column) and isinstance(node.this, exp.Star)):
-                yield from self._star(node, reader.scope)
+            if isinstance(item, Star):
+                yield from self._star(item, reader.scope)
                 return
-            if isinstance(node, exp.Alias):
-                yield Visible(node.alias, reader.term(node.this), next(self._serial)), node.this
-                return
-            inner = node.unnest()
-            if isinstance(inner, exp.Column):
-                yield replace(reader.column(inner), name=inner.name), inner
+            node = written(item.value)
+            if not item.alias and isinstance(node, exp.Column) and (column := reader.visible(node)) is not None:
+                yield replace(column, name=item.name), node
             else:
-                yield Visible(inner.sql("spark"), reader.term(inner), next(self._serial)), inner
+                term, syntax, several = reader.output(node)
+                yield Visible(item.name, term, next(self._serial), syntax, several), node
         except Finding as finding:
             self.findings.append(finding)
 
-    def _star(self, node: exp.Expr, scope: Scope) -> Iterator[tuple[Visible, exp.Expr]]:
-        if node.args.get("except_") or node.args.get("replace") or node.args.get("rename"):
+    def _star(self, star: Star, scope: Scope) -> Iterator[tuple[Visible, exp.Expr]]:
+        node = written(star)
+        if star.without:
             raise self.positions.finding(Code.UNSUPPORTED, "SELECT * EXCEPT is outside the query language", node)
-        alias = node.table.lower() if isinstance(node, exp.Column) else ""
-        items = [item for item in scope.items if not alias or item.alias.lower() == alias]
+        items = [item for item in scope.items if not star.alias or item.alias.lower() == star.alias.lower()]
         if not items:
-            message = f"no stream or relation {node.table!r} in this FROM"  # type: ignore[attr-defined]
+            message = f"no stream or relation {star.alias!r} in this FROM"
             raise self.positions.finding(Code.UNKNOWN_STREAM, message, node)
         for item in items:
             for column in item.columns:
                 yield column, node
 
 
-def _column_names(node: exp.Expr) -> list[str]:
-    alias = node.args.get("alias") or exp.TableAlias()
-    return [column.name for column in alias.args.get("columns") or []]
+def written(part: object) -> exp.Expr:
+    """The SQL that an operator or expression was lowered from."""
+    syntax: exp.Expr | None = getattr(part, "syntax", None)
+    assert syntax is not None, f"a tree that was read back has no positions: {part}"
+    return syntax
+
+
+def _conditions(tree: Tree) -> list[exp.Expr]:
+    """What a FROM's joins say in ON, from left to right."""
+    if not isinstance(tree, Join):
+        return []
+    own = [] if tree.condition is None else [written(tree.condition)]
+    return [*_conditions(tree.left), *_conditions(tree.right), *own]
 
 
 def _joined(scopes: tuple[Scope, ...]) -> Scope:

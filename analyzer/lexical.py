@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-_OPENS = re.compile(r"""--|/\*|\b[rR]['"]|['"`]""")
+_OPENS = re.compile(r"""--|/\*|\{#|\b[rR]['"]|['"`]""")
 _SEMICOLON = re.compile(";")
 _LINE_END = re.compile(r"[\r\n]")
+_TEMPLATE_END = "#}"
 _NESTING = re.compile(r"/\*|\*/")
 _CLOSES = {
     "'": re.compile(r"(?:[^\\']|\\.|'')*+'", re.S),
@@ -27,8 +28,12 @@ class LexicalKind(StrEnum):
 
     LINE_COMMENT = "comment"
     BLOCK_COMMENT = "block comment"
+    TEMPLATE_COMMENT = "comment of a template"
     STRING = "string"
     NAME = "quoted name"
+
+
+_COMMENTS = (LexicalKind.LINE_COMMENT, LexicalKind.BLOCK_COMMENT, LexicalKind.TEMPLATE_COMMENT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +46,12 @@ class Stretch:
     closed: bool = True
 
 
-def stretches(text: str) -> Iterator[Stretch]:
-    """The comments and quoted texts of a text, in order; an unclosed one is the last and reaches to the end.
+def stretches(text: str, at: int = 0) -> Iterator[Stretch]:
+    """The comments and quoted texts from a place on, in order; an unclosed one is the last and reaches to the end.
 
     >>> [(s.kind.value, s.start, s.end) for s in stretches("a 'b--' /* '`' */ -- c")]
     [('string', 2, 7), ('block comment', 8, 17), ('comment', 18, 22)]
     """
-    at = 0
     while opening := _OPENS.search(text, at):
         found = _stretch(text, opening)
         yield found
@@ -80,7 +84,7 @@ def is_blank(text: str) -> bool:
     """
     at, left = 0, []
     for stretch in stretches(text):
-        comment = stretch.closed and stretch.kind in (LexicalKind.LINE_COMMENT, LexicalKind.BLOCK_COMMENT)
+        comment = stretch.closed and stretch.kind in _COMMENTS
         left += [text[at : stretch.start], "" if comment else "x"]
         at = stretch.end
     return not "".join((*left, text[at:])).replace(";", "").strip()
@@ -91,6 +95,10 @@ def _stretch(text: str, opening: re.Match[str]) -> Stretch:
     if mark == "--":
         newline = _LINE_END.search(text, inside)
         return Stretch(LexicalKind.LINE_COMMENT, start, newline.start() if newline else len(text))
+    if mark == "{#":
+        close = text.find(_TEMPLATE_END, inside)
+        behind = len(text) if close < 0 else close + len(_TEMPLATE_END)
+        return Stretch(LexicalKind.TEMPLATE_COMMENT, start, behind, close >= 0)
     if mark == "/*":
         end = _block_end(text, inside)
         return Stretch(LexicalKind.BLOCK_COMMENT, start, len(text) if end is None else end, end is not None)

@@ -116,22 +116,25 @@ class LiteralReader:
 
     def interval(self, node: exp.Interval) -> Folded:
         """A fixed-length interval in microseconds."""
-        literal, unit = node.this, node.args.get("unit")
-        name = str(unit.this).upper().removesuffix("S") if isinstance(unit, exp.Var) else ""
-        sign = 1
-        if isinstance(literal, exp.Neg):
-            literal, sign = literal.this, -1
-        found = _LENGTH.fullmatch(str(literal.this)) if isinstance(literal, exp.Literal) else None
-        if name not in UNITS or found is None:
-            help = "write it in one unit from MICROSECONDS to WEEKS, as in INTERVAL 5 MINUTES"
-            message = "an interval without a fixed length in one unit is outside the query language"
-            raise self.positions.finding(Code.UNSUPPORTED, message, node, help)
-        length = sign * Fraction(found.group(1)) * UNITS[name]
-        if length.denominator != 1 or ("." in found.group(1) and name != "SECOND"):
-            message = (
-                "an interval of parts of a microsecond, or of parts of a unit other than the second, is no interval"
-            )
-            raise self.positions.finding(Code.TYPE_MISMATCH, message, node, "write a whole number of a smaller unit")
-        if abs(length) >= 2**63:
-            raise self.positions.finding(Code.TYPE_MISMATCH, "the interval is longer than those that Spark has", node)
-        return Folded(length, DAYS if name in _DAYS else INTERVAL)
+        return self.checked(node, lambda: fixed_interval(node))
+
+
+def fixed_interval(node: exp.Interval) -> Folded:
+    """An interval in microseconds; raises ConstantError for one without a fixed length."""
+    literal, unit = node.this, node.args.get("unit")
+    name = str(unit.this).upper().removesuffix("S") if isinstance(unit, exp.Var) else ""
+    sign = 1
+    if isinstance(literal, exp.Neg):
+        literal, sign = literal.this, -1
+    found = _LENGTH.fullmatch(str(literal.this)) if isinstance(literal, exp.Literal) else None
+    if name not in UNITS or found is None:
+        help = "write it in one unit from MICROSECONDS to WEEKS, as in INTERVAL 5 MINUTES"
+        message = "an interval without a fixed length in one unit is outside the query language"
+        raise ConstantError(message, help, unsupported=True)
+    length = sign * Fraction(found.group(1)) * UNITS[name]
+    if length.denominator != 1 or ("." in found.group(1) and name != "SECOND"):
+        message = "an interval of parts of a microsecond, or of parts of a unit other than the second, is no interval"
+        raise ConstantError(message, "write a whole number of a smaller unit")
+    if abs(length) >= 2**63:
+        raise ConstantError("the interval is longer than those that Spark has")
+    return Folded(length, DAYS if name in _DAYS else INTERVAL)

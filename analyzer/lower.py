@@ -9,16 +9,21 @@ from math import floor
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra.lowering import Lowering
+from streambound.analyzer.algebra.nodes import Alias, Distinct, FirstRows, OrderBy, Tree, Union
 from streambound.analyzer.catalog import Catalog, Kind
 from streambound.analyzer.codes import Code
+from streambound.analyzer.conditions import ConditionReader
 from streambound.analyzer.constants import BIGINT, DOUBLE, STRING, VOID, Folded, decimal, is_interval
+from streambound.analyzer.derived import rows_of, with_derived
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.expansion import Sizer
 from streambound.analyzer.findings import Finding, Positions
-from streambound.analyzer.flatten import Flattener, Select
+from streambound.analyzer.flatten import Flattener, Select, written
 from streambound.analyzer.query import (
     Attribute,
     Branch,
+    Computed,
     Constant,
     Formula,
     Output,
@@ -37,26 +42,29 @@ from streambound.analyzer.types import Family
 class Lowered:
     """What a statement means, or why it means nothing: ``query`` is None exactly when there are errors.
 
+    ``tree`` is what it names in the algebra, whether or not that is in the query language; None where it names nothing.
     ``owners`` says of each name without an alias, by its offset, to which FROM item's alias it belongs.
     """
 
     query: Query | None
     diagnostics: tuple[Diagnostic, ...]
     owners: Mapping[int, str] = field(default_factory=dict)
+    tree: Tree | None = None
 
 
 def lower(statement: Statement, catalog: Catalog) -> Lowered:
     """A statement's query, or the diagnostics that say why it has none; never raises for a user's SQL."""
     if statement.tree is None:
         return Lowered(None, statement.diagnostics)
-    positions = Positions(statement.source, statement.tokens)
+    positions = Positions(statement.source, statement.tokens, statement.before)
+    tree: Tree | None = None
     try:
-        distinct = _is_set(statement.tree, positions)
         Sizer(positions, catalog).query(statement.tree, {})
-        flattener = Flattener(positions, catalog, distinct)
-        selects = flattener.query(statement.tree)
+        tree = Lowering(positions, catalog).query(statement.tree, {})
+        flattener = Flattener(positions, catalog, _is_set(tree, positions))
+        selects = flattener.query(tree)
     except Finding as finding:
-        return Lowered(None, (finding.diagnostic,))
+        return Lowered(None, (finding.diagnostic,), tree=tree)
     except RecursionError:
         deep = positions.finding(Code.UNSUPPORTED, "the statement is nested too deeply", positions.first_token)
         return Lowered(None, (deep.diagnostic,))
@@ -64,27 +72,28 @@ def lower(statement: Statement, catalog: Catalog) -> Lowered:
     branches = [_branch(select, i, flattener, findings) for i, select in enumerate(selects)]
     if findings:
         found = dict.fromkeys(finding.diagnostic for finding in findings)
-        return Lowered(None, tuple(sorted(found, key=lambda diagnostic: diagnostic.span)))
-    query = Query(statement.name, statement.source.file, distinct, tuple(branches), statement.span)
-    return Lowered(query, (), flattener.owners)
+        return Lowered(None, tuple(sorted(found, key=lambda diagnostic: diagnostic.span)), tree=tree)
+    complete = with_derived(branches, flattener.derived.by_table)
+    query = Query(statement.name, statement.source.file, flattener.distinct, complete, statement.span)
+    return Lowered(query, (), flattener.owners, tree)
 
 
-def _is_set(node: exp.Expr, positions: Positions) -> bool:
+def _is_set(tree: Tree, positions: Positions) -> bool:
     """Whether a query's result is a set; raises Finding where UNION ALL would add sets up."""
-    if isinstance(node, exp.Subquery | exp.Paren):
-        return _is_set(node.this, positions)
-    if not isinstance(node, exp.Union):
-        return bool(node.args.get("distinct"))
-    sides = [_is_set(side, positions) for side in (node.this, node.expression)]
-    if node.args.get("distinct") or not any(sides):
-        return bool(node.args.get("distinct"))
-    culprit = node.this if sides[0] else node.expression
-    while isinstance(culprit, exp.Subquery | exp.Paren):
-        culprit = culprit.this
-    at = positions.eliminates_duplicates(culprit)
-    message = "UNION ALL keeps duplicates, but this branch eliminates them: the result is neither a bag nor a set"
-    help = "use SELECT and UNION ALL throughout, or SELECT DISTINCT and UNION"
-    raise positions.finding(Code.MIXED_UNION, message, at or culprit, help)
+    match tree:
+        case Distinct() | Union(distinct=True):
+            return True
+        case Alias(input) | OrderBy(input) | FirstRows(input):
+            return _is_set(input, positions)
+        case Union(left, right) if any(sides := [_is_set(side, positions) for side in (left, right)]):
+            culprit = left if sides[0] else right
+            at = culprit.at or positions.of(written(culprit))
+            message = (
+                "UNION ALL keeps duplicates, but this branch eliminates them: the result is neither a bag nor a set"
+            )
+            help = "use SELECT and UNION ALL throughout, or SELECT DISTINCT and UNION"
+            raise positions.finding(Code.MIXED_UNION, message, at, help)
+    return False
 
 
 def _branch(select: Select, index: int, flattener: Flattener, findings: list[Finding]) -> Branch:
@@ -97,7 +106,8 @@ def _branch(select: Select, index: int, flattener: Flattener, findings: list[Fin
     outputs = []
     for visible, node in select.outputs:
         try:
-            outputs.append(_output(visible, node, flattener.positions))
+            reader = ConditionReader(flattener.positions, flattener.catalog, select.scope, derived=flattener.derived)
+            outputs.append(_output(visible, node, reader))
         except Finding as finding:
             findings.append(finding)
     sources = tuple(replace(source, alias=aliases[source.alias]) for source in select.scope.sources)
@@ -129,22 +139,28 @@ def _renamed(value: OutputValue, rename: Callable[[Attribute], Attribute]) -> Ou
     match value:
         case TimeValue():
             return value.map(rename)
+        case Computed(attributes=attributes):
+            return replace(value, attributes=tuple(map(rename, attributes)))
         case Constant():
             return value
     return rename(value)
 
 
-def _output(visible: Visible, node: exp.Expr, positions: Positions) -> Output:
+def _output(visible: Visible, node: exp.Expr, reader: ConditionReader) -> Output:
     """A select-list column; raises Finding for what cannot be projected."""
-    term, span = visible.term, positions.of(node)
+    positions = reader.positions
+    term, tree, span = visible.term, visible.tree, positions.of(node)
     if term.is_time and not term.is_constant:
         return Output(visible.name, time_value(term, node, positions), span)
     if term.is_attribute:
         return Output(visible.name, term.plus[0], span)
-    if not term.is_constant or is_interval(term.kind):
-        raise positions.finding(
-            Code.UNSUPPORTED, "a computed column is outside the query language", node, "select the attribute"
-        )
+    if tree is not None and len(rows_of(tree)) > 1:
+        return Output(visible.name, reader.computed(tree, node), span)
+    if tree is not None and rows_of(tree):
+        return Output(visible.name, reader.derive(tree, node).plus[0], span)
+    if is_interval(term.kind):
+        message = "an interval in the select list is outside the query language"
+        raise positions.finding(Code.UNSUPPORTED, message, node, "cast it to the type that is meant")
     return Output(visible.name, _constant(term.constant), span)
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from streambound.analyzer.catalog import Kind
 from streambound.analyzer.columns import Column
+from streambound.analyzer.rates import Rate
 from streambound.analyzer.spans import Excerpt, Span
 from streambound.analyzer.types import DataType
 from streambound.analyzer.values import Value
@@ -56,6 +57,18 @@ class Constant:
 
     value: Value | None
     type: DataType
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """A column of the select list that is computed of several rows when a result is made: ``CAST((text) AS type)``.
+
+    ``text`` is Spark SQL over the columns ``_1``, ``_2``, … (in backquotes), which are the ``attributes`` in turn.
+    """
+
+    text: str
+    type: DataType
+    attributes: tuple[Attribute, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +199,7 @@ class Source:
     max_per_timestamp: int | None = None
     rows: int | None = None
     at: Excerpt | None = None
+    max_rate: Rate | None = None
 
     def column(self, name: str) -> Column:
         """The column of that exact name."""
@@ -197,7 +211,7 @@ class Source:
         return Attribute(self.alias, self.timestamp) if self.timestamp else None
 
 
-OutputValue = Attribute | Constant | TimeValue
+OutputValue = Attribute | Constant | Computed | TimeValue
 """What a column of the select list is."""
 
 
@@ -208,6 +222,16 @@ class Output:
     name: str
     value: OutputValue
     span: Span
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """The attributes that it shows, or is computed of."""
+        match self.value:
+            case Attribute():
+                return (self.value,)
+            case Computed(attributes=attributes):
+                return attributes
+        return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +267,11 @@ class Branch:
         """The source of that alias."""
         spend()
         return self._by_alias[alias]
+
+    @property
+    def projected(self) -> tuple[Attribute, ...]:
+        """The attributes that the select list needs, each once."""
+        return tuple(dict.fromkeys(attribute for output in self.outputs for attribute in output.attributes))
 
     def of_kind(self, kind: Kind) -> tuple[Source, ...]:
         """The sources of one kind, in FROM order."""
@@ -324,6 +353,18 @@ def first_span(formula: Formula) -> Span | None:
             return first_span(part)
 
 
+def formula_attributes(formula: Formula) -> tuple[Attribute, ...]:
+    """The attributes of a formula's conditions, in order."""
+    match formula:
+        case Comparison() | NullTest() | OneOf():
+            return formula.attributes
+        case And(parts) | Or(parts):
+            return tuple(attribute for part in parts for attribute in formula_attributes(part))
+        case Not(part):
+            return formula_attributes(part)
+    return ()
+
+
 def map_attributes(formula: Formula, rename: Callable[[Attribute], Attribute]) -> Formula:
     """The formula with every attribute replaced."""
     match formula:
@@ -349,6 +390,7 @@ __all__ = [
     "Attribute",
     "Branch",
     "Comparison",
+    "Computed",
     "Condition",
     "Constant",
     "Formula",
@@ -367,5 +409,6 @@ __all__ = [
     "conjunction",
     "conjuncts",
     "first_span",
+    "formula_attributes",
     "map_attributes",
 ]

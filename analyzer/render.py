@@ -14,12 +14,14 @@ from sqlglot.tokenizer_core import TokenType
 
 from streambound.analyzer.catalog import Kind
 from streambound.analyzer.durations import UNITS
+from streambound.analyzer.expressions.dialect import parsed
 from streambound.analyzer.query import (
     TRUE,
     And,
     Attribute,
     Branch,
     Comparison,
+    Computed,
     Constant,
     Formula,
     Not,
@@ -60,7 +62,7 @@ def render_branch(branch: Branch, distinct: bool, pretty: bool = False) -> str:
     ``S(A, I), T(B, J) with I = J  ->  -- merged: S, T``
     """
     first, *others = (_source(source) for source in branch.sources)
-    select = exp.Select(expressions=[_output(output, branch) for output in branch.outputs]).from_(first)
+    select = exp.Select(expressions=[_output(output, branch) for output in branch.outputs]).from_(first, copy=False)
     for other in others:
         select.join(other, copy=False)
     if branch.where != TRUE:
@@ -83,24 +85,26 @@ def render_formula(formula: Formula, branch: Branch) -> exp.Expr:
         case Comparison():
             return _comparison(formula, branch)
         case NullTest(attribute, is_null):
-            test = exp.Is(this=_column(attribute), expression=exp.Null())
+            test = exp.Is(this=_column(attribute, branch), expression=exp.Null())
             return test if is_null else exp.Not(this=test)
         case Truth(value, unknown):
             return exp.Null() if unknown else exp.Boolean(this=value)
         case And(parts):
-            return exp.and_(*(render_formula(part, branch) for part in parts))
+            return exp.and_(*(render_formula(part, branch) for part in parts), copy=False)
         case OneOf(attribute, values):
             return _in(attribute, values, branch)
         case Or(parts) if (listed := _listed(parts)) is not None:
             return _in(*listed, branch)
         case Or(parts):
-            return exp.or_(*(render_formula(part, branch) for part in parts))
+            return exp.or_(*(render_formula(part, branch) for part in parts), copy=False)
         case Not(part):
-            return exp.not_(render_formula(part, branch))
+            return exp.not_(render_formula(part, branch), copy=False)
 
 
 def _in(attribute: Attribute, values: tuple[Value, ...], branch: Branch) -> exp.Expr:
-    return exp.In(this=_column(attribute), expressions=[_literal(value, _type(attribute, branch)) for value in values])
+    return exp.In(
+        this=_column(attribute, branch), expressions=[_literal(value, _type(attribute, branch)) for value in values]
+    )
 
 
 def _listed(parts: tuple[Formula, ...]) -> tuple[Attribute, tuple[Value, ...]] | None:
@@ -113,8 +117,13 @@ def _listed(parts: tuple[Formula, ...]) -> tuple[Attribute, tuple[Value, ...]] |
 
 def _comparison(atom: Comparison, branch: Branch) -> exp.Expr:
     kind = _type(atom.left, branch)
-    right = _literal(atom.offset, kind) if atom.right is None else _shifted(_column(atom.right), atom.offset, kind)
-    return _OPS[atom.op](this=_column(atom.left), expression=right)
+    condition = kind.family is Family.BOOLEAN and branch.column(atom.left).expression
+    if condition and (atom.op, atom.right, atom.offset) == (Op.EQ, None, 1):
+        return _column(atom.left, branch)
+    right = (
+        _literal(atom.offset, kind) if atom.right is None else _shifted(_column(atom.right, branch), atom.offset, kind)
+    )
+    return _OPS[atom.op](this=_column(atom.left, branch), expression=right)
 
 
 def _shifted(column: exp.Expr, offset: Value, kind: DataType) -> exp.Expr:
@@ -153,14 +162,18 @@ def _output(output: Output, branch: Branch) -> exp.Expr:
         time = _time_value(output.value, branch)
         same = isinstance(time, exp.Column) and output.name == output.value.plus.column
         return time if same else exp.Alias(this=time, alias=identifier(output.name))
-    column = _column(output.value)
+    if isinstance(output.value, Computed):
+        parts = {f"_{place}": _column(part, branch) for place, part in enumerate(output.value.attributes, start=1)}
+        tree = parsed(output.value.text).transform(lambda node: _part(node, parts))
+        return exp.Alias(this=tree, alias=identifier(output.name))
+    column = _column(output.value, branch)
     return column if output.name == output.value.column else exp.Alias(this=column, alias=identifier(output.name))
 
 
 def _time_value(value: TimeValue, branch: Branch) -> exp.Expr:
-    column, kind = _column(value.plus), _type(value.plus, branch)
+    column, kind = _column(value.plus, branch), _type(value.plus, branch)
     if value.minus is not None:
-        column = exp.Sub(this=column, expression=_column(value.minus))
+        column = exp.Sub(this=column, expression=_column(value.minus, branch))
     elif value.type.family is not kind.family:  # the distance from a constant
         return exp.Sub(this=column, expression=_literal(-value.offset, kind))
     return _shifted(column, value.offset, kind)
@@ -177,8 +190,24 @@ def _type(attribute: Attribute, branch: Branch) -> DataType:
     return branch.column(attribute).type
 
 
-def _column(attribute: Attribute) -> exp.Expr:
+def _part(node: exp.Expr, parts: dict[str, exp.Expr]) -> exp.Expr:
+    return parts.get(node.name, node).copy() if isinstance(node, exp.Column) else node
+
+
+def _column(attribute: Attribute, branch: Branch) -> exp.Expr:
+    """A column; one that is derived as its expression, in parentheses where it may be an operand."""
+    expression = branch.column(attribute).expression
+    if expression:
+        found = parsed(expression).transform(lambda node: _of_source(node, attribute.source))
+        return found if isinstance(found, exp.Anonymous) else exp.Paren(this=found)
     return exp.Column(this=identifier(attribute.column), table=identifier(attribute.source))
+
+
+def _of_source(node: exp.Expr, alias: str) -> exp.Expr:
+    """A column of a derived column's expression, with its source's alias."""
+    if not isinstance(node, exp.Column):
+        return node
+    return exp.Column(this=identifier(node.name), table=identifier(alias))
 
 
 @lru_cache(maxsize=1024)

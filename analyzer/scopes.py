@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
@@ -28,12 +28,16 @@ class Visible:
     """One column that a FROM item offers: its name and what it stands for.
 
     ``computed`` numbers the expressions with a name of their own: two of them are two columns, even of one meaning,
-    as for Spark. A column that is only passed on stays the one that it was, 0 for those of the catalog.
+    as for Spark. A column that is only passed on stays the one that it was, 0 for those of the catalog. ``tree`` is the
+    expression that it stands for, over columns of the catalog; None where it is one of them.
+    ``several``: it is computed of several rows, so that ``term`` has no more than its type.
     """
 
     name: str
     term: LinearTerm
     computed: int = 0
+    tree: exp.Expr | None = field(default=None, compare=False, repr=False)
+    several: bool = False
 
 
 @dataclass(frozen=True)
@@ -87,6 +91,7 @@ def table_scope(node: exp.Table, table: DeclaredTable, alias: str, unique: str, 
         table.max_per_timestamp,
         table.rows,
         table.at,
+        table.max_rate,
     )
     columns = tuple(
         Visible(

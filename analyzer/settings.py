@@ -4,6 +4,7 @@
 [check]
 fail-on = "warning"
 baseline = "streambound-baseline.json"
+exclude = ["queries/drafts/**"]
 severity = { SB208 = "warning", SB402 = "off" }
 
 [[check.overrides]]
@@ -26,6 +27,7 @@ LEVELS = ("error", "warning", "note")
 OFF = "off"
 _TABLE = ("check",)
 _OVERRIDES, _FILES, _SEVERITY, _ALLOW, _DENY = "overrides", "files", "severity", "allow", "deny"
+_EXCLUDE = "exclude"
 _BY_CODE = (_SEVERITY, _ALLOW, _DENY)
 
 
@@ -82,12 +84,14 @@ class CheckSettings:
     """What the catalog sets: values by key, severities by code, and overrides, of which the last that fits counts.
 
     ``acceptance`` has by code the reason why it is allowed, or None where it is denied: then nothing accepts it.
+    ``exclude`` are patterns of files that are not registered although ``queries`` name them.
     """
 
     values: Mapping[str, Setting] = field(default_factory=dict)
     severity: Mapping[str, Setting] = field(default_factory=dict)
     acceptance: Mapping[str, Setting] = field(default_factory=dict)
     overrides: tuple[Override, ...] = ()
+    exclude: tuple[str, ...] = ()
 
 
 NO_SETTINGS = CheckSettings()
@@ -97,7 +101,7 @@ NO_SETTINGS = CheckSettings()
 def read_settings(reader: TomlReader, value: object) -> CheckSettings:
     """The table `[check]`; raises CatalogError at the key that is wrong."""
     body = reader.mapping(value, _TABLE)
-    reader.known_keys(body, (*(key.name for key in KEYS), *_BY_CODE, _OVERRIDES), _TABLE)
+    reader.known_keys(body, (*(key.name for key in KEYS), *_BY_CODE, _EXCLUDE, _OVERRIDES), _TABLE)
     overrides = body.get(_OVERRIDES, [])
     if not isinstance(overrides, list):
         raise reader.fail("check.overrides must be tables: [[check.overrides]]", (*_TABLE, _OVERRIDES))
@@ -106,6 +110,7 @@ def read_settings(reader: TomlReader, value: object) -> CheckSettings:
         dict(_severities(reader, body, _TABLE)),
         dict(_acceptance(reader, body, _TABLE)),
         tuple(_override(reader, item, (*_TABLE, _OVERRIDES, str(number))) for number, item in enumerate(overrides)),
+        reader.strings(body.get(_EXCLUDE, []), (*_TABLE, _EXCLUDE)),
     )
 
 

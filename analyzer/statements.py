@@ -2,37 +2,42 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sqlglot import exp
-from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
+from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic
+from streambound.analyzer.enclosed_queries import Enclosed, enclosed
 from streambound.analyzer.errors import InputError
+from streambound.analyzer.expressions.dialect import SparkAsWritten
+from streambound.analyzer.file_views import View, Views, with_views
 from streambound.analyzer.foreign_comments import foreign_comments
-from streambound.analyzer.lexical import LexicalKind, stretches
+from streambound.analyzer.foreign_forms import known_forms, named_form
 from streambound.analyzer.numerals import whole_numerals
 from streambound.analyzer.spans import SourceText, Span
+from streambound.analyzer.statement_names import Name, statement_names
 from streambound.analyzer.strings import whole_strings
 from streambound.analyzer.syntax_errors import parse_error, short_list, string_as_name, syntax_error, unreadable_text
+from streambound.analyzer.templates import NO_MODELS, Models, Templates, templates
 from streambound.analyzer.work import spend
 
-_NAME = re.compile(r"--[ \t]*name:[ \t]*([^\s]+)\s*")
-_DIALECT = Spark()
+_DIALECT = SparkAsWritten()
 _STEPS = 20
 """What it takes to parse a token."""
 
 
 @dataclass(frozen=True)
 class Statement:
-    """One SQL statement of a file: name, span, tokens, and its tree or the diagnostic that says why not.
+    """One SQL statement of a file: name, and the span, tokens and tree of its query, or why it has none.
 
-    ``named`` is where a comment names it; None where the file's name does.
+    ``named`` is where a comment or the target of CREATE or INSERT names it; None where the file's name does. ``before``
+    are the tokens of the views of the same file that it reads; they are common table expressions of the tree. ``sql``
+    is the query as Spark runs it by itself.
     """
 
     name: str
@@ -42,29 +47,46 @@ class Statement:
     tree: exp.Expr | None
     diagnostics: tuple[Diagnostic, ...] = ()
     named: Span | None = None
+    before: tuple[Token, ...] = ()
+    sql: str = ""
+
+    @property
+    def is_query(self) -> bool:
+        """Whether there is something to decide, or to repair: it is not a statement that reads no stream."""
+        return not any(found.code is Code.NO_QUERY for found in self.diagnostics)
 
 
-def split_statements(source: SourceText, only: Sequence[int] | None = None) -> tuple[Statement, ...]:
-    """The statements of a file, in order, or some, by their numbers from 0.
+def split_statements(
+    source: SourceText, only: Sequence[int] | None = None, models: Models = NO_MODELS
+) -> tuple[Statement, ...]:
+    """The statements of a file, in order, or some, by their numbers from 0; ``models`` are those of the catalog.
 
-    A statement that does not parse carries an ``SB001`` diagnostic.
+    A statement that does not parse carries an ``SB001`` diagnostic. What CREATE VIEW names can be read from there on.
     """
+    read = templates(source, models)
     try:
-        tokens = whole_strings(whole_numerals(_DIALECT.tokenize(source.text), source.text), source.text)
+        tokens = whole_strings(whole_numerals(_DIALECT.tokenize(read.text), read.text), read.text)
     except TokenError:
         whole = source.span(0, len(source.text))
         return (Statement(Path(source.file).stem, source, whole, (), None, (unreadable_text(source),)),)
-    chunks = list(_chunks(tokens))
-    stem = Path(source.file).stem or "query"
-    names = [stem] if len(chunks) == 1 else [f"{stem}:{i}" for i in range(1, len(chunks) + 1)]
+    chunks = list(_chunks(known_forms(read.tokens(tokens))))
+    queries = [enclosed(source, chunk) for _, chunk in chunks]
+    starts = [_tokens(query, chunk)[0].start for query, (_, chunk) in zip(queries, chunks, strict=True)]
+    names = statement_names(source, list(zip([before for before, _ in chunks], starts, strict=True)), queries)
     wanted = range(len(chunks)) if only is None else only
     ends = [*(before for before, _ in chunks[1:]), len(source.text)]
-    foreign = foreign_comments(source)
-    found = (_named(_statement(names[i], source, chunks[i][1]), chunks[i][0]) for i in wanted)
-    return tuple(
-        _refused(statement, [one for one in foreign if chunks[i][0] <= one.span.start < ends[i]])
-        for i, statement in zip(wanted, found, strict=True)
-    )
+    foreign = sorted((*read.refused, *foreign_comments(source, bool(models))), key=lambda found: found.span)
+    views: Views = {}
+    found: dict[int, Statement] = {}
+    for i in range(max(wanted, default=-1) + 1):
+        query, view = queries[i], _viewed(queries[i])
+        if i not in wanted and view is None:
+            continue
+        statement = with_views(_statement(source, chunks[i][1], query, names[i], read), views)
+        found[i] = _refused(statement, [one for one in foreign if chunks[i][0] <= one.span.start < ends[i]])
+        if view is not None:
+            views = {**views, view.target.lower(): View(view.target, view.columns, found[i])}
+    return tuple(found[i] for i in wanted)
 
 
 def _refused(statement: Statement, wrong: Sequence[Diagnostic]) -> Statement:
@@ -72,9 +94,11 @@ def _refused(statement: Statement, wrong: Sequence[Diagnostic]) -> Statement:
     return replace(statement, tree=None, diagnostics=(wrong[0],)) if wrong else statement
 
 
-def some_statements(source: SourceText, only: Sequence[int] | None = None) -> tuple[Statement, ...]:
+def some_statements(
+    source: SourceText, only: Sequence[int] | None = None, models: Models = NO_MODELS
+) -> tuple[Statement, ...]:
     """As `split_statements`; raises InputError for a text that holds none."""
-    found = split_statements(source, only)
+    found = split_statements(source, only, models)
     if not found:
         raise InputError("the file holds no SQL statement", file=source.file, remedy="remove it, or add a query")
     return found
@@ -94,37 +118,48 @@ def _chunks(tokens: Sequence[Token]) -> Iterator[tuple[int, list[Token]]]:
         yield before, chunk
 
 
-def _named(statement: Statement, before: int) -> Statement:
-    """The statement with the name that the last ``-- name: …`` before it gives."""
-    text = statement.source.text[before : statement.span.start]
-    for comment in reversed([c for c in stretches(text) if c.kind is LexicalKind.LINE_COMMENT]):
-        start = before + comment.start
-        if match := _NAME.fullmatch(text[comment.start : comment.end]):
-            span = statement.source.span(start + match.start(1), start + match.end(1))
-            return replace(statement, name=match.group(1), named=span)
-    return statement
-
-
-def _statement(name: str, source: SourceText, chunk: list[Token]) -> Statement:
-    span = source.span(chunk[0].start, chunk[-1].end + 1)
-    tree = _parsed(source, chunk)
+def _statement(
+    source: SourceText, chunk: Sequence[Token], query: Enclosed | Diagnostic, name: Name, read: Templates
+) -> Statement:
+    tokens = _tokens(query, chunk)
+    span = source.span(tokens[0].start, tokens[-1].end + 1)
+    tree = _parsed(source, tokens) if isinstance(query, Enclosed) else query
     if isinstance(tree, Diagnostic):
-        return Statement(name, source, span, tuple(chunk), None, (tree,))
-    return Statement(name, source, span, tuple(chunk), tree)
+        return Statement(name.text, source, span, tokens, None, (tree,), name.at)
+    tree = read.tree(tree)
+    sql = read.sql(tree, span.start, span.end)
+    return Statement(name.text, source, span, tokens, tree, (), name.at, sql=sql)
 
 
-def _parsed(source: SourceText, chunk: list[Token]) -> exp.Expr | Diagnostic:
+def _tokens(query: Enclosed | Diagnostic, chunk: Sequence[Token]) -> tuple[Token, ...]:
+    return query.tokens if isinstance(query, Enclosed) else tuple(chunk)
+
+
+def _viewed(query: Enclosed | Diagnostic) -> Enclosed | None:
+    """The query of a CREATE VIEW."""
+    return query if isinstance(query, Enclosed) and query.view else None
+
+
+def _parsed(source: SourceText, chunk: Sequence[Token]) -> exp.Expr | Diagnostic:
     """A statement's tree, or what is wrong with its syntax."""
     spend(_STEPS * len(chunk))
     if wrong := string_as_name(source, chunk):
         return wrong
     try:
-        trees = _DIALECT.parser().parse(chunk, source.text)
+        trees = _DIALECT.parser().parse(list(chunk), source.text)
     except ParseError as error:
-        return parse_error(source, chunk, error)
+        return named_form(source, chunk, lambda rest: _parses(source, rest)) or parse_error(source, chunk, error)
     except RecursionError:
         trees = []
     if trees and trees[0] is not None:
         return short_list(source, chunk) or trees[0]
     first = source.span(chunk[0].start, chunk[0].end + 1)
     return syntax_error(source, first, "this is not a statement, or it is nested too deeply")
+
+
+def _parses(source: SourceText, chunk: Sequence[Token]) -> bool:
+    spend(_STEPS * len(chunk))
+    try:
+        return bool(_DIALECT.parser().parse(list(chunk), source.text))
+    except (ParseError, RecursionError):
+        return False

@@ -34,7 +34,7 @@ def unreadable_text(source: SourceText) -> Diagnostic:
     if cut is None:
         whole = source.text.rstrip()
         return syntax_error(source, source.span(max(len(whole) - 1, 0), len(whole)), "this is not SQL")
-    opening = 2 if source.text[cut.start] in "/rR" else 1
+    opening = 2 if source.text[cut.start] in "/rR{" else 1
     return syntax_error(source, source.span(cut.start, cut.start + opening), f"this {cut.kind} is never closed")
 
 

@@ -78,12 +78,29 @@ class TermReader:
         plus, minus = (right.plus, right.minus) if sign > 0 else (right.minus, right.plus)
         return LinearTerm(constant, left.plus + plus, left.minus + minus, kind, is_time)
 
+    def adds_up(self, left: LinearTerm, right: LinearTerm) -> bool:
+        """Whether the sum or difference is exact; that of other numbers is an expression that Spark evaluates."""
+        numbers = all(side.kind.family in NUMERIC for side in (left, right))
+        if not numbers or (left.is_constant and right.is_constant):
+            return True
+        if any(side.kind.family is Family.FLOAT for side in (left, right)):
+            return False
+        return not self.mixed(left, right)
+
+    def mixed(self, left: LinearTerm, right: LinearTerm) -> bool:
+        """Whether two sides are attributes of numbers of different kinds, which Spark casts before it compares them."""
+        if left.type is None or right.type is None or left.is_time or right.is_time:
+            return False
+        return {left.type.family, right.type.family} <= NUMERIC and not left.type.comparable(right.type)
+
+    def relates_more(self, left: LinearTerm, right: LinearTerm) -> bool:
+        """Whether a comparison relates more than two attributes, or two that both count."""
+        return any(len(side) > 1 for side in _cancel(left.plus + right.minus, left.minus + right.plus))
+
     def multiply(self, left: LinearTerm, right: LinearTerm, node: exp.Expr) -> LinearTerm:
         """``left * right`` of constants; raises Finding for others."""
         if not all(side.is_constant and side.kind.family in NUMERIC for side in (left, right)):
-            raise self.positions.finding(
-                Code.UNSUPPORTED, "multiplication of attributes is outside the query language", node
-            )
+            raise self.positions.finding(Code.TYPE_MISMATCH, "arithmetic on a value that is not a number", node)
         constant = LiteralReader(self.positions).checked(node, lambda: multiply(left.constant, right.constant))
         return LinearTerm(constant)
 

@@ -11,6 +11,7 @@ from typing import Protocol
 from streambound.analyzer.catalog import Catalog, find_catalog, load_catalog
 from streambound.analyzer.errors import CatalogError, InputError, UsageError
 from streambound.analyzer.query_files import STDIN, fitting, linked
+from streambound.analyzer.registration import excludes, registers
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.sql_files import read_sql
 
@@ -105,8 +106,14 @@ class Workspace:
             matches = fitting(Path(catalog.file).parent, pattern)
             if not matches and not allow_empty:
                 raise UsageError(f"queries = [{pattern!r}] in {catalog.file} matches no file")
-            files.update(dict.fromkeys(matches))
+            files.update(dict.fromkeys(file for file in matches if not excludes(catalog, file)))
+        if not files and not allow_empty:
+            raise UsageError(f"nothing to check: [check] exclude in {catalog.file} leaves out all that queries name")
         return list(files)
+
+    def is_registered(self, file: Path) -> bool:
+        """Whether a file's catalog registers it, as standard input always is; raises CatalogError for no catalog."""
+        return str(file) == STDIN or registers(self.catalog(file), file)
 
 
 def read_query(path: Path) -> SourceText:

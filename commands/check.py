@@ -56,6 +56,9 @@ _MANY = 50
                    "directory, or in STREAMBOUND_CACHE_DIR.")  # fmt: skip
 @click.option("--allow-empty", is_flag=True,
               help="Let directories without .sql files, and files without a statement, pass.")  # fmt: skip
+@click.option("--registered", is_flag=True,
+              help="Of PATHS, check those that the catalog registers: by queries, without [check] exclude. For hooks, "
+                   "which pass every file of a commit.")  # fmt: skip
 @click.option("--stdin-filename", "stdin_name", type=PathArgument(), metavar="FILE",
               help="The file that standard input (-) stands for: its name in reports, and its catalog.")  # fmt: skip
 @click.option("--watch", is_flag=True, help="Check again whenever a query or the catalog changes, until interrupted.")
@@ -65,8 +68,9 @@ _MANY = 50
 def check(
     paths: tuple[Path, ...], format_name: str | None, named: tuple[Destination, ...], criteria: str, fail_on: str,
     max_entries: int | None, repairs: bool | None, jobs: int | None, use_cache: bool, allow_empty: bool,
-    stdin_name: Path | None, watch: bool, baseline_file: Path | None, against: str | None, transitions_only: bool,
-    fix: bool, unsafe: bool, diff: bool, catalog_file: Path | None, color: bool | None, debug: bool,
+    registered: bool, stdin_name: Path | None, watch: bool, baseline_file: Path | None, against: str | None,
+    transitions_only: bool, fix: bool, unsafe: bool, diff: bool, catalog_file: Path | None, color: bool | None,
+    debug: bool,
 ) -> None:  # fmt: skip
     """Give the verdict of every query in PATHS: files, directories (all *.sql below), or - for standard input.
 
@@ -91,6 +95,7 @@ def check(
     most = {None: REPAIRED, True: None, False: 0}[repairs]
     workspace = workspace_of(catalog_file, stdin_name)
     files = query_files(paths, allow_empty) if paths else workspace.registered(allow_empty)
+    files = _registered(workspace, files) if registered else files
     _note_unused(workspace, files)
     _note_unseen(workspace, paths)
     fixes = FixOptions(fix, diff, unsafe)
@@ -119,6 +124,15 @@ def check(
         with reporting(status):
             put(asked, found, colored(color), beside)
     sys.exit(status)
+
+
+def _registered(workspace: Workspace, files: list[Path]) -> list[Path]:
+    """Those files that their catalogs register; how many others there are is said."""
+    found = [file for file in files if workspace.is_registered(file)]
+    if left_out := len(files) - len(found):
+        many = "1 file is" if left_out == 1 else f"{left_out} files are"
+        say(f"streambound: note: {many} left out: the catalog does not register {'it' if left_out == 1 else 'them'}")
+    return found
 
 
 def _note_unused(workspace: Workspace, files: list[Path]) -> None:

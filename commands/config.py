@@ -71,6 +71,8 @@ def _rows(catalog: Catalog | None, file: str | None) -> Iterator[Row]:
         yield "catalog", catalog.file, origin
         line = toml_lines(catalog.text).get(("queries",))
         yield "queries", list(catalog.queries), f"{catalog.file}:{line}" if line else "default"
+        line = toml_lines(catalog.text).get(("check", "exclude"))
+        yield "exclude", list(catalog.settings.exclude), f"{catalog.file}:{line}" if line else "default"
     for key in KEYS:
         yield _row(key.name, key.default, catalog, file)
     policy, here = Policy(catalog), file or (catalog.file if catalog is not None else "")

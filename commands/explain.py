@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _STAGES = (
     "derivation",
+    "tree",
     "normal-form",
     "split",
     "merged",
@@ -60,7 +61,8 @@ def explain(
     the verdict; a CODE comes with an example that triggers it and its repair.
 
     \b
-    --emit derivation    all that follows, as a tree      --emit facts     who may lag, what is bounded
+    --emit derivation    all that follows                 --emit facts     who may lag, what is bounded
+    --emit tree          the operators that SQL names
     --emit normal-form   the query as understood          --emit tables    what is kept of which streams
     --emit split         OR, IN, <> split                 --emit bound     the bound M, symbolic
     --emit merged        equal timestamps merged          --emit verdict   the verdict and every violation

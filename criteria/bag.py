@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from streambound.analyzer.boundedness import Facts, Join
+from streambound.analyzer.boundedness import Facts, JoinConstraint
 from streambound.analyzer.codes import Code
 from streambound.analyzer.query import Attribute, Output
 from streambound.analyzer.work import spend
@@ -34,8 +34,9 @@ def bag_violations(facts: Facts) -> tuple[Violation, ...]:
 def projections(facts: Facts, stream: str, condition: str) -> Iterator[Violation]:
     """(i) Every projected attribute of a remembered stream is bounded, and its time is not projected."""
     for output in facts.branch.outputs:
-        if isinstance(output.value, Attribute) and output.value.source == stream and not facts.bounded(output.value):
-            yield _unbounded_projection(facts, output, output.value, condition)
+        for attribute in output.attributes:
+            if attribute.source == stream and not facts.bounded(attribute):
+                yield _unbounded_projection(facts, output, attribute, condition)
     yield from time_violations(facts, stream, condition)
 
 
@@ -61,7 +62,7 @@ def _joins(facts: Facts, stream: str) -> Iterator[Violation]:
             yield harmful_join(facts, own, other, join, "(ii)")
 
 
-def harmful_join(facts: Facts, own: Attribute, other: Attribute, join: Join, condition: str) -> Violation:
+def harmful_join(facts: Facts, own: Attribute, other: Attribute, join: JoinConstraint, condition: str) -> Violation:
     """A join that needs unboundedly many values of ``own``."""
     spend(_STEPS_A_VIOLATION)
     if join.equality:

@@ -37,7 +37,7 @@ from streambound.criteria.count import (
 from streambound.criteria.family import all_but_full, fixed_in_family, least, own, shared_relations
 from streambound.criteria.projected_time import Stamp, forgotten_at_once, holds_times, result_ages, stamp
 from streambound.criteria.set import harmful_references
-from streambound.criteria.size import Size, total
+from streambound.criteria.size import Number, Size, fewer, total
 from streambound.criteria.synopsis import MOST_TABLES, Synopsis
 from streambound.criteria.tables import Age, Member, Stored, SynopsisTable
 from streambound.criteria.vocabulary import Tier
@@ -91,10 +91,11 @@ class BranchBound:
 
 @dataclass(frozen=True, slots=True)
 class QueryBound:
-    """M per table and in total."""
+    """M per table and in total; what ``grows`` is no bound (`criteria.unlimited`)."""
 
     branches: tuple[BranchBound, ...]
     entries: Size
+    grows: bool = False
 
     @property
     def tables(self) -> tuple[TableBound, ...]:
@@ -148,11 +149,11 @@ def counted(case: Case, distinct: bool, stamped: Stamp | None = None) -> tuple[S
     A set's criterion may ask first whether they have one. ``stamped`` says when a set's results are forgotten.
     """
     facts = Facts.of(case.branch)
-    several = (s for synopsis in synopses(facts, distinct) for s in _in_few_ways(synopsis))
+    several = (s for synopsis in synopses(facts, distinct) for s in in_few_ways(synopsis))
     found = next((kept for s in several if (kept := _table_bounds(s)) is not None), None)
     if found is None:
         return None
-    synopsis, tables = found
+    synopsis, tables = _with_late_relations(*found)
     if distinct and not forgotten_at_once(facts, stamped):
         layout = replace(results_layout(synopsis), ages=result_ages(synopsis.facts, stamped))
         count = results_count(synopsis.facts, layout)
@@ -162,7 +163,7 @@ def counted(case: Case, distinct: bool, stamped: Stamp | None = None) -> tuple[S
     return synopsis, tuple(tables)
 
 
-def _in_few_ways(synopsis: Synopsis) -> Iterator[Synopsis]:
+def in_few_ways(synopsis: Synopsis) -> Iterator[Synopsis]:
     """A family first, where matches grow in more ways than a job can have; it has one per stream.
 
     A family that joins relations early is the second choice, since it has more entries.
@@ -173,6 +174,19 @@ def _in_few_ways(synopsis: Synopsis) -> Iterator[Synopsis]:
         yield from [replace(synopsis, in_one=True, early=True)] if synopsis.relation_groups else []
     if synopsis.sets is not None:
         yield synopsis
+
+
+def _with_late_relations(synopsis: Synopsis, tables: list[TableBound]) -> tuple[Synopsis, list[TableBound]]:
+    """The same with relations joined late where that takes fewer entries: what is compared with them takes fewer values
+    than what is needed of their rows.
+    """
+    if synopsis.references or not synopsis.each_alone:
+        return synopsis, tables
+    for group in synopsis.relation_groups if tables else ():
+        later = _table_bounds(replace(synopsis, late=synopsis.late.union(group)))
+        if later is not None and fewer(*(total(table.size for table in each) for each in (later[1], tables))):
+            synopsis, tables = later
+    return synopsis, tables
 
 
 def _table_bounds(synopsis: Synopsis) -> tuple[Synopsis, list[TableBound]] | None:
@@ -294,9 +308,24 @@ def _stream_count(facts: Facts, table: SynopsisTable, stream: str) -> Count | No
     options = [] if values is None else [every([values, ages(stream, kept)] if kept else [values])]
     if present is not None and (values is None or stream in expiring(table)):
         options.append(tuples(facts, stream, present, attributes))
+    if values is not None and (young := _young(facts, table, stream)) is not None:
+        options = [*_smaller(options, by_rows := either([tuples(facts, stream, young, attributes), values])), by_rows]
     if not options and (between := _all([_value_count(facts, stored, inside) for stored in mine])) is not None:
         options.append(every([between, ages(stream, kept)] if kept else [between]))
     return fewest(options) if options else None
+
+
+def _smaller(options: list[Count], count: Count) -> list[Count]:
+    """Those of some counts that may be smaller than one that a declared rate limits."""
+    most = count.size.value
+    return [o for o in options if most is None or not isinstance(o.size, Number) or o.size.number < most]
+
+
+def _young(facts: Facts, table: SynopsisTable, stream: str) -> TimestampCount | None:
+    """The timestamps of a stream that are told apart while all older ones are one, where a rate limits their tuples."""
+    limited = facts.branch.source(stream).max_rate is not None and all(lapse.stream != stream for lapse in table.lapses)
+    age = next((age for age in table.ages if age.stream == stream and age.expires is None), None)
+    return TimestampCount(age.saturates - 1) if limited and age is not None and age.saturates else None
 
 
 def _value_count(facts: Facts, stored: Stored, inside: frozenset[str]) -> Count | None:
@@ -380,11 +409,9 @@ def _relation_count(facts: Facts, table: SynopsisTable, relation: str, more: tup
 def results_layout(synopsis: Synopsis) -> SynopsisTable:
     """The results already written, as a table of all streams: its key is the select list, equal attributes once."""
     facts = synopsis.facts
-    projected = [o.value for o in facts.branch.outputs if isinstance(o.value, Attribute)]
+    projected = facts.branch.projected
     kept: dict[Attribute, list[Attribute]] = {}
-    for attribute in sorted(
-        dict.fromkeys(projected), key=lambda a: facts.branch.source(a.source).kind != Kind.RELATION
-    ):
+    for attribute in sorted(projected, key=lambda a: facts.branch.source(a.source).kind != Kind.RELATION):
         home = next((other for other in kept if attribute in facts.equal_to(other)), None)
         kept.setdefault(home or attribute, []).extend([attribute] if home else [])
     key = tuple(Stored(a, (), (), tuple((b, facts.difference(b, a)) for b in same)) for a, same in kept.items())

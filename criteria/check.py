@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from streambound.analyzer.algebra.nodes import Tree
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.closure import closed
 from streambound.analyzer.codes import Code, Severity
@@ -44,7 +45,8 @@ _UNSUPPORTED = frozenset({Code.UNSUPPORTED, Code.TIMESTAMP_COMPARISON, Code.PROJ
 class Checked:
     """One statement's verdict; ``decision`` is None where there is none.
 
-    ``repairs`` are None until `with_repairs` has looked for them; ``catalog`` is what it was checked against.
+    ``tree`` is what it names in the algebra, None where it names nothing; ``catalog`` what it was checked against.
+    ``repairs`` are None until `with_repairs` has looked for them.
     """
 
     statement: Statement
@@ -53,6 +55,7 @@ class Checked:
     decision: Decision | None = None
     catalog: Catalog | None = field(default=None, repr=False, compare=False)
     repairs: Repairs | None = None
+    tree: Tree | None = field(default=None, repr=False, compare=False)
 
     @property
     def rejected(self) -> bool:
@@ -87,7 +90,7 @@ class Checked:
 
 def check_source(source: SourceText, catalog: Catalog, only: Sequence[int] | None = None) -> tuple[Checked, ...]:
     """Check every statement of a text, or some, by their numbers from 0; raises InputError when it holds none."""
-    return tuple(check_statement(statement, catalog) for statement in some_statements(source, only))
+    return tuple(check_statement(statement, catalog) for statement in some_statements(source, only, catalog.models))
 
 
 def check_statement(statement: Statement, catalog: Catalog, most: float = STATEMENT) -> Checked:
@@ -116,20 +119,24 @@ def _too_much_work(statement: Statement, most: float) -> Diagnostic:
 def _decided(statement: Statement, catalog: Catalog) -> Checked:
     lowered = lower(statement, catalog)
     if lowered.query is None:
-        return Checked(statement, _undecided(lowered.diagnostics), lowered.diagnostics)
+        undecided = _undecided(lowered.diagnostics)
+        return Checked(statement, undecided, lowered.diagnostics, catalog=catalog, tree=lowered.tree)
     try:
         decision = decide(lowered.query)
     except TooManyBranchesError as error:
-        return Checked(statement, Verdict.UNKNOWN, (_too_many_branches(error),))
+        return Checked(statement, Verdict.UNKNOWN, (_too_many_branches(error),), catalog=catalog, tree=lowered.tree)
     notes = []
     if decision.bound is not None:
         notes = [*large_bound(decision.derivation.split, decision.bound), *waiting_rows(lowered.query, catalog)]
-    return Checked(statement, decision.verdict, (*decision.diagnostics, *notes), decision, catalog)
+    diagnostics = (*decision.diagnostics, *notes)
+    return Checked(statement, decision.verdict, diagnostics, decision, catalog, tree=lowered.tree)
 
 
 def _undecided(diagnostics: Sequence[Diagnostic]) -> Verdict:
     """The verdict of a statement that means nothing, or too much."""
     codes = {diagnostic.code for diagnostic in diagnostics}
+    if codes == {Code.NO_QUERY}:
+        return Verdict.NO_QUERY
     if codes <= _TOO_LARGE:
         return Verdict.UNKNOWN
     return Verdict.UNSUPPORTED if codes <= _UNSUPPORTED else Verdict.ERROR
@@ -191,15 +198,18 @@ def find_statements(
         raise InputError("a directory, not a query file" if path.is_dir() else "no such file", file=query)
     workspace = Workspace(catalog_file)
     files = [path] if is_file else workspace.registered()
-    statements = [statement for file in files for statement in some_statements(workspace.read(file))]
-    all_of_it = several and is_file and name is None and statements
-    found = statements if all_of_it else [one_of(statements, query, name if is_file else query)]
     catalog = workspace.catalog(path if is_file else None)
+    statements = [one for file in files for one in some_statements(workspace.read(file), None, catalog.models)]
+    all_of_it = several and is_file and name is None and statements
+    queries = [statement for statement in statements if statement.is_query]
+    found = (queries or statements[:1]) if all_of_it else [one_of(statements, query, name if is_file else query)]
     return catalog, [check_statement(statement, catalog) for statement in found]
 
 
 def one_of(statements: Sequence[Statement], query: str, name: str | None) -> Statement:
     """The statement of a name, or the only one; raises UsageError for a name that fits none or several."""
+    if name is None:
+        statements = [statement for statement in statements if statement.is_query] or statements[:1]
     matches = [statement for statement in statements if name is None or statement.name == name]
     names = [statement.name for statement in statements]
     if not matches:

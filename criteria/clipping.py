@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from streambound.analyzer.boundedness import Facts, Join, Limit
+from streambound.analyzer.boundedness import Facts, JoinConstraint, Limit
 from streambound.analyzer.closure import Sort
 from streambound.analyzer.query import Attribute
 
 Ends = tuple[tuple[Limit, ...], tuple[Limit, ...]]
 """Lower limits, to the least of which smaller values are raised, and upper ones; empty: values are kept as they are."""
-Open = tuple[Attribute, Join]
+Open = tuple[Attribute, JoinConstraint]
 """An attribute of a table, and a join of it with one outside."""
 
 
@@ -43,7 +43,9 @@ def direction(facts: Facts, kept: Attribute, joins: Sequence[Open]) -> bool | No
     return None if len(directions) != 1 or any(join.equality for _, join in joins) else directions.pop()
 
 
-def _limit(facts: Facts, kept: Attribute, member: Attribute, join: Join, limiting: frozenset[Attribute]) -> Limit:
+def _limit(
+    facts: Facts, kept: Attribute, member: Attribute, join: JoinConstraint, limiting: frozenset[Attribute]
+) -> Limit:
     """``lo(B) + c`` for ``A − B ≤ c`` where the member is A, ``hi(A) − c`` where it is B, as a limit of ``kept``."""
     lesser, other = join.attribute == member, join.partner(member)
     limit = facts.limits(other)[0 if lesser else 1]

@@ -1,7 +1,7 @@
 """What the tables of a branch keep of partial matches: the values that the future still needs (theory §4).
 
 Relations are joined as soon as a stream that they are joined with has a tuple, so that a stream's attribute compared
-with a relation need not be remembered for that comparison.
+with a relation need not be remembered for that comparison; or, if they are `Contents.late`, when a second one has.
 """
 
 from __future__ import annotations
@@ -29,13 +29,16 @@ class Contents:
     ``references`` are the joins for which a set query keeps extrema; a bag has none, and keeps values. With ``linking``
     tables also keep what their own sources are joined by, where it has finitely many values: the matches that agree in
     it may have a best one where all of them have none. ``early`` says that a family joins a relation with whichever
-    comes first of the streams joined with that one.
+    comes first of the streams joined with that one. Without a family, ``late`` relations are joined when two of these
+    streams are there, or all streams: before, what is compared with them is kept. So no table relates two of its
+    streams by a relation that it lacks.
     """
 
     facts: Facts
     references: tuple[Reference, ...] = ()
     linking: bool = False
     early: bool = False
+    late: frozenset[str] = frozenset()
 
     @cached_property
     def streams(self) -> tuple[str, ...]:
@@ -97,12 +100,12 @@ class Contents:
         """The relations joined into partial matches of a set: those linked with it; all of them for the full set."""
         if set(streams) == set(self.streams):
             return tuple(alias for group in self.relation_groups for alias in group)
-        return tuple(
-            alias
-            for group in self.relation_groups
-            if any(self.linked(stream, member) for stream in streams for member in group)
-            for alias in group
-        )
+        return tuple(alias for group in self.relation_groups if self._is_joined(group, streams) for alias in group)
+
+    def _is_joined(self, group: tuple[str, ...], streams: tuple[str, ...]) -> bool:
+        linked = (stream for stream in streams if any(self.linked(stream, member) for member in group))
+        first = next(linked, None)
+        return first is not None and (self.late.isdisjoint(group) or next(linked, None) is not None)
 
     # --- keys --------------------------------------------------------------------------------------------------
 
@@ -191,7 +194,7 @@ class Contents:
     @cached_property
     def _projected(self) -> dict[Attribute, None]:
         """The attributes of the select list, in its order."""
-        return dict.fromkeys(o.value for o in self.facts.branch.outputs if isinstance(o.value, Attribute))
+        return dict.fromkeys(self.facts.branch.projected)
 
     @cached_property
     def _wanted(self) -> dict[Attribute, frozenset[str]]:

@@ -1,4 +1,4 @@
-"""The catalog's contracts on rows: domains, ranges of types, tuples per timestamp, rows of a relation."""
+"""The catalog's contracts on rows: domains, ranges of types, rates of streams, rows of a relation."""
 
 from __future__ import annotations
 
@@ -30,6 +30,11 @@ def _fits_table(source: Source, rows: Sequence[Row]) -> bool:
     if source.timestamp and source.max_per_timestamp is not None:
         most = max(Counter(row.values[source.timestamp] for row in rows).values(), default=0)
         if most > source.max_per_timestamp:
+            return False
+    if source.timestamp and source.max_rate is not None:
+        times = sorted(int(row.values[source.timestamp] or 0) for row in rows)
+        ends = zip(times, times[source.max_rate.rows :], strict=False)
+        if any(last - first < source.max_rate.per for first, last in ends):
             return False
     return all(fits_column(column, row.values[column.name]) for row in rows for column in source.columns)
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from streambound.analyzer.boundedness import Facts, Limit
 from streambound.analyzer.closure import Sort
-from streambound.analyzer.query import Attribute, Kind
+from streambound.analyzer.query import Attribute, Kind, Source
 from streambound.analyzer.symbols import symbol
 from streambound.analyzer.values import Value
 from streambound.criteria.clipping import limits_within
@@ -39,7 +39,8 @@ class CountingRule(StrEnum):
     AGES = "ages"
     """So many timestamps of a stream are told apart."""
     EITHER = "either"
-    """The values while some streams are awaited (`criteria.tables.Lapse`), and those after that; ``of`` counts each."""
+    """The values while some streams are awaited (`criteria.tables.Lapse`) or timestamps are told apart, and those after
+    that; ``of`` counts each."""
     FAMILY = "family"
     """The entries of all sets of a family's members but the full one; ``of`` counts what each member may hold, and the
     `best` extrema last."""
@@ -100,11 +101,17 @@ class TimestampCount:
 
 
 def tuples(facts: Facts, stream: str, span: TimestampCount, attributes: tuple[Attribute, ...]) -> Count:
-    """The tuples that a stream brings at some timestamps: ``c_S · w``."""
-    source = facts.branch.source(stream)
-    rate = Symbol(symbol("c", source.table), source.max_per_timestamp)
-    size = product([rate, Number(span.timestamps)])
+    """The tuples that a stream brings at some timestamps, which are consecutive."""
+    size = _tuples_of(facts.branch.source(stream), span.timestamps)
     return Count(CountingRule.TUPLES, size, attributes, stream, span.timestamps, span.beside)
+
+
+def _tuples_of(source: Source, timestamps: int) -> Size:
+    """``c_S · w``, or with a ``max_rate`` ``rate_S · ⌈w / per⌉``: the smaller one where the catalog gives both."""
+    most, rate = source.max_per_timestamp, source.max_rate
+    if rate is not None and (most is None or rate.most(timestamps) < most * timestamps):
+        return product([Symbol(symbol("rate", source.table), rate.rows), Number(rate.intervals(timestamps))])
+    return product([Symbol(symbol("c", source.table), most), Number(timestamps)])
 
 
 def lifetime(facts: Facts, stream: str) -> int | None:
@@ -148,8 +155,20 @@ def stored_count(facts: Facts, stored: Stored, inside: frozenset[str]) -> Count 
     """The number of values of a stored attribute in a table of the sources ``inside``; None when unbounded."""
     if stored.attribute in facts.closure.null:
         return Count(CountingRule.NULL, Number(1), (stored.attribute,))
-    options = [*value_counts(facts, stored), *_equal_counts(facts, stored.attribute, inside)]
+    options = [*value_counts(facts, stored), *_between_constants(facts, stored, inside)]
+    options += _equal_counts(facts, stored.attribute, inside)
     return fewest(options) if options else None
+
+
+def _between_constants(facts: Facts, stored: Stored, inside: frozenset[str]) -> list[Count]:
+    """The number between constants, which is one whatever the values are of a relation that is still to be joined."""
+    if not _ranged(facts, stored) or stored.low or stored.high:
+        return []
+    low, high = facts.limits(stored.attribute)
+    if {attribute.source for limit in (low, high) for attribute, _ in limit.relations} <= inside:
+        return []
+    found = _range(facts, stored, (Limit(low.constant), Limit(high.constant)))
+    return [] if found is None else [found]
 
 
 def between_streams(facts: Facts, stored: Stored, inside: frozenset[str]) -> Count | None:

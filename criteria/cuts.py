@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, inf, nextafter
 
-from streambound.analyzer.boundedness import Facts, Join
+from streambound.analyzer.boundedness import Facts, JoinConstraint
 from streambound.analyzer.closure import in_order
 from streambound.analyzer.query import Attribute
 from streambound.analyzer.types import DataType, Family
@@ -26,7 +26,7 @@ class Cut:
     included: bool
 
 
-def cuts(facts: Facts, own: Attribute, joins: Iterable[tuple[Attribute, Join]]) -> tuple[Cut, ...]:
+def cuts(facts: Facts, own: Attribute, joins: Iterable[tuple[Attribute, JoinConstraint]]) -> tuple[Cut, ...]:
     """The cuts that decide joins of an attribute, or of equal ones; none where a partner's values are not listed."""
     found: set[Cut] = set()
     for member, join in joins:
@@ -39,7 +39,7 @@ def cuts(facts: Facts, own: Attribute, joins: Iterable[tuple[Attribute, Join]]) 
     return tuple(cut for cut in ordered if not _decided(facts, own, cut))
 
 
-def _strict(facts: Facts, join: Join) -> bool:
+def _strict(facts: Facts, join: JoinConstraint) -> bool:
     pair = facts.closure.pair(join.attribute, join.other)
     limit = pair[0].limit(pair[1], pair[2]) if pair else None
     return limit is not None and limit[1]

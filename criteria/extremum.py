@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from streambound.analyzer.boundedness import Facts, Join
+from streambound.analyzer.boundedness import Facts, JoinConstraint
 from streambound.analyzer.closure import Sort
 from streambound.analyzer.query import Attribute
 from streambound.criteria.order_search import Reference
@@ -61,13 +61,13 @@ def limiting(facts: Facts) -> tuple[Reference, ...]:
     )
 
 
-def _clipped(facts: Facts, join: Join) -> bool:
+def _clipped(facts: Facts, join: JoinConstraint) -> bool:
     if facts.closure.sort(join.attribute) is not Sort.DISCRETE:
         return False
     return facts.limits(join.attribute)[1].known and facts.limits(join.other)[0].known
 
 
-def _placed(facts: Facts, own: Attribute, join: Join) -> bool:
+def _placed(facts: Facts, own: Attribute, join: JoinConstraint) -> bool:
     """Whether an attribute of a dense type has finitely many values, or finitely many places among its partner's."""
     dense = facts.closure.sort(own) is not Sort.DISCRETE
     return dense and (facts.bounded(own) or facts.listed(join.partner(own)) is not None)

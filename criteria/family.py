@@ -226,7 +226,7 @@ def _joined_with(contents: Contents, attribute: Attribute, inside: frozenset[str
     """
     facts = contents.facts
     alike = facts.alike(attribute)
-    if any(output.value in alike for output in facts.branch.outputs):
+    if any(shown in alike for shown in facts.branch.projected):
         return frozenset(source.alias for source in facts.branch.sources if source.alias not in inside)
     joined = {
         join.partner(other).source

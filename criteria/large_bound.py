@@ -26,7 +26,7 @@ def large_bound(split: Query, bound: QueryBound) -> Iterator[Diagnostic]:
         return
     message = f"the bound is proved, but it is so large (about {Decimal(size):.0e} entries) that it promises little"
     timestamps = any(
-        source.column(source.timestamp).type.family is Family.TIMESTAMP
+        source.max_rate is None and source.column(source.timestamp).type.family is Family.TIMESTAMP
         for branch in split.branches
         for source in branch.streams
         if source.timestamp
@@ -36,8 +36,8 @@ def large_bound(split: Query, bound: QueryBound) -> Iterator[Diagnostic]:
         help = "say of more streams which one comes first: each set of them that may come first counts"
     elif timestamps:
         help = (
-            "a TIMESTAMP counts microseconds, and each is a point in time of its own: an integer column of seconds as "
-            "the application time makes a window's bound a million times smaller"
+            "a TIMESTAMP counts microseconds, and each is a point in time of its own: declare how many rows come in a "
+            'longer time, as in max_rate = { rows = 1000, per = "1 second" }'
         )
     yield Diagnostic(Code.LARGE_BOUND, message, split.file, _widest(split), help)
 

@@ -147,7 +147,7 @@ class PaperBranch:
         """The projected attributes of infinite streams, with their place in the select list."""
         outputs = enumerate(self.facts.branch.outputs)
         return tuple(
-            (o.value, i) for i, o in outputs if isinstance(o.value, Attribute) and o.value.source in self.vertex
+            (attribute, i) for i, o in outputs for attribute in o.attributes if attribute.source in self.vertex
         )
 
     # --- Definition 5 ------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from operator import eq, ge, gt, le, lt, ne
 
 from streambound.analyzer.closure import in_order
+from streambound.analyzer.expressions.values import computed_value
 from streambound.analyzer.query import (
     Attribute,
     Branch,
@@ -104,18 +105,20 @@ def _matches(
 
 
 def output(branch: Branch, match: Mapping[str, Row]) -> tuple[Value | None, ...]:
-    """The select list's values."""
-    return tuple(_shown(item.value, match) for item in branch.outputs)
+    """The select list's values; raises NotKnown and Fails where one that is computed has none."""
+    return tuple(_shown(item.value, branch, match) for item in branch.outputs)
 
 
-def _shown(value: OutputValue, match: Mapping[str, Row]) -> Value | None:
-    match value:
-        case Constant():
-            return value.value
+def _shown(shown: OutputValue, branch: Branch, match: Mapping[str, Row]) -> Value | None:
+    match shown:
+        case Attribute():
+            return _value(shown, match)
+        case Constant(value):
+            return value
         case TimeValue():
-            earlier = _value(value.minus, match) if value.minus is not None else 0
-            return _value(value.plus, match) - earlier + value.offset  # type: ignore[operator]  # never NULL
-    return _value(value, match)
+            earlier = _value(shown.minus, match) if shown.minus is not None else 0
+            return _value(shown.plus, match) - earlier + shown.offset  # type: ignore[operator]  # never NULL
+    return computed_value(shown, [(branch.column(a).type, _value(a, match)) for a in shown.attributes])
 
 
 def holds(atom: Condition, match: Mapping[str, Row]) -> bool:

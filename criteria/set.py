@@ -38,11 +38,12 @@ def _waiting(facts: Facts) -> Iterator[Violation]:
 
 def _projections(facts: Facts) -> Iterator[Violation]:
     """(1) Every projected attribute of an infinite stream is bounded, and no time of one is projected."""
-    for output in facts.branch.outputs:
-        attribute = output.value
-        if isinstance(attribute, TimeValue):
-            yield from _times(facts, output, attribute)
-        if isinstance(attribute, Attribute) and attribute.source in facts.infinite and not facts.bounded(attribute):
+    times = ((output, output.value) for output in facts.branch.outputs if isinstance(output.value, TimeValue))
+    for output, time in times:
+        yield from _times(facts, output, time)
+    shown = ((output, attribute) for output in facts.branch.outputs for attribute in output.attributes)
+    for output, attribute in shown:
+        if attribute.source in facts.infinite and not facts.bounded(attribute):
             message = f"{attribute} is projected and unbounded: DISTINCT must remember every value it has ever returned"
             help = bound_help(facts, attribute)
             yield Violation(

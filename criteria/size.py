@@ -9,7 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import product as cartesian
 from math import prod
+
+_MOST_FREE, _TRIED = 6, (1, 10**6)
+"""Symbols without a number for which `fewer` tries some, and these numbers."""
 
 
 @dataclass(frozen=True)
@@ -71,9 +75,9 @@ class Size:
 
     @property
     def rated(self) -> bool:
-        """Whether no number can be given without the tuples per timestamp, ``c_S``: the bound grows with them."""
+        """Whether no number can be given without a stream's rate, ``c_S`` or ``rate_S``: the bound grows with it."""
         if isinstance(self, Symbol):
-            return self.name.startswith("c_")
+            return self.name.startswith(("c_", "rate_"))
         return (all if isinstance(self, Minimum) else any)(part.rated for part in self.parts)
 
     @cached_property
@@ -178,6 +182,26 @@ def least(sizes: Iterable[Size]) -> Size:
     others = {size.text: size for size in terms if not isinstance(size, Number)}
     terms = [*([Number(min(numbers))] if numbers else []), *(others[text] for text in sorted(others))]
     return terms[0] if len(terms) == 1 else Minimum(tuple(terms))
+
+
+def fewer(one: Size, other: Size) -> bool:
+    """Whether one size is less than another, and more in no case, as far as some numbers show for symbols without one.
+
+    What has no number is not less than what has one.
+
+    >>> fewer(Number(5), Symbol("rows_R")), fewer(Number(5), Symbol("rows_R", 6))
+    (False, True)
+    >>> fewer(Symbol("c_S"), product([Symbol("c_S"), Symbol("rows_R")]))
+    True
+    """
+    symbols = {leaf.name: leaf.most for size in (one, other) for leaf in size.leaves if isinstance(leaf, Symbol)}
+    free = [name for name, most in symbols.items() if most is None]
+    if len(free) > _MOST_FREE or (one.value is None and other.value is not None):
+        return False
+    declared = {name: most for name, most in symbols.items() if most is not None}
+    points = (declared | dict(zip(free, numbers, strict=True)) for numbers in cartesian(_TRIED, repeat=len(free)))
+    pairs = [(one.at(point), other.at(point)) for point in points]
+    return all(x <= y for x, y in pairs) and any(x < y for x, y in pairs)
 
 
 def negative(size: Size) -> Size:

@@ -31,7 +31,7 @@ def symbolic(size: Size) -> sympy.Expr:
             case Number(number):
                 return sympy.Integer(number)
             case Symbol(name):
-                return sympy.Symbol(name, integer=True, nonnegative=name.startswith(("c_", "rows_")) or None)
+                return sympy.Symbol(name, integer=True, nonnegative=name.startswith(("c_", "rate_", "rows_")) or None)
         return operations[type(size)](*map(expression, size.parts))
 
     return sympy.simplify(expression(size))

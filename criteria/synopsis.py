@@ -71,6 +71,11 @@ class Synopsis(Contents):
             return None
         return Independence(self.streams, self.needs, self.times.windows, self.near, MOST_TABLES)
 
+    @property
+    def each_alone(self) -> bool:
+        """Whether each of the realisable sets, which are not many, has a table of its own."""
+        return self.sets is not None and self._independence is None and len(self.sets) <= MOST_WHOLE
+
     def parts(self, streams: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
         """The sets of streams whose tables together hold the matches of a realisable set."""
         if self._independence is not None:
@@ -104,9 +109,9 @@ class Synopsis(Contents):
         return ways(self.facts, self.parts, (*(self.sets or ()), self.streams))
 
     def late_relations(self, stream: str) -> frozenset[str]:
-        """The relations that are not joined yet in every match with a stream: a family may join them later."""
+        """The relations that are not joined yet in every match with a stream: a family may join them later, too."""
         if not self.families:
-            return frozenset()
+            return self.late
         family = next(family for family in self.families if stream in family.streams)
         relations = (alias for group in self.relation_groups for alias in group)
         return frozenset(relations).difference(least_with(self.facts, family, stream).relations)

@@ -13,6 +13,13 @@ class Verdict(StrEnum):
     UNKNOWN = "unknown"
     UNSUPPORTED = "unsupported"
     ERROR = "error"
+    NO_QUERY = "no-query"
+    """It reads no stream, as CREATE TABLE or SET: there is nothing to decide, and it passes."""
+
+    @property
+    def fits(self) -> bool:
+        """Whether the statement needs no more than constant memory."""
+        return self in (Verdict.BOUNDED, Verdict.NO_QUERY)
 
 
 class Tier(StrEnum):

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import chain, combinations, islice, permutations, product
 
-from streambound.analyzer.boundedness import Facts, Join
+from streambound.analyzer.boundedness import Facts, JoinConstraint
 from streambound.analyzer.closure import Sort
 from streambound.analyzer.query import Attribute, Branch, Comparison, Op, Query, conjunction
 from streambound.analyzer.work import TooMuchWork, at_most, spend
@@ -106,7 +106,7 @@ def _comparable(query: Query, plan: WitnessPlan) -> bool:
 
 def _fits(query: Query, plan: WitnessPlan) -> bool:
     """Whether the tuples of a timestamp do not grow with the elements; a proof could send them one after the other."""
-    limited = any(source.max_per_timestamp is not None for source in plan.branch.streams)
+    limited = any(s.max_per_timestamp is not None or s.max_rate is not None for s in plan.branch.streams)
     return (_has_proof(query, plan) and not limited) or fits_at_any_size(plan)
 
 
@@ -216,8 +216,7 @@ def _excluded(facts: Facts, equal: Comparison) -> Iterator[WitnessPlan]:
 
 
 def _unbounded_outputs(facts: Facts, stream: str) -> Iterator[Attribute]:
-    projected = dict.fromkeys(o.value for o in facts.branch.outputs if isinstance(o.value, Attribute))
-    yield from (a for a in projected if a.source == stream and not facts.bounded(a))
+    yield from (a for a in facts.branch.projected if a.source == stream and not facts.bounded(a))
 
 
 def _after(facts: Facts, partners: tuple[str, ...]) -> frozenset[str]:
@@ -239,7 +238,7 @@ def _half_lines(facts: Facts, attribute: Attribute) -> tuple[bool, ...]:
     )
 
 
-def _tight(facts: Facts, join: Join) -> DifferenceConstraint:
+def _tight(facts: Facts, join: JoinConstraint) -> DifferenceConstraint:
     """``attribute − other`` at its greatest (strict: nearly so, where it is never reached)."""
     pair = facts.closure.pair(join.attribute, join.other)
     limit = pair[0].limit(pair[1], pair[2]) if pair else None
@@ -271,7 +270,7 @@ def _frontiers(facts: Facts) -> Iterator[WitnessPlan]:
     references = sorted(harmful_references(facts), key=lambda reference: _place(facts, reference))
     several = (r for r in references if sum(r.limited == other.limited for other in references) > 1)
     for own, limited in dict.fromkeys((r.own, r.limited) for r in several):
-        joins = [Join(r.lesser, r.greater, False) for r in references if (r.own, r.limited) == (own, limited)]
+        joins = [JoinConstraint(r.lesser, r.greater, False) for r in references if (r.own, r.limited) == (own, limited)]
         after = _after(facts, (limited.source,))
         for join, upwards in product(joins, _half_lines(facts, own)):
             if own.source not in after:
@@ -279,7 +278,7 @@ def _frontiers(facts: Facts) -> Iterator[WitnessPlan]:
                     facts.branch, (Kept(own, upwards, tight=(_tight(facts, join),)),), after, frontier=True
                 )
     for first, second in combinations(references, 2):
-        joins = [Join(r.lesser, r.greater, False) for r in (first, second)]
+        joins = [JoinConstraint(r.lesser, r.greater, False) for r in (first, second)]
         after = _after(facts, (first.limited.source, second.limited.source))
         if {first.own.source, second.own.source} & after:
             continue

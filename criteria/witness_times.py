@@ -20,9 +20,9 @@ _FIRST_MOMENT = parse_timestamp("2024-01-01 00:00:00")
 class WitnessTimes:
     """When the tuples of each stream of the plan's branch come, of which ``elements`` are parts of elements.
 
-    Elements and probes are later than any constant. Two elements are farther apart than any window and what one element
-    takes together; what no element moves is before all of them or after them, by more than that. So no condition sees
-    more of a timestamp than the order.
+    Elements and probes are later than any constant. Two elements are farther apart than any window, or interval of a
+    rate, and what one element takes together; what no element moves is before all of them or after them, by more than
+    that. So no condition sees more of a timestamp than the order.
     """
 
     def __init__(self, plan: WitnessPlan, size: int, elements: frozenset[str]) -> None:
@@ -35,7 +35,8 @@ class WitnessTimes:
         stated = stated_differences(self.conditions, (Sort.TIME,))
         self._path = int(sum(abs(d.c) + d.strict for d in stated if d.x is not None and d.y is not None))
         element = self._path + len(plan.branch.streams) * self._tick
-        self._shift = -(-(element + plan.reach.window) // self._tick) * self._tick
+        rate = max((source.max_rate.per for source in plan.branch.streams if source.max_rate is not None), default=0)
+        self._shift = -(-(element + max(plan.reach.window, rate)) // self._tick) * self._tick
         self._range = (size + 2) * self._shift
 
     def times(self) -> dict[str, int] | None:

@@ -118,6 +118,11 @@ def _check() -> Schema:
     per_file = {key.name: _setting(key) for key in settings.KEYS if key.per_file}
     override = closed({"files": files, **per_file, **by_code}, ["files"])
     every = {key.name: _setting(key) for key in settings.KEYS}
+    every["exclude"] = {
+        "type": "array",
+        "items": {"type": "string"},
+        "description": "Patterns of files that are not registered although queries name them.",
+    }
     return closed({**every, **by_code, "overrides": {"type": "array", "items": override}}, [])
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 
 from streambound.analyzer.codes import Code, Severity
 from streambound.analyzer.diagnostics import ORDER, Diagnostic
-from streambound.criteria.vocabulary import Verdict
 from streambound.reports.outcome import Outcome
 
 _NOT_JUDGED = {Code.INTERNAL_ERROR: 4, Code.SYNTAX_ERROR: 3, Code.UNREADABLE_FILE: 3}
@@ -31,4 +30,4 @@ def fails(item: Outcome, fail_on: Callable[[str], Severity]) -> bool:
     """Whether a statement fails: it is not bounded, or has a finding of that severity, and nobody accepted it."""
     least = ORDER.index(fail_on(item.source.file))
     found = any(ORDER.index(one.severity) >= least for one in item.diagnostics if one.suppression is None)
-    return found or (item.verdict is not Verdict.BOUNDED and not item.suppressed)
+    return found or (not item.verdict.fits and not item.suppressed)

@@ -41,7 +41,7 @@ def judged(
     from streambound.analyzer.statements import some_statements
 
     try:
-        statements = some_statements(source, only)
+        statements = some_statements(source, only, catalog.models)
     except InputError as error:
         return (unreadable(source, error),)
     except Exception as error:

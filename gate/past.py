@@ -9,9 +9,9 @@ from pathlib import Path
 
 from streambound.analyzer.catalog import Catalog, parse_catalog
 from streambound.analyzer.errors import CatalogError, InputError
+from streambound.analyzer.registration import registers
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.workspace import Workspace
-from streambound.gate.globs import matches
 from streambound.gate.repository import Repository
 
 
@@ -83,8 +83,7 @@ def _checked(file: str, catalog: Catalog, paths: Sequence[Path]) -> bool:
         return file.endswith(".sql") and any(_within(file, path) for path in paths)
     if not _within(file, Path(catalog.file).parent):
         return False
-    relative = Path(os.path.relpath(file, Path(catalog.file).parent)).as_posix()
-    return any(matches(pattern, relative) for pattern in catalog.queries)
+    return bool(catalog.queries) and registers(catalog, Path(file))
 
 
 def _within(file: str, directory: Path) -> bool:

@@ -10,8 +10,8 @@ from typing import Any
 
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Severity
+from streambound.analyzer.globs import matches
 from streambound.analyzer.settings import KEYS, Override, Setting
-from streambound.gate.globs import matches
 
 _DEFAULTS = {key.name: key.default for key in KEYS}
 _PER_FILE = tuple(key.name for key in KEYS if key.per_file)

@@ -49,7 +49,7 @@ def limited(item: Outcome, most: int | None) -> Outcome:
     )  # fmt: skip
     help = "narrow the window or the domains that it comes from"
     if entries is None:
-        help = "declare max_per_timestamp of its streams and rows of its relations in the catalog"
+        help = "declare max_rate or max_per_timestamp of its streams and rows of its relations in the catalog"
     finding = Diagnostic(Code.OVER_LIMIT, message, item.source.file, item.span, help)
     return replace(item, diagnostics=(*item.diagnostics, finding))
 

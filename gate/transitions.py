@@ -74,7 +74,7 @@ def compared(old: Outcome, new: Outcome) -> ChangeKind:
 
 def rank(item: Outcome) -> int:
     """Where a statement stands in the order; what somebody accepted, where bounded ones do."""
-    return 0 if item.suppressed else WORSE_LAST.index(item.verdict)
+    return 0 if item.suppressed or item.verdict is Verdict.NO_QUERY else WORSE_LAST.index(item.verdict)
 
 
 def _bounds(old: BoundText, new: BoundText) -> ChangeKind:

@@ -63,8 +63,8 @@ class FormulaOrder:
         """What the select list and the conditions say of each source, the others being known by their tables only."""
         found: dict[str, list[tuple[str, ...]]] = {source.alias: [] for source in self.branch.sources}
         for place, output in enumerate(self.branch.outputs):
-            if isinstance(output.value, Attribute):
-                found[output.value.source].append(("", str(place), output.value.column))
+            for attribute in output.attributes:
+                found[attribute.source].append(("", str(place), attribute.column))
         for atom in _comparisons(self.branch.where):
             for left, right, op, offset in (self._exact(atom), self._exact(_flipped(atom))):
                 other = ("", "") if right is None else (self.branch.source(right.source).table, right.column)

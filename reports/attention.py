@@ -6,7 +6,7 @@ from streambound.analyzer.codes import Severity
 from streambound.criteria.vocabulary import Verdict
 from streambound.reports.outcome import Outcome
 
-BY_VERDICT = (Verdict.ERROR, Verdict.UNBOUNDED, Verdict.UNKNOWN, Verdict.UNSUPPORTED, Verdict.BOUNDED)
+BY_VERDICT = (Verdict.ERROR, Verdict.UNBOUNDED, Verdict.UNKNOWN, Verdict.UNSUPPORTED, Verdict.BOUNDED, Verdict.NO_QUERY)
 
 
 def by_attention(outcomes: tuple[Outcome, ...]) -> tuple[Outcome, ...]:

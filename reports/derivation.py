@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from streambound.analyzer.boundedness import Facts, Join
+from streambound.analyzer.boundedness import Facts, JoinConstraint
 from streambound.analyzer.codes import Code
 from streambound.analyzer.query import Attribute, Kind
 from streambound.analyzer.render import render_branch
@@ -121,8 +121,8 @@ def _projections(words: TableWords, alias: str) -> Iterator[Step]:
         return
     for time in waiting_times(facts, alias):
         yield Step(f"projected: {time} has no bound, not bounded", style="error")
-    for attribute in dict.fromkeys(o.value for o in facts.branch.outputs):
-        if isinstance(attribute, Attribute) and attribute.source == alias:
+    for attribute in facts.branch.projected:
+        if attribute.source == alias:
             known = facts.bounded(attribute)
             text = f"projected: {values_text(facts, attribute)}, {'bounded' if known else 'not bounded'}"
             yield Step(text, style="" if known else "error")
@@ -144,7 +144,7 @@ def _joins(words: TableWords, alias: str) -> Iterator[Step]:
             yield Step(f"joined: {text}, harmful: it depends on unboundedly many {own}", style="error")
 
 
-def _join(facts: Facts, join: Join) -> str:
+def _join(facts: Facts, join: JoinConstraint) -> str:
     """An equality is two joins; it is written once."""
     x, y = join.attribute, join.other
     return join_text(facts, *sorted((x, y))) if join.equality else join_text(facts, x, y)

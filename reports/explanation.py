@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from streambound.analyzer.algebra.blocks import blocks
+from streambound.analyzer.algebra.facts import ViewFacts, facts
+from streambound.analyzer.algebra.nodes import Tree
+from streambound.analyzer.algebra.tree_text import tree_text as algebra_text
+from streambound.analyzer.catalog import Catalog
 from streambound.criteria.check import Checked, with_repairs
 from streambound.reports.derivation import derivation
 from streambound.reports.outcome import outcome
@@ -10,17 +15,30 @@ from streambound.reports.stages import STAGES
 from streambound.reports.terminal import tree_text
 from streambound.reports.text_report import bound_text, diagnostic_lines, notes, verdict_line
 
-STAGE_NAMES = ("derivation", *(stage.name for stage in STAGES), "verdict")
+STAGE_NAMES = ("derivation", "tree", *(stage.name for stage in STAGES), "verdict")
 """The stages that need nothing but the checked statement."""
 
 
 def stage_text(name: str, checked: Checked, color: bool) -> str:
     """A stage as text; the diagnostics instead, where the statement has no meaning in the query language."""
+    if name == "tree" and checked.tree is not None and checked.catalog is not None:
+        return algebra(checked.tree, checked.catalog)
     if checked.decision is None or name == "verdict":
         return verdict_text(checked, color)
     if name == "derivation":
         return tree_text(derivation(checked, checked.decision), color)
     return next(stage for stage in STAGES if stage.name == name).show(checked, checked.decision)
+
+
+def algebra(tree: Tree, catalog: Catalog) -> str:
+    """The operators that a statement names, with its select-project-join blocks, and what is known of each."""
+    return algebra_text(blocks(tree), lambda operator: _facts_text(facts(operator, catalog)))
+
+
+def _facts_text(found: ViewFacts) -> str:
+    keys = [f"key ({', '.join(sorted(key)) or 'none: one row'})" for key in found.keys]
+    rows = [] if found.rows is None else [f"at most {found.rows:,} rows"]
+    return "; ".join((str(found.change), *keys, *rows))
 
 
 def verdict_text(checked: Checked, color: bool) -> str:

@@ -24,7 +24,7 @@ _LISTED = 50
 MARKER = "<!-- streambound -->"
 """The first line, by which a job finds the comment that it wrote before."""
 
-_SIGNS = {Verdict.BOUNDED: "✅", Verdict.UNKNOWN: "⚠️"}
+_SIGNS = {Verdict.BOUNDED: "✅", Verdict.UNKNOWN: "⚠️", Verdict.NO_QUERY: "⚪"}
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$&@])")
 _TICKS = re.compile("`+")
 

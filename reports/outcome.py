@@ -67,13 +67,13 @@ class Outcome:
         """Whether it passes a check although it is not bounded: somebody accepted each of its errors."""
         errors = [found for found in self.diagnostics if found.severity is Severity.ERROR]
         accepted = bool(errors) and all(found.suppression is not None for found in errors)
-        return accepted and self.verdict is not Verdict.BOUNDED
+        return accepted and not self.verdict.fits
 
     @property
     def passes(self) -> bool:
         """Whether it passes a check that fails for errors: each is accepted, and it is bounded, or has one."""
         errors = any(one.severity is Severity.ERROR and one.suppression is None for one in self.diagnostics)
-        return not errors and (self.verdict is Verdict.BOUNDED or self.suppressed)
+        return not errors and (self.verdict.fits or self.suppressed)
 
 
 def outcome(checked: Checked, details: frozenset[str] = frozenset()) -> Outcome:

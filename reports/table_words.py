@@ -155,8 +155,7 @@ class TableWords:
         return tuple(attribute for attribute in self._projected() if attribute in blamed)
 
     def _projected(self) -> tuple[Attribute, ...]:
-        values = (output.value for output in self.facts.branch.outputs)
-        return tuple(dict.fromkeys(value for value in values if isinstance(value, Attribute)))
+        return self.facts.branch.projected
 
 
 def parts(checked: Checked, decision: Decision) -> tuple[Branch, ...]:

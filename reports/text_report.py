@@ -17,7 +17,7 @@ from streambound.reports.snippet import snippet
 from streambound.reports.style import link, links, paint
 from streambound.reports.totals import total_text
 
-_STYLE = {Verdict.BOUNDED: "good", Verdict.UNKNOWN: "warning"}
+_STYLE = {Verdict.BOUNDED: "good", Verdict.UNKNOWN: "warning", Verdict.NO_QUERY: "note"}
 _TIER = {Tier.CONSTANT: "constant", Tier.RATE_WINDOW: "rate × window"}
 _WRAP = 96
 _READABLE = 10**24

@@ -10,14 +10,19 @@ from streambound.reports.outcome import Outcome
 
 
 def counts(outcomes: Iterable[Outcome]) -> dict[Verdict, int]:
-    """The number of queries of each verdict; they sum to the number of queries."""
+    """The number of statements of each verdict; they sum to the number of statements."""
     verdicts = [item.verdict for item in outcomes]
     return {verdict: verdicts.count(verdict) for verdict in Verdict}
 
 
 def total_text(outcomes: tuple[Outcome, ...], words: Mapping[str, str] = MappingProxyType({})) -> str:
     """``3 queries checked: 1 bounded, 2 unbounded; 1 of them suppressed``; ``words`` may paint the verdicts."""
-    parts = ", ".join(f"{n} {words.get(verdict.value, verdict.value)}" for verdict, n in counts(outcomes).items() if n)
-    queries = f"{len(outcomes)} {'query' if len(outcomes) == 1 else 'queries'} checked"
+    numbers = counts(outcomes)
+    others = numbers.pop(Verdict.NO_QUERY)
+    parts = ", ".join(f"{n} {words.get(verdict.value, verdict.value)}" for verdict, n in numbers.items() if n)
+    total = len(outcomes) - others
+    queries = f"{total} {'query' if total == 1 else 'queries'} checked"
     accepted = sum(item.suppressed for item in outcomes)
-    return queries + (f": {parts}" if parts else "") + (f"; {accepted} of them suppressed" if accepted else "")
+    text = queries + (f": {parts}" if parts else "") + (f"; {accepted} of them suppressed" if accepted else "")
+    beside = "another statement reads" if others == 1 else f"{others} other statements read"
+    return f"{text}; {beside} no stream" if others else text

@@ -28,7 +28,8 @@ def json_rows(query: Query, rows: Sequence[Row]) -> JsonRows:
     found: JsonRows = {}
     for row in sorted(rows, key=lambda row: _time(row, tables[row.table].timestamp)):
         source = tables[row.table]
-        named = {name: to_json(value, source.column(name).type) for name, value in row.values.items()}
+        declared = [column for column in source.columns if not column.expression]
+        named = {column.name: to_json(row.values[column.name], column.type) for column in declared}
         found.setdefault(row.table, []).append(named)
     return found
 

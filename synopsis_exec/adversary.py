@@ -7,7 +7,7 @@ share one, so that each meets all others in every order, inside every window.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice, product
@@ -22,6 +22,8 @@ from streambound.analyzer.types import Family
 from streambound.criteria.clipping import stream_limits
 from streambound.criteria.cuts import representatives
 from streambound.criteria.tables import Stored
+from streambound.synopsis_exec.expression_values import expression_values
+from streambound.synopsis_exec.pace import Pace, pace
 from streambound.synopsis_exec.plan_ir import BranchPlan, Input, Plan
 
 Row = dict[str, Any]
@@ -52,22 +54,22 @@ def floods(plan: Plan, rate: int = RATE, timestamps: int = MOST_TIMESTAMPS) -> I
     values meet at every distance.
     """
     relations, tuples = pools(plan)
-    rates = {stream.name: stream.max_per_timestamp or rate for stream in plan.streams}
+    allowed = pace(plan, rate)
     for repeat in (False, True):
-        streams = {s.name: _sent(plan, s, tuples[s.name], rates[s.name], timestamps, repeat) for s in plan.streams}
+        streams = {s.name: _sent(plan, s, tuples[s.name], allowed, timestamps, repeat) for s in plan.streams}
         yield Flood(relations, streams)
 
 
-def _sent(plan: Plan, stream: Input, pool: list[Row], rate: int, timestamps: int, repeat: bool) -> list[Row]:
+def _sent(plan: Plan, stream: Input, pool: list[Row], allowed: Pace, timestamps: int, repeat: bool) -> list[Row]:
     """A stream's rows: at each timestamp the next ones of its pool, or always the first."""
     if not pool:
         return []
-    first = first_timestamp(plan)
+    first, rate = first_timestamp(plan), allowed.rows[stream.name]
     rows = []
     for step in range(timestamps):
         for place in range(min(rate, len(pool)) if repeat else rate):
             row = pool[place if repeat else (step * rate + place) % len(pool)]
-            rows.append({**row, str(stream.timestamp): first + step})
+            rows.append({**row, str(stream.timestamp): first + step * allowed.step})
     return rows
 
 
@@ -94,8 +96,8 @@ def pools(plan: Plan, random: Random | None = None) -> tuple[dict[str, list[Row]
     most = {name: _most_rows(plan, name) for name in relations}
     inputs = {item.name: item for item in plan.inputs}
     for branch in plan.branches:
-        for solution in _solutions(branch, random):
-            rows = [(s.table, _row(inputs[s.table], s.alias, solution)) for s in branch.sources]
+        for number, solution in enumerate(_often(_solutions(branch, random), inputs)):
+            rows = [(s.table, _row(inputs[s.table], s.alias, solution, number)) for s in branch.sources]
             fits = all(
                 tuple(row.values()) in relations[name] or len(relations[name]) < most[name]
                 for name, row in rows
@@ -111,9 +113,21 @@ def _most_rows(plan: Plan, relation: str) -> int:
     return next(found, RATE)
 
 
-def _row(declared: Input, alias: str, solution: Solution) -> Row:
+def _often(solutions: Iterator[Solution], inputs: Mapping[str, Input]) -> Iterator[Solution]:
+    """Solutions, each several times where expressions read columns of which they say nothing."""
+    times = max((len(values) for item in inputs.values() for values in expression_values(item).values()), default=1)
+    return (solution for solution in solutions for _ in range(times))
+
+
+def _row(declared: Input, alias: str, solution: Solution, number: int) -> Row:
+    """A tuple of a solution; what expressions read, and the solution does not say, is another value each time."""
     columns = (column.name for column in declared.declared if column.name != declared.timestamp)
-    return {column: solution.get(Attribute(alias, column)) for column in columns}
+    free = expression_values(declared)
+    found = {column: solution.get(Attribute(alias, column)) for column in columns}
+    for place, (column, values) in enumerate(free.items()):
+        if Attribute(alias, column) not in solution:
+            found[column] = values[(number + number // len(values) * place) % len(values)]
+    return found
 
 
 # --- solutions --------------------------------------------------------------------------------------------------------
@@ -165,7 +179,7 @@ def _combinations(axes: list[list[tuple[Attribute, Any]]], random: Random | None
 
 def _others(branch: BranchPlan) -> list[tuple[Stored, ...]]:
     """What is stored in no table: the results of a set; and nothing, for streams that no table keeps a value of."""
-    projected = dict.fromkeys(o.value for o in branch.outputs if isinstance(o.value, Attribute))
+    projected = dict.fromkeys(a for output in branch.outputs for a in output.attributes)
     return [tuple(Stored(attribute, (), ()) for attribute in projected)]
 
 

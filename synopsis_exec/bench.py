@@ -19,8 +19,10 @@ from streambound.synopsis_exec.here import quiet, run_here
 from streambound.synopsis_exec.job_file import CompiledJob
 from streambound.synopsis_exec.kernel_output import kernel_output
 from streambound.synopsis_exec.micro_batches import write_batches
+from streambound.synopsis_exec.pace import crowded
 from streambound.synopsis_exec.plan_ir import Input, Plan
 from streambound.synopsis_exec.recorded import Row, read_rows
+from streambound_runtime.quarantine import name_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -87,7 +89,12 @@ class Bench:
             return differs(self.spark, self.statement, place / "used", place / "out.jsonl")
 
     def kernel_differs(self, items: Sequence[Item]) -> bool:
-        """Whether the output of the job's kernel alone differs from batch SQL; it takes no account of micro-batches."""
+        """Whether the output of the job's kernel alone differs from batch SQL; it takes no account of micro-batches.
+
+        Of what Spark computes of rows the kernel alone knows nothing.
+        """
+        if any(item.derived for item in self.plan.inputs):
+            return False
         good: dict[str, list[Row]] = {item.name: [] for item in self.plan.inputs}
         used = []
         for item, row in good_rows(self.plan.inputs, items):
@@ -138,24 +145,30 @@ def good_rows(inputs: Sequence[Input], items: Sequence[Item]) -> list[tuple[Item
 def usable(inputs: Sequence[Input], items: Sequence[Item], quarantine: Path) -> list[Item]:
     """The rows that a job has to use: good ones but for those in its quarantine with a reason that may be true.
 
-    A row alone says whether it is good; not whether it is late or one too many. No row is late in the orders in which
-    it arrives here (`arriving`), but among punctuations, whose recorded order stays; and too many are only where there
-    are more than `max_per_timestamp`. Of equal lines as many are left out as are in quarantine.
+    A row alone says whether it is good; not what Spark says of expressions, nor whether it is late or one too many. No
+    row is late in the orders in which it arrives here (`arriving`), but among punctuations, whose recorded order stays;
+    and too many are only where there are more than `max_per_timestamp` or `max_rate` allows. Of equal lines as many are
+    left out as are in quarantine.
     """
     known = {item.name: item for item in inputs}
     good = good_rows(inputs, items)
-    crowds = Counter((item[0], row.get(str(known[item[0]].timestamp))) for item, row in good)
+    moments = {stream.name: Counter[int]() for stream in inputs}
+    for item, row in good:
+        moments[item[0]][row.get(str(known[item[0]].timestamp), 0)] += 1
+    crowds = {name: crowded(known[name], counts) for name, counts in moments.items()}
     lines = quarantine.read_text(encoding="utf-8").splitlines() if quarantine.exists() else []
-    rows = [row for row in map(json.loads, lines) if "stream" in row]
-    bad = Counter((str(row["stream"]), _comparable(row["row"]), _kind(row["reason"])) for row in rows)
+    rows = [row for row in map(json.loads, lines) if row["row"] is not None]
+    bad = Counter((name_of(row), _comparable(row["row"]), _kind(row["reason"])) for row in rows)
     kept = []
     for item, row in good:
         stream = known[item[0]]
-        most, reason = stream.max_per_timestamp, ""
+        reason = ""
         key = item[0], _comparable(item[2].decode("utf-8", "replace"))
-        if stream.arrival.mark is not None and bad[*key, "late"]:
+        if stream.derived and bad[*key, "expression"]:
+            reason = "expression"
+        elif stream.arrival.mark is not None and bad[*key, "late"]:
             reason = "late"
-        elif most is not None and crowds[item[0], row.get(str(stream.timestamp))] > most and bad[*key, "too many"]:
+        elif bad[*key, "too many"] and row.get(str(stream.timestamp)) in crowds[item[0]]:
             reason = "too many"
         if reason:
             bad[*key, reason] -= 1
@@ -167,7 +180,8 @@ def usable(inputs: Sequence[Input], items: Sequence[Item], quarantine: Path) -> 
 def _kind(reason: str) -> str:
     """Which of the reasons that a row alone cannot show; empty for the others."""
     late = ("late", "beyond-lateness", "after-punctuation", "after-idle")
-    return "late" if reason in late else "too many" if reason == "max-per-timestamp" else ""
+    told = {"max-per-timestamp": "too many", "max-rate": "too many", "expression": "expression"}
+    return "late" if reason in late else told.get(reason, "")
 
 
 def _comparable(text: str) -> str:

@@ -204,7 +204,7 @@ class BranchLowering:
             if not {a.source for a in join.attributes} <= set(group)
             for attribute in join.attributes
         }
-        outside |= {o.value for o in self.branch.outputs if isinstance(o.value, Attribute)}
+        outside |= {attribute for output in self.branch.outputs for attribute in output.attributes}
         return [
             attribute
             for alias in group
@@ -339,6 +339,7 @@ class BranchLowering:
                 return plan.Term(values[plus].variable, offset, minus=earlier)
             case Constant(value):
                 return plan.Term(None, constant(value))
+        raise AssertionError("results that are computed are kept by their parts")
 
     def _checks(self, transition: PlanTransition) -> tuple[Comparison, ...]:
         """The joins to check, those with attributes of which the table holds an extremum as comparisons with it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from streambound.analyzer import columns
 from streambound.analyzer.catalog import OnViolation
@@ -13,18 +13,27 @@ from streambound.synopsis_exec.plan_ir import Input
 from streambound_runtime import spec
 from streambound_runtime.plan import Test
 
+Options = Sequence[tuple[Atom, ...]]
 
-def declared_table(item: Input, options: Sequence[tuple[Atom, ...]] = ((),)) -> spec.Stream | spec.Relation:
-    """``options`` say which rows are useful (`synopsis_exec.useful`)."""
+
+def declared_table(
+    item: Input, options: Options = ((),), uses: Callable[[str], Options] = lambda column: ((),)
+) -> spec.Stream | spec.Relation:
+    """``options`` say which rows are useful, ``uses`` for which a derived column is (`synopsis_exec.useful`)."""
     columns = tuple(spec.Column(column.name, column.type.name, _domain(column.domain)) for column in item.declared)
     needs = tuple(column.name for column in item.columns if column.name != item.timestamp)
     found, stops = item.source, item.on_violation is OnViolation.STOP
     source = spec.Source(found.format, found.path, found.options, found.payload, found.metadata) if found else None
+    derived = tuple(
+        spec.Derived(column.name, column.expression, column.type.name, _tests(uses(column.name)))
+        for column in item.derived
+    )
     if item.timestamp is None:
-        return spec.Relation(item.name, columns, needs, source, item.rows, stops)
-    useful = tuple(tuple(map(_test, atoms)) for atoms in options)
-    most = item.max_per_timestamp
-    return spec.Stream(item.name, columns, item.timestamp, needs, useful, source, _arrival(item), most, stops)
+        return spec.Relation(item.name, columns, needs, source, item.rows, stops, derived)
+    useful, most, rate = _tests(options), item.max_per_timestamp, item.max_rate
+    limit = spec.Rate(rate.rows, rate.per, rate.written) if rate is not None else None
+    arrival = _arrival(item)
+    return spec.Stream(item.name, columns, item.timestamp, needs, useful, source, arrival, most, stops, limit, derived)
 
 
 def _arrival(item: Input) -> spec.Arrival:
@@ -39,6 +48,10 @@ def _arrival(item: Input) -> spec.Arrival:
 
 def _domain(domain: columns.Domain | None) -> spec.Domain | None:
     return spec.Domain(_value(domain.low), _value(domain.high), _values(domain.values)) if domain else None
+
+
+def _tests(options: Options) -> tuple[tuple[Test, ...], ...]:
+    return tuple(dict.fromkeys(tuple(map(_test, atoms)) for atoms in options))
 
 
 def _test(atom: Atom) -> Test:

@@ -6,7 +6,6 @@ many as may share a timestamp; the random feed picks among them and changes some
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, islice
@@ -19,7 +18,9 @@ from streambound.analyzer.query import Comparison
 from streambound.analyzer.types import Family
 from streambound.criteria.contract import fits_column
 from streambound.synopsis_exec.adversary import RATE, Row, first_timestamp, pools
+from streambound.synopsis_exec.expression_values import expression_values
 from streambound.synopsis_exec.matches import Match, matches
+from streambound.synopsis_exec.pace import pace, within_rates
 from streambound.synopsis_exec.partition_turns import in_partitions
 from streambound.synopsis_exec.plan_ir import Input, Plan
 
@@ -58,14 +59,14 @@ def adversarial_feed(plan: Plan, rate: int = RATE) -> Feed:
 
 
 def _flood(plan: Plan, tuples: Mapping[str, list[Row]], rate: int) -> Iterator[tuple[str, Row]]:
-    first = first_timestamp(plan)
+    first, allowed = first_timestamp(plan), pace(plan, rate)
     for step in count():
         again = step // PHASE % 2 == 1
         for stream in plan.streams:
-            pool, most = tuples[stream.name] or [_nulls(stream)], stream.max_per_timestamp or rate
+            pool, most = tuples[stream.name] or [_nulls(stream)], allowed.rows[stream.name]
             for place in range(min(most, len(pool)) if again else most):
                 row = pool[place if again else (step * most + place) % len(pool)]
-                yield stream.name, {**row, str(stream.timestamp): first + step}
+                yield stream.name, {**row, str(stream.timestamp): first + step * allowed.step}
 
 
 def _nulls(stream: Input) -> Row:
@@ -114,7 +115,7 @@ def matching_rows(plan: Plan, seed: int, few: int, each: int) -> tuple[dict[str,
         mine += feed.relations[name][: max(0, _most_rows(plan, name) - len(mine))]
     late = moments[-1] + _widest(plan) + tick
     last = [(name, {**row, times[name]: late + tick * step}) for step in (0, 1) for name, row in dict(noise).items()]
-    rows = _within_rates(plan, [*planted, *noise, *last])
+    rows = within_rates(plan, [*planted, *noise, *last])
     return relations, sorted(rows, key=lambda pair: pair[1][times[pair[0]]])
 
 
@@ -135,31 +136,18 @@ def _most_rows(plan: Plan, relation: str) -> int:
     return RATE if declared is None else declared
 
 
-def _within_rates(plan: Plan, rows: Sequence[tuple[str, Row]]) -> list[tuple[str, Row]]:
-    """The rows without those that are one too many at a timestamp of their stream, the first ones staying."""
-    streams = {stream.name: stream for stream in plan.streams}
-    counted: Counter[tuple[str, Any]] = Counter()
-    found = []
-    for name, row in rows:
-        most, now = streams[name].max_per_timestamp, row[str(streams[name].timestamp)]
-        if most is None or counted[name, now] < most:
-            counted[name, now] += 1
-            found.append((name, row))
-    return found
-
-
 def _random(
     plan: Plan, random: Random, tuples: Mapping[str, list[Row]], shares: Mapping[str, float], timestamps: int
 ) -> Iterator[tuple[str, Row]]:
-    tick = _tick(plan)
+    allowed = pace(plan, _MODERATE_RATE, _tick(plan))
+    tick = allowed.step
     now = _start(plan, tick * timestamps // 2)
     most = max(shares.get(stream.name, 1.0) for stream in plan.streams)
     constants = _constants(plan)
     while True:
         for stream in plan.streams:
-            rate = stream.max_per_timestamp or _MODERATE_RATE
             chance = 0.6 * shares.get(stream.name, 1.0) / most
-            for _ in range(rate):
+            for _ in range(allowed.rows[stream.name]):
                 if random.random() < chance:
                     row = _row(random, stream, tuples[stream.name], constants)
                     yield stream.name, {**row, str(stream.timestamp): now}
@@ -196,7 +184,7 @@ def _start(plan: Plan, before: int) -> int:
     return _START if plan.time_family is Family.TIMESTAMP else first_timestamp(plan)
 
 
-def _constants(plan: Plan) -> dict[Family, list[Any]]:
+def _constants(plan: Plan) -> dict[Family, Sequence[Any]]:
     """What the query compares values with, and their neighbours: where a wrong comparison shows."""
     found: dict[Family, dict[Any, None]] = {}
     for branch in (item.branch for item in plan.branches):
@@ -208,12 +196,15 @@ def _constants(plan: Plan) -> dict[Family, list[Any]]:
     return {family: list(values) for family, values in found.items()}
 
 
-def _row(random: Random, stream: Input, pool: Sequence[Row], constants: Mapping[Family, list[Any]]) -> Row:
+def _row(random: Random, stream: Input, pool: Sequence[Row], constants: Mapping[Family, Sequence[Any]]) -> Row:
     """A tuple of the pool, some of its values changed."""
+    read = expression_values(stream)
     columns = [column for column in stream.declared if column.name != stream.timestamp]
     chosen = random.choice(pool) if pool else _nulls(stream)
     return {
-        column.name: _other(random, column, chosen[column.name], pool, constants.get(column.type.family, ()))
+        column.name: _other(
+            random, column, chosen[column.name], pool, read.get(column.name, constants.get(column.type.family, ()))
+        )
         if random.random() < 0.2 or not pool
         else chosen[column.name]
         for column in columns

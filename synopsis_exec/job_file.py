@@ -12,7 +12,7 @@ from streambound.synopsis_exec.emit import Lines
 from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.kernel_choice import kernel_in_words
 from streambound.synopsis_exec.plan_ir import Plan
-from streambound.synopsis_exec.plan_text import tables_in_words
+from streambound.synopsis_exec.plan_text import derived_in_words, tables_in_words
 from streambound_runtime import formula, plan, spec
 from streambound_runtime.spec import Job
 from streambound_runtime.text import printed, read
@@ -59,12 +59,19 @@ def job_text(job: Job, query: Plan) -> str:
     """`job.py`: the SQL, the tables in words, and the job as one literal. The same job gives the same text."""
     lines = Lines()
     what = "each result once" if query.distinct else "results with their multiplicities"
-    lines.comment(f"{query.name}: a Spark Structured Streaming job that needs constant memory ({what}).")
+    needs = "whose memory grows with its input" if query.bound.grows else "that needs constant memory"
+    lines.comment(f"{query.name}: a Spark Structured Streaming job {needs} ({what}).")
     lines.add("#")
     for line in query.sql.split("\n"):
         lines.comment(f"    {line}")
     lines.add("#")
-    lines.comment(f"Memory: at most M = {query.bound.entries.text} synopsis entries between two timestamps.")
+    for sentence in derived_in_words(query):
+        lines.comment(f"Spark computes {sentence}.")
+    entries = query.bound.entries.text
+    if query.bound.grows:
+        lines.comment(f"Memory: no bound; at most {entries} synopsis entries, n_S being the rows of S.")
+    else:
+        lines.comment(f"Memory: at most M = {entries} synopsis entries between two timestamps.")
     for sentence in tables_in_words(query) or ["nothing has to be remembered"]:
         lines.comment(f"  {sentence}")
     lines.comment(f"Kernel: {kernel_in_words(query)}.")

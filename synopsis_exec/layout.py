@@ -16,4 +16,7 @@ def layout_sha256(plan: Plan) -> str:
     """A hash of what the tables store, in which order: a state saved with another one means something else."""
     found: dict[str, Any] = to_json(certificate(plan.bound, plan.distinct))
     layout = [[table[key] for key in _LAYOUT] for branch in found["branches"] for table in branch["tables"]]
-    return sha256(json.dumps([plan.distinct, layout]).encode()).hexdigest()
+    said: list[Any] = [plan.distinct, layout]
+    if derived := [[item.name, c.name, c.expression, c.type.name] for item in plan.inputs for c in item.derived]:
+        said.append(derived)
+    return sha256(json.dumps(said).encode()).hexdigest()

@@ -26,6 +26,7 @@ from streambound.criteria.solution import (
     solve,
 )
 from streambound.synopsis_exec.adversary import Row
+from streambound.synopsis_exec.expression_values import expression_values
 from streambound.synopsis_exec.plan_ir import Input, Plan
 
 Match = tuple[tuple[str, Row], ...]
@@ -154,7 +155,9 @@ class _Matches:
             elif _is_partition(declared.arrival.partitions, column.name):
                 found[column.name] = self.random.choice(declared.arrival.partitions.values)  # type: ignore[union-attr]
             else:
-                found[column.name] = plain_value(column, self.random.choice((None, 1, 2)))
+                read = expression_values(declared).get(column.name)
+                plain = plain_value(column, self.random.choice((None, 1, 2)))
+                found[column.name] = plain if read is None else self.random.choice(read)
         return found
 
     def _encoded(self, attribute: Attribute, value: Fraction | None) -> Any:
@@ -178,6 +181,8 @@ class _Matches:
             if not all(fits_column(column, row[column.name]) for column in declared.declared):
                 return False
         for atom in self.branch.atoms:
+            if any(self.branch.column(attribute).expression for attribute in atom.attributes):
+                continue  # that only Spark can say
             if isinstance(atom, OneOf) and value(atom.attribute) not in atom.values:
                 return False
             if isinstance(atom, Comparison) and not _compares(atom, value(atom.left), atom.right and value(atom.right)):

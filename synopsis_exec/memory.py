@@ -241,10 +241,11 @@ def sizes(plan: Plan, size: Size, relations: Brought, rates: Mapping[str, int], 
     ``streams`` are tuples that finite streams brought until their ends, those with extreme values among them.
     """
     known = {symbol("c", name): rate for name, rate in rates.items()}
+    known |= {symbol("rate", s.name): s.max_rate.rows for s in plan.streams if s.max_rate is not None}
     known |= {symbol("rows", relation.name): len(relations.get(relation.name, ())) for relation in plan.relations}
     for item in plan.inputs:
         rows = relations.get(item.name, streams.get(item.name, ()))
-        for column in item.declared:
+        for column in (*item.declared, *item.derived):
             values = [row[column.name] for row in rows if isinstance(row.get(column.name), int)]
             known[symbol("min", item.name, column.name)] = min(values, default=0)
             known[symbol("max", item.name, column.name)] = max(values, default=0)

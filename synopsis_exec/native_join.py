@@ -72,12 +72,16 @@ def reads_streams(query: Query) -> int:
 
 
 def _view(source: Source) -> View:
-    schema = ", ".join(f"{_quoted(column.name)} {_json_type(column)}" for column in source.columns)
+    declared = [column for column in source.columns if not column.expression]
+    schema = ", ".join(f"{_quoted(column.name)} {_json_type(column)}" for column in declared)
     columns = []
     for column in source.columns:
         name = _quoted(column.name)
         counted = column.name == source.timestamp and column.type.family is Family.INTEGER
-        columns.append(f"timestamp_seconds({name}) AS {name}" if counted else name)
+        if column.expression:
+            columns.append(f"CAST(({column.expression}) AS {_json_type(column)}) AS {name}")
+        else:
+            columns.append(f"timestamp_seconds({name}) AS {name}" if counted else name)
     first = _quoted(source.columns[0].name)
     columns.append(f"pmod(hash({first}), 1) AS {KEY}")  # a literal would be folded away
     return View(source.table, schema, tuple(columns), source.timestamp if source.kind is not Kind.RELATION else None)

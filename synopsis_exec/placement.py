@@ -40,6 +40,7 @@ def placement(plan: Plan, forced: str | None = None) -> Placement:
     entries = plan.bound.entries
     much = entries.value is None or entries.value > LARGE
     size = f"M = {entries.text} may exceed {LARGE:,}" if much else f"M is at most {entries.value:,}"
+    size = "there is no M" if plan.bound.grows else size
     if forced == "stateless" and no_state:
         raise _refused(forced, no_state)
     if forced == "buckets" and no_key:
@@ -68,7 +69,10 @@ def _remembered(plan: Plan) -> str:
     if any(len(_streams(branch)) != 1 for branch in plan.branches):
         return "rows of several streams meet at a timestamp"
     counted = [stream.name for stream in plan.streams if stream.max_per_timestamp is not None]
-    return f"max_per_timestamp counts the rows of {', '.join(counted)}" if counted else ""
+    if counted:
+        return f"max_per_timestamp counts the rows of {', '.join(counted)}"
+    counted = [stream.name for stream in plan.streams if stream.max_rate is not None]
+    return f"max_rate counts the rows of {', '.join(counted)}" if counted else ""
 
 
 def _undivided(plan: Plan) -> str:
@@ -157,5 +161,5 @@ def _large(plan: Plan, stream: str, column: str) -> bool:
     """Whether integers of a column exceed 64 bits: such are encoded otherwise, and so are in other buckets."""
     from streambound_runtime.decoding.kinds import kind_of
 
-    declared = next(item for item in plan.streams if item.name == stream).declared
-    return kind_of(next(each.type.name for each in declared if each.name == column)).large
+    item = next(item for item in plan.streams if item.name == stream)
+    return kind_of(next(each.type.name for each in (*item.declared, *item.columns) if each.name == column)).large

@@ -12,38 +12,52 @@ from streambound.analyzer.columns import Column
 from streambound.analyzer.constants import is_interval
 from streambound.analyzer.endpoints import Sink
 from streambound.analyzer.errors import NotExecutableError
-from streambound.analyzer.query import Attribute, Branch, Comparison, Output, Query
+from streambound.analyzer.query import Attribute, Branch, Comparison, Computed, Output, Query
 from streambound.analyzer.render import render
 from streambound.analyzer.types import DataType, Family
 from streambound.criteria.projected_time import stamp
 from streambound.criteria.synopsis import MOST_TABLES, Synopsis
+from streambound.criteria.unlimited import unlimited
 from streambound.criteria.verdict import Decision
 from streambound.criteria.vocabulary import Verdict
 from streambound.criteria.ways import MOST_WAYS, Way
 from streambound.synopsis_exec.filters import constraint, extremes, local_filters, members, time_filters
+from streambound.synopsis_exec.kept_results import KeptResults, kept_results
 from streambound.synopsis_exec.plan_ir import AgeCheck, BranchPlan, Input, Plan, PlanSource, PlanTransition
 from streambound.synopsis_exec.plan_text import plan_text
+from streambound_runtime.decoding.reasons import shown
 
 __all__ = ["Plan", "make_plan", "plan_text"]
 
 _RESERVED = ("_ts", "_mult")
 
 
-def make_plan(decision: Decision, catalog: Catalog) -> Plan:
-    """The plan of a bounded query; raises NotExecutableError with the reason and a remedy."""
+def make_plan(decision: Decision, catalog: Catalog, unbounded: bool = False) -> Plan:
+    """The plan of a bounded query, or, where ``unbounded`` allows that, of one without M.
+
+    Raises NotExecutableError with the reason and a remedy.
+    """
     split = decision.derivation.split
-    _check_verdict(decision)
+    if not unbounded:
+        _check_verdict(decision)
     _check_outputs(decision.query)
     _check_times(decision.query)
-    sizes = decision.bound
+    sizes = decision.bound or (unlimited(split) if unbounded else None)
     if sizes is None:
         raise _unknown_bound(split)
-    planned = (_branch_plan(split, number, part.synopsis) for number, part in enumerate(sizes.branches, start=1))
+    results = _columns(decision.query)
+    kept = kept_results([part.synopsis.facts.branch for part in sizes.branches], results)
+    planned = (_branch_plan(split, number, part.synopsis, kept) for number, part in enumerate(sizes.branches, start=1))
     branches = tuple(plan for plan in planned if plan is not None)
     used = dict.fromkeys(source.table for branch in decision.query.branches for source in branch.sources)
     tables = [table for name in used if (table := catalog.table(name)) is not None]
     inputs = tuple(_input(table, branches) for table in tables)
     _check_inputs(decision.query, inputs)
+    for item in inputs:
+        _check_derived(decision.query, item)
+    if kept is not None and any(column.type.family is Family.OTHER for column in kept.columns):
+        what = "a result is computed of a value that is no simple one, such as an array"
+        raise _refused(decision.query, what, "declare what is needed of it as a column of its own, of a simple type")
     sql = render(decision.query, pretty=True)
     sink = catalog.sink(decision.query.name)
     _check_sink(decision.query, sink)
@@ -57,7 +71,7 @@ def make_plan(decision: Decision, catalog: Catalog) -> Plan:
         catalog_sha256=sha256("\n".join(rest).encode()).hexdigest(),
         contract_sha256=sha256(contracts.encode()).hexdigest(),
         distinct=decision.query.distinct,
-        columns=_columns(decision.query),
+        columns=results,
         inputs=inputs,
         branches=branches,
         several=len(sizes.branches) > 1,
@@ -65,6 +79,7 @@ def make_plan(decision: Decision, catalog: Catalog) -> Plan:
         stamp=stamp(split),
         counters=catalog.counters,
         sink=sink,
+        kept=kept,
     )
 
 
@@ -95,6 +110,10 @@ def _check_outputs(query: Query) -> None:
         raise _refused(
             query, f"{reserved} is a column that the job adds itself", "give the column another name with AS"
         )
+    computed = next((o for branch in query.branches for o in branch.outputs if isinstance(o.value, Computed)), None)
+    if computed is not None and query.distinct:
+        what = f"the set would have to remember every {computed.name}, which is computed of several rows"
+        raise _refused(query, what, "select the columns that it is computed of, and compute it downstream")
     for position, column in enumerate(_columns(query)):
         kinds = {_type_of(branch, branch.outputs[position]) for branch in query.branches}
         families = {(kind.family, kind.scale) for kind in kinds if kind.name != "void" and not is_interval(kind)}
@@ -147,7 +166,7 @@ def _unknown_bound(split: Query) -> NotExecutableError:
     return _refused(split, what, "relate the streams' timestamps, or join fewer streams")
 
 
-def _branch_plan(split: Query, number: int, synopsis: Synopsis) -> BranchPlan | None:
+def _branch_plan(split: Query, number: int, synopsis: Synopsis, kept: KeptResults | None) -> BranchPlan | None:
     """The plan of a case of a branch, the one with that number; None when no timestamp can satisfy it."""
     facts, branch = synopsis.facts, synopsis.facts.branch
     if synopsis.transitions is None:
@@ -155,7 +174,7 @@ def _branch_plan(split: Query, number: int, synopsis: Synopsis) -> BranchPlan | 
         raise _refused(split, what, "relate the streams' timestamps, or join fewer streams")
     joins = (*_joins(facts), *facts.unequal)
     used = {a for join in joins for a in join.attributes}
-    used |= {output.value for output in branch.outputs if isinstance(output.value, Attribute)}
+    used.update(branch.projected)
     clipping = {a for table in synopsis.tables for stored in table.key for a in stored.limiting}
     used |= {a for a in clipping if a.source in facts.finite_streams}
     sources = []
@@ -180,7 +199,7 @@ def _branch_plan(split: Query, number: int, synopsis: Synopsis) -> BranchPlan | 
         synopsis.relation_groups,
         synopsis.tables,
         transitions,
-        branch.outputs,
+        branch.outputs if kept is None else kept.outputs(branch),
     )
 
 
@@ -247,19 +266,19 @@ def _ages(synopsis: Synopsis, transition: Way) -> list[AgeCheck]:
 
 def _input(table: DeclaredTable, branches: tuple[BranchPlan, ...]) -> Input:
     """A table with the columns that filters, joins and the select list mention."""
-    needed = {table.timestamp}
+    needed, derived = {table.timestamp}, dict[str, Column]()
     for plan in branches:
         for source in plan.sources:
             if source.table == table.name:
-                needed |= {*source.columns, *(a.column for atom in source.filters for a in atom.attributes)}
-                needed |= {limit.attribute.column for limit in source.extremes}
-                needed |= {member.attribute.column for member in source.members}
+                needed |= source.used
+                columns = plan.branch.source(source.alias).columns
+                derived |= {column.name: column for column in columns if column.expression}
             needed |= {
                 limit.relation.column
                 for limit in source.extremes
                 if plan.source(limit.relation.source).table == table.name
             }
-    columns = tuple(column for column in table.columns if column.name in needed)
+    columns = tuple(column for column in (*table.columns, *derived.values()) if column.name in needed)
     return Input(
         name=table.name,
         kind=table.kind,
@@ -271,6 +290,7 @@ def _input(table: DeclaredTable, branches: tuple[BranchPlan, ...]) -> Input:
         rows=table.rows,
         on_violation=table.on_violation,
         arrival=table.arrival,
+        max_rate=table.max_rate,
     )
 
 
@@ -282,8 +302,22 @@ def _check_inputs(query: Query, inputs: tuple[Input, ...]) -> None:
         raise _refused(query, what, "register the branches as queries of their own")
 
 
+def _check_derived(query: Query, item: Input) -> None:
+    """Of a value of another type, such as an array, a job only knows that it is there."""
+    for column in item.derived:
+        opaque = (c for c in item.declared if c.type.family is Family.OTHER and _quoted(c.name) in column.expression)
+        if (read := next(opaque, None)) is not None:
+            what = f"{shown(column.expression)} reads {item.name}.{read.name}, a column of type {read.type.name}"
+            raise _refused(query, what, "declare what is needed of it as a column of its own, of a simple type")
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
 def _contract(table: DeclaredTable) -> str:
     """What a table's declaration says of its rows, as text to hash."""
     columns = ", ".join(f"{c.name} {c.type.name} {c.domain}" for c in table.columns)
-    arrival = f" {table.arrival}" if table.arrival != STRICT else ""
-    return f"{table.kind} {table.name}({columns}) {table.timestamp} {table.max_per_timestamp} {table.rows}{arrival}"
+    rest = f" {table.arrival}" if table.arrival != STRICT else ""
+    rest += f" {table.max_rate.rows} per {table.max_rate.per}" if table.max_rate is not None else ""
+    return f"{table.kind} {table.name}({columns}) {table.timestamp} {table.max_per_timestamp} {table.rows}{rest}"

@@ -10,19 +10,21 @@ from streambound.analyzer.catalog import Counters, Kind, OnViolation
 from streambound.analyzer.columns import Column
 from streambound.analyzer.endpoints import Sink, SourceOptions
 from streambound.analyzer.query import Atom, Branch, Comparison, Output
+from streambound.analyzer.rates import Rate
 from streambound.analyzer.types import DataType, Family
 from streambound.criteria.bound import QueryBound
 from streambound.criteria.projected_time import Stamp
 from streambound.criteria.tables import SynopsisTable
 from streambound.criteria.ways import Part
 from streambound.synopsis_exec.filters import ExtremeLimit, Membership
+from streambound.synopsis_exec.kept_results import KeptResults
 
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A stream or relation of the catalog that the job reads: its declared columns, and those of them that it needs.
+    """A stream or relation of the catalog that the job reads: its declared columns, and those that it needs.
 
-    ``rows`` is the declared size of a relation.
+    These are declared ones, and those derived by expressions. ``rows`` is the declared size of a relation.
     """
 
     name: str
@@ -35,6 +37,12 @@ class Input:
     rows: int | None = None
     on_violation: OnViolation = OnViolation.QUARANTINE
     arrival: Arrival = STRICT
+    max_rate: Rate | None = None
+
+    @property
+    def derived(self) -> tuple[Column, ...]:
+        """The columns that Spark computes."""
+        return tuple(column for column in self.columns if column.expression)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +60,13 @@ class PlanSource:
     times: tuple[Comparison, ...]
     extremes: tuple[ExtremeLimit, ...]
     members: tuple[Membership, ...] = ()
+
+    @property
+    def used(self) -> frozenset[str]:
+        """The columns that filters, joins and the select list mention."""
+        found = {*self.columns, *(a.column for atom in self.filters for a in atom.attributes)}
+        found |= {limit.attribute.column for limit in self.extremes}
+        return frozenset(found | {member.attribute.column for member in self.members})
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +137,7 @@ class Plan:
     ``catalog_sha256`` covers the declarations that the query uses, ``contract_sha256`` what of them a saved state
     depends on: not where rows come from or go, or what becomes of bad ones. ``several`` says that the query was split
     into more than one branch, so that tables are named with their branch's number. ``stamp`` says when a set's results
-    are forgotten.
+    are forgotten. ``kept`` is of what results are computed.
     """
 
     name: str
@@ -139,6 +154,12 @@ class Plan:
     stamp: Stamp | None = None
     counters: Counters = Counters.BIGINT
     sink: Sink | None = None
+    kept: KeptResults | None = None
+
+    @property
+    def kept_columns(self) -> tuple[Column, ...]:
+        """The columns that matches give: those of results, unless Spark computes these."""
+        return self.columns if self.kept is None else self.kept.columns
 
     @property
     def in_columns(self) -> bool:

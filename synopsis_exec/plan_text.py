@@ -7,6 +7,7 @@ from streambound.criteria.tables import Stored, SynopsisTable
 from streambound.synopsis_exec.kernel_choice import kernel_in_words
 from streambound.synopsis_exec.plan_ir import BranchPlan, Plan
 from streambound.synopsis_exec.synopsis_plan import synopsis_plan
+from streambound_runtime.decoding.reasons import a_type, shown
 from streambound_runtime.text import printed
 
 _RESULTS = "results: those already returned"
@@ -15,11 +16,21 @@ _RESULTS = "results: those already returned"
 def plan_text(plan: Plan) -> str:
     """The plan, as a job has it: its tables in words, why it has its kernel, and the tree that runs."""
     lines = [f"plan of {plan.name}: {'set' if plan.distinct else 'bag'}, M = {plan.bound.entries.text}"]
+    lines += [f"  compute {sentence}" for sentence in derived_in_words(plan)]
     lines += [f"  keep {sentence}" for sentence in tables_in_words(plan) or ["nothing"]]
     tree = synopsis_plan(plan)
     lines += [f"  kernel: {kernel_in_words(plan)}", f"  placement: {tree.placement}, because {tree.placed}"]
     lines += ["", printed(tree)]
     return "\n".join(lines)
+
+
+def derived_in_words(plan: Plan) -> list[str]:
+    """One phrase per column that Spark computes: of which rows, what, and of which type."""
+    return [
+        f"of each row of {item.name}: {shown(column.expression)}, {a_type(column.type.name)}"
+        for item in plan.inputs
+        for column in item.derived
+    ]
 
 
 def tables_in_words(plan: Plan) -> list[str]:

@@ -6,9 +6,9 @@ A row is good or quarantined as in a run, for the same reason; the tests compare
 from __future__ import annotations
 
 import codecs
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -45,23 +45,29 @@ def recorded_rows(item: Input, folder: Path, options: Sequence[tuple[Atom, ...]]
         raise RuntimeLimitError(what)
     excess = _excess(item, rows, options)
     quarantined = Counter(row.partition(": ")[2] for _, row in found if isinstance(row, str))
-    if excess and item.max_per_timestamp is not None:
-        quarantined[detail("max-per-timestamp", most=item.max_per_timestamp)] = len(excess)
+    quarantined.update(excess.values())
     return Recorded([row for number, (_, row) in enumerate(rows) if number not in excess], quarantined)
 
 
-def _excess(item: Input, rows: Sequence[tuple[bytes, Row]], options: Sequence[tuple[Atom, ...]]) -> set[int]:
-    """The places of the useful rows that are too many for their timestamp: all but those with the least texts."""
-    if item.max_per_timestamp is None:
-        return set()
-    seen: Counter[Any] = Counter()
-    excess = set()
-    for number in sorted(range(len(rows)), key=lambda number: rows[number][0]):
-        row = rows[number][1]
-        if is_useful(row, options):
-            seen[row[item.timestamp or ""]] += 1
-            if seen[row[item.timestamp or ""]] > item.max_per_timestamp:
-                excess.add(number)
+def _excess(item: Input, rows: Sequence[tuple[bytes, Row]], options: Sequence[tuple[Atom, ...]]) -> dict[int, str]:
+    """Why useful rows are too many, by their places: of a timestamp, or of the time before it, the least texts stay."""
+    most, rate, time = item.max_per_timestamp, item.max_rate, item.timestamp or ""
+    if most is None and rate is None:
+        return {}
+    counted, near, excess = Counter[Any](), deque[int](), dict[int, str]()
+    for number in sorted(range(len(rows)), key=lambda number: (rows[number][1][time], rows[number][0])):
+        if not is_useful(rows[number][1], options):
+            continue
+        now = rows[number][1][time]
+        while rate is not None and near and near[0] <= now - rate.per:
+            near.popleft()
+        if most is not None and counted[now] >= most:
+            excess[number] = detail("max-per-timestamp", most=most)
+        elif rate is not None and len(near) >= rate.rows:
+            excess[number] = detail("max-rate", most=rate.rows, per=rate.written)
+        else:
+            counted[now] += 1
+            near.append(now)
     return excess
 
 
@@ -86,9 +92,10 @@ def lines_of(file: Path) -> Iterator[bytes]:
 
 
 def read_rows(item: Input, lines: Sequence[bytes]) -> list[Row | str | None]:
-    """Lines as rows of the columns that are needed, encoded; or the reasons why a run quarantines them.
+    """Lines as rows of the declared columns that are needed, encoded; or the reasons why a run quarantines them.
 
-    None for a punctuation, which needs fewer columns than a row. Raises UsageError where pyarrow is not installed.
+    What expressions say only Spark knows. None for a punctuation, which needs fewer columns than a row. Raises
+    UsageError where pyarrow is not installed.
     """
     try:
         import pyarrow as pa
@@ -98,6 +105,7 @@ def read_rows(item: Input, lines: Sequence[bytes]) -> list[Row | str | None]:
         ) from error
     from streambound_runtime.decoding.decoder import Decoder
 
+    item = replace(item, columns=tuple(column for column in item.columns if not column.expression))
     found = Decoder(declared_table(item), lines=True).decode(pa.table({"value": pa.array(lines, pa.binary())}))
     told: list[Row | str | None] = [None] * len(lines)
     for place, row in zip(found.rejected_at.tolist(), found.rejected.to_pylist(), strict=True):

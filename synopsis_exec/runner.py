@@ -43,7 +43,7 @@ _ERRORS: dict[str, type[StreamboundError]] = {
     "spark": InputError,
 }
 _REMEDIES = {
-    "limit": "is max_per_timestamp in the catalog too low? The job was stopped before memory could grow",
+    "limit": "is max_rate or max_per_timestamp in the catalog too low? The job was stopped before memory could grow",
     "overflow": 'declare counters = "decimal" in the catalog, or restrict the query so that fewer tuples combine',
     "rows": "declare more rows in the catalog and check the query again, or remove some",
     "contract": 'correct the row, or let the catalog put such rows aside: on_violation = "quarantine"',

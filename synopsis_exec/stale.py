@@ -46,8 +46,8 @@ def _by(version: str, new: Job) -> str:
 
 def _declared(job: Job) -> tuple[object, ...]:
     """What the catalog says: of streams and relations all but what a query needs of them."""
-    streams = tuple(replace(stream, needs=(), useful=()) for stream in job.streams)
-    relations = tuple(replace(relation, needs=()) for relation in job.relations)
+    streams = tuple(replace(stream, needs=(), useful=(), derived=()) for stream in job.streams)
+    relations = tuple(replace(relation, needs=(), derived=()) for relation in job.relations)
     return job.saved.catalog, job.plan.most, streams, relations, job.sink, job.quarantine
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from streambound.analyzer.errors import UsageError
 from streambound.analyzer.types import Family
 from streambound.synopsis_exec.job_file import CompiledJob
 from streambound.synopsis_exec.plan_ir import BranchPlan, Plan
@@ -14,6 +15,7 @@ from streambound.synopsis_exec.plan_text import tables_in_words
 from streambound.synopsis_exec.recorded import Row, recorded_rows
 from streambound.synopsis_exec.simulate import ClosedTimestamp, Key, replay
 from streambound.synopsis_exec.useful import useful
+from streambound_runtime.decoding.reasons import shown
 
 MOST_ENTRIES = 12
 """Entries shown in one line; the others are counted."""
@@ -24,9 +26,13 @@ def steps_text(compiled: CompiledJob, input_dir: Path) -> str:
 
     As in the paper's Figure 2, the synopsis of a set of streams is named after its newest stream: ``s_n`` holds what
     the timestamp added, ``s_p`` what was there before. Rows that a run quarantines are left out and counted at the
-    end. Raises InputError for a missing file.
+    end. Raises InputError for a missing file, and UsageError where columns are computed by Spark.
     """
     plan = compiled.plan
+    computed = next((column for item in plan.inputs for column in item.derived), None)
+    if computed is not None:
+        what = f"the synopses are shown without Spark, which alone computes {shown(computed.expression)}"
+        raise UsageError(what, remedy="run the query, or let explain show another stage")
     recorded = {item.name: recorded_rows(item, input_dir, useful(item, plan)) for item in plan.inputs}
     streams = {item.name: recorded[item.name].rows for item in plan.streams}
     relations = {item.name: recorded[item.name].rows for item in plan.relations}

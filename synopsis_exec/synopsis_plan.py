@@ -21,11 +21,11 @@ def synopsis_plan(query: Plan, forced: str | None = None) -> plan.Synopsis:
     """The synopsis of a bounded query as data; raises UsageError for a ``forced`` placement that it cannot have."""
     reason, placed = row_kernel_reason(query), placement(query, forced)
     return plan.Synopsis(
-        tuple(column.name for column in query.columns),
+        tuple(column.name for column in query.kept_columns),
         tuple(_branch(query, branch) for branch in query.branches),
         bound_formula(query),
         query.distinct,
-        tuple(place for place, column in enumerate(query.columns) if column.type.family is Family.STRING),
+        tuple(place for place, column in enumerate(query.kept_columns) if column.type.family is Family.STRING),
         2**63 - 1 if query.counters is Counters.BIGINT else 10**38 - 1,
         "rows" if reason else "columns",
         reason or "",
@@ -55,6 +55,7 @@ def quantities(query: Plan) -> dict[str, formula.Formula]:
     for stream in query.streams:
         name = symbol("c", stream.name)
         found[name] = formula.Unknown(name) if stream.max_per_timestamp is None else stream.max_per_timestamp
+        found |= {symbol("rate", stream.name): stream.max_rate.rows} if stream.max_rate is not None else {}
     for relation in query.relations:
         found[symbol("rows", relation.name)] = formula.Size(relation.name)
         for column in relation.columns:

@@ -1,4 +1,4 @@
-"""Which rows some branch of a query can use: the others only advance time, and no `max_per_timestamp` counts them."""
+"""Which rows some branch of a query can use: the others only advance time, and no contract on rates counts them."""
 
 from __future__ import annotations
 
@@ -29,6 +29,16 @@ def useful(item: Input, plan: Plan) -> list[tuple[Atom, ...]]:
         for branch in plan.branches
         for source in branch.sources
         if source.table == item.name
+    ]
+
+
+def uses(item: Input, plan: Plan, column: str) -> list[tuple[Atom, ...]]:
+    """The same of those occurrences that need a column."""
+    return [
+        tuple(atom for atom in (*source.times, *_needed(source.filters)) if _total(atom))
+        for branch in plan.branches
+        for source in branch.sources
+        if source.table == item.name and column in source.used
     ]
 
 

@@ -38,7 +38,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if "PYTEST_XDIST_WORKER" not in os.environ:
         return
     for item in items:
-        for name in set(SHARED).intersection(getattr(item, "fixturenames", ())):
+        given = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+        for name in set(SHARED).intersection(getattr(item, "fixturenames", ())).difference(given):
             item.add_marker(pytest.mark.xdist_group(name))
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 

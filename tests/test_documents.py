@@ -23,7 +23,7 @@ from support.transcripts import Block, blocks_of, follow, matches
 PAGES = ["README.md", *sorted(file.relative_to(ROOT).as_posix() for file in (ROOT / "docs").glob("*.md"))]
 OTHERS = [
     "CHANGELOG.md", "CONTRIBUTING.md", "benchmarks/README.md", "docs/codes/README.md", "examples/flights/README.md",
-    "examples/registry/README.md", "tests/data/README.md", "tests/support/README.md",
+    "examples/nexmark/README.md", "examples/registry/README.md", "tests/data/README.md", "tests/support/README.md",
 ]  # fmt: skip
 TEXTS = {page: (ROOT / page).read_text(encoding="utf-8") for page in [*PAGES, *OTHERS]}
 FOLLOWED = ["docs/run.md", "docs/understand.md", "docs/write.md"]

@@ -43,6 +43,15 @@ def test_the_hooks_fail_for_what_is_not_bounded(hook: str, text: str, status: in
     assert run.returncode == status, run.stderr
 
 
+def test_the_hook_leaves_out_what_the_catalog_does_not_register(project: Path) -> None:
+    (project / "streams.toml").write_text(CATALOG.replace('"*.sql"', '"queries/*.sql"'), encoding="utf-8")
+    (project / "migration.sql").write_text(UNBOUNDED, encoding="utf-8")
+    entry = [*shlex.split(hooks()["streambound"]["entry"]), "migration.sql"]
+    run = subprocess.run(entry, capture_output=True, check=False, text=True)
+    assert (run.returncode, "1 file is left out" in run.stderr) == (0, True)
+    assert subprocess.run(["streambound", "check", "migration.sql"], capture_output=True, check=False).returncode == 1
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_scripts_call_what_completes(shell: str, project: Path) -> None:
     script = CliRunner().invoke(cli.main, ["completion", shell]).stdout

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from streambound.analyzer.boundedness import Facts, Join
+from streambound.analyzer.boundedness import Facts, JoinConstraint
 from streambound.analyzer.query import Attribute, Op
 from streambound.criteria.repairs.examples import example_range
 from streambound.criteria.repairs.rejected import Culprits, Rejected
@@ -45,7 +45,7 @@ def _missing(facts: Facts, attribute: Attribute) -> tuple[Side, ...]:
     return below if facts.bounded_above(attribute) else (*below, (attribute, True))
 
 
-def _needed(facts: Facts, join: Join) -> tuple[Side, ...]:
+def _needed(facts: Facts, join: JoinConstraint) -> tuple[Side, ...]:
     """What makes ``attribute <= other + c`` harmless: an upper bound of the one, a lower bound of the other."""
     upper = () if facts.bounded_above(join.attribute) else ((join.attribute, True),)
     return upper if facts.bounded_below(join.other) else (*upper, (join.other, False))

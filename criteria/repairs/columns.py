@@ -18,9 +18,10 @@ def columns(rejected: Rejected) -> Iterator[Change]:
         outputs = culprits.branch.outputs
         for index, output in enumerate(outputs):
             times = output.value.attributes if isinstance(output.value, TimeValue) else ()
-            if output.value not in culprits.attributes and not {*times} & {*culprits.times}:
+            shown = [attribute for attribute in output.attributes if attribute in culprits.attributes]
+            if not shown and not {*times} & {*culprits.times}:
                 continue
             last = len(outputs) == 1
-            what = output.name if times else str(output.value)
+            what = output.name if times else str(shown[0])
             title = f"select a constant instead of {what}" if last else f"drop {what} from the select list"
             yield Change(("column",), (title,), WEIGHT + (_LAST if last else 0), (DropColumn(index),))

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from sqlglot.tokenizer_core import Token, TokenType
 
+from streambound.analyzer.render import identifier
 from streambound.analyzer.spans import SourceText, Span
 from streambound.analyzer.statements import Statement
 
@@ -136,9 +137,14 @@ class Layout:
         return None
 
     def alias(self, entry: FromEntry) -> str:
-        """The name of a FROM entry as it is written, with its backquotes; nothing where it is not its last token."""
-        last = self.tokens[entry.end - 1]
-        return "" if last.token_type is TokenType.R_PAREN else self.text(entry.end - 1, entry.end)
+        """The name of a FROM entry as it is written, with its backquotes; nothing where it is not its last token.
+
+        A model of dbt is called by its own name.
+        """
+        last, written = self.tokens[entry.end - 1], self.text(entry.end - 1, entry.end)
+        if last.token_type is TokenType.R_PAREN:
+            return ""
+        return identifier(last.text).sql("spark") if written.startswith("{{") else written
 
     def unqualified(self, block: Block) -> Iterator[tuple[int, str]]:
         """Each name without an alias that a SELECT itself has, by its token, with the alias that it could have."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from streambound.analyzer.boundedness import Facts, Join
+from streambound.analyzer.boundedness import Facts, JoinConstraint
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code
 from streambound.analyzer.query import Attribute, Branch, Query
@@ -61,7 +61,7 @@ class Culprits:
         return frozenset(Attribute(v.stream, v.attribute or "") for v in both)
 
     @cached_property
-    def joins(self) -> tuple[tuple[Attribute, Join], ...]:
+    def joins(self) -> tuple[tuple[Attribute, JoinConstraint], ...]:
         """The joins with later streams that are not harmless, each with the attribute to remember."""
         return tuple(
             (own, join)

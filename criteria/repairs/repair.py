@@ -109,7 +109,7 @@ def _patched(statement: Statement, edits: tuple[Edit, ...]) -> str:
 
 def _holds(sql: str, catalog: Catalog, intended: Query, statement: Statement) -> bool:
     """Whether a patched statement means what it should, and is bounded."""
-    statements = split_statements(SourceText(statement.source.file, sql))
+    statements = split_statements(SourceText(statement.source.file, sql), None, catalog.models)
     if len(statements) != 1:
         return False
     query = lower(statements[0], catalog).query

@@ -12,6 +12,7 @@ from streambound.analyzer.query import (
     Attribute,
     Branch,
     Comparison,
+    Computed,
     Kind,
     NullTest,
     OneOf,
@@ -74,10 +75,10 @@ class Conditions:
 
     @cached_property
     def outputs(self) -> tuple[Attribute, ...]:
-        """The attributes of the select list, and the timestamps that values of it are made of."""
-        values = [output.value for output in self.branch.outputs]
-        plain = [value for value in values if isinstance(value, Attribute)]
-        return tuple(dict.fromkeys([*plain, *(a for v in values if isinstance(v, TimeValue) for a in v.attributes)]))
+        """The attributes of the select list, and those and the timestamps that values of it are made of."""
+        values = (output.value for output in self.branch.outputs)
+        parts = (value.attributes if isinstance(value, Computed | TimeValue) else (value,) for value in values)
+        return tuple(dict.fromkeys(part for own in parts for part in own if isinstance(part, Attribute)))
 
     @cached_property
     def attributes(self) -> tuple[Attribute, ...]:

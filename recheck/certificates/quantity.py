@@ -38,7 +38,7 @@ class Quantity:
     @classmethod
     def symbol(cls, name: str, declared: int | None = None) -> Quantity:
         """A symbol, with the number that the catalog declares."""
-        return cls(0, _random("symbol", name), declared, name.startswith("c_"))
+        return cls(0, _random("symbol", name), declared, name.startswith(("c_", "rate_")))
 
     def __add__(self, other: Quantity) -> Quantity:
         most = None if self.most is None or other.most is None else self.most + other.most

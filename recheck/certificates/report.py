@@ -50,7 +50,7 @@ class _Queries:
         path, name, line = Path(str(item.get("file"))), item.get("name"), item.get("line")
         if path not in self._statements:
             # Of two with one name on one line the first is meant.
-            found = reversed(split_statements(read_query(path)))
+            found = reversed(split_statements(read_query(path), None, self._workspace.catalog(path).models))
             self._statements[path] = {(statement.name, statement.span.line): statement for statement in found}
         if not isinstance(name, str) or not isinstance(line, int):
             return None

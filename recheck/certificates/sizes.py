@@ -112,10 +112,21 @@ class Checker:
     def _either(self, held: ClaimedCount, left: ClaimedCount) -> frozenset[Attribute]:
         """The columns of a stream while it awaits others, and what of them is left after that."""
         lapse = next((lapse for lapse in self.table.lapses if lapse.stream == held.source), None)
+        age = next((age for age in self.table.ages if age.stream == held.source), None)
+        if lapse is None and age is not None:
+            return self._young(held, age) & (self.covered(left) | {self.conditions.time(age.stream)})
         if lapse is None or held.rule != "tuples":
             raise RejectedError(f"no values of {held.source} lapse")
         before, after = replace(self, lapse=lapse).covered(held), self.covered(left)
         return before & (after | frozenset(lapse.attributes))
+
+    def _young(self, count: ClaimedCount, age: ClaimedAge) -> frozenset[Attribute]:
+        """The columns of the tuples whose timestamps are told apart; all older timestamps are one."""
+        if count.rule != "tuples" or count.beside is not None or age.expires is not None or age.saturates is None:
+            raise RejectedError(f"no timestamps of {age.stream} are one")
+        if count.timestamps != age.saturates - 1:
+            raise RejectedError(f"{age.saturates} is the age from which on timestamps of {age.stream} are one")
+        return self._of_one_source(count, self.table.streams) | {self.conditions.time(age.stream)}
 
     def _age(self, count: ClaimedCount) -> Attribute:
         ages = [age for age in self.table.ages if age.stream == count.source]
@@ -277,8 +288,7 @@ class Checker:
             case "best":
                 return Quantity.number(1)
             case "tuples":
-                rate = symbols[symbol("c", self._table_of(count.source))]
-                return rate * Quantity.number(count.timestamps or 0)
+                return self._tuples(count, symbols)
             case "rows":
                 return symbols[symbol("rows", self._table_of(count.source))]
         attribute = count.attributes[0]
@@ -290,6 +300,19 @@ class Checker:
         if count.rule == "cuts":
             return Quantity.number(len(self._cuts(attribute)) + 1) + null
         return Quantity.number(1) if count.rule == "null" else Quantity.number(1) + null
+
+    def _tuples(self, count: ClaimedCount, symbols: Symbols) -> Quantity:
+        """The tuples of so many timestamps in a row: each may have as many as one may, or they begin so many intervals
+        of the rate, the last of which need not be over.
+        """
+        source, timestamps = self.conditions.source(count.source or ""), count.timestamps or 0
+        at_each = symbols[symbol("c", source.table)] * Quantity.number(timestamps)
+        if source.max_rate is None:
+            return at_each
+        begun, rest = divmod(timestamps, source.max_rate.per)
+        in_all = symbols[symbol("rate", source.table)] * Quantity.number(begun + (1 if rest else 0))
+        smaller = at_each.most is not None and in_all.most is not None and at_each.most <= in_all.most
+        return at_each if smaller else in_all
 
     def _cuts(self, attribute: Attribute) -> frozenset[ClaimedCut]:
         return frozenset(cut for stored in self.table.stored if stored.attribute == attribute for cut in stored.cuts)

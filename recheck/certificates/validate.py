@@ -160,6 +160,7 @@ def _symbols(split: Query) -> Symbols:
         prefix, declared = ("rows", source.rows) if source.kind is Kind.RELATION else ("c", source.max_per_timestamp)
         names = {symbol(prefix, source.table): declared}
         names |= {symbol(extreme, source.table, c.name): None for extreme in ("min", "max") for c in source.columns}
+        names |= {symbol("rate", source.table): source.max_rate.rows} if source.max_rate is not None else {}
         found |= {name: Quantity.symbol(name, number) for name, number in names.items()}
     return found
 

@@ -13,12 +13,14 @@ import numpy as np
 from streambound_runtime.checkpoint.checkpoint import Checkpoint
 from streambound_runtime.checkpoint.store import gone, store_of, written_atomically
 from streambound_runtime.decoding.kinds import kind_of
+from streambound_runtime.decoding.reasons import LATE
 from streambound_runtime.frontier.frontier import Brought, Frontier, Input
 from streambound_runtime.placement.in_buckets import InBuckets
 from streambound_runtime.placement.keeper import Closed, Keeper, Run
 from streambound_runtime.placement.nowhere import Nowhere
 from streambound_runtime.placement.on_driver import OnDriver
 from streambound_runtime.placement.pieces import Piece, decoded_here
+from streambound_runtime.progress import tell
 from streambound_runtime.quarantine import Row, in_batch, json_lines, quarantined, stop_at
 from streambound_runtime.rates import Rates, Read
 from streambound_runtime.reading.batch import Arrived, Batch
@@ -91,6 +93,20 @@ class Driver:
             self.rejected.update(row["detail"] for row in self.bad_relation_rows)
         self.results, self.peak = said.get("results", 0), said.get("peak", 0)
         self.late = said.get("late", 0)
+        self.figures = said.get("figures") or self.figures_of(None, 0)
+
+    def figures_of(self, batch: int | None, entries: int) -> dict[str, int | None]:
+        """What the query's progress says (`progress.observed`) of a batch that leaves so many entries."""
+        until = self.frontier.complete()
+        return {
+            "batch": batch,
+            "entries": entries,
+            "bound": self.kept.limit,
+            "closed_until": None if until is None else until - 1,
+            "late": self.late + sum(rows for words, rows in self.rejected.items() if words in LATE),
+            "quarantined": self.rejected.total(),
+            "pending": self.kept.pending(),
+        }
 
     def save(self, batch: int) -> None:
         """Write the state after a batch."""
@@ -103,6 +119,7 @@ class Driver:
             "results": self.results,
             "peak": self.peak,
             "late": self.late,
+            "figures": self.figures,
         }
         self.checkpoint.save(batch, said, tables)
         self.batch = batch
@@ -113,6 +130,7 @@ class Driver:
         """Fold one micro-batch; called by Spark, maybe again with the same batch after a failure."""
         try:
             self.fold(Arrived(frame, self.job, self.settings, self.room.files), batch)
+            tell(self.room.spark, self.figures)
         except Exception as error:  # Spark does not pass it on as it is
             self.failure = error
             raise
@@ -129,6 +147,7 @@ class Driver:
         stop_at(self.job, bad)
         found = self.closed(batch, self.frontier.complete())
         self.hand_over(batch, found.results, [*self.bad_relation_rows, *bad] if batch == 0 else bad)
+        self.figures = self.figures_of(batch, found.entries)
         self.save(batch)
         self.report(
             {
@@ -183,21 +202,21 @@ class Driver:
         return self.frontier.late((stream, part), ts)
 
     def crowded(self, pieces: list[Piece]) -> bool:
-        """Whether some timestamp has more rows than its stream may have."""
+        """Whether some stream has more rows at a time than it may have."""
         return any(
             rates.crowded(np.concatenate([piece.ts for piece in pieces if piece.stream == number] or [np.zeros(0)]))
             for number, rates in enumerate(self.rates)
-            if rates.stream.per_timestamp is not None
+            if rates.stream.counted
         )
 
     def within_rate(
         self, arrived: Batch, number: int, pieces: list[Piece], late_before: int | None, complete: int | None
     ) -> tuple[list[pa.Table], list[Row]]:
-        """The good rows of a stream that are not too many for their timestamps, and the others as bad rows."""
+        """The good rows of a stream that are not too many at a time, and the others as bad rows."""
         import pyarrow as pa
 
         good = [piece.good for piece in pieces if piece.good is not None]
-        if self.job.streams[number].per_timestamp is None:
+        if not self.job.streams[number].counted:
             return good, []
         ts = np.concatenate([np.zeros(0, dtype=np.int64), *(piece.ts for piece in pieces)])
         again = lambda crowded: self.read_again(arrived, number, crowded, late_before)  # noqa: E731
@@ -210,10 +229,10 @@ class Driver:
         stream, start = self.job.streams[number], 0
         decoder = self.room.decoders[stream.name]
         for raw in arrived.raws(number):
-            found = decoder.decode(raw.rows, late_before)
+            found = decoder.decode(raw.rows, late_before, raw.whole)
             times = found.good.column(1).to_numpy()
             wanted = np.flatnonzero(np.isin(times, np.array(sorted(timestamps), dtype=np.int64)))
-            texts = decoder.texts(raw.rows, found.good_at[wanted])
+            texts = decoder.texts(raw.rows, found.good_at[wanted], raw.whole)
             places = decoder.places(raw.rows, found.good_at[wanted])
             for place, text, known in zip(wanted.tolist(), texts, places, strict=True):
                 yield Read(int(times[place]), text or "", start + place, {"file": raw.file, **known})

@@ -15,6 +15,7 @@ from streambound_runtime import __version__
 from streambound_runtime.driver import Driver, Report
 from streambound_runtime.endpoints import in_one_line, with_servers
 from streambound_runtime.errors import JobError, usage
+from streambound_runtime.progress import observed, tell
 from streambound_runtime.reading.files import check_files
 from streambound_runtime.reading.sources import arriving, failing
 from streambound_runtime.session import check_cluster, is_local, session
@@ -93,10 +94,13 @@ def prepare(
 def query_of(
     spark: SparkSession, job: Job, settings: Settings, driver: Driver, frames: Frames = NONE
 ) -> DataStreamWriter:
-    """The query whose batches a driver folds."""
+    """The query whose batches a driver folds; its progress has the job's figures, unless it only runs to an end."""
+    rows = arriving(spark, job, settings, frames)
+    if settings.trigger != "end":
+        tell(spark, driver.figures)
+        rows = observed(rows, job)
     return (
-        arriving(spark, job, settings, frames)
-        .writeStream.foreachBatch(driver.on_batch)
+        rows.writeStream.foreachBatch(driver.on_batch)
         .option("checkpointLocation", driver.checkpoint.of_spark)
         .trigger(**({"availableNow": True} if settings.ends else {"processingTime": settings.trigger}))
     )

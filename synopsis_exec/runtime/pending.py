@@ -106,6 +106,7 @@ def _numbers(values: pa.Array, kind: Kind) -> Any:
 
 def _kinds(stream: Stream) -> dict[str, Kind]:
     types = {column.name: column.type for column in stream.columns}
+    types |= {column.name: column.type for column in stream.derived}
     return {name: kind_of(types[name]) for name in stream.needs}
 
 

@@ -1,8 +1,9 @@
-"""`max_per_timestamp`: a contract that is only seen beside other rows."""
+"""`max_per_timestamp` and `max_rate`: contracts that are only seen beside other rows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,9 @@ import numpy as np
 from streambound_runtime.decoding.reasons import detail
 from streambound_runtime.quarantine import Row, row_of
 from streambound_runtime.spec import Stream
+
+_LONGEST = 2**62
+"""No two timestamps are farther apart that a sum of 64 bits may still count from."""
 
 
 class Read(NamedTuple):
@@ -21,11 +25,24 @@ class Read(NamedTuple):
     known: Mapping[str, Any]
 
 
+class Limit(NamedTuple):
+    """At most ``rows`` rows in any half-open interval of the length ``per``; one timestamp is one of the length 1."""
+
+    reason: str
+    detail: str
+    rows: int
+    per: int
+
+
 class Rates:
-    """How many useful rows the timestamps of a stream have that are still open."""
+    """How many useful rows the timestamps of a stream have that are still open, or near to these.
+
+    A row stays if no interval has too many with it: rows of earlier batches, and of its own those before it, by time
+    and then by text. So a replay chooses the same.
+    """
 
     def __init__(self, stream: Stream, counts: Mapping[str, int] | None = None) -> None:
-        self.stream = stream
+        self.stream, self.limits = stream, tuple(_limits(stream))
         self.open = {int(ts): n for ts, n in (counts or {}).items()}
 
     def dump(self) -> dict[str, int]:
@@ -33,37 +50,102 @@ class Rates:
         return {str(ts): n for ts, n in self.open.items()}
 
     def crowded(self, ts: Any) -> bool:
-        """Whether some timestamp has too many rows with those of a batch."""
-        most = self.stream.per_timestamp
-        times, counts = np.unique(ts, return_counts=True)
-        return most is not None and any(
-            self.open.get(time, 0) + n > most for time, n in zip(times.tolist(), counts.tolist(), strict=True)
-        )
+        """Whether some interval has too many rows with those of a batch."""
+        return _Crowd(self.limits, self.open, ts).any
 
     def checked(
         self, ts: Any, complete: int | None, again: Callable[[set[int]], Iterable[Read]]
     ) -> tuple[Any, list[Row]]:
         """Which of a batch's good rows, which have these timestamps, are not too many, and the others as bad rows.
 
-        Timestamps before ``complete`` are closed by the end of the batch. Only where some have too many rows, those
-        are read ``again`` for their texts: the least stay, so that a replay chooses the same.
+        Timestamps before ``complete`` are closed by the end of the batch. Only where some rows are too many, those
+        around them are read ``again`` for their texts.
         """
-        most = self.stream.per_timestamp
         keep, bad = np.ones(len(ts), dtype=bool), list[Row]()
-        if most is None:
+        if not self.limits:
             return keep, bad
-        times, counts = np.unique(ts, return_counts=True)
-        before = np.array([self.open.get(time, 0) for time in times.tolist()], dtype=np.int64)
-        crowded = set(times[counts + before > most].tolist())
-        seen: dict[int, int] = {}
-        for read in sorted(again(crowded), key=lambda read: (read.ts, read.row)) if crowded else ():
-            seen[read.ts] = seen.get(read.ts, self.open.get(read.ts, 0)) + 1
-            if seen[read.ts] > most:
-                reason = "max-per-timestamp"
-                told = {"reason": reason, "detail": detail(reason, most=most), "row": read.row}
-                bad.append(row_of(self.stream, {**read.known, **told}))
-                keep[read.place] = False
-        for time, n in zip(times.tolist(), (counts + before).tolist(), strict=True):
-            self.open[time] = min(n, most)
-        self.open = {time: n for time, n in self.open.items() if complete is None or time >= complete}
+        crowd = _Crowd(self.limits, self.open, ts)
+        if crowd.any:
+            reads = sorted(again(crowd.times), key=lambda read: (read.ts, read.row))
+            texts = {time: list(rows) for time, rows in groupby(reads, key=lambda read: read.ts)}
+            for time, stay, limit in crowd.settled():
+                for read in texts[time][stay:]:
+                    told = {"reason": limit.reason, "detail": limit.detail, "row": read.row}
+                    bad.append(row_of(self.stream, {**read.known, **told}))
+                    keep[read.place] = False
+        longest = max(limit.per for limit in self.limits)
+        counts = zip(crowd.at.tolist(), crowd.accepted.tolist(), strict=True)
+        self.open = {time: n for time, n in counts if n and (complete is None or time > complete - longest)}
         return keep, bad
+
+
+def _limits(stream: Stream) -> Iterable[Limit]:
+    if stream.per_timestamp is not None:
+        reason = "max-per-timestamp"
+        yield Limit(reason, detail(reason, most=stream.per_timestamp), stream.per_timestamp, 1)
+    if stream.rate is not None:
+        rows, per, written = stream.rate.rows, stream.rate.per, stream.rate.written
+        yield Limit("max-rate", detail("max-rate", most=rows, per=written), rows, min(per, _LONGEST))
+
+
+class _Crowd:
+    """A batch's rows among those of earlier batches: timestamps ``at``, how many of each there are, and were before."""
+
+    def __init__(self, limits: tuple[Limit, ...], before: Mapping[int, int], ts: Any) -> None:
+        times, counts = np.unique(np.asarray(ts, dtype=np.int64), return_counts=True)
+        earlier = np.array(sorted(before), dtype=np.int64)
+        self.limits, self.at = limits, np.union1d(times, earlier)
+        self.new, self.before = np.zeros(len(self.at), dtype=np.int64), np.zeros(len(self.at), dtype=np.int64)
+        self.new[np.searchsorted(self.at, times)] = counts
+        self.before[np.searchsorted(self.at, earlier)] = [before[time] for time in earlier.tolist()]
+        self.accepted = self.before + self.new
+        # Where the intervals begin that end at each place, and their first places: any other holds no more than these.
+        self.since = [self.at - limit.per for limit in limits]
+        self.first = [np.searchsorted(self.at, since, side="right") for since in self.since]
+        self.crowded = np.zeros(len(self.at), dtype=bool)
+        for limit, first in zip(limits, self.first, strict=True):
+            self.crowded |= self._within_full(limit, first)
+        self.crowded &= self.new > 0
+
+    @property
+    def any(self) -> bool:
+        """Whether some interval has too many rows."""
+        return bool(self.crowded.any())
+
+    @property
+    def times(self) -> set[int]:
+        """The batch's timestamps in such intervals."""
+        return set(self.at[self.crowded].tolist())
+
+    def _within_full(self, limit: Limit, first: Any) -> Any:
+        """The places in intervals that would have too many rows."""
+        sums = _sums(self.accepted)
+        last = np.flatnonzero(sums[1:] - sums[first] > limit.rows)
+        change = np.zeros(len(self.at) + 1, dtype=np.int64)
+        np.add.at(change, first[last], 1)
+        np.add.at(change, last + 1, -1)
+        return np.cumsum(change[:-1]) > 0
+
+    def settled(self) -> Iterable[tuple[int, int, Limit]]:
+        """In order of time: a crowded timestamp, how many of its new rows stay, and the limit that says so."""
+        sums, earlier = np.zeros(len(self.at) + 1, dtype=np.int64), _sums(self.before)
+        there, done = np.flatnonzero(self.before), 0
+        for place in np.flatnonzero(self.crowded).tolist():
+            sums[done + 1 : place + 1] = sums[done] + np.cumsum(self.accepted[done:place])
+            rooms = []
+            for limit, since, first in zip(self.limits, self.since, self.first, strict=True):
+                until = np.searchsorted(since, self.at[place])
+                later = there[np.searchsorted(there, place, side="right") : np.searchsorted(there, until)]
+                ends = np.concatenate([[place], later])
+                used = sums[place] - sums[first[ends]] + earlier[ends + 1] - earlier[place]
+                rooms.append(limit.rows - int(used.max()))
+            room, number = min((room, number) for number, room in enumerate(rooms))
+            stay = max(0, min(room, int(self.new[place])))
+            self.accepted[place] = self.before[place] + stay
+            done = place
+            yield int(self.at[place]), stay, self.limits[number]
+
+
+def _sums(counts: Any) -> Any:
+    """Of how many there are before each place."""
+    return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(counts)])

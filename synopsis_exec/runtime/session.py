@@ -38,7 +38,8 @@ def session(name: str) -> SparkSession:
     spark = builder.getOrCreate()
     prepared(spark)
     spark.sparkContext.setLogLevel("ERROR")
-    logging.getLogger("py4j").setLevel(logging.CRITICAL)  # it would log what `main` reports
+    for logger in ("py4j", "SQLQueryContextLogger"):  # they would log what `main` reports, or quarantines
+        logging.getLogger(logger).setLevel(logging.CRITICAL)
     return spark
 
 

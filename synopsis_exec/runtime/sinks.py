@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from streambound_runtime.decoding.kinds import kind_of
-from streambound_runtime.decoding.raw import quoted
+from streambound_runtime.decoding.quoting import quoted
 from streambound_runtime.endpoints import in_one_line, in_words, located, opened_here, options_of, with_remedy
 from streambound_runtime.errors import unwritable, usage
 from streambound_runtime.settings import Settings

@@ -34,6 +34,20 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
+class Derived:
+    """A column that Spark computes of a row's declared ones: ``CAST((expression) AS type)``, in Spark SQL.
+
+    ``when`` are the conjunctions of those uses of the row that need it. A row that satisfies none of them, as far as
+    its declared columns say, has NULL instead.
+    """
+
+    name: str
+    expression: str
+    type: str
+    when: tuple[tuple[Test, ...], ...] = ((),)
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """A Spark source, whose columns are the row's, or whose column ``payload`` holds a row as a JSON object.
 
@@ -83,12 +97,23 @@ class Arrival:
 
 
 @dataclass(frozen=True, slots=True)
+class Rate:
+    """At most ``rows`` rows in any half-open interval of the length ``per``, which the catalog has ``written`` so."""
+
+    rows: int
+    per: int
+    written: str
+
+
+@dataclass(frozen=True, slots=True)
 class Stream:
     """A stream: its declared columns, its application time, and those columns that the plan ``needs`` beside that.
 
+    These, and what is tested, are declared or ``derived``.
+
     ``useful`` are conjunctions, one of which a row satisfies that some branch can use; others only advance time. At
-    most ``per_timestamp`` useful rows share a timestamp. With ``stops`` a row that breaks a contract ends the job,
-    instead of being quarantined.
+    most ``per_timestamp`` useful rows share a timestamp, and ``rate`` limits how many come in a longer time. With
+    ``stops`` a row that breaks a contract ends the job, instead of being quarantined.
     """
 
     name: str
@@ -100,11 +125,18 @@ class Stream:
     arrival: Arrival = Arrival()
     per_timestamp: int | None = None
     stops: bool = False
+    rate: Rate | None = None
+    derived: tuple[Derived, ...] = ()
+
+    @property
+    def counted(self) -> bool:
+        """Whether a contract counts its useful rows."""
+        return self.per_timestamp is not None or self.rate is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A static relation; it has at most ``rows`` rows."""
+    """A static relation; it has at most ``rows`` rows. The columns that it ``needs`` are declared or ``derived``."""
 
     name: str
     columns: tuple[Column, ...]
@@ -112,6 +144,18 @@ class Relation:
     source: Source | None = None
     rows: int | None = None
     stops: bool = False
+    derived: tuple[Derived, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """How results are computed of what matches keep: the plan gives these ``columns``, which are not a result's.
+
+    ``expressions`` are Spark SQL over these, one for each column of a result.
+    """
+
+    columns: tuple[Column, ...]
+    expressions: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +184,8 @@ class Saved:
 class Job:
     """A query's job. ``runtime`` is the version of this package that it was written for.
 
-    ``columns`` are those of a result, without `_ts`, which has ``time_type``, and `_mult`.
+    ``columns`` are those of a result, without `_ts`, which has ``time_type``, and `_mult`. They are those of the plan,
+    unless Spark computes them as ``computed`` says.
     """
 
     name: str
@@ -153,6 +198,7 @@ class Job:
     saved: Saved
     sink: Sink | None = None
     quarantine: Sink | None = None
+    computed: Computed | None = None
 
     @property
     def tables(self) -> tuple[Stream | Relation, ...]:

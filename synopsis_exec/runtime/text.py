@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import cache
 from math import isfinite
 from typing import Any
 
@@ -21,27 +22,39 @@ def printed(tree: Any, width: int = WIDTH, indent: int = 0) -> str:
     >>> printed(Test("t_b", "<", "s_a"))
     "Test('t_b', '<', 's_a')"
     """
-    flat, items = _flat(tree), _items(tree)
-    if len(flat) + indent <= width or not items:
-        return flat
-    opening, closing = _brackets(tree)
+    return _laid_out(_node(tree), width, indent)
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """A part of a tree: its text on one line, and what stands between its brackets, with a prefix each."""
+
+    flat: str
+    brackets: tuple[str, str] = ("", "")
+    items: tuple[tuple[str, _Node], ...] = ()
+
+
+def _laid_out(node: _Node, width: int, indent: int) -> str:
+    if len(node.flat) + indent <= width or not node.items:
+        return node.flat
+    opening, closing = node.brackets
     inner = indent + 4
     lines = []
-    for prefix, item in items:
-        text = printed(item, width - 1, inner + len(prefix)) if len(prefix) < width // 2 else _flat(item)
-        if "\n" in text:
-            text = printed(item, width - 1, inner)
+    for prefix, item in node.items:
+        text = _laid_out(item, width - 1, inner) if len(prefix) < width // 2 else item.flat
         lines.append(f"{' ' * inner}{prefix}{text},")
     return "\n".join([opening, *lines, " " * indent + closing])
 
 
-def _flat(tree: Any) -> str:
-    items = _items(tree)
-    if items is None:
-        return repr(tree) if not isinstance(tree, float) or isfinite(tree) else f"float({str(tree)!r})"
-    opening, closing = _brackets(tree)
+def _node(tree: Any) -> _Node:
+    found = _items(tree)
+    if found is None:
+        return _Node(repr(tree) if not isinstance(tree, float) or isfinite(tree) else f"float({str(tree)!r})")
+    items = tuple([(prefix, _node(item)) for prefix, item in found])
+    opening, closing = brackets = _brackets(tree)
     comma = "," if opening == "(" and len(items) == 1 else ""
-    return f"{opening}{', '.join(prefix + _flat(item) for prefix, item in items)}{comma}{closing}"
+    flat = f"{opening}{', '.join([prefix + item.flat for prefix, item in items])}{comma}{closing}"
+    return _Node(flat, brackets, items)
 
 
 def _brackets(tree: Any) -> tuple[str, str]:
@@ -60,18 +73,24 @@ def _items(tree: Any) -> list[tuple[str, Any]] | None:
         return [(f"{key!r}: ", item) for key, item in tree.items()]
     if not is_dataclass(tree):
         return None
+    kind: type = type(tree)
     found, named = [], False
-    for field in fields(tree):
-        item = getattr(tree, field.name)
-        named |= field.kw_only is True or isinstance(item, tuple) or is_dataclass(item) or _is_default(field, item)
-        if not _is_default(field, item):
-            found.append((f"{field.name}=" if named else "", item))
+    for name, by_name, default in _fields(kind):
+        item = getattr(tree, name)
+        is_default = default is not MISSING and type(default) is type(item) and bool(default == item)
+        named |= by_name or isinstance(item, tuple) or is_default or is_dataclass(item)
+        if not is_default:
+            found.append((f"{name}=" if named else "", item))
     return found
 
 
-def _is_default(field: Field[Any], item: Any) -> bool:
-    default = field.default_factory() if field.default_factory is not MISSING else field.default
-    return default is not MISSING and type(default) is type(item) and bool(default == item)
+@cache
+def _fields(kind: type) -> tuple[tuple[str, bool, Any], ...]:
+    """The fields of a class: their names, whether they are only given by name, and their defaults, or MISSING."""
+    return tuple(
+        (each.name, each.kw_only is True, each.default if each.default_factory is MISSING else each.default_factory())
+        for each in fields(kind)
+    )
 
 
 def read(text: str, classes: Iterable[type]) -> Any:

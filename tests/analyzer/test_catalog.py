@@ -47,6 +47,7 @@ def described(text: str) -> str:
         for name in ("timestamp", "max_per_timestamp", "rows", "period", "source"):
             if getattr(table, name) is not None:
                 lines.append(f"  {name} {getattr(table, name)}")
+        lines += [f"  max_rate {table.max_rate!r}"] if table.max_rate is not None else []
         if table.arrival != STRICT:
             lines.append(f"  arrival {table.arrival}")
         lines += [f"  on_violation {table.on_violation}"] if table.on_violation is not OnViolation.QUARANTINE else []
@@ -211,6 +212,8 @@ KEYS = st.sampled_from(
         "timestamp",
         "columns",
         "max_per_timestamp",
+        "max_rate",
+        "per",
         "domain",
         "source",
         "rows",
@@ -245,7 +248,7 @@ TABLES = st.fixed_dictionaries(
         "columns": st.fixed_dictionaries({"a": st.sampled_from(["bigint", "double", "date", "boolean", "decimal"])})
         | VALUES
     },
-    optional=dict.fromkeys(("timestamp", "domain", "rows", "max_per_timestamp", "source", "period"), VALUES)
+    optional=dict.fromkeys(("timestamp", "domain", "rows", "max_per_timestamp", "max_rate", "source", "period"), VALUES)
     | {"domain": st.fixed_dictionaries({"a": st.lists(SCALARS, max_size=3)}), "timestamp": st.just("a")},
 )
 DOCUMENTS = st.dictionaries(KEYS, VALUES, max_size=3) | st.fixed_dictionaries(

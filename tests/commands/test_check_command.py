@@ -107,7 +107,14 @@ def test_json_has_the_documented_shape(project: Path) -> None:
     assert result.exit_code == 1
     document = json.loads(result.stdout)
     assert document["schema_version"] == 1
-    assert document["summary"] == {"bounded": 1, "unbounded": 1, "unknown": 0, "unsupported": 1, "error": 1}
+    assert document["summary"] == {
+        "bounded": 1,
+        "unbounded": 1,
+        "unknown": 0,
+        "unsupported": 1,
+        "error": 1,
+        "no-query": 0,
+    }
     first, second, third, fourth = document["queries"]
     assert [q["verdict"] for q in document["queries"]] == ["bounded", "unbounded", "error", "unsupported"]
     assert (first["name"], first["line"], first["projection"]) == ("q:1", 1, "bag")

@@ -76,6 +76,7 @@ def _bounded(sql: str) -> bool:
     return item.verdict is Verdict.BOUNDED
 
 
+@pytest.mark.slow
 def test_names_without_an_alias_and_subqueries_lose_no_repair() -> None:
     """And in DuckDB the patches return the same; a join with a relation's key keeps what it does not repeat."""
     counts: Counter[str] = Counter()
@@ -87,15 +88,15 @@ def test_names_without_an_alias_and_subqueries_lose_no_repair() -> None:
         plain, written = Spelling().query(*shape), Spelling(choices).query(*shape)
         first, second = _repairs(plain), _repairs(written)
         assert [(fix.title, fix.note) for fix in first] == [(fix.title, fix.note) for fix in second], written
-        rows = small_rows(choices, TABLES, 6)
-        before = Oracle(TABLES, rows).counts(plain)
+        oracle = Oracle(TABLES, small_rows(choices, TABLES, 6))
+        before = oracle.counts(plain)
         for one, other in zip(first, second, strict=True):
             sql = patched({FILE: written, CATALOG: ""}, other)[FILE] if "relation" in other.changes else ""
             if not sql or {"domain", "column"} & set(other.changes):
                 continue
             assert _bounded(sql), sql
-            now = Oracle(TABLES, rows).counts(sql)
-            assert now == Oracle(TABLES, rows).counts(one.sql), (one.sql, sql)
+            now = oracle.counts(sql)
+            assert now == oracle.counts(one.sql), (one.sql, sql)
             assert set(now) <= set(before)
             distinct = sql.startswith("SELECT DISTINCT")
             assert ("repeated" in other.note) == (not distinct and "join" in other.title)

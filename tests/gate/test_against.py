@@ -12,10 +12,10 @@ from click.testing import CliRunner, Result
 
 from streambound import cli
 from streambound.analyzer.catalog import parse_catalog
+from streambound.analyzer.globs import matches
 from streambound.analyzer.spans import SourceText
 from streambound.criteria.check import check_source
 from streambound.criteria.vocabulary import Verdict
-from streambound.gate.globs import matches
 from streambound.gate.transitions import ChangeKind, transitions
 from streambound.reports.outcome import BoundText, Outcome, outcome
 from support.git import commit, git

@@ -16,16 +16,18 @@ from streambound import cli
 REGISTRY = Path(__file__).parents[2] / "examples" / "registry"
 
 
+@pytest.mark.slow
 def test_every_statement_is_counted_and_none_passes_unseen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(REGISTRY)
     result = CliRunner().invoke(cli.main, ["check", "--format", "json", "--no-repairs", "-j2"])
     report = json.loads(result.stdout)
     assert len(report["queries"]) == sum(report["summary"].values()) == 840
-    assert report["summary"] == {"bounded": 820, "unbounded": 20, "unknown": 0, "unsupported": 0, "error": 0}
+    assert {verdict: n for verdict, n in report["summary"].items() if n} == {"bounded": 820, "unbounded": 20}
     files = {query["file"] for query in report["queries"]}
     assert files == {str(path.relative_to(REGISTRY)) for path in REGISTRY.rglob("*.sql")}
 
 
+@pytest.mark.slow
 def test_the_gate_passes_until_a_query_gets_worse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(REGISTRY, tmp_path / "registry")
     monkeypatch.chdir(tmp_path / "registry")

@@ -44,13 +44,14 @@ def test_words_of_reasons() -> None:
         codes = [code for code, words in REASONS if "{column}" in words]
         found = [f"{code}: {detail(code, Column('a', kind))}" for code in codes]
         assert found == [say("a", kind) for say in of_columns]
-    others = [f"{code}: {detail(code, most=3)}" for code, words in REASONS if "{column}" not in words]
+    others = [f"{code}: {detail(code, most=3, per='1 second')}" for code, words in REASONS if "{column}" not in words]
     assert others == [
         told.NO_VALUE, told.NOT_UTF8, told.NOT_JSON, told.NOT_COLUMNS, "late: late: its timestamp is closed already",
         "beyond-lateness: late: by more than the lateness",
         "after-punctuation: late: a punctuation has ended its timestamp",
         "after-idle: late: its stream was idle for longer than idle_after",
         "max-per-timestamp: more than max_per_timestamp = 3 rows",
+        "max-rate: more than max_rate = 3 rows per 1 second",
     ]  # fmt: skip
 
 

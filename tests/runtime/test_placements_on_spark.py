@@ -161,15 +161,22 @@ def test_a_batch_that_is_tried_again_repeats_nothing(
     assert rows[0] == rows[1] and len(rows[0]) > 20
 
 
+@pytest.mark.parametrize(
+    ("contract", "words"),
+    [
+        ({"max_per_timestamp": 4}, "more than max_per_timestamp = 4 rows"),
+        ({"max_rate": {"rows": 9, "per": 3}}, "more than max_rate = 9 rows per 3"),
+    ],
+)
 def test_rows_beyond_the_rate_are_the_same_wherever_rows_are_decoded(
-    spark: Any, recorded: Path, tmp_path: Path
+    spark: Any, recorded: Path, tmp_path: Path, contract: dict[str, Any], words: str
 ) -> None:
-    streams = {name: {**body, "max_per_timestamp": 4} for name, body in CATALOG["streams"].items()}
+    streams = {name: {**body, **contract} for name, body in CATALOG["streams"].items()}
     texts = []
     for placement in ("driver", "buckets"):
         job = job_of(JOINS["integers"], {**CATALOG, "streams": streams}, placement)
         summary = run_with(spark, job, arguments(recorded, tmp_path / placement))
-        assert summary["quarantined"]["more than max_per_timestamp = 4 rows"] > 3
+        assert summary["quarantined"][words] > 3
         texts.append([(tmp_path / placement / name).read_text() for name in ("output", "quarantine")])
     assert texts[0] == texts[1]
 

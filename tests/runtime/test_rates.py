@@ -1,4 +1,4 @@
-"""`max_per_timestamp`: against a model that counts a timestamp's rows one by one."""
+"""`max_per_timestamp` and `max_rate`: against models that count rows one by one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streambound_runtime.rates import Rates, Read
-from streambound_runtime.spec import Column, Stream
+from streambound_runtime.spec import Column, Rate, Stream
 from support.profiles import examples
 
 ROWS = st.lists(st.tuples(st.integers(0, 4), st.sampled_from("abc")), max_size=12)
@@ -61,6 +61,74 @@ def test_the_least_texts_stay(most: int, batches: list[tuple[list[tuple[int, str
         )  # fmt: skip
         assert rates.open == {ts: n for ts, n in kept.items() if ts >= closed}, "closed timestamps are forgotten"
         rates = Rates(stream(most), rates.dump())
+
+
+class Plainly:
+    """Keeps every row of a stream that was accepted, and looks at all intervals that hold the next one."""
+
+    def __init__(self, most: int | None, rate: Rate) -> None:
+        self.most, self.rate, self.times = most, rate, list[int]()
+
+    def takes(self, ts: int) -> str:
+        """Why there is no room for one more row; if there is, it is taken, and the answer is empty."""
+        if self.most is not None and self.times.count(ts) >= self.most:
+            return "max-per-timestamp"
+        for first in range(ts - self.rate.per + 1, ts + 1):
+            if sum(first <= time < first + self.rate.per for time in self.times) >= self.rate.rows:
+                return "max-rate"
+        self.times.append(ts)
+        return ""
+
+
+WIDE_ROWS = st.lists(st.tuples(st.integers(0, 20), st.sampled_from("abc")), max_size=25)
+WIDE_BATCHES = st.lists(st.tuples(WIDE_ROWS, st.integers(0, 20)), max_size=4)
+LIMITS = st.tuples(st.none() | st.integers(1, 3), st.integers(1, 6), st.integers(1, 8))
+
+
+@examples(400)
+@given(LIMITS, WIDE_BATCHES)
+def test_no_interval_has_more_rows_than_its_rate(
+    limits: tuple[int | None, int, int], batches: list[tuple[list[tuple[int, str]], int]]
+) -> None:
+    """Rows come in any order, earlier batches may have later timestamps, and the counts survive a restart."""
+    most, rows_per, per = limits
+    declared = Stream("S", (Column("ts", "bigint"),), "ts", (), per_timestamp=most, rate=Rate(rows_per, per, str(per)))
+    rates, model, closed = Rates(declared), Plainly(most, declared.rate or Rate(1, 1, "")), 0
+    for given_rows, until in batches:
+        rows = [(ts, text) for ts, text in given_rows if ts >= closed]  # others are late
+        closed = max(closed, until)
+        again = lambda crowded, rows=rows: [  # noqa: E731
+            Read(ts, text, place, {"line": place}) for place, (ts, text) in enumerate(rows) if ts in crowded
+        ]
+        expected = [(ts, text, reason) for ts, text in sorted(rows) if (reason := model.takes(ts))]
+        crowded = rates.crowded(times(rows))
+        keep, bad = rates.checked(times(rows), closed or None, again)
+        assert crowded == bool(expected)
+        assert sorted((rows[row["line"]][0], row["row"], row["reason"]) for row in bad) == sorted(expected)
+        assert {row["line"] for row in bad} == {*np.flatnonzero(~keep).tolist()}
+        assert all(time > closed - max(per, 1) for time in rates.open) or not closed
+        rates = Rates(declared, rates.dump())
+    for first in range(-per, 21):
+        assert sum(first <= time < first + per for time in model.times) <= rows_per
+
+
+def test_a_rate_in_words() -> None:
+    declared = Stream("S", (), "ts", (), rate=Rate(1, 1_000_000, "1 second"))
+    rows = [(0, "a"), (999_999, "b"), (1_000_000, "c")]
+    again = lambda crowded: [Read(*row, place, {}) for place, row in enumerate(rows) if row[0] in crowded]  # noqa: E731
+    keep, bad = Rates(declared).checked(times(rows), None, again)
+    assert keep.tolist() == [True, False, True]
+    (row,) = bad
+    assert (row["reason"], row["detail"]) == ("max-rate", "more than max_rate = 1 rows per 1 second")
+
+
+def test_many_rows_that_are_too_many_take_as_long_as_they_are() -> None:
+    """Each is looked at once, however many an interval may have."""
+    declared = Stream("S", (), "ts", (), rate=Rate(20_000, 10**6, "1 second"))
+    ts = np.arange(100_000, dtype=np.int64)
+    again = lambda crowded: [Read(time, "", time, {}) for time in sorted(crowded)]  # noqa: E731
+    keep, bad = Rates(declared).checked(ts, None, again)
+    assert keep.sum() == 20_000 and len(bad) == 80_000 and keep[:20_000].all()
 
 
 def test_the_choice_does_not_depend_on_the_order() -> None:

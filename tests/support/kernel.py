@@ -96,6 +96,7 @@ def actual_sizes(catalog: Mapping[str, Any], rows: Rows, ends: Mapping[str, int]
     for stream, body in catalog.get("streams", {}).items():
         mine, time = encoded.get(stream, []), body["timestamp"]
         times = Counter(row[time] for row in mine)
+        known |= {symbol("rate", stream): body["max_rate"]["rows"]} if "max_rate" in body else {}
         known[symbol("c", stream)] = max(times.values(), default=0)
         if ends and stream in ends:
             known |= _extremes(stream, body["columns"], [row for row in mine if row[time] <= ends[stream]])
@@ -122,6 +123,7 @@ def sizes_of(plan: Plan, relations: Rows, streams: Rows) -> dict[str, int]:
     for stream in plan.streams:
         time, names = str(stream.timestamp), [column.name for column in stream.declared]
         times = Counter(row[time] for row in streams[stream.name])
+        known |= {symbol("rate", stream.name): stream.max_rate.rows} if stream.max_rate is not None else {}
         known[symbol("c", stream.name)] = max(times.values(), default=0)
         if (end := plan.ends.get(stream.name)) is not None:
             known |= _extremes(stream.name, names, [row for row in streams[stream.name] if row[time] <= end])

@@ -42,29 +42,59 @@ def steps(
     plan: Plan, kernel: str, relations: Mapping[str, list[Row]], streams: Mapping[str, list[Row]], cuts: Sequence[int]
 ) -> Iterator[Step]:
     """The steps of a new operator each, which takes over the state of the one before."""
-    by_time: dict[int, dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
-    for stream in plan.streams:
-        for row in streams.get(stream.name, ()):
-            by_time[row[str(stream.timestamp)]][stream.name].append(row)
+    by_time = rows_by_time(plan, streams)
     data, state = synopsis_plan(plan), None
     for batch in batches(sorted(by_time), cuts):
         operator: Operator = KERNELS[kernel](data, relations)
         if state is not None:
             operator.load(state)
-        deltas = {
-            stream.name: delta_of_rows(
-                [row for now in batch for row in by_time[now][stream.name]],
-                str(stream.timestamp),
-                tuple(column.name for column in stream.columns),
-            )
-            for stream in plan.streams
-        }
-        results = operator.step(deltas)
+        results = operator.step(deltas_of(plan, by_time, batch))
         state = operator.dump()
         rows = list(zip(results.time.tolist(), results.weights().tolist(), results.rows(), strict=True))
         tables = {name: dict(pairs_of_arrow(table)) for name, table in state.items()}
         assert sum(map(len, tables.values())) == operator.entries()
         yield Step(rows, tables, operator.entries(), operator.peak)
+
+
+def peak_entries(plan: Plan, relations: Mapping[str, list[Row]], streams: Mapping[str, list[Row]]) -> int:
+    """The most entries that the kernel of a query's job ever keeps.
+
+    The streams end where a result has more duplicates than a job can print.
+    """
+    data = synopsis_plan(plan)
+    by_time = rows_by_time(plan, streams)
+    # Together, timestamps cost the kernel of columns no more than one alone; row by row, the last good one is found.
+    for kernel, many in ((data.kernel, 20), ("rows", 1)):
+        operator, most, times = KERNELS[kernel](data, relations), 0, sorted(by_time)
+        try:
+            for batch in batches(times, range(0, len(times), many)):
+                operator.step(deltas_of(plan, by_time, batch))
+                most = max(most, operator.peak)
+            return most
+        except OverflowError as error:
+            assert "duplicates" in str(error)
+    return most
+
+
+def rows_by_time(plan: Plan, streams: Mapping[str, list[Row]]) -> dict[int, dict[str, list[Row]]]:
+    """The rows of each timestamp, by stream."""
+    by_time: dict[int, dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
+    for stream in plan.streams:
+        for row in streams.get(stream.name, ()):
+            by_time[row[str(stream.timestamp)]][stream.name].append(row)
+    return by_time
+
+
+def deltas_of(plan: Plan, by_time: Mapping[int, Mapping[str, list[Row]]], batch: Sequence[int]) -> dict[str, Delta]:
+    """The rows of some timestamps as deltas."""
+    return {
+        stream.name: delta_of_rows(
+            [row for now in batch for row in by_time[now].get(stream.name, ())],
+            str(stream.timestamp),
+            tuple(column.name for column in stream.columns),
+        )
+        for stream in plan.streams
+    }
 
 
 def delta_of_rows(rows: list[Row], time: str, names: tuple[str, ...]) -> Delta:

@@ -57,6 +57,7 @@ def _declared(table: Stream | Relation) -> dict[str, Any]:
         "domain": domains,
         "timestamp": table.timestamp,
         "max_per_timestamp": table.per_timestamp,
+        "max_rate": printed(table.rate),
         "lateness": arrival.lateness,
         "idle_after": arrival.idle_after,
         "punctuation": printed(arrival.mark),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,11 +14,14 @@ from streambound_runtime.decoding.kinds import kind_of
 from streambound_runtime.decoding.raw import PLACES, in_objects, of_files, own
 from streambound_runtime.decoding.reasons import detail
 from streambound_runtime.decoding.row_text import line_texts, row_texts
-from streambound_runtime.decoding.typed_columns import TypedColumn, columns_read
+from streambound_runtime.decoding.typed_columns import TypedColumn, columns_read, columns_wanted
 from streambound_runtime.spec import Column, Relation, Stream
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    Whole = Callable[[Any], pa.Table] | None
+    """Gives the raw rows at some places with all columns, where the rows at hand have not got all."""
 
 _OF_LINES = {NO_VALUE: "no-value", NOT_UTF8: "not-utf8", NOT_JSON: "not-json"}
 
@@ -86,12 +89,14 @@ class Decoder:
         beside = dict(table.source.metadata) if table.source is not None and self.objects and not lines else {}
         self.inside = tuple(c for c in table.columns if self.objects and c.name not in beside)
         self.typed = tuple(c for c in table.columns if c.name in beside) if self.objects else columns_read(table)
+        self.wanted = {column.name for column in columns_wanted(table)}
         arrival = self.stream.arrival if self.stream is not None else None
         self.mark, self.partitions = (arrival.mark, arrival.partitions) if arrival is not None else (None, None)
 
-    def decode(self, raw: pa.Table | pa.RecordBatch, late_before: int | None = None) -> Decoded:
+    def decode(self, raw: pa.Table | pa.RecordBatch, late_before: int | None = None, whole: Whole = None) -> Decoded:
         """The good rows and the others; good ones with timestamps below ``late_before`` are late.
 
+        Columns that are not wanted (`columns_wanted`) may be missing; ``whole`` has them for the texts of bad rows.
         Raises ValueError where a column is of a type that has to be cast by Spark.
         """
         read = self._read(raw)
@@ -111,16 +116,16 @@ class Decoder:
         return Decoded(
             self._good(read, part, ts, good_at),
             good_at,
-            self._rejected(raw, read, rejected_at, part, ts),
+            self._rejected(raw, read, rejected_at, part, ts, whole),
             rejected_at,
             int(np.count_nonzero(read.there)),
             largest,
             self._ended(read, part, ts, np.flatnonzero(fine & is_mark)),
         )
 
-    def texts(self, raw: pa.Table | pa.RecordBatch, at: Any) -> list[str | None]:
+    def texts(self, raw: pa.Table | pa.RecordBatch, at: Any, whole: Whole = None) -> list[str | None]:
         """The texts of the raw rows at some places."""
-        rows = raw.take(_array(at))
+        rows = raw.take(_array(at)) if whole is None else whole(at)
         value, text = own(self.table, "value"), own(self.table, "text")
         names = [name for name in rows.schema.names if name not in self._own() and not (self.objects and name == value)]
         found: list[str | None] = [*row_texts({name: _one(rows.column(name)) for name in names}, rows.num_rows)]
@@ -157,7 +162,7 @@ class Decoder:
                 read.columns[column.name] = objects[column.name].encoded()
                 absent, wrong = objects[column.name].masks()
                 read.unread += [("missing-column", column, absent), ("wrong-type", column, wrong)]
-        for column in self.typed:
+        for column in (c for c in self.typed if c.name in self.wanted or c.name in raw.schema.names):
             found = TypedColumn(_one(raw.column(column.name)), column)
             read.columns[column.name], read.no_texts[column.name] = found.values, found.not_text
         fault = own(self.table, "fault")
@@ -212,7 +217,9 @@ class Decoder:
             return pa.table({"": pa.nulls(len(at))}).select([])
         return pa.Table.from_arrays(columns, names)
 
-    def _rejected(self, raw: pa.Table | pa.RecordBatch, read: _Read, at: Any, part: Any, ts: Any) -> pa.Table:
+    def _rejected(
+        self, raw: pa.Table | pa.RecordBatch, read: _Read, at: Any, part: Any, ts: Any, whole: Whole
+    ) -> pa.Table:
         import pyarrow as pa
 
         why = read.why[at].tolist()
@@ -220,7 +227,7 @@ class Decoder:
         columns = {
             "reason": pa.array(["late" if not number else read.faults[number][0] for number in why], pa.string()),
             "detail": pa.array([None if not number else read.faults[number][1] for number in why], pa.string()),
-            "row": pa.array(self.texts(raw, at) if why else [], pa.string()),
+            "row": pa.array(self.texts(raw, at, whole) if why else [], pa.string()),
         }
         for theirs, name in self._own().items():
             if name in PLACES and theirs in raw.schema.names:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from streambound_runtime.decoding.kinds import kind_of
+from streambound_runtime.decoding.quoting import quoted, sql_text
 from streambound_runtime.decoding.typed_columns import columns_read
 from streambound_runtime.spec import Column, Relation, Stream
 
@@ -71,13 +72,3 @@ def selected(table: Stream | Relation, types: Mapping[str, str]) -> list[str]:
 def _cast(text: str, column: Column) -> str:
     kind = "STRING" if kind_of(column.type).family == "string" else column.type.upper()
     return f"try_cast({text} AS {kind})"
-
-
-def quoted(name: str) -> str:
-    """A column name in Spark SQL."""
-    return "`" + name.replace("`", "``") + "`"
-
-
-def sql_text(text: str) -> str:
-    """A string literal in Spark SQL."""
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from streambound_runtime.spec import Column
+import re
+
+from streambound_runtime.spec import Column, Derived
 
 REASONS = (
     ("no-value", "the record has no value"),
@@ -19,22 +21,47 @@ REASONS = (
     ("not-a-number", "{column} is NaN"),
     ("outside-domain", "{column} is outside its domain"),
     ("unknown-partition", "{column} is none of the declared partitions"),
+    ("expression", "{column} cannot be computed: {why}"),
     ("late", "late: its timestamp is closed already"),
     ("beyond-lateness", "late: by more than the lateness"),
     ("after-punctuation", "late: a punctuation has ended its timestamp"),
     ("after-idle", "late: its stream was idle for longer than idle_after"),
     ("max-per-timestamp", "more than max_per_timestamp = {most} rows"),
+    ("max-rate", "more than max_rate = {most} rows per {per}"),
 )
 """All of them: the code, and the words with what a row's are about. What is late is told by who knows the promises."""
 _WORDS = dict(REASONS)
 
 
-def detail(reason: str, column: Column | None = None, most: int = 0) -> str:
+def detail(reason: str, column: Column | Derived | None = None, most: int = 0, per: str = "", why: str = "") -> str:
     """The words of a reason.
 
     >>> detail("wrong-type", Column("n", "int")), detail("max-per-timestamp", most=3)
     ('n is not an int', 'more than max_per_timestamp = 3 rows')
     """
     name, kind = (column.name, column.type) if column is not None else ("", "")
-    kind = f"{'an' if kind[:1] in [*'aeiou'] else 'a'} {kind}" if reason == "wrong-type" else kind
-    return _WORDS[reason].format(column=name, kind=kind, most=most)
+    name = shown(column.expression) if isinstance(column, Derived) else name
+    kind = a_type(kind) if reason == "wrong-type" else kind
+    return _WORDS[reason].format(column=name, kind=kind, most=most, per=per, why=why)
+
+
+def a_type(kind: str) -> str:
+    """A type with its article.
+
+    >>> a_type("int"), a_type("string")
+    ('an int', 'a string')
+    """
+    return f"{'an' if kind[:1] in [*'aeiou'] else 'a'} {kind}"
+
+
+def shown(expression: str) -> str:
+    """An expression with quotes around those names only that need them.
+
+    >>> shown("`a` / `the b`")
+    'a / `the b`'
+    """
+    return re.sub(r"`([A-Za-z_]\w*)`", r"\1", expression)
+
+
+LATE = frozenset(map(detail, ("late", "beyond-lateness", "after-punctuation", "after-idle")))
+"""What is said of rows whose timestamps are closed."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from streambound_runtime.decoding.kinds import Kind, kind_of
+from streambound_runtime.decoding.quoting import quoted
 from streambound_runtime.spec import Column, Relation, Stream
 
 if TYPE_CHECKING:
@@ -21,6 +22,28 @@ _FIRST_OF_OUR_CALENDAR = 3
 def columns_read(table: Stream | Relation) -> tuple[Column, ...]:
     """The declared columns that are read where columns have types: of arrays and the like those that are needed."""
     return tuple(c for c in table.columns if kind_of(c.type).family != "other" or c.name in table.needs)
+
+
+def columns_wanted(table: Stream | Relation) -> tuple[Column, ...]:
+    """Of the columns that are read those that are used, or that a value of the right type may still break.
+
+    What the type of a file's column says of integers, booleans and decimals without a domain is all there is to check;
+    texts may be no UTF-8, floats no numbers, and times outside the years.
+    """
+    options = [option for column in table.derived for option in column.when]
+    said = " ".join(column.expression for column in table.derived).lower()
+    used = {*table.needs, *(c.name for c in table.columns if quoted(c.name).lower() in said)}
+    if isinstance(table, Stream):
+        mark, parted = table.arrival.mark, table.arrival.partitions
+        options += table.useful
+        used.add(table.timestamp)
+        used |= {name for name in (mark and mark.column, mark and mark.since, parted and parted.column) if name}
+    used |= {name for option in options for test in option for name in (test.left, test.right) if name}
+    told = ("integer", "boolean", "decimal")
+    return (
+        tuple(c for c in columns_read(table) if c.name in used or c.domain or kind_of(c.type).family not in told)
+        or columns_read(table)[:1]
+    )
 
 
 def readable(schema: pa.Schema, table: Stream | Relation) -> str | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 from streambound_runtime import plan
@@ -98,6 +99,7 @@ class _Branch:
         self.new: list[dict[Key, int]] = []
         self.fresh = Counted()
         self.grown: dict[Key, int] = {}
+        self.gathered: dict[tuple[int, bool], Counted] = {}
         self.results: dict[Key, int] = {}
         self.related = [self._relations(group, relations) for group in branch.relations]
         self.scans = [self._scan(scan) for scan in branch.scans]
@@ -118,6 +120,7 @@ class _Branch:
         for grow in self.families:
             grow(env)
         for extend in self.transitions:
+            self.gathered = {}  # nothing reads the table that it extends itself
             extend(env, 1)
         for keep in self.keepers:
             keep(now)
@@ -131,14 +134,14 @@ class _Branch:
         """How often the rows of a timestamp that pass a scan's tests have each value of what is kept."""
         columns = dict(scan.columns)
         mine = {variable: place for place, variable in enumerate(("now", *columns))}
-        tests = [_test(test, mine) for test in (*scan.times, *scan.tests)]
+        passes = _every([_test(test, mine) for test in (*scan.times, *scan.tests)])
         kept = [mine[variable] for variable in scan.kept]
 
         def counts(rows: Sequence[Row], now: int) -> dict[Key, int]:
             found: dict[Key, int] = {}
             for row in rows:
                 env = [now, *(row[column] for column in columns.values())]
-                if all(test(env) for test in tests):
+                if passes is None or passes(env):
                     key = tuple([env[place] for place in kept])
                     found[key] = found.get(key, 0) + 1
             return found
@@ -174,8 +177,8 @@ class _Branch:
         gives = [(places[name], self._place(name)) for name in pattern if name not in join.without]
         fixed = tuple(places[name] for name, _ in join.equal)
         terms = [self._term(term) for _, term in join.equal]
-        bits = [_bits(test, places) for test in join.bits]
-        tests = [self._test(test) for test in (*_age_tests(join), *join.tests)]
+        useful = _every([_bits(test, places) for test in join.bits])
+        holds = _every([self._test(test) for test in (*_age_tests(join), *join.tests)])
 
         def run(env: Env, n: int) -> None:
             entries = source()
@@ -183,10 +186,10 @@ class _Branch:
             if fixed:
                 found = entries.by(fixed).get(tuple([term(env) for term in terms]), _NOTHING)
             for key, times in found.items():
-                if all(test(key) for test in bits):
+                if useful is None or useful(key):
                     for place, mine in gives:
                         env[mine] = key[place]
-                    if all(test(env) for test in tests):
+                    if holds is None or holds(env):
                         then(env, n * times)
 
         return run
@@ -205,11 +208,17 @@ class _Branch:
         place, pattern = join.table, _entry(self.plan.tables[join.table])
         if any(family.table == place for family in self.plan.families) and join.new:
             return lambda: self.fresh, (_FRESH, *pattern)
-        if join.new:
-            return lambda: Counted(self.new[place]), pattern
-        if join.now:
-            return lambda: self.tables[place].plus(self.new[place], self.distinct), pattern
+        if join.new or join.now:
+            return lambda: self._gathered(place, bool(join.new)), pattern
         return lambda: self.tables[place], pattern
+
+    def _gathered(self, place: int, new: bool) -> Counted:
+        """A table's new entries, or all of them: put together once, however many matches are looked up in it."""
+        found = self.gathered.get((place, new))
+        if found is None:
+            found = Counted(self.new[place]) if new else self.tables[place].plus(self.new[place], self.distinct)
+            self.gathered[place, new] = found
+        return found
 
     def _transition(self, transition: plan.Transition) -> Then:
         if transition.target is None:
@@ -272,8 +281,11 @@ class _Branch:
     def _family(self, family: plan.Family) -> Callable[[Env], None]:
         """How a family grows at a timestamp, one member after the other."""
         streams, fresh = self._place(_STREAMS), self._place(_FRESH)
+        joins = [join for member in family.members for growth in member.growths for join in growth.joins]
+        asked = [test.mask for join in joins for test in join.bits if test.fresh]
+        watched = reduce(operator.or_, asked, 0)  # entries that differ in other streams of this timestamp are one
         members = [
-            (member.scans, [self._growth(growth, member, family, streams, fresh) for growth in member.growths])
+            (member.scans, [self._growth(growth, member, family, watched) for growth in member.growths])
             for member in family.members
         ]
 
@@ -284,14 +296,18 @@ class _Branch:
                 if all(len(self.arrived[scan]) for scan in scans):
                     for growth in growths:
                         env[streams] = env[fresh] = 0
+                        self.gathered = {}
                         growth(env, 1)
-                self.fresh = self.fresh.plus(self.grown, self.distinct)
+                for key, n in self.grown.items():
+                    self.fresh.put(key, 1 if self.distinct else self.fresh.entries.get(key, 0) + n)
             for key, n in self.fresh.entries.items():
                 self._count(self.new[family.table], key[1:], n)
 
         return grow
 
-    def _growth(self, growth: plan.Growth, member: plan.Member, family: plan.Family, streams: int, fresh: int) -> Then:
+    def _growth(self, growth: plan.Growth, member: plan.Member, family: plan.Family, watched: int) -> Then:
+        streams, fresh = self._place(_STREAMS), self._place(_FRESH)
+        came = member.bits & watched
         optional = [(mask, self._test(test)) for mask, test in growth.optional]
         values = [self._held(held, streams, member.bits) for held in growth.values or ()]
         result = [self._term(term) for term in growth.result or ()]
@@ -307,7 +323,7 @@ class _Branch:
                 self._count(whole, tuple([term(env) for term in result]), n)
             else:
                 entry = [value(env) for value in values]
-                self._count(self.grown, (env[fresh] | member.bits, held | member.bits, *entry), n)
+                self._count(self.grown, (env[fresh] | came, held | member.bits, *entry), n)
 
         joined = self._joined(growth.joins, add, self.plan.scans)
         alone = not any(join.table is not None for join in growth.joins)
@@ -430,9 +446,20 @@ def _age_tests(join: plan.Join) -> list[plan.Test]:
     return found
 
 
+def _every(tests: list[Callable[[Any], bool]]) -> Callable[[Any], bool] | None:
+    """All of some tests as one, which takes a third of the time of `all`; None for no test."""
+    if len(tests) < 2:
+        return tests[0] if tests else None
+    first, others = tests[0], _every(tests[1:])
+    assert others is not None
+    return lambda values: first(values) and others(values)
+
+
 def _bits(test: plan.Bits, places: dict[str, int]) -> Callable[[Key], bool]:
-    place = places[_FRESH if test.fresh else _STREAMS]
-    return lambda key: (key[place] & test.mask == test.equals) != test.negated
+    place, mask, equals = places[_FRESH if test.fresh else _STREAMS], test.mask, test.equals
+    if test.negated:
+        return lambda key: key[place] & mask != equals
+    return lambda key: key[place] & mask == equals
 
 
 def _test(test: plan.Test, places: Mapping[str, int]) -> Callable[[Env], bool]:

@@ -8,8 +8,7 @@ for each bucket apart.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from zlib import crc32
 
 import numpy as np
@@ -17,13 +16,14 @@ import numpy as np
 from streambound_runtime.checkpoint.state import packed, unpacked
 from streambound_runtime.decoding.decoder import Decoder
 from streambound_runtime.pending import combined
+from streambound_runtime.placement.computing_there import ComputedThere, Errors, union
 from streambound_runtime.placement.keeper import Run
 from streambound_runtime.placement.pieces import Piece, heard, piece_of, told
 from streambound_runtime.reading.batch import Batch
-from streambound_runtime.reading.files import AT_ONCE, LocalFiles, Raw, shown
+from streambound_runtime.reading.computing import errors, is_of_spark
+from streambound_runtime.reading.files import AT_ONCE, LocalFiles, Raw
 from streambound_runtime.reading.sources import by_path, failing
-from streambound_runtime.settings import Settings
-from streambound_runtime.spec import Job
+from streambound_runtime.spec import Job, Stream
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,38 +32,83 @@ if TYPE_CHECKING:
     Batches = Iterator[pa.RecordBatch]
     Mapped = Callable[[Batches], Batches]
 
+T = TypeVar("T")
 FOUND = "stream INT, place BIGINT, bucket INT, data BINARY"
 """What decoding gives: ``place`` is the piece's among those of its task; what has no bucket is for the driver."""
 MOST_TASKS = 200
 """In which the files of a batch are read."""
 
 
-def decoded_there(run: Run, arrived: Batch, late_before: int | None) -> DataFrame:
+def decoded_there(run: Run, arrived: Batch, late_before: int | None, raised: Errors | None = None) -> DataFrame:
     """A batch's rows, read and decoded by executors, as `FOUND` says."""
-    return over_rows(run, arrived, FOUND, lambda number: _decoding(run.job, number, run.settings, late_before))
+    return over_rows(run, arrived, FOUND, lambda number: _decoding(run.job, number), late_before, raised)
 
 
 def over_rows(
-    run: Run, arrived: Batch, schema: str, decoding: Callable[[int], Callable[[Iterator[Raw]], Batches]]
+    run: Run,
+    arrived: Batch,
+    schema: str,
+    made: Callable[[int], Callable[[Iterator[Piece]], Batches]],
+    late_before: int | None = None,
+    raised: Errors | None = None,
 ) -> DataFrame:
-    """What functions of raw rows, one for each stream by its number, find in a batch, where its rows are."""
+    """What functions of decoded rows, one for each stream by its number, find in a batch, where its rows are.
+
+    Where expressions have ``raised`` errors on it, their rows are rejected.
+    """
+    parts = [run.spark.createDataFrame([], schema)]
+    for number, stream in enumerate(run.job.streams):
+        function = made(number)
+        if stream.derived:
+            there = ComputedThere(stream, number, raised)
+            rows = there.computed(_begun(run, arrived, there, late_before))
+            parts.append(rows.mapInArrow(_of_tables(there.pieces, function), schema))
+        else:
+            decode = _decoded(stream, number, bool(run.settings.input), late_before)
+            parts += _where_they_are(run, arrived, number, _in_turn(decode, function), schema)
+    return union(parts)
+
+
+def carefully(run: Run, arrived: Batch, late_before: int | None, attempt: Callable[[Errors | None], T]) -> T:
+    """What is made of a batch's rows; made again where expressions raise errors, which the second attempt is told."""
+    try:
+        return attempt(None)
+    except Exception as error:
+        streams = [(number, stream) for number, stream in enumerate(run.job.streams) if stream.derived]
+        raised = {}
+        for number, stream in streams if is_of_spark(error) else ():
+            there = ComputedThere(stream, number, None)
+            raised[stream.name] = errors(_begun(run, arrived, there, late_before), there.derivation)
+        if not any(raised.values()):
+            raise
+    return attempt(raised)
+
+
+def _begun(run: Run, arrived: Batch, there: ComputedThere, late_before: int | None) -> DataFrame:
+    """The rows of a stream before its derived columns are computed."""
+    begin, schema = there.begun(bool(run.settings.input), late_before), there.schema()
+    return union([run.spark.createDataFrame([], schema), *_where_they_are(run, arrived, there.number, begin, schema)])
+
+
+def _where_they_are(
+    run: Run, arrived: Batch, number: int, function: Callable[[Iterator[Raw]], Batches], schema: str
+) -> Iterator[DataFrame]:
+    """What a function of raw rows finds in those of a stream."""
     import pyarrow as pa
 
-    spark, parts = run.spark, [run.spark.createDataFrame([], schema)]
-    for number, stream in enumerate(run.job.streams):
-        function, files = decoding(number), run.files[stream.name]
-        with failing(stream, run.job, run.settings):
-            if not by_path(stream, run.settings):
-                parts.append(arrived.rows(number).mapInArrow(_of_rows(function), schema))
-                continue
-            ours, theirs = files.apart(arrived.paths(number))
-            if ours:
-                listed = spark.createDataFrame(pa.table({"path": ours, "place": range(len(ours))}))
-                apart = listed.repartitionByRange(min(len(ours), MOST_TASKS), "place").sortWithinPartitions("place")
-                parts.append(apart.mapInArrow(_of_files(function, files.local), schema))
-            if theirs:
-                parts.append(files.by_spark(theirs).mapInArrow(_of_rows(function), schema))
-    return reduce(lambda one, other: one.union(other), parts)
+    stream = run.job.streams[number]
+    files = run.files[stream.name]
+    with failing(stream, run.job, run.settings):
+        if not by_path(stream, run.settings):
+            yield arrived.rows(number).mapInArrow(_of_rows(function), schema)
+            return
+        ours, theirs = files.apart(arrived.paths(number))
+        if ours:
+            listed = run.spark.createDataFrame(pa.table({"path": ours, "place": range(len(ours))}))
+            apart = listed.repartitionByRange(min(len(ours), MOST_TASKS), "place").sortWithinPartitions("place")
+            yield apart.mapInArrow(_of_files(function, files.local), schema)
+        if theirs:
+            yield files.by_spark(theirs).mapInArrow(_of_rows(function), schema)
 
 
 def pieces_of(found: DataFrame) -> list[Piece]:
@@ -95,21 +140,28 @@ def record(rows: list[tuple[int, int, int | None, bytes]]) -> pa.RecordBatch:
     )
 
 
-def _decoding(job: Job, number: int, settings: Settings, late_before: int | None) -> Callable[[Iterator[Raw]], Batches]:
-    stream, lines = job.streams[number], bool(settings.input)
-    counted = stream.per_timestamp is not None
-
-    def decode(raws: Iterator[Raw]) -> Batches:
+def _decoded(
+    stream: Stream, number: int, lines: bool, late_before: int | None
+) -> Callable[[Iterator[Raw]], Iterator[Piece]]:
+    def decode(raws: Iterator[Raw]) -> Iterator[Piece]:
         decoder = Decoder(stream, lines=lines)
-        for place, raw in enumerate(raws):
-            piece = piece_of(stream, number, decoder.decode(raw.rows, late_before), raw)
-            found: list[tuple[int, int, int | None, bytes]] = [(number, place, None, told(piece, counted))]
-            assert piece.good is not None, "it was decoded here"
-            good = combined(piece.good)
-            found += [(number, place, bucket, blob_of(rows)) for bucket, rows in in_buckets(job, number, good)]
-            yield record(found)
+        return (piece_of(stream, number, decoder.decode(raw.rows, late_before, raw.whole), raw) for raw in raws)
 
     return decode
+
+
+def _decoding(job: Job, number: int) -> Callable[[Iterator[Piece]], Batches]:
+    counted = job.streams[number].counted
+
+    def apart(pieces: Iterator[Piece]) -> Batches:
+        for place, piece in enumerate(pieces):
+            found: list[tuple[int, int, int | None, bytes]] = [(number, place, None, told(piece, counted))]
+            if piece.good is not None:
+                good = combined(piece.good)
+                found += [(number, place, bucket, blob_of(rows)) for bucket, rows in in_buckets(job, number, good)]
+            yield record(found)
+
+    return apart
 
 
 def in_buckets(job: Job, number: int, rows: pa.Table) -> Iterator[tuple[int, pa.Table]]:
@@ -138,6 +190,19 @@ def hashed(values: pa.Array) -> Any:
     return numbers[distinct.indices.fill_null(0).to_numpy(zero_copy_only=False)]
 
 
+def _in_turn(
+    first: Callable[[Iterator[Raw]], Iterator[Piece]], second: Callable[[Iterator[Piece]], Batches]
+) -> Callable[[Iterator[Raw]], Batches]:
+    return lambda raws: second(first(raws))
+
+
+def _of_tables(
+    first: Callable[[Iterator[pa.Table]], Iterator[Piece]], second: Callable[[Iterator[Piece]], Batches]
+) -> Mapped:
+    """Functions one after the other over rows that Spark has."""
+    return lambda batches: second(first(_larger(batches)))
+
+
 def _of_rows(function: Callable[[Iterator[Raw]], Batches]) -> Mapped:
     """A function of raw rows over raw rows that Spark has."""
 
@@ -152,7 +217,7 @@ def _of_files(function: Callable[[Iterator[Raw]], Batches], files: LocalFiles) -
 
     def over(batches: Batches) -> Batches:
         paths = (path for batch in batches for path in batch.column("path").to_pylist())
-        return function(Raw(rows, shown(path)) for path in paths for rows in files.opened(path) or ())
+        return function(raw for path in paths for raw in files.opened(path) or ())
 
     return over
 

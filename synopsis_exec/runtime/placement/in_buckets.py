@@ -20,9 +20,11 @@ from streambound_runtime.delta import Delta, Times
 from streambound_runtime.errors import usage
 from streambound_runtime.frontier.intervals import END
 from streambound_runtime.pending import Pending
+from streambound_runtime.placement.computing_there import Errors
 from streambound_runtime.placement.executors import (
     FOUND,
     blob_of,
+    carefully,
     decoded_there,
     good_rows,
     in_buckets,
@@ -35,6 +37,7 @@ from streambound_runtime.placement.pieces import Piece
 from streambound_runtime.placement.result_rows import (
     batch_of,
     facts,
+    of_plan,
     results_of,
     said,
     schema_of,
@@ -90,8 +93,13 @@ class InBuckets:
 
     def decoded(self, arrived: Batch, late_before: int | None) -> list[Piece]:
         """A batch's rows; the good ones stay where they are."""
-        self.found = decoded_there(self.run, arrived, late_before).persist()
-        return pieces_of(self.found)
+
+        def decode(raised: Errors | None) -> list[Piece]:
+            self.forget()
+            self.found = decoded_there(self.run, arrived, late_before, raised).persist()
+            return pieces_of(self.found)
+
+        return carefully(self.run, arrived, late_before, decode)
 
     def add(self, stream: int, rows: Sequence[pa.Table]) -> None:
         """Send good rows to their buckets."""
@@ -102,8 +110,9 @@ class InBuckets:
 
     def close(self, batch: int, until: int | None, last: bool = False) -> Closed:
         """Fold every bucket: take in its rows, close timestamps, and keep its state."""
-        run, schema = self.run, schema_of(self.job)
-        folding = Folding(self.job, run.relations, self.folder, self.before, batch, until, last)
+        run, plan = self.run, of_plan(self.job)
+        schema = schema_of(plan)
+        folding = Folding(plan, run.relations, self.folder, self.before, batch, until, last)
         buckets = self.job.plan.buckets
         every = run.spark.range(buckets).selectExpr(
             "0 AS stream", "-1L AS place", "CAST(id AS INT) AS bucket", "CAST(NULL AS BINARY) AS data"
@@ -121,7 +130,7 @@ class InBuckets:
             if "damaged" in one:
                 raise run.checkpoint.damaged(one["damaged"])
         assert len(states) == buckets, "every bucket says what it has"
-        results = self.results.keep(batch, results_of(folded, self.job), folded)
+        results = self.results.keep(batch, results_of(folded, plan), folded)
         return self._counted(states, results, until, last)
 
     def _counted(self, states: list[State], results: int, until: int | None, last: bool) -> Closed:

@@ -13,6 +13,7 @@ from streambound_runtime.decoding.decoder import Decoder
 from streambound_runtime.errors import JobError
 from streambound_runtime.placement.pieces import Piece
 from streambound_runtime.reading.batch import Batch
+from streambound_runtime.reading.computing import decoder_of
 from streambound_runtime.reading.files import Files
 from streambound_runtime.settings import Settings
 from streambound_runtime.sinks import Sinks
@@ -42,7 +43,7 @@ class Run:
     def __post_init__(self) -> None:
         streams, lines = self.job.streams, bool(self.settings.input)
         object.__setattr__(self, "files", {each.name: Files(self.spark, each, self.settings) for each in streams})
-        object.__setattr__(self, "decoders", {each.name: Decoder(each, lines=lines) for each in streams})
+        object.__setattr__(self, "decoders", {each.name: decoder_of(self.spark, each, lines) for each in streams})
 
 
 @dataclass(frozen=True, slots=True)

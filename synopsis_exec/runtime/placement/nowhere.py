@@ -10,17 +10,15 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 
-from streambound_runtime.decoding.decoder import Decoder
 from streambound_runtime.pending import Pending
-from streambound_runtime.placement.executors import over_rows
+from streambound_runtime.placement.computing_there import Errors
+from streambound_runtime.placement.executors import carefully, over_rows
 from streambound_runtime.placement.keeper import AT_ONCE, Closed, Run
 from streambound_runtime.placement.on_driver import OPERATORS
-from streambound_runtime.placement.pieces import Piece, heard, piece_of, told
-from streambound_runtime.placement.result_rows import batch_of, facts, results_of, said, schema_of
+from streambound_runtime.placement.pieces import Piece, heard, told
+from streambound_runtime.placement.result_rows import batch_of, facts, of_plan, results_of, said, schema_of
 from streambound_runtime.placement.results_kept import KeptResults
 from streambound_runtime.reading.batch import Batch
-from streambound_runtime.reading.files import Raw
-from streambound_runtime.settings import Settings
 from streambound_runtime.spec import Job
 
 if TYPE_CHECKING:
@@ -43,25 +41,30 @@ class Nowhere:
     def decoded(self, arrived: Batch, late_before: int | None) -> list[Piece]:
         """A batch's rows, of which the good ones are results already."""
         run = self.run
-        self.found = over_rows(
-            run,
-            arrived,
-            schema_of(run.job),
-            lambda number: _results(run.job, number, run.settings, run.relations, late_before),
-        ).persist()
-        return [heard(data) for data in said(self.found)]
+        plan = of_plan(run.job)
+        made = lambda number: _results(plan, number, run.relations, late_before)  # noqa: E731
+
+        def decode(raised: Errors | None) -> list[Piece]:
+            self.forget()
+            self.found = over_rows(run, arrived, schema_of(plan), made, raised=raised).persist()
+            return [heard(data) for data in said(self.found)]
+
+        return carefully(run, arrived, None, decode)
 
     def add(self, stream: int, rows: Sequence[pa.Table]) -> None:
         """No good row is on the driver."""
 
     def close(self, batch: int, until: int | None, last: bool = False) -> Closed:
         """Make the batch's results."""
-        rows = self.run.spark.createDataFrame([], schema_of(self.job)) if self.found is None else self.found
+        plan = of_plan(self.job)
+        rows = self.run.spark.createDataFrame([], schema_of(plan)) if self.found is None else self.found
         self.found = None
-        return Closed(self.results.keep(batch, results_of(rows, self.job), rows))
+        return Closed(self.results.keep(batch, results_of(rows, plan), rows))
 
     def forget(self) -> None:
         """Forget the batch's rows."""
+        if self.found is not None:
+            self.found.unpersist()
         self.found = None
 
     def deliver(self, batch: int, results: int) -> None:
@@ -88,20 +91,18 @@ class Nowhere:
 def _results(
     job: Job,
     number: int,
-    settings: Settings,
     relations: dict[str, list[dict[str, Any]]],
     late_before: int | None,
-) -> Callable[[Iterator[Raw]], Iterator[pa.RecordBatch]]:
-    stream, lines = job.streams[number], bool(settings.input)
+) -> Callable[[Iterator[Piece]], Iterator[pa.RecordBatch]]:
+    stream = job.streams[number]
 
-    def made(raws: Iterator[Raw]) -> Iterator[pa.RecordBatch]:
-        decoder = Decoder(stream, lines=lines)
+    def made(pieces: Iterator[Piece]) -> Iterator[pa.RecordBatch]:
         operator = OPERATORS[job.plan.kernel](job.plan, relations)
-        for raw in raws:
-            piece = piece_of(stream, number, decoder.decode(raw.rows), raw)
+        for piece in pieces:
             late = 0 if late_before is None else int(np.count_nonzero(piece.ts < late_before))
             yield facts(job, told(piece, counted=False, late=late))
-            assert piece.good is not None, "it was decoded here"
+            if piece.good is None:
+                continue
             now = Pending(job.streams)
             now.add(stream.name, [piece.good])
             for deltas in now.closed(None, AT_ONCE[job.plan.kernel]):

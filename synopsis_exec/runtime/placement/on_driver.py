@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from streambound_runtime.checkpoint.store import gone
-from streambound_runtime.delta import Times
+from streambound_runtime.delta import Delta, Times
 from streambound_runtime.operators.synopsis import SynopsisJoin
 from streambound_runtime.operators.synopsis_by_rows import SynopsisByRows
 from streambound_runtime.pending import Pending
-from streambound_runtime.placement.executors import decoded_there, good_rows
+from streambound_runtime.placement.executors import carefully, decoded_there, good_rows
 from streambound_runtime.placement.keeper import AT_ONCE, Closed, Run, too_many
 from streambound_runtime.placement.pieces import Piece, decoded_here, heard
+from streambound_runtime.placement.result_rows import FACTS, batch_of, computed, computing, of_plan, write_in_order
 from streambound_runtime.reading.batch import Batch
 from streambound_runtime.results import write_results
 from streambound_runtime.session import is_local
@@ -48,7 +49,8 @@ class OnDriver:
         run = self.run
         if self.here:
             return [*decoded_here(arrived, run.job, run.settings, run.decoders, late_before)]
-        found = decoded_there(run, arrived, late_before).toArrow()
+        there = lambda raised: decoded_there(run, arrived, late_before, raised).toArrow()  # noqa: E731
+        found = carefully(run, arrived, late_before, there)
         pieces = []
         for row in found.select(["stream", "bucket", "data"]).to_pylist():
             if row["bucket"] is None:
@@ -74,12 +76,23 @@ class OnDriver:
         with self.run.checkpoint.store.lines(self._part(batch)) as file:
             for deltas in () if until is None else self.open.closed(until, AT_ONCE[self.job.plan.kernel]):
                 found = self.operator.step(deltas)
-                results += write_results(file, self.job, found, self.run.settings.multiplicity)
+                results += self._write(file, found)
                 closed += len(Times(deltas.values()).all)
                 highest = max(highest, self.operator.peak)
                 if self.limit is not None and self.operator.peak > self.limit:
                     raise too_many(self.limit, *self.operator.history)
         return Closed(results, closed, self.operator.entries(), highest)
+
+    def _write(self, file: TextIO, found: Delta) -> int:
+        """Write results of the plan as the job's; returns how many lines."""
+        job, spark = self.job, self.run.spark
+        if job.computed is None:
+            return write_results(file, job, found, self.run.settings.multiplicity)
+        import pyarrow as pa
+
+        rows = spark.createDataFrame(pa.Table.from_batches([batch_of(of_plan(job), found)])).drop(FACTS)
+        with computing(rows, job):
+            return write_in_order(computed(rows, job), job, file, self.run.settings.multiplicity)
 
     def deliver(self, batch: int, results: int) -> None:
         """Give the results of a batch to the sink."""

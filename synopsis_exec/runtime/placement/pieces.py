@@ -54,7 +54,7 @@ def decoded_here(
     for number, stream in enumerate(job.streams):
         with failing(stream, job, settings):
             for raw in arrived.raws(number):
-                yield piece_of(stream, number, decoders[stream.name].decode(raw.rows, late_before), raw)
+                yield piece_of(stream, number, decoders[stream.name].decode(raw.rows, late_before, raw.whole), raw)
 
 
 def told(piece: Piece, counted: bool, late: int = 0) -> bytes:

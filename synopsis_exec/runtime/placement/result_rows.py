@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 
+from streambound_runtime.decoding.derived import spark_type
 from streambound_runtime.decoding.kinds import Kind, kind_of
-from streambound_runtime.decoding.raw import quoted
+from streambound_runtime.decoding.quoting import quoted
+from streambound_runtime.decoding.reasons import shown
 from streambound_runtime.delta import Delta
+from streambound_runtime.errors import JobError
 from streambound_runtime.operators.entries import column_of
+from streambound_runtime.reading.computing import in_words, is_of_spark
 from streambound_runtime.results import write_results
-from streambound_runtime.spec import Job
+from streambound_runtime.spec import Column, Job
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -75,8 +82,49 @@ def typed(results: DataFrame, job: Job) -> DataFrame:
     return results.selectExpr(*columns, f"{_typed(_TIME, kind_of(job.time_type))} AS `_ts`", _WEIGHT)
 
 
-def write_in_order(results: DataFrame, job: Job, file: TextIO, multiplicity: str) -> None:
-    """Write encoded results as lines, in order of `_ts` and of their values."""
+def of_plan(job: Job) -> Job:
+    """The job with the results of its plan as they are."""
+    return job if job.computed is None else replace(job, columns=job.computed.columns, computed=None)
+
+
+def computed(results: DataFrame, job: Job) -> DataFrame:
+    """Encoded results of a job, of those of its plan."""
+    if job.computed is None:
+        return results
+    values = typed(results, of_plan(job)).withColumn(_TIME, results[_TIME])
+    names = [f"{_TIME}", *(f"{_encoded(text, column)} AS c{n}" for n, (text, column) in _made(job)), _WEIGHT]
+    return consolidated(values.selectExpr(*names), job)
+
+
+def _made(job: Job) -> Iterator[tuple[int, tuple[str, Column]]]:
+    assert job.computed is not None
+    return enumerate(zip(job.computed.expressions, job.columns, strict=True))
+
+
+@contextmanager
+def computing(results: DataFrame, job: Job) -> Iterator[None]:
+    """Raise JobError where an expression raises an error on some of the plan's results."""
+    try:
+        yield
+    except Exception as error:
+        if job.computed is None or not is_of_spark(error):
+            raise
+        for _, (text, column) in _made(job):
+            try:
+                typed(results, of_plan(job)).selectExpr(f"hash({_encoded(text, column)}) AS h").agg(
+                    {"h": "max"}
+                ).toArrow()
+            except Exception as cause:
+                if not is_of_spark(cause):
+                    raise
+                why = f"{column.name} cannot be computed of a result: {in_words(cause)}"
+                raise JobError("expression", f"{why}; in {shown(text)}", 1) from cause
+        raise
+
+
+def write_in_order(results: DataFrame, job: Job, file: TextIO, multiplicity: str) -> int:
+    """Write encoded results as lines, in order of `_ts` and of their values; returns how many lines."""
+    written = 0
     names = [name for name in _names(job) if name not in (_WEIGHT, FACTS)]
     table = results.orderBy(*names).select(*_names(job)[:-1]).toArrow()
     texts = {column.name: _is_text(kind_of(column.type)) for column in job.columns}
@@ -92,7 +140,8 @@ def write_in_order(results: DataFrame, job: Job, file: TextIO, multiplicity: str
                 nulls[column.name] = null
         counts = np.array([int(n) for n in batch.column(len(job.columns) + 1).to_pylist()], dtype=object)
         delta = Delta(batch.column(0).to_numpy(), counts, columns, nulls)
-        write_results(file, job, delta, multiplicity)
+        written += write_results(file, job, delta, multiplicity)
+    return written
 
 
 def _column(found: Delta, name: str, kind: pa.DataType) -> pa.Array:
@@ -139,6 +188,20 @@ def _sql(kind: Kind) -> str:
     if kind.large:
         return "DECIMAL(38,0)"
     return "STRING" if _is_text(kind) else "DOUBLE" if kind.family == "float" else "BIGINT"
+
+
+def _encoded(text: str, column: Column) -> str:
+    """A value that Spark computes as a result's column, encoded, in SQL."""
+    kind = kind_of(column.type)
+    value = f"CAST(({text}) AS {spark_type(column.type)})"
+    match kind.family:
+        case "date":
+            return f"CAST(unix_date({value}) AS BIGINT)"
+        case "timestamp":
+            return f"unix_micros(CAST({value} AS TIMESTAMP))"
+        case "decimal":
+            return f"CAST(replace(CAST({value} AS STRING), '.', '') AS {_sql(kind)})"
+    return f"CAST({value} AS {_sql(kind)})"
 
 
 def _typed(name: str, kind: Kind) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from streambound_runtime.checkpoint.store import gone
 from streambound_runtime.placement.keeper import Run
-from streambound_runtime.placement.result_rows import consolidated, typed, write_in_order
+from streambound_runtime.placement.result_rows import computed, computing, consolidated, typed, write_in_order
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -22,12 +22,13 @@ class KeptResults:
         self.of: DataFrame | None = None
 
     def keep(self, batch: int, results: DataFrame, of: DataFrame) -> int:
-        """Take the results of a batch, made ``of`` persisted rows; returns how many there are."""
+        """Take the results that a plan has in a batch, made ``of`` persisted rows; returns how many the job has."""
         self.drop()
-        self.rows, self.of = results.persist(), of
-        if self.run.settings.output:
-            self.rows.write.mode("overwrite").parquet(self._part(batch))
-        return self.rows.count()
+        self.rows, self.of = computed(results, self.job).persist(), of
+        with computing(results, self.job):
+            if self.run.settings.output:
+                self.rows.write.mode("overwrite").parquet(self._part(batch))
+            return self.rows.count()
 
     def deliver(self, batch: int, results: int) -> None:
         """Give the results of the batch to the sink."""

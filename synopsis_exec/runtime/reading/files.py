@@ -5,13 +5,17 @@ from __future__ import annotations
 import gzip
 import re
 from codecs import BOM_UTF8
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from streambound_runtime.decoding.kinds import kind_of
-from streambound_runtime.decoding.raw import own, quoted, selected
-from streambound_runtime.decoding.typed_columns import columns_read, readable
+from streambound_runtime.decoding.quoting import quoted
+from streambound_runtime.decoding.raw import own, selected
+from streambound_runtime.decoding.typed_columns import columns_read, columns_wanted, readable
 from streambound_runtime.endpoints import located, opened_here, options_of
 from streambound_runtime.reading.sources import CHOOSING, base_of, check_columns, escaped
 from streambound_runtime.settings import Settings
@@ -19,6 +23,7 @@ from streambound_runtime.spec import Column, Relation, Stream
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyarrow.parquet import ParquetFile
     from pyspark.sql import DataFrame, SparkSession
 
 AT_ONCE = 1 << 20
@@ -32,10 +37,14 @@ _PARTITION = re.compile(r"/[^/=]+=[^/]*(?=/)")
 
 
 class Raw(NamedTuple):
-    """Raw rows, and the file that they all are of, if that is not said by a column."""
+    """Raw rows, and the file that they all are of, if that is not said by a column.
+
+    Where ``rows`` have no more columns than are wanted, ``whole`` reads those at some places with all of them.
+    """
 
     rows: pa.Table
     file: str = ""
+    whole: Callable[[Any], pa.Table] | None = None
 
 
 class LocalFiles:
@@ -56,10 +65,13 @@ class LocalFiles:
         parquet = self.kind == "parquet" and source is not None and not source.payload
         self.ours = not self.options and (self.lines or parquet)
 
-    def opened(self, path: str) -> Iterator[pa.Table] | None:
+    def opened(self, path: str) -> Iterator[Raw] | None:
         """What is in a file, some rows at a time; None where Spark has to read it."""
         file = opened_here(path) if self.ours and (self.lines or not self.in_partition(path)) else None
-        return None if file is None else self._lines(file) if self.lines else self._columns(file)
+        if file is None or not self.lines:
+            return None if file is None else self._columns(file, shown(path))
+        lines = self._lines(file)
+        return None if lines is None else (Raw(rows, shown(path)) for rows in lines)
 
     def in_partition(self, path: str) -> bool:
         """Whether a directory below the source's says a column's value."""
@@ -81,8 +93,8 @@ class LocalFiles:
         rows = pa.Table.from_arrays([pa.array(lines, pa.binary()), numbers], names)
         yield from (rows.slice(start, AT_ONCE) for start in range(0, rows.num_rows, AT_ONCE))
 
-    def _columns(self, file: Path) -> Iterator[pa.Table] | None:
-        """The columns of a file of Parquet; None where Spark has to read it."""
+    def _columns(self, file: Path, name: str) -> Iterator[Raw] | None:
+        """The columns of a file of Parquet that are wanted; None where Spark has to read it."""
         import pyarrow as pa
         from pyarrow import parquet
 
@@ -92,8 +104,32 @@ class LocalFiles:
             return None
         if readable(opened.schema_arrow, self.table) is not None:
             return None
-        names = [column.name for column in columns_read(self.table)]
-        return (pa.Table.from_batches([batch]) for batch in opened.iter_batches(AT_ONCE, columns=names))
+        return self._batches(opened, file, name)
+
+    def _batches(self, opened: ParquetFile, file: Path, name: str) -> Iterator[Raw]:
+        import pyarrow as pa
+
+        every, names = ([column.name for column in of(self.table)] for of in (columns_read, columns_wanted))
+        start = 0
+        for batch in opened.iter_batches(AT_ONCE, columns=names):
+            whole = partial(rows_at, file, every, start) if len(names) < len(every) else None
+            yield Raw(pa.Table.from_batches([batch]), name, whole)
+            start += batch.num_rows
+
+
+def rows_at(file: Path, names: Sequence[str], start: int, places: Any) -> pa.Table:
+    """The rows of a file of Parquet at some places, in order, counted from ``start``: a row group at a time."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    opened = parquet.ParquetFile(file)
+    sizes = [opened.metadata.row_group(group).num_rows for group in range(opened.num_row_groups)]
+    ends, wanted = np.cumsum(sizes), start + np.asarray(places)
+    groups, found = np.searchsorted(ends, wanted, side="right"), []
+    for group in np.unique(groups).tolist():
+        mine = wanted[groups == group] - (ends[group] - sizes[group])
+        found.append(opened.read_row_group(group, columns=list(names)).take(pa.array(mine, pa.int64())))
+    return pa.concat_tables(found)
 
 
 class Files:
@@ -110,7 +146,7 @@ class Files:
             if found is None:
                 left.append(path)
             else:
-                yield from (Raw(rows, shown(path)) for rows in found)
+                yield from found
         if left:
             yield Raw(self.by_spark(left).toArrow())
 

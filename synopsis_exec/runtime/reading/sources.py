@@ -11,7 +11,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from streambound_runtime.decoding.raw import own, quoted, selected
+from streambound_runtime.decoding.quoting import quoted
+from streambound_runtime.decoding.raw import own, selected
 from streambound_runtime.endpoints import FILES, in_one_line, is_uri, located, options_of, with_remedy, with_servers
 from streambound_runtime.errors import JobError, unreadable
 from streambound_runtime.reading.inputs import input_files

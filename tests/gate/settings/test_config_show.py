@@ -21,6 +21,7 @@ def test_config_show_says_where_each_value_comes_from(project: Path) -> None:
     everywhere = {
         "catalog": ("streams.toml", "found from the working directory upwards"),
         "queries": (["queries/**/*.sql"], "streams.toml:1"),
+        "exclude": ([], "default"),
         "fail-on": ("warning", "streams.toml:3"),
         "formats": (None, "default"),
         "criteria": ("exact", "default"),

@@ -1,0 +1,1 @@
+"""The algebra under a query: a tree of relational operators, before any of it is decided."""

@@ -1,0 +1,148 @@
+"""A tree as text, an operator a line, its inputs indented below it; and the tree of such a text.
+
+Project(items=['S.a', 'T.b AS x'])
+  Join(kind='inner', condition='S.ts > T.ts')
+    Scan(table='S', alias='S')
+    Scan(table='T', alias='T')
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import MISSING, fields
+
+from sqlglot import exp, parse_one
+
+from streambound.analyzer.algebra.nodes import (
+    OPERATORS,
+    Item,
+    JoinKind,
+    Named,
+    Operator,
+    Scalar,
+    Star,
+    Tree,
+    inputs,
+)
+from streambound.analyzer.expressions.dialect import SparkAsWritten
+
+_PLACES = {field.name for field in fields(Operator)}
+_TREES = ("input", "left", "right", "base", "step")
+_BY_NAME = {operator.__name__: operator for operator in OPERATORS}
+_INDENT = "  "
+
+
+def tree_text(tree: Tree, note: Callable[[Tree], str] = lambda tree: "") -> str:
+    """The tree as text. ``note``: what to say of each operator, in a comment behind it."""
+    return "\n".join(_lines(tree, note, 0))
+
+
+def _lines(tree: Tree, note: Callable[[Tree], str], depth: int) -> Iterator[str]:
+    own = [field for field in fields(tree) if field.name not in (*_PLACES, *_TREES)]
+    given = [(field.name, getattr(tree, field.name), field.default) for field in own]
+    told = ", ".join(f"{name}={_literal(value)!r}" for name, value, default in given if value != default)
+    said = note(tree)
+    yield f"{_INDENT * depth}{type(tree).__name__}({told})" + (f"  # {said}" if said else "")
+    for under in inputs(tree):
+        yield from _lines(under, note, depth + 1)
+
+
+def _literal(value: object) -> object:
+    match value:
+        case Scalar(text):
+            return text
+        case Named():
+            named = exp.alias_(parse_one(value.value.text, dialect=SparkAsWritten), value.name, quoted=True)
+            return named.sql("spark") if value.alias else value.value.text
+        case Star(alias, without):
+            star = f"{exp.to_identifier(alias, quoted=True).sql('spark')}.*" if alias else "*"
+            names = ", ".join(exp.to_identifier(name, quoted=True).sql("spark") for name in without)
+            return f"{star} EXCEPT ({names})" if names else star
+        case tuple():
+            return [_literal(one) for one in value]
+        case JoinKind():
+            return str(value)
+    return value
+
+
+class TreeTextError(ValueError):
+    """A text that is no tree's."""
+
+
+def read_tree(text: str) -> Tree:
+    r"""The tree of a text, without places in SQL; raises TreeTextError for a text that is none.
+
+    >>> tree_text(read_tree("Filter(condition='S.a > 1')\n  Scan(table='S', alias='S')  # append-only"))
+    "Filter(condition='S.a > 1')\n  Scan(table='S', alias='S')"
+    """
+    lines = [line for line in text.splitlines() if line.strip()]
+    tree, rest = _read(lines, 0)
+    if rest:
+        raise TreeTextError(f"a tree has one operator at its top: {rest[0]}")
+    return tree
+
+
+def _read(lines: list[str], depth: int) -> tuple[Tree, list[str]]:
+    if not lines:
+        raise TreeTextError("an operator has no input")
+    line, rest = lines[0], lines[1:]
+    if len(line) - len(line.lstrip()) != depth * len(_INDENT):
+        raise TreeTextError(f"this line belongs to no operator: {line}")
+    operator, given = _operator(line)
+    under: dict[str, Tree] = {}
+    for field in fields(operator):
+        if field.name in _TREES:
+            under[field.name], rest = _read(rest, depth + 1)
+    missing = [f.name for f in fields(operator) if f.default is MISSING and f.name not in (*given, *under)]
+    if missing:
+        raise TreeTextError(f"{operator.__name__} lacks {', '.join(missing)}: {line}")
+    make: Callable[..., Tree] = operator
+    return make(**given, **under), rest
+
+
+def _operator(line: str) -> tuple[type[Tree], dict[str, object]]:
+    try:
+        call = ast.parse(line.strip(), mode="eval").body
+    except SyntaxError as error:
+        raise TreeTextError(f"this is no operator: {line}") from error
+    operator = _BY_NAME.get(call.func.id) if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) else None
+    if operator is None or not isinstance(call, ast.Call):
+        raise TreeTextError(f"this is no operator: {line}")
+    types = {field.name: str(field.type) for field in fields(operator)}
+    given: dict[str, object] = {}
+    for keyword in call.keywords:
+        if keyword.arg is None or keyword.arg not in types or keyword.arg in (*_PLACES, *_TREES):
+            raise TreeTextError(f"{operator.__name__} has no {keyword.arg}: {line}")
+        try:
+            given[keyword.arg] = _value(ast.literal_eval(keyword.value), types[keyword.arg])
+        except (ValueError, AttributeError, TypeError) as error:
+            raise TreeTextError(f"{keyword.arg} cannot be read: {line}") from error
+    return operator, given
+
+
+def _value(value: object, type_: str) -> object:
+    """A field's value from its literal, by the type that the field is declared with."""
+    match value:
+        case list() if "Item" in type_:
+            return tuple(_item(str(one)) for one in value)
+        case list() if "Scalar" in type_:
+            return tuple(Scalar(str(one)) for one in value)
+        case list():
+            return tuple(map(str, value))
+        case str() if "Scalar" in type_:
+            return Scalar(value)
+        case str() if "JoinKind" in type_:
+            return JoinKind(value)
+    return value
+
+
+def _item(text: str) -> Item:
+    node = parse_one(text, dialect=SparkAsWritten)
+    if isinstance(node, exp.Alias):
+        return Named(node.alias, Scalar(node.this.sql("spark")), alias=True)
+    star = node if isinstance(node, exp.Star) else node.this
+    if isinstance(star, exp.Star):
+        without = tuple(column.name for column in star.args.get("except_") or ())
+        return Star(node.table if isinstance(node, exp.Column) else "", without)
+    return Named(node.name if isinstance(node, exp.Column) else text, Scalar(text))

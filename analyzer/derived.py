@@ -1,0 +1,171 @@
+"""Expressions as columns derived from rows: which sources' rows an expression reads, and what it is called there.
+
+    upper(a.name) = upper(b.name)  ->  a.`upper(name)` = b.`upper(name)`, two columns that are compared
+
+An expression over one row is a column of that row. One over several is split into the largest parts over one each:
+``f(a.x, g(b.y))`` is computed of ``a.x`` and ``b.`g(y)```.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from streambound.analyzer.columns import Column
+from streambound.analyzer.constants import Folded
+from streambound.analyzer.expressions.evident import domain
+from streambound.analyzer.expressions.expression import Expression, value_of
+from streambound.analyzer.expressions.function import ANY, Fails, NotKnown
+from streambound.analyzer.expressions.reading import Refused, read
+from streambound.analyzer.query import Attribute, Branch, Computed, Source, formula_attributes
+from streambound.analyzer.render import identifier
+from streambound.analyzer.types import DataType, Family
+
+_SIMPLE = (exp.Column, exp.Literal, exp.Anonymous, exp.Paren, exp.Cast, exp.Case, exp.If)
+
+
+def column_of(attribute: Attribute) -> exp.Column:
+    """An attribute as a leaf of a tree."""
+    return exp.Column(
+        this=exp.Identifier(this=attribute.column, quoted=True),
+        table=exp.Identifier(this=attribute.source, quoted=True),
+    )
+
+
+def substituted(tree: exp.Expr) -> exp.Expr:
+    """A tree as an operand of another one."""
+    return tree.copy() if isinstance(tree, _SIMPLE) else exp.Paren(this=tree.copy())
+
+
+def rows_of(tree: exp.Expr) -> tuple[str, ...]:
+    """The sources whose rows a tree reads, by alias, in the order of their first columns."""
+    return tuple(dict.fromkeys(column.table for column in tree.find_all(exp.Column, bfs=False)))
+
+
+@dataclass
+class DerivedColumns:
+    """The columns that a statement's expressions derive, by attribute, and by table and name."""
+
+    columns: dict[Attribute, Column] = field(default_factory=dict)
+    by_table: dict[tuple[str, str], Column] = field(default_factory=dict)
+
+    def constant(self, tree: exp.Expr) -> Folded:
+        """The value of a tree without columns; raises Refused where only Spark knows it."""
+        found = read(tree, {})
+        try:
+            return value_of(found, {})
+        except (Fails, NotKnown) as error:
+            raise Refused(
+                f"the constant {tree.sql('spark')} is not folded: {error}", tree, "write its value"
+            ) from error
+
+    def derive(self, tree: exp.Expr, source: Source, condition: bool = False) -> Attribute:
+        """The attribute that a tree over one source's row is; raises Refused.
+
+        As a ``condition`` it may be an expression of a type that is not known: Spark must take it to be a boolean.
+        """
+        columns = {column.name: column for column in source.columns}
+        found = read(_over_row(tree), {name: column.type for name, column in columns.items()})
+        kind = _usable(found, tree, condition)
+        name = _called(tree, columns)
+        attribute = Attribute(source.alias, name)
+        if attribute not in self.columns:
+            values = domain(found, columns) if kind == found.kind else None
+            base = next(iter(tree.find_all(exp.Column, bfs=False)))
+            at = columns[base.name].at
+            column = Column(name, kind, values, at, None, _over_row(tree).sql("spark"))
+            self.columns[attribute] = self.by_table[source.table, name] = column
+        return attribute
+
+    def computed(self, tree: exp.Expr, sources: Sequence[Source]) -> Computed:
+        """What a tree over several sources' rows is, of the parts over one each; raises Refused."""
+        parts: dict[Attribute, str] = {}
+        split = self._split(tree.copy(), {source.alias: source for source in sources}, parts)
+        kinds = {name: self.kind(attribute, sources) for attribute, name in parts.items()}
+        kind = _usable(read(split, kinds), tree, condition=False)
+        return Computed(split.sql("spark"), kind, tuple(parts))
+
+    def _split(self, tree: exp.Expr, sources: dict[str, Source], parts: dict[Attribute, str]) -> exp.Expr:
+        rows = rows_of(tree)
+        if not rows:
+            return tree
+        if len(rows) == 1:
+            inner = tree.unnest()
+            simple = isinstance(inner, exp.Column)
+            own = Attribute(rows[0], inner.name) if simple else self.derive(inner, sources[rows[0]])
+            return exp.column(parts.setdefault(own, f"_{len(parts) + 1}"), quoted=True)
+        for child in list(tree.iter_expressions()):
+            if rows_of(child):
+                child.replace(self._split(child.copy(), sources, parts))
+        return tree
+
+    def kind(self, attribute: Attribute, sources: Sequence[Source]) -> DataType:
+        """The type of a column of a source, declared or derived."""
+        if attribute in self.columns:
+            return self.columns[attribute].type
+        return next(source for source in sources if source.alias == attribute.source).column(attribute.column).type
+
+
+def _usable(found: Expression, tree: exp.Expr, condition: bool) -> DataType:
+    """The type of a derived column; raises Refused for one that cannot be one."""
+    if condition:
+        if found.kind.family is not Family.BOOLEAN and found.kind != ANY:
+            raise Refused("a condition must be true or false", tree, mismatch=True)
+        return DataType("boolean", Family.BOOLEAN)
+    if found.kind == ANY:
+        raise Refused(*_untyped(found, tree))
+    if found.kind.name in ("void",) or found.kind.name.startswith("interval"):
+        what = "NULL" if found.kind.name == "void" else "an interval"
+        raise Refused(f"this expression is {what}, which is no column", tree, "cast it to the type that is meant")
+    return found.kind
+
+
+def _untyped(found: Expression, tree: exp.Expr) -> tuple[str, exp.Expr, str]:
+    from streambound.analyzer.expressions.expression import calls
+
+    names = [call.function.name for call in calls(found) if call.kind == ANY]
+    help = "write CAST(… AS type) around it; in WHERE or ON it can be a condition by itself"
+    return f"the type of what {names[-1] if names else 'this'} gives here is not known", tree, help
+
+
+def _over_row(tree: exp.Expr, readable: bool = False) -> exp.Expr:
+    """A tree with the names of columns alone."""
+
+    def alone(node: exp.Expr) -> exp.Expr:
+        if not isinstance(node, exp.Column):
+            return node
+        name = identifier(node.name) if readable else exp.Identifier(this=node.name, quoted=True)
+        return exp.Column(this=name)
+
+    return tree.copy().transform(alone)
+
+
+def _called(tree: exp.Expr, declared: dict[str, Column]) -> str:
+    """What a person would call it: its text; in backquotes where a column of the catalog is called so already."""
+    name = _over_row(tree, readable=True).sql("spark", normalize_functions="lower")
+    return name if name.lower() not in map(str.lower, declared) else _over_row(tree).sql("spark")
+
+
+def with_derived(branches: Sequence[Branch], derived: Mapping[tuple[str, str], Column]) -> tuple[Branch, ...]:
+    """The branches, each source with all columns that the statement derives from its table's rows and uses.
+
+    ``derived`` has the columns by the name of the table and their own.
+    """
+    used: dict[str, dict[str, Column]] = {}
+    for branch in branches:
+        for attribute in (*formula_attributes(branch.where), *branch.projected):
+            table = branch.source(attribute.source).table
+            if (column := derived.get((table, attribute.column))) is not None:
+                used.setdefault(table, {})[column.name] = column
+    if not used:
+        return tuple(branches)
+    return tuple(
+        replace(branch, sources=tuple(_extended(source, used.get(source.table, {})) for source in branch.sources))
+        for branch in branches
+    )
+
+
+def _extended(source: Source, columns: Mapping[str, Column]) -> Source:
+    return replace(source, columns=(*source.columns, *columns.values()))

@@ -1,0 +1,246 @@
+"""A syntax tree of Spark's SQL, as `SparkAsWritten` parses it, as an expression over a row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from functools import lru_cache
+
+from sqlglot import exp
+
+from streambound.analyzer.casts import cast
+from streambound.analyzer.constants import BOOLEAN, STRING, VOID, ConstantError, Folded, kind_of, numeral
+from streambound.analyzer.expressions.elements import field_kind
+from streambound.analyzer.expressions.expression import Call, Expression, Field, Literal
+from streambound.analyzer.expressions.function import ANY, Function, Scalar, always, exactly
+from streambound.analyzer.expressions.kinds import plain
+from streambound.analyzer.expressions.registry import BY_NAME, refusal
+from streambound.analyzer.literals import fixed_interval
+from streambound.analyzer.types import DataType, Family, parse_type
+
+_OPERATORS: dict[type[exp.Expr], str] = {
+    exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.Mod: "%", exp.IntDiv: "div", exp.DPipe: "||",
+    exp.BitwiseAnd: "&", exp.BitwiseOr: "|", exp.BitwiseXor: "^", exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<",
+    exp.LTE: "<=", exp.GT: ">", exp.GTE: ">=", exp.NullSafeEQ: "<=>", exp.NullSafeNEQ: "is distinct from",
+    exp.And: "and", exp.Or: "or", exp.Like: "like", exp.ILike: "ilike", exp.RegexpLike: "rlike",
+}  # fmt: skip
+_UNITS = {
+    **{name: name for name in ("year", "quarter", "month", "day", "hour", "minute")},
+    "years": "year", "y": "year", "qtr": "quarter", "mon": "month", "months": "month", "week": "weekofyear",
+    "weeks": "weekofyear", "w": "weekofyear", "days": "day", "d": "day", "dow": "dayofweek", "dayofweek": "dayofweek",
+    "doy": "dayofyear", "dow_iso": "weekday", "hours": "hour", "h": "hour", "minutes": "minute", "m": "minute",
+}  # fmt: skip
+_CAST_NAMES = ("bigint", "smallint", "tinyint", "decimal", "binary")
+"""Types that may be called, beside those that the parser knows."""
+_SUBQUERIES = (exp.Query, exp.Exists, exp.Any, exp.All)
+UNITS_FIRST = frozenset(("timestampdiff", "timestampadd", "datediff", "date_diff", "dateadd", "date_add"))
+"""Functions that take a unit, a word, where they take three arguments."""
+
+
+class Refused(Exception):
+    """An expression without a value of one row, or without a type; ``node`` is to blame."""
+
+    def __init__(self, message: str, node: exp.Expr, help: str = "", mismatch: bool = False) -> None:
+        super().__init__(message)
+        self.node, self.help, self.mismatch = node, help, mismatch
+
+
+def read(node: exp.Expr, columns: Mapping[str, DataType]) -> Expression:
+    """An expression whose names are columns of a row, of these types, or fields of structs there; raises Refused."""
+    if (plain_node := _not_negated(node)) is not None:
+        return called("not", [read(plain_node, columns)], node)
+    match node:
+        case exp.Paren():
+            return read(node.this, columns)
+        case exp.Column():
+            name, *fields = (part.name for part in node.parts)
+            return _fields(Field(name, plain(columns[name])), fields, node)
+        case exp.Cast():
+            return _cast(node, columns)
+        case exp.Neg():
+            return _negative(node, columns)
+        case exp.Dot():
+            return _fields(read(node.this, columns), [node.expression.name], node)
+        case exp.Case():
+            return _case(node, columns)
+        case exp.Is():
+            return _test(node, columns)
+        case exp.Between():
+            return _between(node, columns)
+        case exp.Anonymous(expressions=[argument]) if node.name.lower() in _CAST_NAMES:
+            kind = plain(kind_of(node.name.lower()))
+            return Call(cast_to(kind, safe=False), (read(argument, columns),), kind)
+    literal = _literal(node)
+    if literal is not None:
+        return Literal(literal)
+    name, arguments = _named(node)
+    return called(name, [read(argument, columns) for argument in arguments], node)
+
+
+def _not_negated(node: exp.Expr) -> exp.Expr | None:
+    """``x NOT LIKE y`` without its NOT, which is a mark on the pattern; None for what is not marked."""
+    marked = node.this if isinstance(node, exp.Escape) else node
+    if not marked.args.get("negate"):
+        return None
+    copy = node.copy()
+    (copy.this if isinstance(node, exp.Escape) else copy).set("negate", None)
+    return copy
+
+
+def _literal(node: exp.Expr) -> Folded | None:
+    """A literal's constant; raises Refused for a malformed one."""
+    match node:
+        case exp.Literal(is_string=True) | exp.RawString():
+            return Folded(str(node.this), STRING)
+        case exp.Literal():
+            return _checked(node, lambda: numeral(str(node.this)))
+        case exp.Boolean():
+            return Folded(Fraction(bool(node.this)), BOOLEAN)
+        case exp.Null():
+            return Folded(None, VOID)
+        case exp.Interval():
+            return _checked(node, lambda: fixed_interval(node))
+    return None
+
+
+def _checked(node: exp.Expr, fold: Callable[[], Folded]) -> Folded:
+    try:
+        return fold()
+    except ConstantError as error:
+        raise Refused(str(error), node, error.remedy, mismatch=not error.unsupported) from error
+
+
+def _named(node: exp.Expr) -> tuple[str, Sequence[exp.Expr]]:
+    """The name of an operator or function and its arguments; raises Refused for what no row has a value of."""
+    if type(node) in _OPERATORS:
+        return _OPERATORS[type(node)], (node.this, node.expression)
+    match node:
+        case exp.Anonymous(expressions=[exp.Column() as unit, _, _]) if node.name.lower() in UNITS_FIRST:
+            return node.name.lower(), (exp.Var(this=unit.name), *node.expressions[1:])
+        case exp.Anonymous():
+            return node.name.lower(), node.expressions
+        case exp.Not():
+            return "not", (node.this,)
+        case exp.BitwiseNot():
+            return "~", (node.this,)
+        case exp.If():
+            return "if", (node.this, node.args["true"], node.args.get("false") or exp.Null())
+        case exp.In() if not node.args.get("query") and not node.args.get("unnest"):
+            return "in", (node.this, *node.expressions)
+        case exp.Escape(this=exp.Like() | exp.ILike() as pattern):
+            return _OPERATORS[type(pattern)], (pattern.this, pattern.expression, node.expression)
+        case exp.Bracket() if len(node.expressions) == 1:
+            return "element", (node.this, node.expressions[0])
+        case exp.Trim() if node.args.get("position") is None and node.args.get("expression") is None:
+            return "trim", (node.this,)
+        case exp.Trim():
+            return "trim of other letters", (node.this,)
+        case exp.Substring():
+            return "substring", [node.args[key] for key in ("this", "start", "length") if node.args.get(key)]
+        case exp.StrPosition():
+            return "locate", [node.args[key] for key in ("substr", "this", "position") if node.args.get(key)]
+        case exp.Extract():
+            unit = node.name.lower()
+            field = _UNITS.get(unit)
+            return (field, (node.expression,)) if field else ("extract", (exp.Literal.string(unit), node.expression))
+        case exp.Window():
+            raise Refused("a window function is outside the query language", node)
+        case exp.AggFunc():
+            raise Refused(*told(refusal("sum", node.sql_name()) or ("", ""), node))
+        case exp.Star():
+            raise Refused("* is outside the query language here", node)
+        case exp.Placeholder() | exp.Parameter() | exp.SessionParameter():
+            raise Refused("a parameter is outside the query language", node, "put its value into the query")
+        case exp.Any(this=exp.Tuple() as patterns) | exp.All(this=exp.Tuple() as patterns):
+            return "several patterns", patterns.expressions
+        case exp.Var() | exp.Identifier():
+            return "a name", ()
+    if isinstance(node, _SUBQUERIES):
+        raise Refused("a subquery in an expression is outside the query language", node)
+    name = node.sql_name().lower() if isinstance(node, exp.Func) else node.key
+    return name, [part for part in node.iter_expressions() if not isinstance(part, exp.DataType)]
+
+
+def told(refused: tuple[str, str], node: exp.Expr) -> tuple[str, exp.Expr, str]:
+    """A refusal of a function at its node."""
+    return refused[0], node, refused[1]
+
+
+def called(name: str, arguments: Sequence[Expression], node: exp.Expr) -> Call:
+    """A function, by its name in small letters, applied to arguments; raises Refused."""
+    shown = node.name if isinstance(node, exp.Anonymous) else name.upper()
+    if (
+        isinstance(node, exp.Func)
+        and (refused := refusal("now" if name == "unix_timestamp" and not arguments else name, shown)) is not None
+    ):
+        raise Refused(*told(refused, node))
+    function = BY_NAME.get(name)
+    if function is None:
+        return Call(Function(name, always(ANY), arguments=(0, 1_000)), tuple(arguments), ANY)
+    least, most = function.arguments
+    if not least <= len(arguments) <= most:
+        wanted = str(least) if least == most else f"{least} to {most}" if most < 100 else f"at least {least}"
+        raise Refused(f"{name} takes {wanted} arguments, not {len(arguments)}", node, mismatch=True)
+    known = tuple(a.constant if isinstance(a, Literal) else Folded(None, a.kind) for a in arguments)
+    return Call(function, tuple(arguments), plain(function.kind(known)))
+
+
+def _cast(node: exp.Cast, columns: Mapping[str, DataType]) -> Expression:
+    kind = parse_type(node.to.sql("spark"))
+    if kind is None or node.args.get("format"):
+        raise Refused(f"a cast to {node.to.sql('spark')} is outside the query language", node)
+    return Call(cast_to(plain(kind), bool(node.args.get("safe"))), (read(node.this, columns),), plain(kind))
+
+
+@lru_cache(maxsize=64)
+def cast_to(kind: DataType, safe: bool) -> Function:
+    """`CAST(… AS kind)`; ``safe``: TRY_CAST."""
+
+    def value(target: DataType, arguments: tuple[Folded, ...]) -> Scalar:
+        return exactly(lambda: cast(arguments[0], target, safe=safe))
+
+    return Function("try_cast" if safe else "cast", always(kind), value if kind.family is not Family.OTHER else None)
+
+
+def _negative(node: exp.Neg, columns: Mapping[str, DataType]) -> Expression:
+    if isinstance(node.this, exp.Literal) and not node.this.is_string:
+        return Literal(_checked(node, lambda: numeral(str(node.this.this), sign=-1)))
+    return called("negative", [read(node.this, columns)], node)
+
+
+def _fields(struct: Expression, names: Sequence[str], node: exp.Expr) -> Expression:
+    """A field of a struct, and so on."""
+    for name in names:
+        kind = field_kind(struct.kind, name)
+        if kind is None:
+            raise Refused(f"the struct has no field {name!r}", node, mismatch=True)
+        struct = Call(Function(f"field {name}", always(kind)), (struct,), plain(kind))
+    return struct
+
+
+def _case(node: exp.Case, columns: Mapping[str, DataType]) -> Expression:
+    """``CASE x WHEN a THEN b END  ->  CASE WHEN x = a THEN b END``."""
+    parts: list[Expression] = []
+    for one in node.args["ifs"]:
+        condition = read(one.this, columns)
+        if node.this is not None:
+            condition = called("=", [read(node.this, columns), condition], one)
+        parts += [condition, read(one.args["true"], columns)]
+    if node.args.get("default") is not None:
+        parts.append(read(node.args["default"], columns))
+    return called("case", parts, node)
+
+
+def _test(node: exp.Is, columns: Mapping[str, DataType]) -> Expression:
+    value = read(node.this, columns)
+    match node.expression:
+        case exp.Null():
+            return called("is null", [value], node)
+        case exp.Boolean(this=wanted):
+            return called("is true" if wanted else "is false", [value], node)
+    raise Refused("IS is followed by NULL, TRUE, FALSE or UNKNOWN", node)
+
+
+def _between(node: exp.Between, columns: Mapping[str, DataType]) -> Expression:
+    value, low, high = (read(node.args[part], columns) for part in ("this", "low", "high"))
+    return called("and", [called(">=", [value, low], node), called("<=", [value, high], node)], node)

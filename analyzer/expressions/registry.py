@@ -1,0 +1,70 @@
+"""Every operator and function that is known, and those that no row has a value of by itself."""
+
+from __future__ import annotations
+
+from streambound.analyzer.expressions.arithmetic import ARITHMETIC
+from streambound.analyzer.expressions.choices import CHOICES, COMPARISONS, CONDITIONS
+from streambound.analyzer.expressions.dialect import AGGREGATES
+from streambound.analyzer.expressions.elements import ELEMENTS
+from streambound.analyzer.expressions.function import Function
+from streambound.analyzer.expressions.other_functions import OTHER_FUNCTIONS
+from streambound.analyzer.expressions.texts import TEXTS
+from streambound.analyzer.expressions.times import TIMES
+from streambound.analyzer.toml_reader import suggest
+
+FUNCTIONS = (*ARITHMETIC, *COMPARISONS, *CONDITIONS, *CHOICES, *TEXTS, *TIMES, *ELEMENTS)
+"""All of them; a function that is in no list can be a condition, and nothing else."""
+
+BY_NAME: dict[str, Function] = {function.name: function for function in FUNCTIONS}
+
+_OTHER_VALUE = frozenset({
+    "rand", "random", "randn", "randstr", "uuid", "shuffle", "current_timestamp", "now", "current_date", "curdate",
+    "localtimestamp", "current_time", "current_timezone", "monotonically_increasing_id", "spark_partition_id",
+    "input_file_name", "input_file_block_start", "input_file_block_length", "current_user", "user", "session_user",
+    "current_catalog", "current_database", "current_schema", "uniform", "version", "java_method", "reflect",
+    "try_reflect", "localtime", "current_path",
+})  # fmt: skip
+_SEVERAL_ROWS = frozenset({
+    "explode", "explode_outer", "posexplode", "posexplode_outer", "inline", "inline_outer", "stack", "json_tuple",
+    "variant_explode", "variant_explode_outer", "sql_keywords", "range",
+    "collations", "python_worker_logs",
+})  # fmt: skip
+_AGGREGATES = frozenset({
+    *map(str.lower, AGGREGATES), "any", "any_value", "bit_and", "bit_or", "bit_xor", "bool_and", "bool_or", "every",
+    "some", "collect_list", "collect_set", "count_if", "count_min_sketch", "first", "first_value", "last", "last_value",
+    "grouping", "grouping_id", "histogram_numeric", "kurtosis", "skewness", "mean", "median", "mode", "percentile",
+    "regr_avgx", "regr_avgy", "regr_count", "regr_intercept", "regr_r2", "regr_slope", "regr_sxx", "regr_sxy",
+    "regr_syy", "std", "try_avg", "try_sum", "listagg", "string_agg", "bitmap_construct_agg", "bitmap_or_agg",
+    "hll_sketch_agg", "hll_union_agg",
+    "bitmap_and_agg", "collect_union", "counter_diff", "kll_merge_agg_bigint", "kll_merge_agg_double",
+    "kll_merge_agg_float", "kll_sketch_agg_bigint", "kll_sketch_agg_double", "kll_sketch_agg_float", "measure",
+    "schema_of_variant_agg", "theta_intersection_agg", "theta_sketch_agg", "theta_union_agg",
+    "tuple_intersection_agg_double", "tuple_intersection_agg_integer", "tuple_sketch_agg_double",
+    "tuple_sketch_agg_integer", "tuple_union_agg_double", "tuple_union_agg_integer", "vector_avg", "vector_sum",
+})  # fmt: skip
+_WINDOWS = frozenset(
+    {"row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead", "nth_value"}
+)
+_BUCKETS = frozenset({"window", "session_window", "window_time"})
+
+
+def refusal(name: str, shown: str) -> tuple[str, str] | None:
+    """Why a function, shown as it is written, gives no value of a row, and what to do instead; None where it may."""
+    if name in _OTHER_VALUE:
+        message = f"{shown} gives another value whenever it is evaluated, so the results would not follow from the rows"
+        return message, "use a column of the stream instead"
+    if name in _SEVERAL_ROWS:
+        return (
+            f"{shown} makes several rows of one, which is outside the query language",
+            "do it before the stream is read",
+        )
+    if name in _AGGREGATES:
+        return f"the aggregate {shown} is outside the query language", "aggregate the job's output downstream"
+    if name in _WINDOWS:
+        return f"the window function {shown} is outside the query language", ""
+    if name in _BUCKETS:
+        return f"{shown} groups rows by time, which is outside the query language", ""
+    if name not in BY_NAME and name not in OTHER_FUNCTIONS:
+        help = suggest(name, [*BY_NAME, *OTHER_FUNCTIONS]) or "functions of your own are outside the query language"
+        return f"Spark has no function {shown}", help
+    return None

@@ -1,0 +1,98 @@
+"""Views that a file creates: what later statements of the file read is a common table expression of theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+from sqlglot.tokenizer_core import Token
+
+from streambound.analyzer.codes import Code
+from streambound.analyzer.diagnostics import Diagnostic
+from streambound.analyzer.spans import Span
+
+if TYPE_CHECKING:
+    from streambound.analyzer.statements import Statement
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A view: its name, the names that it gives its columns, if any, and the statement that creates it."""
+
+    name: str
+    columns: tuple[Token, ...]
+    statement: Statement
+
+    def cte(self) -> exp.CTE:
+        """The view as a common table expression."""
+        assert self.statement.tree is not None, "a view that is read has been parsed"
+        columns = [exp.to_identifier(column.text, quoted=True) for column in self.columns]
+        alias = exp.TableAlias(this=exp.to_identifier(self.name, quoted=True), columns=columns)
+        return exp.CTE(this=self.statement.tree.copy(), alias=alias)
+
+    @property
+    def sql(self) -> str:
+        """The common table expression as text."""
+        return f"{self.cte().args['alias'].sql('spark')} AS (\n{self.statement.sql}\n)"
+
+
+Views = Mapping[str, View]
+"""The views of a file before a statement, by their names in small letters."""
+
+
+def with_views(statement: Statement, views: Views) -> Statement:
+    """``CREATE VIEW v AS q; … FROM v  ->  WITH v AS (q) … FROM v``; what is wrong with a view is said where it is read.
+
+    A view that is created again is the new one for the statements that follow, and the old one for those before.
+    """
+    tree = statement.tree
+    if tree is None or not views:
+        return statement
+    read: dict[str, exp.Table] = {}
+    for table in tree.find_all(exp.Table):
+        if table.name.lower() in views and not table.args.get("db"):
+            read.setdefault(table.name.lower(), table)
+    for name, table in read.items():
+        if wrong := _wrong(statement, table, views[name]):
+            return replace(statement, tree=None, diagnostics=(wrong,))
+    if not read:
+        return statement
+    used = [view for name, view in views.items() if name in read]
+    tokens = {token.start: token for view in used for token in (*view.statement.before, *view.statement.tokens)}
+    sql = f"WITH {', '.join(view.sql for view in used)}\n(\n{statement.sql}\n)"
+    return replace(
+        statement, tree=_prepended(tree, used), before=tuple(tokens[start] for start in sorted(tokens)), sql=sql
+    )
+
+
+def _prepended(tree: exp.Expr, views: list[View]) -> exp.Expr:
+    """The tree with the views before the names of its own WITH."""
+    tree = tree.copy()
+    query = tree
+    while isinstance(query, exp.Subquery | exp.Paren):
+        query = query.this
+    own = query.args.get("with_")
+    ctes = [*(view.cte() for view in views), *(own.expressions if own is not None else [])]
+    query.set("with_", exp.With(expressions=ctes, recursive=own.args.get("recursive") if own is not None else None))
+    return tree
+
+
+def _wrong(statement: Statement, table: exp.Table, view: View) -> Diagnostic | None:
+    """Why a view cannot be read at a FROM entry."""
+    span, line = _place(statement, table), view.statement.span.line
+    if view.statement.tree is None:
+        message, help = f"the view {view.name} of line {line} is not understood", "see what is said of it"
+    elif any(cte.alias.lower() == view.name.lower() for cte in (statement.tree or table).find_all(exp.CTE)):
+        message, help = f"{view.name} is a view of line {line} and the name of a WITH", "give one another name"
+    else:
+        return None
+    return Diagnostic(Code.UNSUPPORTED, message, statement.source.file, span, help)
+
+
+def _place(statement: Statement, table: exp.Table) -> Span:
+    meta = table.this.meta
+    if "start" not in meta:
+        return statement.span
+    return statement.source.span(meta["start"], meta["end"] + 1)

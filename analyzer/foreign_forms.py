@@ -1,0 +1,115 @@
+"""Forms of Spark's and Flink's SQL that the parser does not know: read in another type, or named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from sqlglot.tokenizer_core import Token, TokenType
+
+from streambound.analyzer.codes import Code
+from streambound.analyzer.diagnostics import Diagnostic
+from streambound.analyzer.spans import SourceText
+
+_DEPTH = {TokenType.L_PAREN: 1, TokenType.R_PAREN: -1}
+_NAMES = (TokenType.VAR, TokenType.IDENTIFIER)
+_ARGUMENT = (TokenType.L_PAREN, TokenType.COMMA, TokenType.FARROW)
+_CALLED = (TokenType.WINDOW, TokenType.SESSION)
+"""Keywords that are functions before a parenthesis."""
+_EMITTED = ("CHANGES", "FINAL", "STREAM", "AFTER", "WITHOUT", "ON")
+_CLAUSES = (
+    TokenType.WHERE, TokenType.GROUP_BY, TokenType.HAVING, TokenType.ORDER_BY, TokenType.UNION, TokenType.JOIN,
+    TokenType.LEFT, TokenType.RIGHT, TokenType.FULL, TokenType.INNER, TokenType.CROSS, TokenType.ON, TokenType.COMMA,
+    TokenType.LIMIT, TokenType.WINDOW, TokenType.SELECT,
+)  # fmt: skip
+
+
+def known_forms(tokens: Sequence[Token]) -> list[Token]:
+    """Tokens in the types that the parser needs: ``window(…)`` is a call, ``ROW<…>`` a struct, ``f(TABLE t)`` f(t)."""
+    found: list[Token] = []
+    calls: list[bool] = []
+    for i, token in enumerate(tokens):
+        before, after = (found[-1] if found else None), (tokens[i + 1] if i + 1 < len(tokens) else None)
+        if token.token_type is TokenType.L_PAREN:
+            calls.append(before is not None and before.token_type is TokenType.VAR)
+        elif token.token_type is TokenType.R_PAREN and calls:
+            calls.pop()
+        elif token.token_type in _CALLED and after and after.token_type is TokenType.L_PAREN:
+            token = _retyped(token, TokenType.VAR)
+        elif token.text.upper() == "ROW" and after and after.token_type is TokenType.LT:
+            token = _retyped(token, TokenType.STRUCT)
+        elif calls and calls[-1] and _precedes_argument(token, before, after):
+            continue
+        found.append(token)
+    return found
+
+
+def _precedes_argument(token: Token, before: Token | None, after: Token | None) -> bool:
+    """Whether this is the word before a table that a call is given, as in ``TUMBLE(TABLE bid, …)``."""
+    if token.token_type is not TokenType.TABLE and token.text.upper() != "MODEL":
+        return False
+    return bool(before and before.token_type in _ARGUMENT and after and after.token_type in _NAMES)
+
+
+def _retyped(token: Token, kind: TokenType) -> Token:
+    return Token(
+        kind, token.text, line=token.line, col=token.col, start=token.start, end=token.end, comments=token.comments
+    )
+
+
+def named_form(
+    source: SourceText, chunk: Sequence[Token], parses: Callable[[Sequence[Token]], bool]
+) -> Diagnostic | None:
+    """An ``SB110`` at the first form that the parser does not know; None unless the statement parses without them."""
+    kept: list[Token] = []
+    first: tuple[Token, str] | None = None
+    i = 0
+    while i < len(chunk):
+        name, end = _form(chunk, i)
+        if name:
+            first = first or (chunk[i], name)
+            i = end
+            continue
+        kept.append(chunk[i])
+        i += 1
+    if first is None or not parses(kept):
+        return None
+    token, name = first
+    span = source.span(token.start, token.end + 1)
+    return Diagnostic(Code.UNSUPPORTED, f"{name} is outside the query language", source.file, span)
+
+
+def _form(chunk: Sequence[Token], i: int) -> tuple[str, int]:
+    """What starts at a token, and where it ends; no name where nothing does."""
+    word, after = chunk[i].text.upper(), chunk[i + 1].text.upper() if i + 1 < len(chunk) else ""
+    if chunk[i].token_type in (TokenType.IDENTIFIER, TokenType.STRING):
+        return "", i
+    if word == "MATCH_RECOGNIZE" and after == "(":
+        return word, _end(chunk, i + 2) + 1
+    if word == "EMIT" and after in _EMITTED:
+        return word, _end(chunk, i)
+    if word == "WATERMARK" and any(token.text.upper() == "DELAY" for token in chunk[i + 1 : i + 3]):
+        return "WATERMARK … DELAY OF", _end(chunk, i, _CLAUSES)
+    if chunk[i].token_type is TokenType.TABLE and i and chunk[i - 1].token_type is TokenType.L_PAREN:
+        return "a query that starts with TABLE", i + 1
+    if chunk[i].token_type is TokenType.PARTITION_BY and i > 1 and _in_table_argument(chunk, i):
+        return "PARTITION BY of a table argument", _end(chunk, i, (TokenType.COMMA,))
+    return "", i
+
+
+def _in_table_argument(chunk: Sequence[Token], i: int) -> bool:
+    """Whether the name before a PARTITION BY is an argument of a call, as in ``SESSION(TABLE bid PARTITION BY a, …)``.
+
+    In a window it follows the parenthesis or the window's name that it is based on.
+    """
+    given = i > 2 and chunk[i - 1].token_type in _NAMES and chunk[i - 2].token_type in _ARGUMENT
+    return given and chunk[i - 3].token_type not in (TokenType.OVER, TokenType.ALIAS)
+
+
+def _end(chunk: Sequence[Token], start: int, stops: Sequence[TokenType] = ()) -> int:
+    """The first token from one on that closes a parenthesis opened before, or is a stop outside of others."""
+    depth = 0
+    for i in range(start, len(chunk)):
+        depth += _DEPTH.get(chunk[i].token_type, 0)
+        if depth < 0 or (depth == 0 and i > start and chunk[i].token_type in stops):
+            return i
+    return len(chunk)

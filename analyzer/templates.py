@@ -1,0 +1,172 @@
+"""Templates of dbt in a SQL text: models that stand for streams are read, all others are refused with words.
+
+Positions stay those of the file: the text that is parsed has blanks in place of templates.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+from sqlglot.tokenizer_core import Token, TokenType
+
+from streambound.analyzer.codes import Code
+from streambound.analyzer.diagnostics import Diagnostic
+from streambound.analyzer.lexical import LexicalKind, Stretch, stretches
+from streambound.analyzer.spans import SourceText
+from streambound.analyzer.syntax_errors import syntax_error
+
+Models = Mapping[str, str]
+"""The streams and relations of models: ``x`` is ``ref('x')``, ``a.b`` is ``source('a', 'b')`` and ``ref('a', 'b')``."""
+NO_MODELS: Models = {}
+
+_SIGNS = ("{{", "{%", "{#")
+_HARMLESS = re.compile(r"\{\{.*?\}\}|\{#.*?#\}", re.S)
+_OPENS = re.compile(r"\{\{|\{%")
+_INSIDE = r"""(?:'[^']*'|"[^"]*"|[^'"])*?"""
+_WHOLE = re.compile(rf"\{{\{{{_INSIDE}\}}\}}|\{{%{_INSIDE}%\}}", re.S)
+_TEXT = r"""\s*(?:'([^']*)'|"([^"]*)")\s*"""
+_MODEL = re.compile(rf"\{{\{{[-+]?\s*(?:ref\({_TEXT}(?:,{_TEXT})?\)|source\({_TEXT},{_TEXT}\))\s*[-+]?\}}\}}")
+_CONFIG = re.compile(r"\{\{[-+]?\s*config\(.*\)\s*[-+]?\}\}", re.S)
+_CALLED = re.compile(r"\{[{%][-+]?\s*(\w*)")
+_NOT_BLANK = re.compile(r"[^\r\n]")
+_QUOTED = (LexicalKind.STRING, LexicalKind.NAME)
+_COMPILED = "check the SQL that dbt compile writes below target/compiled"
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A model in a text: its key in the catalog, its place, and the stream or relation that it stands for, if any."""
+
+    key: str
+    start: int
+    end: int
+    table: str | None
+
+    @property
+    def name(self) -> str:
+        """What columns are qualified with where it has no alias."""
+        return self.key.rpartition(".")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Templates:
+    """A text with blanks for its templates, but for a name at each model; and what is wrong with templates."""
+
+    text: str
+    models: Mapping[int, Model]
+    refused: tuple[Diagnostic, ...] = ()
+
+    def tokens(self, tokens: Sequence[Token]) -> list[Token]:
+        """Tokens with each model as one, a quoted name."""
+        return [_name(token, self.models[token.start]) if token.start in self.models else token for token in tokens]
+
+    def tree(self, tree: exp.Expr) -> exp.Expr:
+        """A tree, changed: the tables of models are streams or relations, under the models' names."""
+        starts = {model.start: model for model in self.models.values()}
+        for table in list(tree.find_all(exp.Table)):
+            model = starts.get(table.this.meta.get("start", -1))
+            if model is not None and model.table is not None:
+                if not table.alias:
+                    table.set("alias", exp.TableAlias(this=exp.to_identifier(model.name, quoted=True)))
+                table.this.set("this", model.table)
+        return tree
+
+    def sql(self, tree: exp.Expr, start: int, end: int) -> str:
+        """A stretch of the text as SQL by itself, once `tree` has changed its tree."""
+        found, at = [], start
+        tables = {table.this.meta.get("start"): table for table in tree.find_all(exp.Table)}
+        for model in sorted(self.models.values(), key=lambda model: model.start):
+            if start <= model.start < end:
+                table = tables.get(model.start)
+                bare = exp.to_identifier(model.name, quoted=True) if table is None else table.this
+                alias = table.args.get("alias") if table is not None else None
+                implied = alias is not None and "start" not in alias.this.meta
+                written = f"{bare.sql('spark')} AS {alias.sql('spark')}" if alias and implied else bare.sql("spark")
+                found += [self.text[at : model.start], written]
+                at = model.end
+        return "".join((*found, self.text[at:end]))
+
+
+def templates(source: SourceText, models: Models) -> Templates:
+    """The templates of a text; comments ``{# … #}`` are some only where the catalog has models."""
+    text = source.text
+    if not any(sign in text for sign in _SIGNS):
+        return Templates(text, {})
+    parts, known, refused, at = list[str](), dict[int, Model](), list[Diagnostic](), 0
+    for start, end in _pieces(text, bool(models)):
+        found = _read(source, start, end, models)
+        parts.append(text[at:start])
+        parts.append(_blank(text[start:end]))
+        if isinstance(found, Model):
+            known[start + 1] = found
+            parts[-1] = f" x{parts[-1][2:]}"  # apart from the word before it
+        elif found is not None:
+            refused.append(found)
+        at = end
+    return Templates("".join((*parts, text[at:])), known, tuple(refused))
+
+
+def _pieces(text: str, dbt: bool) -> Iterator[tuple[int, int]]:
+    """Where templates are, and, in a project of dbt, quoted texts and comments with templates."""
+    at, around = 0, next(stretches(text), None)
+    opened = _OPENS.search(text)
+    while opened is not None or around is not None:
+        if around is not None and (opened is None or around.start < opened.start()):
+            at = around.end
+            if dbt and (around.closed if around.kind is LexicalKind.TEMPLATE_COMMENT else _hides(text, around)):
+                yield around.start, at
+        elif opened is not None:
+            whole = _WHOLE.match(text, opened.start())
+            yield opened.start(), whole.end() if whole else opened.end()
+            if whole is None:
+                return
+            at = whole.end()
+        if around is not None and around.start < at:
+            around = next(stretches(text, at), None)
+        if opened is not None and opened.start() < at:
+            opened = _OPENS.search(text, at)
+
+
+def _hides(text: str, stretch: Stretch) -> bool:
+    """Whether dbt reads a quoted text or comment otherwise than SQL does; what it puts into a comment stays one."""
+    inside = text[stretch.start : stretch.end]
+    inside = inside if stretch.kind in _QUOTED else _HARMLESS.sub("", inside)
+    return any(sign in inside for sign in _SIGNS)
+
+
+def _read(source: SourceText, start: int, end: int, models: Models) -> Model | Diagnostic | None:
+    """What a template is: a model, nothing, or what is refused."""
+    text, span = source.text[start:end], source.span(start, end)
+    if model := _MODEL.fullmatch(text):
+        key = ".".join(part for part in model.groups() if part is not None)
+        if key in models:
+            return Model(key, start, end, models[key])
+        message = f"the model {key} stands for no stream or relation"
+        shown = key if key.isidentifier() else f'"{key}"'
+        help = f'say which one in the catalog: [dbt] models = {{ {shown} = "…" }}'
+        return Diagnostic(Code.UNSUPPORTED, message, source.file, span, help)
+    if text.startswith("{#") or _CONFIG.fullmatch(text):
+        return None
+    if text in ("{{", "{%"):
+        return syntax_error(source, span, "this template is never closed")
+    if not text.startswith("{"):
+        return Diagnostic(
+            Code.UNSUPPORTED, "a template in quotes or in a comment is not read", source.file, span, _COMPILED
+        )
+    called = _CALLED.match(text)
+    shown = f"{text[:2]} {called.group(1) if called else ''} … {text[-2:]}".replace("  ", " ")
+    return Diagnostic(Code.UNSUPPORTED, f"the template {shown} is not read", source.file, span, _COMPILED)
+
+
+def _blank(text: str) -> str:
+    return _NOT_BLANK.sub(" ", text)
+
+
+def _name(token: Token, model: Model) -> Token:
+    return Token(
+        TokenType.IDENTIFIER, model.name, line=token.line, col=token.col, start=model.start, end=model.end - 1,
+        comments=token.comments,
+    )  # fmt: skip

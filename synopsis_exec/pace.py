@@ -1,0 +1,77 @@
+"""Generated rows come no faster than the catalog allows: `max_per_timestamp` and `max_rate`."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from streambound.synopsis_exec.plan_ir import Input, Plan
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How many rows each stream may bring at every timestamp of a feed, if its timestamps are ``step`` apart."""
+
+    rows: Mapping[str, int]
+    step: int
+
+
+def pace(plan: Plan, rate: int, tick: int = 1) -> Pace:
+    """As many rows as may share a timestamp, or ``rate`` where nothing says so, and a step of at least ``tick``.
+
+    Of an interval of the length ``per`` with ``rows`` rows ``rows // n`` timestamps have ``n`` rows each.
+    """
+    most = {s.name: _least(s.max_per_timestamp or rate, s) for s in plan.streams}
+    steps = (-(-s.max_rate.per // (s.max_rate.rows // most[s.name])) for s in plan.streams if s.max_rate is not None)
+    return Pace(most, max((tick, *steps)))
+
+
+def _least(most: int, stream: Input) -> int:
+    return most if stream.max_rate is None else min(most, stream.max_rate.rows)
+
+
+def within_rates(plan: Plan, rows: Iterable[tuple[str, Row]]) -> list[tuple[str, Row]]:
+    """The rows without those that are one too many beside rows of their stream before them, in whatever order."""
+    streams = {stream.name: stream for stream in plan.streams}
+    counted: Counter[tuple[str, Any]] = Counter()
+    times: defaultdict[str, list[int]] = defaultdict(list)
+    found = []
+    for name, row in rows:
+        stream, now = streams[name], row[str(streams[name].timestamp)]
+        most, rate = stream.max_per_timestamp, stream.max_rate
+        if most is not None and counted[name, now] >= most:
+            continue
+        if rate is not None and not _room(times[name], now, rate.rows, rate.per):
+            continue
+        counted[name, now] += 1
+        insort(times[name], now)
+        found.append((name, row))
+    return found
+
+
+def _room(times: list[int], now: int, most: int, per: int) -> bool:
+    """Whether one more row leaves every interval of the length ``per`` with so many at most; ``times`` are in order."""
+    place = bisect_left(times, now)
+    near = [*times[max(0, place - most) : place], now, *times[place : place + most]]
+    return all(last - first >= per for first, last in zip(near, near[most:], strict=False))
+
+
+def crowded(stream: Input, counts: Mapping[int, int]) -> set[int]:
+    """The timestamps, of which there are so many rows, that some row of is too many."""
+    most, rate, times = stream.max_per_timestamp, stream.max_rate, sorted(counts)
+    found = {time for time in times if most is not None and counts[time] > most}
+    first = inside = done = 0
+    for place, last in enumerate(times if rate is not None else ()):
+        inside += counts[last]
+        while rate is not None and times[first] <= last - rate.per:
+            inside -= counts[times[first]]
+            first += 1
+        if rate is not None and inside > rate.rows:
+            found.update(times[max(first, done) : place + 1])
+            done = place + 1
+    return found

@@ -1,0 +1,118 @@
+"""The example queries of Nexmark and Flink: each is decided or refused with words, and Spark accepts what it can."""
+
+from __future__ import annotations
+
+import json
+import runpy
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from streambound.analyzer.catalog import Catalog, load_catalog
+from streambound.analyzer.sql_files import read_sql
+from streambound.criteria.check import check_source
+from streambound.criteria.vocabulary import Verdict
+from support.program import ROOT
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+EXAMPLE = ROOT / "examples" / "nexmark"
+QUERIES = sorted(file.stem for file in EXAMPLE.glob("*.sql"))
+STREAMS = ("bid", "auction", "person")
+IN_FLINKS_WORDS = ("flink_temporal_join", "flink_window_aggregation")
+"""Spark has no TUMBLE(TABLE …), and a version of a table only for a constant time."""
+
+
+@pytest.fixture(scope="module")
+def catalog() -> Catalog:
+    return load_catalog(EXAMPLE / "streams.toml")
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("nexmark")
+    written(folder, 5_000)
+    return folder
+
+
+def written(folder: Path, events: int, seed: int = 1) -> dict[str, int]:
+    count: dict[str, int] = runpy.run_path(str(EXAMPLE / "generate.py"))["write"](
+        folder, events, seed, timedelta(milliseconds=10)
+    )
+    return count
+
+
+def lines(file: Path) -> Iterator[dict[str, Any]]:
+    return map(json.loads, file.read_text(encoding="utf-8").splitlines())
+
+
+def test_all_are_there() -> None:
+    assert {name for name in QUERIES if name.startswith("q")} == {f"q{number}" for number in range(23)}
+    assert len(QUERIES) == 28
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_each_has_a_verdict_or_is_refused_at_a_token(name: str, catalog: Catalog) -> None:
+    source = read_sql(EXAMPLE / f"{name}.sql")
+    (item,) = check_source(source, catalog)
+    assert item.statement.name == name
+    assert item.statement.tree is not None
+    assert item.verdict in (Verdict.BOUNDED, Verdict.UNBOUNDED, Verdict.UNKNOWN, Verdict.UNSUPPORTED)
+    if item.verdict is Verdict.UNSUPPORTED:
+        assert item.diagnostics
+    for found in item.diagnostics:
+        assert found.code.acceptable, found
+        assert found.message
+        assert found.span.end > found.span.start
+        assert found.span != item.statement.span
+
+
+def test_rows_are_in_order_of_time_and_in_proportion(rows: Path) -> None:
+    counts = {name: sum(1 for _ in lines(rows / f"{name}.jsonl")) for name in STREAMS}
+    assert counts == {"bid": 4_600, "auction": 300, "person": 100}
+    for name in STREAMS:
+        times = [row["dateTime"] for row in lines(rows / f"{name}.jsonl")]
+        assert times == sorted(times)
+
+
+def test_events_are_about_what_has_been_there_before(rows: Path) -> None:
+    begun = {name: {row["id"]: row["dateTime"] for row in lines(rows / f"{name}.jsonl")} for name in STREAMS[1:]}
+    for row in lines(rows / "bid.jsonl"):
+        assert begun["auction"][row["auction"]] < row["dateTime"]
+        assert begun["person"][row["bidder"]] < row["dateTime"]
+    for row in lines(rows / "auction.jsonl"):
+        assert begun["person"][row["seller"]] < row["dateTime"] < row["expires"]
+
+
+def test_the_same_seed_gives_the_same_rows_and_more_events_only_add_some(rows: Path, tmp_path: Path) -> None:
+    for folder, events, seed in (("same", 5_000, 1), ("more", 5_060, 1), ("other", 5_000, 2)):
+        written(tmp_path / folder, events, seed)
+    for name in STREAMS:
+        first = (rows / f"{name}.jsonl").read_bytes()
+        assert (tmp_path / "same" / f"{name}.jsonl").read_bytes() == first
+        more = (tmp_path / "more" / f"{name}.jsonl").read_bytes()
+        assert more.startswith(first) and len(more) > len(first)
+        assert (tmp_path / "other" / f"{name}.jsonl").read_bytes() != first
+
+
+def test_the_catalog_declares_what_is_written(catalog: Catalog, rows: Path) -> None:
+    for table in catalog.tables:
+        for row in lines(rows / f"{table.name}.jsonl"):
+            assert list(row) == [column.name for column in table.columns]
+        assert table.rows is None or sum(1 for _ in lines(rows / f"{table.name}.jsonl")) == table.rows
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_spark_runs_each_and_finds_something(spark: SparkSession, catalog: Catalog, rows: Path) -> None:
+    for table in catalog.tables:
+        schema = ", ".join(f"`{column.name}` {column.type.name}" for column in table.columns)
+        spark.read.schema(schema).json(str(rows / f"{table.name}.jsonl")).createOrReplaceTempView(table.name)
+    for name in QUERIES:
+        if name not in IN_FLINKS_WORDS:
+            found = spark.sql((EXAMPLE / f"{name}.sql").read_text(encoding="utf-8")).limit(1).collect()
+            assert found, name
