@@ -24,6 +24,7 @@ from support.choices import Choices
 from support.encoding import encode_rows
 from support.kernel import sizes_of
 from support.operators import kernels_of, steps
+from support.oracle import Oracle
 from support.product import blamed, decided, parsed
 from support.profiles import MORE
 from support.streams import adversarial_rows, small_rows
@@ -181,3 +182,46 @@ def test_a_job_needs_one_type_for_a_column() -> None:
     sql = "SELECT S.ts AS x FROM S UNION ALL SELECT S.ts - T.ts FROM S, T WHERE S.ts = T.ts"
     with pytest.raises(NotExecutableError, match="different types"):
         make_plan(decided(sql, catalog), catalog_from_mapping(catalog))
+
+
+VALUES = {
+    "within a row": "SELECT S.a, S.b FROM S WHERE S.a <= S.ts AND S.ts < S.b + 9",
+    "a deadline within a window": f"SELECT T.a, T.b FROM S, T WHERE {WINDOW} AND S.ts <= T.a + 4",
+    "a deadline and the time itself": f"SELECT T.ts, T.a FROM S, T WHERE {WINDOW} AND S.ts - T.a >= 2",
+    "a relation's column": "SELECT S.ts, R.b FROM S, R WHERE S.ts = R.a",
+    "a set": f"SELECT DISTINCT S.ts, T.a FROM S, T WHERE {WINDOW} AND T.ts > S.a",
+    "an older one, bounded": "SELECT T.b FROM S, T WHERE S.ts > T.ts AND T.b BETWEEN 0 AND 3 AND T.a < T.ts",
+}
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_a_time_compared_with_another_column(name: str) -> None:
+    """Results equal SQL's, by either kernel, where the column of the time's value has that value."""
+    decision = decided(VALUES[name], CATALOG)
+    assert decision.verdict is Verdict.BOUNDED
+    plan, found = make_plan(decision, catalog_from_mapping(CATALOG)), 0
+    for seed in range(6):
+        rows = small_rows(Choices.seeded(seed), CATALOG, 30)
+        encoded = encode_rows(CATALOG, rows)
+        relations = {"R": encoded.get("R", [])}
+        valued = {name: [{**row, "`ts`": row.get("ts")} for row in mine] for name, mine in encoded.items()}
+        expected = {t: n for t, n in Oracle(CATALOG, rows).prefix_expected(VALUES[name]).items() if n}
+        for kernel in kernels_of(plan):
+            printed: dict[int, Counter[Any]] = {}
+            for step in steps(plan, kernel, relations, valued, [3, 6]):
+                for now, times, values in step.results:
+                    printed.setdefault(now, Counter())[values] += times
+            assert printed == expected
+        found += sum(map(len, expected.values()))
+    assert found
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT 1 AS one FROM S, T WHERE S.ts > T.ts AND S.ts <= T.a",
+        "SELECT T.a FROM S, T WHERE S.ts > T.ts AND T.b < T.ts",
+    ],
+)
+def test_nothing_is_unbounded_by_a_time_that_is_a_value(sql: str) -> None:
+    assert decided(sql, CATALOG).verdict is Verdict.UNKNOWN
