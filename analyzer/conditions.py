@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TypeVar
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra.nodes import Scalar, Tree
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code
 from streambound.analyzer.constants import BOOLEAN, Folded
 from streambound.analyzer.constructs import outside
 from streambound.analyzer.derived import DerivedColumns, column_of, rows_of, substituted
 from streambound.analyzer.expressions.reading import UNITS_FIRST, Refused
+from streambound.analyzer.expressions.rows import outermost_queries
 from streambound.analyzer.findings import Finding, Positions
 from streambound.analyzer.query import (
     And,
@@ -29,6 +31,7 @@ from streambound.analyzer.query import (
     Truth,
     conjunction,
 )
+from streambound.analyzer.relation_queries import closed, existence, is_static, kind_of_only
 from streambound.analyzer.scopes import Scope, Visible, resolve
 from streambound.analyzer.terms import LinearTerm, TermReader
 from streambound.analyzer.types import Family
@@ -44,7 +47,8 @@ class ConditionReader:
     """Reads the conditions and terms of one SELECT in its scope.
 
     ``owners`` collects the alias of the FROM item that each name without one belongs to, by the name's offset;
-    ``derived`` the columns that expressions over one row are.
+    ``derived`` the columns that expressions over one row are. ``queries`` has the trees of subqueries, by the identity
+    of their syntax.
     """
 
     positions: Positions
@@ -52,6 +56,7 @@ class ConditionReader:
     scope: Scope
     owners: dict[int, str] = field(default_factory=dict)
     derived: DerivedColumns = field(default_factory=DerivedColumns)
+    queries: Mapping[int, Tree] = field(default_factory=dict)
 
     # --- terms ------------------------------------------------------------------------------------------------------
 
@@ -119,24 +124,39 @@ class ConditionReader:
 
     def tree(self, node: exp.Expr) -> exp.Expr:
         """An expression over columns of the catalog, with those of FROM items replaced by what they stand for."""
-        if isinstance(node, exp.Subquery | exp.Select | exp.SetOperation | exp.Exists):
-            raise outside(self.positions, node)
-        copy = node.copy().unnest()
+        holder = exp.Paren(this=node.copy())
+        for query, original in zip(outermost_queries(holder), outermost_queries(node), strict=True):
+            self._put_in(query, original)
+        copy = holder.unnest()
+        around = [node.find_ancestor(exp.Query)]
         units = {
             id(call.expressions[0])
             for call in copy.find_all(exp.Anonymous)
             if call.name.lower() in UNITS_FIRST and len(call.expressions) == 3
         }
-        pairs = zip(list(copy.find_all(exp.Column)), list(node.unnest().find_all(exp.Column)), strict=True)
-        for leaf, original in pairs:
+        written = [column for column in node.unnest().find_all(exp.Column) if column.find_ancestor(exp.Query) in around]
+        copied = [column for column in copy.find_all(exp.Column) if column.find_ancestor(exp.Query) is None]
+        for leaf, column in zip(copied, written, strict=True):
             if id(leaf) in units:
                 leaf.replace(exp.Var(this=leaf.name))
                 continue
-            found = self._leaf(original)
+            found = self._leaf(column)
             if leaf is copy:
                 return found
             leaf.replace(found)
         return copy
+
+    def _put_in(self, place: exp.Query, node: exp.Query) -> None:
+        """Put a subquery over relations alone, about columns of the catalog, in its place; raises Finding."""
+        tree = self.queries.get(id(node))
+        if tree is None or not is_static(tree, self.catalog):
+            raise outside(self.positions, node.parent if isinstance(node.parent, exp.Exists | exp.Subquery) else node)
+        around = place.parent
+        place.replace(self._read(lambda: closed(tree, self.catalog, self._leaf), node))
+        if isinstance(around, exp.Subquery) and not isinstance(around.parent, exp.In):
+            kind = self._read(lambda: kind_of_only(tree, self.catalog), node)
+            if kind is not None:
+                around.replace(exp.cast(around.copy(), kind.name))
 
     def _leaf(self, node: exp.Column) -> exp.Expr:
         if (path := self._path(node)) is not None:
@@ -154,6 +174,8 @@ class ConditionReader:
     def derive(self, tree: exp.Expr, node: exp.Expr, condition: bool = False) -> LinearTerm:
         """An expression over one row as an attribute, one over none as a constant; raises Finding for others."""
         rows = rows_of(tree)
+        if not rows and condition and tree.find(exp.Query):
+            rows = (self.scope.sources[0].alias,)  # the same for all rows
         if not rows:
             return LinearTerm(self._read(lambda: self.derived.constant(tree), node))
         if len(rows) > 1:
@@ -168,6 +190,15 @@ class ConditionReader:
             attribute = self._read(lambda: self.derived.derive(tree.unnest(), self.source(rows[0]), condition), node)
         kind = self.derived.kind(attribute, self.scope.sources)
         return LinearTerm(Folded(Fraction(0), kind), plus=(attribute,), type=kind)
+
+    def asks(self, tree: Tree, condition: Scalar | None, partners: bool, node: exp.Expr) -> Formula:
+        """Whether a row has ``partners`` in a relation, or none, as a boolean of that row; raises Finding."""
+        found = self._read(lambda: existence(tree, condition, self.catalog, self._leaf), node)
+        return self._is_true(self.derive(found if partners else exp.Not(this=found), node, condition=True), node)
+
+    def equal(self, left: Visible, right: Visible, node: exp.Expr) -> Formula:
+        """The equality of two columns."""
+        return TermReader(self.positions).compare(left.term, Op.EQ, right.term, node)
 
     def computed(self, tree: exp.Expr, node: exp.Expr) -> Computed:
         """An expression over several rows, of the parts over one each."""
@@ -205,6 +236,8 @@ class ConditionReader:
             case exp.Or():
                 operands = tuple(node.flatten(unnest=False))
                 return Or(tuple(map(self.formula, operands)), tuple(map(self.positions.whole, operands)))
+            case exp.Not() if _asks_relations(node.this.unnest()):
+                return self.filter(node)
             case exp.Not():
                 return Not(self.formula(node.this))
             case exp.Between():
@@ -297,8 +330,10 @@ class ConditionReader:
 
     def membership(self, node: exp.In) -> Formula:
         """``x IN (a, b)  ->  x = a OR x = b``."""
-        if node.args.get("query") is not None or node.args.get("unnest") or not node.expressions:
-            raise self.positions.finding(Code.UNSUPPORTED, "IN with a subquery is outside the query language", node)
+        if node.args.get("query") is not None:
+            return self.filter(node)
+        if node.args.get("unnest") or not node.expressions:
+            raise self.positions.finding(Code.UNSUPPORTED, "IN UNNEST is outside the query language", node)
         terms, value = TermReader(self.positions), self.collapsed(self.term(node.this), node.this)
         found = [self.of_one_sort(value, self.term(item)) for item in node.expressions]
         value = next((one for one, _ in found if not one.is_time), value)
@@ -346,3 +381,8 @@ class ConditionReader:
             known = value.constant.value
             return Truth(known == 1, unknown=known is None, span=self.positions.of(node))
         return self._is_true(value, node)
+
+
+def _asks_relations(node: exp.Expr) -> bool:
+    """Whether a condition is EXISTS or IN with a subquery: NOT of it is one condition, also where it is unknown."""
+    return isinstance(node, exp.Exists) or (isinstance(node, exp.In) and node.args.get("query") is not None)

@@ -19,6 +19,7 @@ from streambound.analyzer.expressions.evident import domain
 from streambound.analyzer.expressions.expression import Expression, value_of
 from streambound.analyzer.expressions.function import ANY, Fails, NotKnown
 from streambound.analyzer.expressions.reading import Refused, read
+from streambound.analyzer.expressions.rows import ROW, columns_of_row
 from streambound.analyzer.query import Attribute, Branch, Computed, Source, formula_attributes
 from streambound.analyzer.render import identifier
 from streambound.analyzer.types import DataType, Family
@@ -41,7 +42,7 @@ def substituted(tree: exp.Expr) -> exp.Expr:
 
 def rows_of(tree: exp.Expr) -> tuple[str, ...]:
     """The sources whose rows a tree reads, by alias, in the order of their first columns."""
-    return tuple(dict.fromkeys(column.table for column in tree.find_all(exp.Column, bfs=False)))
+    return tuple(dict.fromkeys(column.table for column in columns_of_row(tree)))
 
 
 @dataclass
@@ -73,8 +74,8 @@ class DerivedColumns:
         attribute = Attribute(source.alias, name)
         if attribute not in self.columns:
             values = domain(found, columns) if kind == found.kind else None
-            base = next(iter(tree.find_all(exp.Column, bfs=False)))
-            at = columns[base.name].at
+            base = next(columns_of_row(tree), None)
+            at = columns[base.name].at if base is not None else None
             column = Column(name, kind, values, at, None, _over_row(tree).sql("spark"))
             self.columns[attribute] = self.by_table[source.table, name] = column
         return attribute
@@ -96,6 +97,8 @@ class DerivedColumns:
             simple = isinstance(inner, exp.Column)
             own = Attribute(rows[0], inner.name) if simple else self.derive(inner, sources[rows[0]])
             return exp.column(parts.setdefault(own, f"_{len(parts) + 1}"), quoted=True)
+        if isinstance(tree, exp.Exists | exp.Query) or (isinstance(tree, exp.In) and tree.args.get("query")):
+            raise Refused("a subquery about rows of several streams is outside the query language", tree)
         for child in list(tree.iter_expressions()):
             if rows_of(child):
                 child.replace(self._split(child.copy(), sources, parts))
@@ -133,13 +136,17 @@ def _untyped(found: Expression, tree: exp.Expr) -> tuple[str, exp.Expr, str]:
 def _over_row(tree: exp.Expr, readable: bool = False) -> exp.Expr:
     """A tree with the names of columns alone."""
 
-    def alone(node: exp.Expr) -> exp.Expr:
-        if not isinstance(node, exp.Column):
-            return node
-        name = identifier(node.name) if readable else exp.Identifier(this=node.name, quoted=True)
-        return exp.Column(this=name)
+    def named(name: str) -> exp.Identifier:
+        return identifier(name) if readable else exp.Identifier(this=name, quoted=True)
 
-    return tree.copy().transform(alone)
+    copy = tree.copy()
+    for column in list(columns_of_row(copy)):
+        row = named(ROW) if column.find_ancestor(exp.Query) is not None else None
+        alone = exp.Column(this=named(column.name), table=row)
+        if column is copy:
+            return alone
+        column.replace(alone)
+    return copy
 
 
 def _called(tree: exp.Expr, declared: dict[str, Column]) -> str:

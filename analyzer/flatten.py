@@ -6,7 +6,7 @@ words of `operators_outside`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count, product
 
@@ -29,12 +29,15 @@ from streambound.analyzer.algebra.nodes import (
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code
 from streambound.analyzer.conditions import ConditionReader
+from streambound.analyzer.constants import VOID, Folded
 from streambound.analyzer.derived import DerivedColumns
 from streambound.analyzer.findings import Finding, Positions
 from streambound.analyzer.operators_outside import refused
-from streambound.analyzer.query import Formula, conjunction
+from streambound.analyzer.query import conjunction
+from streambound.analyzer.relation_queries import is_static
 from streambound.analyzer.scopes import Item as ScopeItem
-from streambound.analyzer.scopes import Scope, Visible, find_table, table_scope
+from streambound.analyzer.scopes import Scope, Visible, find_table, resolve, table_scope
+from streambound.analyzer.terms import LinearTerm
 from streambound.analyzer.work import spend
 
 
@@ -50,7 +53,8 @@ class Select:
 class Flattener:
     """Flattens one statement. ``distinct``: its result is a set, so inner duplicates do not matter.
 
-    ``owners`` collects the alias that each name without one could be qualified with, by the name's offset.
+    ``owners`` collects the alias that each name without one could be qualified with, by the name's offset;
+    ``queries`` has the trees of subqueries in expressions, by the identity of their syntax.
     """
 
     positions: Positions
@@ -60,6 +64,7 @@ class Flattener:
     wanted: dict[str, tuple[str, str]] = field(default_factory=dict)
     owners: dict[int, str] = field(default_factory=dict)
     derived: DerivedColumns = field(default_factory=DerivedColumns)
+    queries: Mapping[int, Tree] = field(default_factory=dict)
     _serial: count[int] = field(default_factory=lambda: count(1))
 
     def query(self, tree: Tree, prefix: str = "") -> list[Select]:
@@ -103,31 +108,37 @@ class Flattener:
 
     def select(self, tree: Tree, items: tuple[Item, ...], prefix: str) -> list[Select]:
         """A SELECT, one result per combination of the unions in its FROM."""
-        filters = [written(tree.condition)] if isinstance(tree, Filter) else []
-        tree = tree.input if isinstance(tree, Filter) else tree
-        clauses = [*_conditions(tree), *filters]
+        condition = tree.condition if isinstance(tree, Filter) else None
         results = []
-        for scope in self.scopes(tree, prefix):
-            reader = ConditionReader(self.positions, self.catalog, scope, self.owners, self.derived)
-            parts = [scope.where, *self._formulas(clauses, reader)]
-            outputs = tuple(output for item in items for output in self._outputs(item, reader))
-            results.append(Select(replace(scope, where=conjunction(tuple(parts))), outputs))
+        for scope in self.scopes(tree.input if isinstance(tree, Filter) else tree, prefix):
+            filtered = scope if condition is None else self._where(scope, written(condition))
+            outputs = tuple(output for item in items for output in self._outputs(item, self._reader(filtered)))
+            results.append(Select(filtered, outputs))
         return results
 
-    def _formulas(self, clauses: list[exp.Expr], reader: ConditionReader) -> Iterator[Formula]:
-        for clause in clauses:
-            for part in _conjuncts(clause):
-                try:
-                    yield reader.formula(part)
-                except Finding as finding:
-                    self.findings.append(finding)
+    def _reader(self, scope: Scope) -> ConditionReader:
+        return ConditionReader(self.positions, self.catalog, scope, self.owners, self.derived, self.queries)
+
+    def _where(self, scope: Scope, clause: exp.Expr) -> Scope:
+        """A scope with a condition added; what is outside the language in it is a finding."""
+        reader, parts = self._reader(scope), [scope.where]
+        for part in _conjuncts(clause):
+            try:
+                parts.append(reader.formula(part))
+            except Finding as finding:
+                self.findings.append(finding)
+        return replace(scope, where=conjunction(tuple(parts)))
 
     def scopes(self, tree: Tree, prefix: str) -> list[Scope]:
         """The scopes of a FROM, one per combination of union branches inside it."""
         match tree:
-            case Join(JoinKind.INNER, left, right, using=()):
-                pairs = product(self.scopes(left, prefix), self.scopes(right, prefix))
-                return [_joined(pair) for pair in pairs]
+            case Join(JoinKind.INNER, left, right):
+                sides = self.scopes(left, prefix), self.scopes(right, prefix)
+                return [self._inner(pair, tree) for pair in product(*sides)]
+            case Join() if (asking := self._decided_on_arrival(tree)) is not None:
+                kept, asked = asking
+                scopes = self.scopes(kept, prefix)
+                return [found for scope in scopes for found in self._asking(scope, asked, tree, prefix)]
             case Scan():
                 return [self._table(tree, prefix)]
             case Alias(input, alias):
@@ -138,6 +149,45 @@ class Flattener:
                     raise self.findings.pop(before)
                 return [self._as_item(select, tree) for select in selects]
         raise refused(tree, self.positions, self.catalog, self.distinct)
+
+    def _decided_on_arrival(self, join: Join) -> tuple[Tree, Tree] | None:
+        """The side whose rows are kept and the one that is asked for partners, where that does not change."""
+        right = join.kind is JoinKind.RIGHT
+        kept, asked = (join.right, join.left) if right else (join.left, join.right)
+        decided = join.kind is not JoinKind.FULL and not join.using and is_static(asked, self.catalog)
+        return (kept, asked) if decided else None
+
+    def _inner(self, pair: tuple[Scope, Scope], join: Join) -> Scope:
+        """Two scopes joined, under the condition or the equalities of their join."""
+        both = _joined(pair)
+        for name in join.using:
+            both = self._merged(pair, both, name, join)
+        return both if join.condition is None else self._where(both, written(join.condition))
+
+    def _merged(self, pair: tuple[Scope, Scope], both: Scope, name: str, join: Join) -> Scope:
+        """``S JOIN T USING (a)  ->  S JOIN T ON S.a = T.a``, where ``a`` alone is that of S."""
+        node = next(one for one in written(join).args["using"] if one.name == name)
+        column = exp.Column(this=node.copy())
+        column.meta.update(node.meta)
+        (item, mine), (_, theirs) = (resolve(side, column, self.catalog, self.positions) for side in pair)
+        equal = self._reader(both).equal(mine, theirs, node)
+        merged = {**both.merged, name.lower(): (item, mine)}
+        return replace(both, merged=merged, where=conjunction((both.where, equal)))
+
+    def _asking(self, scope: Scope, asked: Tree, join: Join, prefix: str) -> Iterator[Scope]:
+        """The scopes of the side that a join keeps, where the other one is asked for partners.
+
+        ``S LEFT JOIN R ON c  ->  S JOIN R ON c``, and ``S WHERE NOT EXISTS (R WHERE c)`` with NULLs for R's columns.
+        """
+        reader, pads = self._reader(scope), join.kind in (JoinKind.LEFT, JoinKind.RIGHT)
+        partners = self.scopes(asked, prefix) if pads else []
+        for other in partners:
+            pair = (other, scope) if join.kind is JoinKind.RIGHT else (scope, other)
+            yield self._inner(pair, join)
+        exists = reader.asks(asked, join.condition, join.kind is JoinKind.SEMI, written(join))
+        missing = tuple(_missing(item) for item in partners[0].items) if pads else ()
+        items = (*missing, *scope.items) if join.kind is JoinKind.RIGHT else (*scope.items, *missing)
+        yield replace(scope, items=items, where=conjunction((scope.where, exists)))
 
     def _table(self, scan: Scan, prefix: str) -> Scope:
         node = written(scan)
@@ -178,15 +228,17 @@ class Flattener:
 
     def _star(self, star: Star, scope: Scope) -> Iterator[tuple[Visible, exp.Expr]]:
         node = written(star)
-        if star.without:
-            raise self.positions.finding(Code.UNSUPPORTED, "SELECT * EXCEPT is outside the query language", node)
         items = [item for item in scope.items if not star.alias or item.alias.lower() == star.alias.lower()]
         if not items:
             message = f"no stream or relation {star.alias!r} in this FROM"
             raise self.positions.finding(Code.UNKNOWN_STREAM, message, node)
+        columns = [] if star.alias else [column for _, column in scope.merged.values()]
         for item in items:
-            for column in item.columns:
-                yield column, node
+            columns += [c for c in item.columns if star.alias or c.name.lower() not in scope.merged]
+        without = {name.lower() for name in star.without}
+        if unknown := without - {column.name.lower() for column in columns}:
+            raise self.positions.finding(Code.UNKNOWN_COLUMN, f"* has no column {min(unknown)!r}", node)
+        yield from ((column, node) for column in columns if column.name.lower() not in without)
 
 
 def written(part: object) -> exp.Expr:
@@ -196,12 +248,14 @@ def written(part: object) -> exp.Expr:
     return syntax
 
 
-def _conditions(tree: Tree) -> list[exp.Expr]:
-    """What a FROM's joins say in ON, from left to right."""
-    if not isinstance(tree, Join):
-        return []
-    own = [] if tree.condition is None else [written(tree.condition)]
-    return [*_conditions(tree.left), *_conditions(tree.right), *own]
+def _missing(item: ScopeItem) -> ScopeItem:
+    """A FROM item that no row has a partner in: all its columns are NULL."""
+    columns = []
+    for column in item.columns:
+        kind = column.term.type or column.term.kind
+        null = exp.cast(exp.Null(), kind.name) if kind != VOID else exp.Null()
+        columns.append(Visible(column.name, LinearTerm(Folded(None, VOID)), column.computed, null))
+    return ScopeItem(item.alias, tuple(columns))
 
 
 def _joined(scopes: tuple[Scope, ...]) -> Scope:
@@ -209,7 +263,8 @@ def _joined(scopes: tuple[Scope, ...]) -> Scope:
     items = tuple(item for scope in scopes for item in scope.items)
     sources = tuple(source for scope in scopes for source in scope.sources)
     spend(len(items) + len(sources))
-    return Scope(items, sources, conjunction(tuple(scope.where for scope in scopes)))
+    merged = {name: column for scope in scopes for name, column in scope.merged.items()}
+    return Scope(items, sources, conjunction(tuple(scope.where for scope in scopes)), merged)
 
 
 def _conjuncts(node: exp.Expr) -> Iterator[exp.Expr]:

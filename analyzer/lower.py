@@ -60,8 +60,9 @@ def lower(statement: Statement, catalog: Catalog) -> Lowered:
     tree: Tree | None = None
     try:
         Sizer(positions, catalog).query(statement.tree, {})
-        tree = Lowering(positions, catalog).query(statement.tree, {})
-        flattener = Flattener(positions, catalog, _is_set(tree, positions))
+        lowering = Lowering(positions, catalog)
+        tree = lowering.query(statement.tree, {})
+        flattener = Flattener(positions, catalog, _is_set(tree, positions), queries=lowering.queries)
         selects = flattener.query(tree)
     except Finding as finding:
         return Lowered(None, (finding.diagnostic,), tree=tree)

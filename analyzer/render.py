@@ -15,6 +15,7 @@ from sqlglot.tokenizer_core import TokenType
 from streambound.analyzer.catalog import Kind
 from streambound.analyzer.durations import UNITS
 from streambound.analyzer.expressions.dialect import parsed
+from streambound.analyzer.expressions.rows import columns_of_row
 from streambound.analyzer.query import (
     TRUE,
     And,
@@ -198,16 +199,17 @@ def _column(attribute: Attribute, branch: Branch) -> exp.Expr:
     """A column; one that is derived as its expression, in parentheses where it may be an operand."""
     expression = branch.column(attribute).expression
     if expression:
-        found = parsed(expression).transform(lambda node: _of_source(node, attribute.source))
+        found = _of_source(parsed(expression), attribute.source)
         return found if isinstance(found, exp.Anonymous) else exp.Paren(this=found)
     return exp.Column(this=identifier(attribute.column), table=identifier(attribute.source))
 
 
-def _of_source(node: exp.Expr, alias: str) -> exp.Expr:
-    """A column of a derived column's expression, with its source's alias."""
-    if not isinstance(node, exp.Column):
-        return node
-    return exp.Column(this=identifier(node.name), table=identifier(alias))
+def _of_source(expression: exp.Expr, alias: str) -> exp.Expr:
+    """A derived column's expression, its columns with their source's alias."""
+    holder = exp.Paren(this=expression.copy())
+    for column in list(columns_of_row(holder)):
+        column.replace(exp.Column(this=identifier(column.name), table=identifier(alias)))
+    return holder.this  # type: ignore[no-any-return]
 
 
 @lru_cache(maxsize=1024)

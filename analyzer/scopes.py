@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -61,11 +61,15 @@ class Item:
 
 @dataclass(frozen=True)
 class Scope:
-    """The items of one FROM, the sources behind them, and the conditions that flattening brought along."""
+    """The items of one FROM, the sources behind them, and the conditions that flattening brought along.
+
+    ``merged`` are the columns that USING has made one, by their names in small letters.
+    """
 
     items: tuple[Item, ...] = ()
     sources: tuple[Source, ...] = ()
     where: Formula = TRUE
+    merged: Mapping[str, tuple[Item, Visible]] = field(default_factory=dict)
 
     def called(self, alias: str) -> tuple[Item, ...]:
         """The items of that alias, case-insensitive."""
@@ -132,6 +136,8 @@ def resolve(scope: Scope, node: exp.Column, catalog: Catalog, positions: Positio
     if qualifier and not items:
         help = suggest(qualifier, [item.alias for item in scope.items])
         raise positions.finding(Code.UNKNOWN_STREAM, f"no stream or relation {qualifier!r} in this FROM", node, help)
+    if not qualifier and name.lower() in scope.merged:
+        return scope.merged[name.lower()]
     found = [(item, column) for item in items for column in item.find(name)]
     if len(found) > 1:
         raise _ambiguous(items, node, positions)

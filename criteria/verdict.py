@@ -19,6 +19,7 @@ from streambound.criteria.bag import bag_violations
 from streambound.criteria.bound import QueryBound, bound, has_bound
 from streambound.criteria.projected_time import Stamp, stamp
 from streambound.criteria.set import set_violations
+from streambound.criteria.size import fewer
 from streambound.criteria.theorem1 import theorem1
 from streambound.criteria.theorem2 import theorem2
 from streambound.criteria.violation import CriterionResult, Violation
@@ -53,8 +54,16 @@ class Decision:
 
     @cached_property
     def bound(self) -> QueryBound | None:
-        """M of a bounded query; None for another one, or more tables than can be counted. Computed when asked for."""
-        return bound(self.derivation.split) if self.verdict is Verdict.BOUNDED else None
+        """M of a bounded query; None for another one, or more tables than can be counted. Computed when asked for.
+
+        Both halves of a ``<>`` have tables; where one table for both takes fewer entries, it is not split for these.
+        """
+        if self.verdict is not Verdict.BOUNDED:
+            return None
+        split, together = self.derivation.split, self.derivation.together
+        apart = bound(split)
+        whole = bound(together) if len(together.branches) < len(split.branches) else None
+        return whole if whole is not None and (apart is None or fewer(whole.entries, apart.entries)) else apart
 
 
 def decide(query: Query) -> Decision:

@@ -14,7 +14,7 @@ from streambound.preprocess.merge_timestamps import merge_timestamps
 from streambound.preprocess.normalise import normalise
 from streambound.preprocess.rename_finite import rename_finite
 from streambound.preprocess.split_disjunctions import split_disjunctions
-from streambound.preprocess.split_unequal import split_unequal
+from streambound.preprocess.split_unequal import split_unequal, split_waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +74,11 @@ class Derivation:
     def split(self) -> Query:
         """Disjoint satisfiable branches without ``<>`` between streams: what the deciding criteria take."""
         return self.after("split")
+
+    @cached_property
+    def together(self) -> Query:
+        """The same where ``<>`` is a test, of values that never wait for ever: an equal query, of fewer branches."""
+        return split_waiting(self.after("satisfiable"))
 
     @property
     def renamed(self) -> Query:

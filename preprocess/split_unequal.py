@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, permutations
 from typing import TypeGuard
 
 from streambound.analyzer.boundedness import Facts
@@ -23,10 +24,36 @@ def split_unequal(query: Query) -> Query:
     A ``<>`` between bounded attributes stays too: it needs no more than their values.
     Raises TooManyBranchesError where more than `MOST_BRANCHES` branches would be needed.
     """
+    return _split_all(query, _bounded)
+
+
+def split_waiting(query: Query) -> Query:
+    """The same, where a ``<>`` also stays if none of its values waits for ever: it is a test where partners meet.
+
+    A value waits for ever if it is not bounded, and a tuple to compare it with may come any time later. Raises
+    TooManyBranchesError.
+    """
+    return _split_all(query, _waits_never)
+
+
+Keeps = Callable[[Facts, Comparison], bool]
+"""Whether a ``<>`` stays."""
+
+
+def _bounded(facts: Facts, atom: Comparison) -> bool:
+    return all(map(facts.bounded, atom.attributes))
+
+
+def _waits_never(facts: Facts, atom: Comparison) -> bool:
+    ways = permutations(atom.attributes)
+    return all(facts.bounded(own) or other.source not in facts.later[own.source] for own, other in ways)
+
+
+def _split_all(query: Query, keeps: Keeps) -> Query:
     branches: list[Branch] = []
     for branch in query.branches:
         wanted = () if isinstance(branch.where, Truth) else tuple(a for a in branch.atoms if _is_join(a, branch))
-        found = _split(branch, wanted) if wanted else [()]
+        found = _split(branch, wanted, keeps) if wanted else [()]
         if len(branches) + len(found) > MOST_BRANCHES:
             span = wanted[0].span if wanted else None
             raise TooManyBranchesError(query.name, MOST_BRANCHES, file=query.file, span=span or branch.span)
@@ -39,7 +66,7 @@ def _is_join(atom: Condition, branch: Branch) -> TypeGuard[Comparison]:
     return isinstance(atom, Comparison) and atom.op is Op.NE and branch.joins_streams(atom)
 
 
-def _split(branch: Branch, wanted: tuple[Comparison, ...]) -> list[tuple[Condition, ...]]:
+def _split(branch: Branch, wanted: tuple[Comparison, ...], keeps: Keeps) -> list[tuple[Condition, ...]]:
     """The branch's conditions with every wanted ``<>`` split; stops beyond `MOST_BRANCHES`: n of them make 2^n."""
     split = {id(atom) for atom in wanted}
     rest = tuple(atom for atom in branch.atoms if id(atom) not in split)
@@ -50,7 +77,7 @@ def _split(branch: Branch, wanted: tuple[Comparison, ...]) -> list[tuple[Conditi
         if place:
             found = [(atoms, _refined(known, atoms[-1])) for atoms, known in found]
         spend(len(found) * (_STEPS + len(found[0][0]) / _STEPS) if found else 0)
-        halves = ((atoms, known, half) for atoms, known in found for half in _halves(known, atom))
+        halves = ((atoms, known, half) for atoms, known in found for half in _halves(known, atom, keeps))
         found = [((*atoms, half), known) for atoms, known, half in islice(halves, MOST_BRANCHES + 1)]
     return [atoms for atoms, _ in found]
 
@@ -62,8 +89,8 @@ def _refined(facts: Facts, half: Condition) -> Facts:
     return Facts(facts.branch, with_comparison(facts.closure, half))
 
 
-def _halves(facts: Facts, atom: Comparison) -> list[Comparison]:
+def _halves(facts: Facts, atom: Comparison, keeps: Keeps) -> list[Comparison]:
     """The possible halves of a ``<>``; itself where it need not be split."""
     possible = [half for op in (Op.LT, Op.GT) if admits(facts.closure, half := replace(atom, op=op))]
     needless = len(possible) == 2 and not facts.branch.is_time(atom.left)
-    return [atom] if needless and all(map(facts.bounded, atom.attributes)) else possible
+    return [atom] if needless and keeps(facts, atom) else possible

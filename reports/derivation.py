@@ -84,8 +84,18 @@ def _query(decision: Decision) -> Step:
 def _passes(decision: Decision) -> Step:
     steps = [Step(f"{name}: {effect}") for name, effects in pass_effects(decision) for effect in effects]
     unchanged = [name for name, effects in pass_effects(decision) if not effects]
+    steps += _together(decision)
     idle = (Step(f"no change by {listed(unchanged)}", style="dim"),) if unchanged else ()
     return Step("passes", (*_few(steps, "changes"), *idle))
+
+
+def _together(decision: Decision) -> Iterator[Step]:
+    """Whether tables are those of a query that is less split."""
+    found, apart = decision.bound, len(decision.derivation.split.branches)
+    number = len({branch.number for branch in found.branches}) if found is not None else apart
+    if number < apart:
+        branches = f"{number} {'branch' if number == 1 else 'branches'}"
+        yield Step(f"tables: <> is a test where partners meet, which takes fewer entries: {branches}")
 
 
 def _branch(decision: Decision, number: int, total: int, words: TableWords) -> Step:

@@ -8,6 +8,7 @@ from streambound.analyzer import columns
 from streambound.analyzer.catalog import OnViolation
 from streambound.analyzer.query import Atom, NullTest
 from streambound.analyzer.values import Value
+from streambound.synopsis_exec.asked_relations import asked_relations, over_views
 from streambound.synopsis_exec.branch_plan import OPERATORS, constant
 from streambound.synopsis_exec.plan_ir import Input
 from streambound_runtime import spec
@@ -17,23 +18,31 @@ Options = Sequence[tuple[Atom, ...]]
 
 
 def declared_table(
-    item: Input, options: Options = ((),), uses: Callable[[str], Options] = lambda column: ((),)
+    item: Input,
+    options: Options = ((),),
+    uses: Callable[[str], Options] = lambda column: ((),),
+    relations: dict[str, str] | None = None,
 ) -> spec.Stream | spec.Relation:
-    """``options`` say which rows are useful, ``uses`` for which a derived column is (`synopsis_exec.useful`)."""
+    """``options`` say which rows are useful, ``uses`` for which a derived column is (`synopsis_exec.useful`).
+
+    ``relations`` are the names of the job's relations, by them in small letters.
+    """
     columns = tuple(spec.Column(column.name, column.type.name, _domain(column.domain)) for column in item.declared)
     needs = tuple(column.name for column in item.columns if column.name != item.timestamp)
     found, stops = item.source, item.on_violation is OnViolation.STOP
     source = spec.Source(found.format, found.path, found.options, found.payload, found.metadata) if found else None
-    derived = tuple(
-        spec.Derived(column.name, column.expression, column.type.name, _tests(uses(column.name)))
-        for column in item.derived
-    )
+    derived = tuple(_derived(column, uses(column.name), relations or {}) for column in item.derived)
     if item.timestamp is None:
         return spec.Relation(item.name, columns, needs, source, item.rows, stops, derived)
     useful, most, rate = _tests(options), item.max_per_timestamp, item.max_rate
     limit = spec.Rate(rate.rows, rate.per, rate.written) if rate is not None else None
     arrival = _arrival(item)
     return spec.Stream(item.name, columns, item.timestamp, needs, useful, source, arrival, most, stops, limit, derived)
+
+
+def _derived(column: columns.Column, uses: Options, relations: dict[str, str]) -> spec.Derived:
+    asks = tuple(relations[name] for name in asked_relations(column.expression))
+    return spec.Derived(column.name, over_views(column.expression, relations), column.type.name, _tests(uses), asks)
 
 
 def _arrival(item: Input) -> spec.Arrival:

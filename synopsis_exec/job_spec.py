@@ -17,7 +17,8 @@ from streambound_runtime import spec
 
 def job_spec(plan: Plan, forced: str | None = None) -> spec.Job:
     """The job of a bounded query; raises UsageError for a ``forced`` placement that it cannot have."""
-    tables = [declared_table(item, useful(item, plan), partial(uses, item, plan)) for item in plan.inputs]
+    relations = {item.name.lower(): item.name for item in plan.relations}
+    tables = [declared_table(item, useful(item, plan), partial(uses, item, plan), relations) for item in plan.inputs]
     return spec.Job(
         plan.name,
         __version__,

@@ -21,6 +21,7 @@ from streambound.criteria.unlimited import unlimited
 from streambound.criteria.verdict import Decision
 from streambound.criteria.vocabulary import Verdict
 from streambound.criteria.ways import MOST_WAYS, Way
+from streambound.synopsis_exec.asked_relations import asked_columns, asked_relations
 from streambound.synopsis_exec.filters import constraint, extremes, local_filters, members, time_filters
 from streambound.synopsis_exec.kept_results import KeptResults, kept_results
 from streambound.synopsis_exec.plan_ir import AgeCheck, BranchPlan, Input, Plan, PlanSource, PlanTransition
@@ -49,9 +50,12 @@ def make_plan(decision: Decision, catalog: Catalog, unbounded: bool = False) -> 
     kept = kept_results([part.synopsis.facts.branch for part in sizes.branches], results)
     planned = (_branch_plan(split, number, part.synopsis, kept) for number, part in enumerate(sizes.branches, start=1))
     branches = tuple(plan for plan in planned if plan is not None)
-    used = dict.fromkeys(source.table for branch in decision.query.branches for source in branch.sources)
+    sources = [source for branch in decision.query.branches for source in branch.sources]
+    expressions = tuple(dict.fromkeys(c.expression for source in sources for c in source.columns if c.expression))
+    asked = (name for expression in expressions for name in asked_relations(expression))
+    used = {name.lower(): name for name in (*(source.table for source in sources), *asked)}
     tables = [table for name in used if (table := catalog.table(name)) is not None]
-    inputs = tuple(_input(table, branches) for table in tables)
+    inputs = tuple(_input(table, branches, expressions) for table in tables)
     _check_inputs(decision.query, inputs)
     for item in inputs:
         _check_derived(decision.query, item)
@@ -264,9 +268,10 @@ def _ages(synopsis: Synopsis, transition: Way) -> list[AgeCheck]:
     return found
 
 
-def _input(table: DeclaredTable, branches: tuple[BranchPlan, ...]) -> Input:
-    """A table with the columns that filters, joins and the select list mention."""
-    needed, derived = {table.timestamp}, dict[str, Column]()
+def _input(table: DeclaredTable, branches: tuple[BranchPlan, ...], expressions: tuple[str, ...]) -> Input:
+    """A table with the columns that filters, joins, the select list, and subqueries in expressions mention."""
+    derived = dict[str, Column]()
+    needed = {table.timestamp, *(name for one in expressions for name in asked_columns(one, table))}
     for plan in branches:
         for source in plan.sources:
             if source.table == table.name:

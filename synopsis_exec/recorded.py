@@ -104,9 +104,11 @@ def read_rows(item: Input, lines: Sequence[bytes]) -> list[Row | str | None]:
             "reading recorded rows needs pyarrow, which is not installed", remedy="pip install 'streambound[spark]'"
         ) from error
     from streambound_runtime.decoding.decoder import Decoder
+    from streambound_runtime.decoding.raw import own
 
     item = replace(item, columns=tuple(column for column in item.columns if not column.expression))
-    found = Decoder(declared_table(item), lines=True).decode(pa.table({"value": pa.array(lines, pa.binary())}))
+    table = declared_table(item)
+    found = Decoder(table, lines=True).decode(pa.table({own(table, "value"): pa.array(lines, pa.binary())}))
     told: list[Row | str | None] = [None] * len(lines)
     for place, row in zip(found.rejected_at.tolist(), found.rejected.to_pylist(), strict=True):
         told[place] = f"{row['reason']}: {row['detail']}"

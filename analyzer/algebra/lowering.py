@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
@@ -36,6 +36,7 @@ from streambound.analyzer.algebra.nodes import (
 )
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code
+from streambound.analyzer.expressions.rows import outermost_queries
 from streambound.analyzer.findings import Positions
 from streambound.analyzer.scopes import find_table
 from streambound.analyzer.spans import Span
@@ -94,17 +95,21 @@ Ctes = Mapping[str, "Cte | Recur"]
 
 @dataclass(frozen=True)
 class Lowering:
-    """Makes trees of the queries of one statement; raises Finding for what no operator stands for."""
+    """Makes trees of the queries of one statement; raises Finding for what no operator stands for.
+
+    ``queries`` collects those of subqueries in expressions, by the identity of their syntax.
+    """
 
     positions: Positions
     catalog: Catalog
+    queries: dict[int, Tree] = field(default_factory=dict)
 
     def query(self, node: exp.Expr, ctes: Ctes) -> Tree:
         """The tree of a query expression."""
         spend()
         if isinstance(node, exp.Subquery | exp.Paren):
             self.reject(node, ("this", "alias", "order", "limit", "offset"))
-            return self._ordered(node, self.query(node.this, ctes))
+            return self._ordered(node, ctes, self.query(node.this, ctes))
         if isinstance(node, exp.Select):
             return self._select(node, self._with(node, ctes))
         if isinstance(node, exp.SetOperation):
@@ -134,7 +139,7 @@ class Lowering:
         make = _SET_OPERATIONS[node.key]
         words = {"union": TokenType.UNION, "except": TokenType.EXCEPT, "intersect": TokenType.INTERSECT}[node.key]
         at = self.positions.keyword_before(self.positions.of(node.expression).start, words)
-        return self._ordered(node, make(left, right, bool(node.args.get("distinct")), syntax=node, at=at))
+        return self._ordered(node, ctes, make(left, right, bool(node.args.get("distinct")), syntax=node, at=at))
 
     def _select(self, node: exp.Select, ctes: Ctes) -> Tree:
         self.reject(node, _CLAUSES)
@@ -145,42 +150,42 @@ class Lowering:
             raise self.positions.finding(Code.UNSUPPORTED, "a SELECT without FROM reads no stream", node)
         tree = self._from(node, ctes)
         if where := node.args.get("where"):
-            tree = Filter(tree, _scalar(where.this), syntax=where)
-        tree = self._listed(node, tree)
+            tree = Filter(tree, self._scalar(where.this, ctes), syntax=where)
+        tree = self._listed(node, tree, ctes)
         if distinct is not None:
             tree = Distinct(tree, syntax=node, at=self.positions.eliminates_duplicates(node))
-        return self._ordered(node, tree)
+        return self._ordered(node, ctes, tree)
 
-    def _listed(self, node: exp.Select, tree: Tree) -> Tree:
+    def _listed(self, node: exp.Select, tree: Tree, ctes: Ctes) -> Tree:
         """A SELECT's list over its FROM and WHERE: an aggregate, columns over windows, or a projection."""
-        items = tuple(self._item(item) for item in node.expressions)
+        items = tuple(self._item(item, ctes) for item in node.expressions)
         group, having, qualify = (node.args.get(name) for name in ("group", "having", "qualify"))
         if group is not None or having is not None or any(map(_aggregates, node.expressions)):
             first = "group" if group else "having"
             at = self._keyword(first, node.args[first], node) if group or having else None
-            keys = tuple(map(_scalar, _grouped(group))) if group else ()
-            return Aggregate(tree, keys, items, _scalar(having.this) if having else None, syntax=node, at=at)
+            keys = tuple(self._scalar(key, ctes) for key in _grouped(group)) if group else ()
+            return Aggregate(tree, keys, items, self._scalar(having.this, ctes) if having else None, syntax=node, at=at)
         over = next((found for item in node.expressions for found in item.find_all(exp.Window)), None)
         if over is not None or qualify is not None:
             at = self._keyword("qualify", qualify, node) if over is None else self.positions.of(over)
-            return Over(tree, items, _scalar(qualify.this) if qualify else None, syntax=node, at=at)
+            return Over(tree, items, self._scalar(qualify.this, ctes) if qualify else None, syntax=node, at=at)
         return Project(tree, items, syntax=node)
 
-    def _ordered(self, node: exp.Expr, tree: Tree) -> Tree:
+    def _ordered(self, node: exp.Expr, ctes: Ctes, tree: Tree) -> Tree:
         """A query's tree under its ORDER BY, LIMIT and OFFSET."""
         order, limit, offset = (node.args.get(name) for name in ("order", "limit", "offset"))
         if order is not None:
-            keys = tuple(map(_scalar, order.expressions))
+            keys = tuple(self._scalar(key, ctes) for key in order.expressions)
             tree = OrderBy(tree, keys, syntax=order, at=self._keyword("order", order, node))
         if limit is not None or offset is not None:
             first = "offset" if limit is None else "limit"
             count = limit.args.get("count") if isinstance(limit, exp.Fetch) else limit and limit.expression
             at = self._keyword(first, node.args[first], node)
-            skipped = _scalar(offset.expression) if offset else None
-            tree = FirstRows(tree, _scalar(count) if count else None, skipped, syntax=limit or offset, at=at)
+            skipped = self._scalar(offset.expression, ctes) if offset else None
+            tree = FirstRows(tree, self._scalar(count, ctes) if count else None, skipped, syntax=limit or offset, at=at)
         return tree
 
-    def _item(self, node: exp.Expr) -> Item:
+    def _item(self, node: exp.Expr, ctes: Ctes) -> Item:
         if isinstance(node, exp.Star) or (isinstance(node, exp.Column) and isinstance(node.this, exp.Star)):
             star = node if isinstance(node, exp.Star) else node.this
             if star.args.get("replace") or star.args.get("rename"):
@@ -189,9 +194,11 @@ class Lowering:
             without = tuple(column.name for column in star.args.get("except_") or ())
             return Star(node.table if isinstance(node, exp.Column) else "", without, syntax=node)
         if isinstance(node, exp.Alias):
-            return Named(node.alias, _scalar(node.this), alias=True)
+            return Named(node.alias, self._scalar(node.this, ctes), alias=True)
         inner = node.unnest()
-        return Named(inner.parts[-1].name if isinstance(inner, exp.Column) else inner.sql("spark"), _scalar(inner))
+        return Named(
+            inner.parts[-1].name if isinstance(inner, exp.Column) else inner.sql("spark"), self._scalar(inner, ctes)
+        )
 
     def _from(self, node: exp.Expr, ctes: Ctes) -> Tree:
         """The joins of a FROM, from left to right."""
@@ -213,7 +220,7 @@ class Lowering:
         if using and inner:
             at = self._keyword("using", join.args["using"], join)
         right = self._entry(join.this, ctes)
-        return Join(kind, left, right, _scalar(on) if on is not None else None, using, syntax=join, at=at)
+        return Join(kind, left, right, self._scalar(on, ctes) if on is not None else None, using, syntax=join, at=at)
 
     def _distinct_aliases(self, entries: list[exp.Expr]) -> None:
         """Raise a Finding where two entries of a FROM, or of a WITH, have one name."""
@@ -230,18 +237,18 @@ class Lowering:
         if isinstance(node, exp.Table):
             self.reject(node, ("this", "alias", "db", "catalog", "version"))
             cte = ctes.get(node.name.lower()) if not node.args.get("db") else None
-            return self._table(node) if cte is None else self._cte(node, cte)
+            return self._table(node, ctes) if cte is None else self._cte(node, cte)
         if isinstance(node, exp.Subquery):
             self.reject(node, ("this", "alias"))
             return Alias(self.query(node.this, ctes), node.alias_or_name, _column_names(node), syntax=node)
         called = {"values": "VALUES", "lateral": "LATERAL"}.get(node.key, "this source")
         raise self.positions.finding(Code.UNSUPPORTED, f"{called} in FROM is outside the query language", node)
 
-    def _table(self, node: exp.Table) -> Tree:
+    def _table(self, node: exp.Table, ctes: Ctes) -> Tree:
         alias, names = node.alias_or_name, _column_names(node)
         tree: Tree = Scan(find_table(node, self.catalog, self.positions).name, alias, syntax=node)
         if version := node.args.get("version"):
-            tree = AsOf(tree, _scalar(version.expression), syntax=version, at=self.positions.of(version))
+            tree = AsOf(tree, self._scalar(version.expression, ctes), syntax=version, at=self.positions.of(version))
         return Alias(tree, alias, names, syntax=node) if names else tree
 
     def _cte(self, node: exp.Table, cte: Cte | Recur) -> Tree:
@@ -267,6 +274,11 @@ class Lowering:
         if names := _column_names(cte.node):
             base = Alias(base, name, names, syntax=cte.node)
         return Fixpoint(name, base, step, bool(body.args.get("distinct")), syntax=cte.node, at=at)
+
+    def _scalar(self, node: exp.Expr, ctes: Ctes) -> Scalar:
+        for query in outermost_queries(node):
+            self.queries[id(query)] = self.query(query, ctes)
+        return Scalar(node.sql("spark", comments=False), syntax=node)
 
     def reject(self, node: exp.Expr, allowed: tuple[str, ...]) -> None:
         """Raise a Finding for the first argument of a node that no operator stands for, at its keyword."""
@@ -297,10 +309,6 @@ class Lowering:
             previous = joins[index - 1] if index else parent.args.get("from_")
             return self.positions.of(previous).end if previous is not None else 0
         return self.positions.of(node).start
-
-
-def _scalar(node: exp.Expr) -> Scalar:
-    return Scalar(node.sql("spark", comments=False), syntax=node)
 
 
 def _first(value: object, node: exp.Expr) -> exp.Expr:

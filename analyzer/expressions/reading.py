@@ -15,6 +15,7 @@ from streambound.analyzer.expressions.expression import Call, Expression, Field,
 from streambound.analyzer.expressions.function import ANY, Function, Scalar, always, exactly
 from streambound.analyzer.expressions.kinds import plain
 from streambound.analyzer.expressions.registry import BY_NAME, refusal
+from streambound.analyzer.expressions.rows import columns_of_row
 from streambound.analyzer.literals import fixed_interval
 from streambound.analyzer.types import DataType, Family, parse_type
 
@@ -32,7 +33,7 @@ _UNITS = {
 }  # fmt: skip
 _CAST_NAMES = ("bigint", "smallint", "tinyint", "decimal", "binary")
 """Types that may be called, beside those that the parser knows."""
-_SUBQUERIES = (exp.Query, exp.Exists, exp.Any, exp.All)
+_SUBQUERIES = (exp.Any, exp.All)
 UNITS_FIRST = frozenset(("timestampdiff", "timestampadd", "datediff", "date_diff", "dateadd", "date_add"))
 """Functions that take a unit, a word, where they take three arguments."""
 
@@ -52,6 +53,8 @@ def read(node: exp.Expr, columns: Mapping[str, DataType]) -> Expression:
     match node:
         case exp.Paren():
             return read(node.this, columns)
+        case exp.Exists() | exp.In(args={"query": exp.Query()}) | exp.Query():
+            return _of_relations(node, columns)
         case exp.Column():
             name, *fields = (part.name for part in node.parts)
             return _fields(Field(name, plain(columns[name])), fields, node)
@@ -75,6 +78,13 @@ def read(node: exp.Expr, columns: Mapping[str, DataType]) -> Expression:
         return Literal(literal)
     name, arguments = _named(node)
     return called(name, [read(argument, columns) for argument in arguments], node)
+
+
+def _of_relations(node: exp.Expr, columns: Mapping[str, DataType]) -> Expression:
+    """A subquery, which only Spark can evaluate: of the row's columns that it names, and of relations."""
+    kind = ANY if isinstance(node, exp.Query) else BOOLEAN
+    own = dict.fromkeys(column.name for column in columns_of_row(node))
+    return Call(Function("a subquery", always(kind)), tuple(Field(name, plain(columns[name])) for name in own), kind)
 
 
 def _not_negated(node: exp.Expr) -> exp.Expr | None:
@@ -140,9 +150,9 @@ def _named(node: exp.Expr) -> tuple[str, Sequence[exp.Expr]]:
         case exp.StrPosition():
             return "locate", [node.args[key] for key in ("substr", "this", "position") if node.args.get(key)]
         case exp.Extract():
-            unit = node.name.lower()
-            field = _UNITS.get(unit)
-            return (field, (node.expression,)) if field else ("extract", (exp.Literal.string(unit), node.expression))
+            field = node.name.lower()
+            known = _UNITS.get(field)
+            return (known, (node.expression,)) if known else ("extract", (exp.Literal.string(field), node.expression))
         case exp.Window():
             raise Refused("a window function is outside the query language", node)
         case exp.AggFunc():

@@ -11,8 +11,8 @@ from streambound.analyzer.lower import lower
 from streambound.analyzer.query import Query
 from streambound.analyzer.statements import Statement, split_statements
 from streambound.analyzer.workspace import Workspace, read_query
-from streambound.preprocess.pipeline import derive
-from streambound.recheck.certificates.validate import proved
+from streambound.preprocess.pipeline import Derivation, derive
+from streambound.recheck.certificates.validate import Proof, proved
 
 _CONSTANT, _GROWING = "constant", "rate-window"
 """The tiers of bounds: without, and with the tuples per timestamp."""
@@ -58,13 +58,22 @@ class _Queries:
         return lower(statement, self._workspace.catalog(path)).query if statement is not None else None
 
 
+def proof_of(derivation: Derivation, document: Any) -> Proof:
+    """What a certificate proves of a query, which may be of the one that is split no more than needed."""
+    proof = proved(derivation.split, document)
+    if not proof.faults or derivation.together == derivation.split:
+        return proof
+    other = proved(derivation.together, document)
+    return proof if other.faults else other
+
+
 def _faults(item: dict[str, Any], queries: _Queries) -> tuple[str, ...]:
     if item.get("certificate") is None:
         return ("it has no certificate",)
     query = queries.of(item)
     if query is None:
         return ("there is no such query in the file any more",)
-    proof = proved(derive(query).split, item["certificate"])
+    proof = proof_of(derive(query), item["certificate"])
     if proof.entries is None or proof.faults:  # perhaps of another shape than `_differs` knows
         return proof.faults
     found = ["its bound is not the certificate's"] if _differs(item) else []

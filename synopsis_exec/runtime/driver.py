@@ -24,6 +24,7 @@ from streambound_runtime.progress import tell
 from streambound_runtime.quarantine import Row, in_batch, json_lines, quarantined, stop_at
 from streambound_runtime.rates import Rates, Read
 from streambound_runtime.reading.batch import Arrived, Batch
+from streambound_runtime.reading.relation_views import show_relations
 from streambound_runtime.reading.relations import relation_rows
 from streambound_runtime.reading.sources import failing
 from streambound_runtime.results import json_value
@@ -73,6 +74,7 @@ class Driver:
             self.relation_sizes[relation.name] = len(good) + len(bad)
             self.bad_relation_rows += bad
         stop_at(job, self.bad_relation_rows)
+        show_relations(spark, job, self.relations)
         if self.checkpoint.claim(job, settings, self.relations):
             self.sinks.check_new()
         self.room = Run(spark, job, settings, self.checkpoint, self.sinks, self.relations)

@@ -33,18 +33,24 @@ class Column:
     domain: Domain | None = None
 
 
+ROW = "_row"
+"""What a row is called in the subqueries of its derived columns."""
+
+
 @dataclass(frozen=True, slots=True)
 class Derived:
     """A column that Spark computes of a row's declared ones: ``CAST((expression) AS type)``, in Spark SQL.
 
     ``when`` are the conjunctions of those uses of the row that need it. A row that satisfies none of them, as far as
-    its declared columns say, has NULL instead.
+    its declared columns say, has NULL instead. ``asks`` are the relations that it reads in subqueries, as views
+    (`reading.relation_views`); there the row is called `ROW`.
     """
 
     name: str
     expression: str
     type: str
     when: tuple[tuple[Test, ...], ...] = ((),)
+    asks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

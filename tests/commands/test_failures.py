@@ -116,7 +116,7 @@ def test_an_interruption_has_a_status_of_its_own(project: Path, monkeypatch: pyt
 
 
 def test_the_parser_prints_nothing_of_its_own(project: Path) -> None:
-    write(project, "SHOW TABLES")
+    write(project, "FETCH x")
     done = run_alone(project, "check", "q.sql")
     assert done.returncode == 1
     assert done.stderr == ""

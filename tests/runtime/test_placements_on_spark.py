@@ -18,7 +18,7 @@ import pytest
 from streambound.analyzer.errors import UsageError
 from streambound_runtime.driver import Driver
 from streambound_runtime.errors import JobError
-from streambound_runtime.placement import on_driver
+from streambound_runtime.placement import keeper, on_driver
 from support.jobs import compiled_of, job_of, read, run_with, write
 from support.quick_java import QUICKLY
 
@@ -199,6 +199,30 @@ def test_executors_combine_equal_rows_for_the_driver(
     assert (tmp_path / "there" / "output").read_text() == (here / "output").read_text()
     assert counts(there) == counts(one)
     assert max(seen) > 1
+
+
+def test_executors_clip_what_they_combine(
+    spark: Any, recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows whose values no later row tells apart come as one, and the results are the same."""
+    sql = "SELECT T.v FROM S, T WHERE T.ts <= S.ts AND T.k > S.v AND S.v BETWEEN 0 AND 3 AND T.v BETWEEN 1 AND 2"
+    summary = run_with(spark, job_of(sql, CATALOG), arguments(recorded, tmp_path / "here"))
+    monkeypatch.setattr(on_driver, "is_local", lambda spark: False)
+    came = {True: 0, False: 0}
+    add = on_driver.OnDriver.add
+    for clipping in (True, False):
+        if not clipping:
+            monkeypatch.setattr(keeper, "clips", lambda job, relations: tuple({} for _ in job.streams))
+
+        def noted(self: Any, stream: int, rows: Any, clipping: bool = clipping) -> None:
+            came[clipping] += sum(table.num_rows for table in rows)
+            add(self, stream, rows)
+
+        monkeypatch.setattr(on_driver.OnDriver, "add", noted)
+        folder = tmp_path / str(clipping)
+        assert counts(run_with(spark, job_of(sql, CATALOG), arguments(recorded, folder))) == counts(summary)
+        assert (folder / "output").read_bytes() == (tmp_path / "here" / "output").read_bytes()
+    assert summary["results"] > 5 and came[True] < came[False]
 
 
 def test_a_checkpoint_goes_on_where_it_was(spark: Any, recorded: Path, tmp_path: Path) -> None:

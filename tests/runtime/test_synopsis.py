@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 
+from streambound.criteria import bound as bound_module
 from streambound.criteria import synopsis as synopsis_module
+from streambound.criteria import verdict as verdict_module
 from streambound.synopsis_exec.synopsis_plan import synopsis_plan
 from streambound_runtime import formula, plan
 from streambound_runtime.delta import Delta
@@ -29,6 +31,7 @@ from support.profiles import examples
 from support.queries import EXECUTABLE, Features
 from support.relation_queries import make_relation_statement
 from support.streams import adversarial_rows, small_rows
+from support.unequal_queries import make_unequal_query
 
 CLASSES = [value for module in (plan, formula) for value in vars(module).values() if isinstance(value, type)]
 Make = Callable[[Choices], Any]
@@ -98,6 +101,30 @@ def test_a_fixed_sample_of_families_equals_sql(kind: str, monkeypatch: pytest.Mo
     for seed in range(24):
         counts += check(with_rows(FAMILIES[kind])(Choices.seeded(6000 + seed))) or Counter()
     assert counts["run"] > 10 and counts["printed something"] > 2, counts
+
+
+def _unequal(choices: Choices) -> Case:
+    sql, catalog = make_unequal_query(choices)
+    return Case(sql, catalog, small_rows(choices, catalog), (2, 5))
+
+
+FEWER: dict[str, Callable[[Choices], Case]] = {
+    "late relations": with_rows(lambda choices: make_relation_statement(choices, False)),
+    "unequal": _unequal,
+}
+
+
+@pytest.mark.parametrize("kind", FEWER)
+def test_a_fixed_sample_of_what_may_take_fewer_entries_equals_sql(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Relations are joined late, and ``<>`` is a test where partners meet, wherever they can."""
+    for module in (bound_module, verdict_module):
+        monkeypatch.setattr(module, "fewer", lambda one, other: True)
+    counts: Counter[str] = Counter()
+    bound_module.counted.cache_clear()
+    for seed in range(48):
+        counts += check(FEWER[kind](Choices.seeded(7000 + seed))) or Counter()
+    bound_module.counted.cache_clear()
+    assert counts["run"] > 5 and counts["printed something"] > 1 and counts["columns"] > 5, counts
 
 
 @examples(60)

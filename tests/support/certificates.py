@@ -11,7 +11,7 @@ from streambound.criteria.certificate import certificate, to_json
 from streambound.criteria.synopsis import Synopsis
 from streambound.criteria.verdict import Decision
 from streambound.criteria.vocabulary import Verdict
-from streambound.recheck.certificates.validate import faults
+from streambound.recheck.certificates.report import proof_of
 
 
 def plain(found: QueryBound, distinct: bool) -> dict[str, Any]:
@@ -22,7 +22,7 @@ def plain(found: QueryBound, distinct: bool) -> dict[str, Any]:
 
 def rejections(decision: Decision, found: QueryBound) -> tuple[str, ...]:
     """Why `recheck` does not accept the certificate of a bound for a query."""
-    return faults(decision.derivation.split, plain(found, decision.query.distinct))
+    return proof_of(decision.derivation, plain(found, decision.query.distinct)).faults
 
 
 def assert_certified(decision: Decision) -> None:

@@ -69,7 +69,7 @@ def run_kernel(decision: Decision, catalog: Mapping[str, Any], rows: Rows) -> Ru
 
 def formula_value(decision: Decision, catalog: Mapping[str, Any], rows: Rows) -> int | None:
     """M's formula with the actual ``c_S``, ``rows_R``, ``min_R_a`` and ``max_R_a``; None where there is none."""
-    formula = bound(decision.derivation.split)
+    formula = decision.bound or bound(decision.derivation.split)
     if formula is None:
         return None
     known = actual_sizes(catalog, rows, ends_of(decision))

@@ -121,3 +121,10 @@ def test_rows_are_told_in_the_order_of_their_lines() -> None:
     rows = [{"a": 1, "ts": 2}, None, "missing-column: a is missing", {"a": None, "ts": 0}]
     assert read_rows(item, lines) == rows
     assert [list(row) for row in read_rows(item, lines) if isinstance(row, dict)] == [["a", "ts"]] * 2
+
+
+@pytest.mark.parametrize("name", ["value", "text", "fault"])
+def test_a_column_may_have_the_name_of_what_a_record_is_read_as(name: str) -> None:
+    catalog = {"streams": {"S": {"timestamp": "ts", "columns": {name: "bigint", "ts": "bigint"}}}}
+    (stream,) = plan_of(f"SELECT S.{name} FROM S", catalog).streams
+    assert read_rows(stream, [f'{{"{name}": 7, "ts": 1}}'.encode()]) == [{name: 7, "ts": 1}]

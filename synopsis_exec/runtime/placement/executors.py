@@ -16,6 +16,7 @@ import numpy as np
 from streambound_runtime.checkpoint.state import packed, unpacked
 from streambound_runtime.decoding.decoder import Decoder
 from streambound_runtime.pending import combined
+from streambound_runtime.placement.clipping import Ends, clipped
 from streambound_runtime.placement.computing_there import ComputedThere, Errors, union
 from streambound_runtime.placement.keeper import Run
 from streambound_runtime.placement.pieces import Piece, heard, piece_of, told
@@ -23,7 +24,7 @@ from streambound_runtime.reading.batch import Batch
 from streambound_runtime.reading.computing import errors, is_of_spark
 from streambound_runtime.reading.files import AT_ONCE, LocalFiles, Raw
 from streambound_runtime.reading.sources import by_path, failing
-from streambound_runtime.spec import Job, Stream
+from streambound_runtime.spec import ROW, Job, Stream
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -41,7 +42,8 @@ MOST_TASKS = 200
 
 def decoded_there(run: Run, arrived: Batch, late_before: int | None, raised: Errors | None = None) -> DataFrame:
     """A batch's rows, read and decoded by executors, as `FOUND` says."""
-    return over_rows(run, arrived, FOUND, lambda number: _decoding(run.job, number), late_before, raised)
+    made = lambda number: _decoding(run.job, number, run.ends[number])  # noqa: E731
+    return over_rows(run, arrived, FOUND, made, late_before, raised)
 
 
 def over_rows(
@@ -87,7 +89,8 @@ def carefully(run: Run, arrived: Batch, late_before: int | None, attempt: Callab
 def _begun(run: Run, arrived: Batch, there: ComputedThere, late_before: int | None) -> DataFrame:
     """The rows of a stream before its derived columns are computed."""
     begin, schema = there.begun(bool(run.settings.input), late_before), there.schema()
-    return union([run.spark.createDataFrame([], schema), *_where_they_are(run, arrived, there.number, begin, schema)])
+    parts = [run.spark.createDataFrame([], schema), *_where_they_are(run, arrived, there.number, begin, schema)]
+    return union(parts).alias(ROW)
 
 
 def _where_they_are(
@@ -150,14 +153,14 @@ def _decoded(
     return decode
 
 
-def _decoding(job: Job, number: int) -> Callable[[Iterator[Piece]], Batches]:
-    counted = job.streams[number].counted
+def _decoding(job: Job, number: int, ends: dict[str, Ends]) -> Callable[[Iterator[Piece]], Batches]:
+    stream = job.streams[number]
 
     def apart(pieces: Iterator[Piece]) -> Batches:
         for place, piece in enumerate(pieces):
-            found: list[tuple[int, int, int | None, bytes]] = [(number, place, None, told(piece, counted))]
+            found: list[tuple[int, int, int | None, bytes]] = [(number, place, None, told(piece, stream.counted))]
             if piece.good is not None:
-                good = combined(piece.good)
+                good = combined(clipped(piece.good, stream, ends))
                 found += [(number, place, bucket, blob_of(rows)) for bucket, rows in in_buckets(job, number, good)]
             yield record(found)
 

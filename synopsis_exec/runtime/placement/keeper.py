@@ -11,6 +11,7 @@ import numpy as np
 from streambound_runtime.checkpoint.checkpoint import Checkpoint
 from streambound_runtime.decoding.decoder import Decoder
 from streambound_runtime.errors import JobError
+from streambound_runtime.placement.clipping import Ends, clips
 from streambound_runtime.placement.pieces import Piece
 from streambound_runtime.reading.batch import Batch
 from streambound_runtime.reading.computing import decoder_of
@@ -29,7 +30,10 @@ AT_ONCE = {"columns": 1 << 20, "rows": 1 << 16}
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a run of a job has; ``relations`` are the encoded good rows of each."""
+    """What a run of a job has; ``relations`` are the encoded good rows of each.
+
+    ``ends`` are those to which each stream's values may be clipped (`placement.clipping`).
+    """
 
     spark: SparkSession
     job: Job
@@ -39,10 +43,12 @@ class Run:
     relations: dict[str, list[dict[str, Any]]]
     files: dict[str, Files] = field(init=False)
     decoders: dict[str, Decoder] = field(init=False)
+    ends: tuple[dict[str, Ends], ...] = field(init=False)
 
     def __post_init__(self) -> None:
         streams, lines = self.job.streams, bool(self.settings.input)
         object.__setattr__(self, "files", {each.name: Files(self.spark, each, self.settings) for each in streams})
+        object.__setattr__(self, "ends", clips(self.job, self.relations))
         object.__setattr__(self, "decoders", {each.name: decoder_of(self.spark, each, lines) for each in streams})
 
 

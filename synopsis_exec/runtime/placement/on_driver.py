@@ -1,4 +1,7 @@
-"""The driver keeps the open rows and the synopsis. On a cluster executors decode rows, and combine the same ones."""
+"""The driver keeps the open rows and the synopsis.
+
+On a cluster executors decode rows, and combine those that it need not tell apart.
+"""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from streambound_runtime.decoding.decoder import Decoded, Decoder
 from streambound_runtime.decoding.derived import Derivation, cast
-from streambound_runtime.spec import Relation, Stream
+from streambound_runtime.spec import ROW, Relation, Stream
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -49,7 +49,7 @@ class DerivingDecoder(Decoder):
         if not len(first.good_at):
             return self.derivation.nothing(), {}
         with _in_tasks(self.spark):
-            rows = self.spark.createDataFrame(self.derivation.arguments(first))
+            rows = self.spark.createDataFrame(self.derivation.arguments(first)).alias(ROW)
         try:
             return rows.selectExpr(*self.derivation.sql(careful=False)).toArrow(), {}
         except Exception as error:
