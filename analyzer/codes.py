@@ -43,7 +43,7 @@ class Code(StrEnum):
     UNION_MISMATCH = "SB106", Severity.ERROR, "Branches of a UNION have different numbers or types of columns."
     MIXED_TIMESTAMPS = "SB107", Severity.ERROR, "Streams with different timestamp types, which share no time line."
     UNSUPPORTED = "SB110", Severity.ERROR, "A construct outside the query language; it is reported, never guessed."
-    TIMESTAMP_COMPARISON = "SB111", Severity.ERROR, "An application timestamp compared with something that is not one."
+    TIMESTAMP_COMPARISON = "SB111", Severity.ERROR, "An application timestamp compared with a constant of another kind."
     PROJECTED_TIMESTAMP = (
         "SB112",
         Severity.ERROR,

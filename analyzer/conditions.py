@@ -77,7 +77,7 @@ class ConditionReader:
             case exp.Column() if (visible := self.visible(node)) is not None:
                 return self.derive(visible.tree, node) if visible.several and visible.tree else visible.term
             case exp.Add() | exp.Sub():
-                left, right = self.term(node.this), self.term(node.expression)
+                left, right = self.of_one_sort(self.term(node.this), self.term(node.expression))
                 if terms.adds_up(left, right):
                     return terms.add(left, right, 1 if isinstance(node, exp.Add) else -1, node)
             case exp.Mul():
@@ -272,7 +272,7 @@ class ConditionReader:
 
     def _compared(self, left: exp.Expr, op: Op, right: exp.Expr, node: exp.Expr) -> Formula:
         terms = TermReader(self.positions)
-        sides = self.term(left), self.term(right)
+        sides = self.of_one_sort(self.term(left), self.term(right))
         if terms.mixed(*sides) and len(rows_of(self.tree(node))) == 1:
             return self.filter(node)
         if terms.relates_more(*sides):
@@ -280,6 +280,27 @@ class ConditionReader:
             if terms.relates_more(*sides) and len(rows_of(self.tree(node))) == 1:
                 return self.filter(node)
         return terms.compare(sides[0], op, sides[1], node)
+
+    def of_one_sort(self, left: LinearTerm, right: LinearTerm) -> tuple[LinearTerm, LinearTerm]:
+        """Two terms to compare or to add up: an application time beside another column is a value as that is."""
+        if left.type is None or right.type is None or left.is_time == right.is_time:
+            return left, right
+        return self.as_value(left), self.as_value(right)
+
+    def as_value(self, term: LinearTerm) -> LinearTerm:
+        """A term of application times as one of attributes that are derived: ``S.ts  ->  S.`ts` ``.
+
+        P+ knows nothing of such an attribute but its conditions: a query that is bounded whatever its values are is
+        bounded. Nothing is said to be unbounded where there is one.
+        """
+        if not term.is_time:
+            return term
+
+        def derived(attribute: Attribute) -> Attribute:
+            return self.derived.derive(column_of(attribute), self.source(attribute.source))
+
+        plus, minus = (tuple(map(derived, attributes)) for attributes in (term.plus, term.minus))
+        return replace(term, plus=plus, minus=minus, is_time=False)
 
     def collapsed(self, term: LinearTerm, node: exp.Expr) -> LinearTerm:
         """A sum of several attributes of one row as one attribute."""
@@ -310,7 +331,9 @@ class ConditionReader:
         if node.args.get("unnest") or not node.expressions:
             raise self.positions.finding(Code.UNSUPPORTED, "IN UNNEST is outside the query language", node)
         terms, value = TermReader(self.positions), self.collapsed(self.term(node.this), node.this)
-        items = terms.listed(value, [self.term(item) for item in node.expressions], node)
+        found = [self.of_one_sort(value, self.term(item)) for item in node.expressions]
+        value = next((one for one, _ in found if not one.is_time), value)
+        items = terms.listed(value, [item if value.is_time else self.as_value(item) for _, item in found], node)
         options = tuple(terms.compare(value, Op.EQ, *pair) for pair in zip(items, node.expressions, strict=True))
         if len(options) == 1:
             return options[0]
@@ -324,7 +347,8 @@ class ConditionReader:
 
     def same(self, node: exp.NullSafeEQ | exp.NullSafeNEQ) -> Formula:
         """``x <=> y  ->  x = y AND x IS NOT NULL AND y IS NOT NULL OR x IS NULL AND y IS NULL``, never unknown."""
-        sides = [self.collapsed(self.term(side), side) for side in (node.this, node.expression)]
+        terms = self.of_one_sort(self.term(node.this), self.term(node.expression))
+        sides = [self.collapsed(*side) for side in zip(terms, (node.this, node.expression), strict=True)]
         nulls = [self.is_null(*side) for side in zip(sides, (node.this, node.expression), strict=True)]
         if any(isinstance(null, Truth) and null.value for null in nulls):
             return conjunction(tuple(null for null in nulls if not isinstance(null, Truth) or not null.value))

@@ -108,24 +108,12 @@ class TermReader:
         """The type of the attributes on both sides; raises Finding when they cannot be compared."""
         if left.type is None or right.type is None:
             return left.type or right.type
-        if left.is_time != right.is_time:
-            raise self.with_time(*((left, right) if left.is_time else (right, left)), node)
         if not left.type.comparable(right.type):
             help = "cast neither side: declare both columns with one type in the catalog"
             raise self.positions.finding(
                 Code.TYPE_MISMATCH, f"{left.type.name} and {right.type.name} cannot be compared exactly", node, help
             )
         return left.type
-
-    def with_time(self, time: LinearTerm, other: LinearTerm, node: exp.Expr) -> Finding:
-        """A comparison of an application time with a column that is none, though it may have the same type."""
-        assert time.type is not None and other.type is not None, "both have attributes"
-        at, column = (_as_written((term.plus + term.minus)[0]) for term in (time, other))
-        but = "though" if time.type.comparable(other.type) else "but"
-        message = f"{at} is an application time, and {column} is not, {but} of type {other.type.name}"
-        constant = "TIMESTAMP '2026-01-31 12:00:00'" if time.type.family is Family.TIMESTAMP else "an integer"
-        help = f"compare it with another stream's application time, or with a constant: {constant}"
-        return self.positions.finding(Code.TIMESTAMP_COMPARISON, message, node, help)
 
     def compare(self, left: LinearTerm, op: Op, right: LinearTerm, node: exp.Expr) -> Formula:
         """``left op right`` as an atom ``x op y + c``; raises Finding outside the language."""
@@ -251,11 +239,6 @@ def _unknown_without(every: tuple[Attribute, ...], atom: Comparison) -> Formula:
         same, other = (Comparison(gone, op, gone, 0, atom.span) for op in (Op.EQ, Op.NE))
         found = Or((conjunction((found, same)), other))
     return found
-
-
-def _as_written(attribute: Attribute) -> str:
-    """An attribute with its alias as the FROM has it, which is numbered while a statement is flattened."""
-    return f"{attribute.source.rpartition('#')[0]}.{attribute.column}"
 
 
 def _cancel(more: tuple[Attribute, ...], less: tuple[Attribute, ...]) -> tuple[list[Attribute], list[Attribute]]:

@@ -156,7 +156,7 @@ def counted(case: Case, distinct: bool, stamped: Stamp | None = None) -> tuple[S
     synopsis, tables = _with_late_relations(*found)
     if distinct and not forgotten_at_once(facts, stamped):
         layout = replace(results_layout(synopsis), ages=result_ages(synopsis.facts, stamped))
-        count = _keys(synopsis.facts, layout, ()) if layout.ages else results_count(synopsis.facts, layout)
+        count = results_count(synopsis.facts, layout)
         if count is None:
             return None
         tables.append(TableBound("results", layout, count, results=True))
@@ -419,7 +419,12 @@ def results_layout(synopsis: Synopsis) -> SynopsisTable:
 
 
 def results_count(facts: Facts, layout: SynopsisTable) -> Count | None:
-    """The most distinct results; a finite stream's values are as many as its tuples."""
+    """The most distinct results; a finite stream's values are as many as its tuples.
+
+    Where times are among them, they are counted as the matches of all streams within these ages.
+    """
+    if layout.ages:
+        return _keys(facts, layout, ())
     inside = frozenset((*layout.streams, *layout.relations))
     known, rest = _in_rows(facts, layout)
     found: list[Count | None] = [_relation_count(facts, layout, r, more) for r, more in known.items()]

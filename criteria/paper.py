@@ -36,12 +36,17 @@ Clause = Callable[["PaperBranch"], Iterator[Violation | None]]
 
 
 def applies(query: Query) -> bool:
-    """Whether the paper speaks of a split query: no windows, no offsets between attributes, no projected timestamps."""
-    return not any(branch.time_values for branch in query.branches) and all(
+    """Whether the paper speaks of a split query: no windows, no offsets between attributes, no times but in orders."""
+    return not any(branch.time_values or _has_time_as_value(branch) for branch in query.branches) and all(
         not isinstance(atom, Comparison) or atom.right is None or isinstance(atom.offset, str) or atom.offset == 0
         for branch in query.branches
         for atom in branch.atoms
     )
+
+
+def _has_time_as_value(branch: Branch) -> bool:
+    """Whether an expression, or a comparison with another column, reads an application time."""
+    return any(f"`{s.timestamp}`" in column.expression for s in branch.streams for column in s.columns)
 
 
 def strict_branches(query: Query) -> Iterator[Branch]:

@@ -75,8 +75,7 @@ def forgotten_at_once(facts: Facts, stamped: Stamp | None) -> bool:
 def result_ages(facts: Facts, stamped: Stamp | None) -> tuple[Age, ...]:
     """How long results are remembered, by the times of the streams that say how many there are."""
     times, ages = timed(facts), []
-    shown = (o.value for o in facts.branch.outputs)
-    endless = {a.source for a in shown if isinstance(a, Attribute) and not facts.bounded(a)}
+    endless = {a.source for a in facts.branch.projected if not facts.bounded(a)}
     stream, span = _kept(facts, stamped) if stamped else ("", 0)
     for source in facts.branch.streams:
         lag = 0 if source.alias == stream else facts.lag(stream, source.alias) if stamped else None

@@ -10,6 +10,7 @@ from streambound.analyzer.codes import Code
 from streambound.analyzer.query import Attribute, Kind
 from streambound.analyzer.render import render_branch
 from streambound.criteria.check import Checked
+from streambound.criteria.projected_time import waiting_times
 from streambound.criteria.synopsis import MOST_TABLES
 from streambound.criteria.verdict import Decision
 from streambound.criteria.violation import CriterionResult, Violation
@@ -39,6 +40,9 @@ _CLAUSES = {
         ("(3)", "inequalities ask for at most one extreme value per component of a set of streams"),
     ),
 }
+
+
+_FORGOTTEN = "results are forgotten by their time, and every projected attribute of a remembered stream is bounded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +127,10 @@ def _stream(words: TableWords, alias: str) -> Step:
 
 def _projections(words: TableWords, alias: str) -> Iterator[Step]:
     facts = words.facts
-    if not facts.later[alias] and not words.distinct:
+    if not facts.later[alias] and (not words.distinct or words.stamped is not None):
         return
+    for time in waiting_times(facts, alias):
+        yield Step(f"projected: {time} has no bound, not bounded", style="error")
     for attribute in facts.branch.projected:
         if attribute.source == alias:
             known = facts.bounded(attribute)
@@ -165,7 +171,8 @@ def _why_harmless(facts: Facts, own: Attribute) -> str:
 
 def _criterion(decision: Decision, words: TableWords) -> Step:
     projection = decision.query.projection
-    clauses = tuple(_clause(name, text, words.violations) for name, text in _CLAUSES[projection])
+    stated = dict(_CLAUSES[projection]) | ({"(1)": _FORGOTTEN} if words.stamped is not None else {})
+    clauses = tuple(_clause(name, text, words.violations) for name, text in stated.items())
     return Step(f"{projection} criterion", clauses)
 
 

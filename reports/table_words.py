@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,6 +13,7 @@ from streambound.analyzer.values import decode
 from streambound.criteria.bound import table_size
 from streambound.criteria.check import Checked
 from streambound.criteria.order_search import Reference
+from streambound.criteria.projected_time import Stamp, forgotten_at_once, result_ages, stamp
 from streambound.criteria.set import harmful_references
 from streambound.criteria.size import Size
 from streambound.criteria.synopsis import Synopsis
@@ -27,7 +29,7 @@ class TableWords:
     """The tables of one branch of a split query, or of a case of it.
 
     ``sizes`` is what the bound M says of them, by ``prefix`` and name; ``proved`` says that there is a witness: what
-    violates a clause is not only not known to be bounded.
+    violates a clause is not only not known to be bounded. ``stamped`` says when a set's results are forgotten.
     """
 
     synopsis: Synopsis
@@ -36,17 +38,19 @@ class TableWords:
     proved: bool
     sizes: dict[str, Size]
     prefix: str
+    stamped: Stamp | None = None
 
     @classmethod
     def of(cls, checked: Checked, decision: Decision, number: int, branch: Branch) -> TableWords:
         """The words for one branch of a decided statement."""
         distinct = decision.query.distinct
-        violations = () if decision.verdict is Verdict.BOUNDED else branch_violations(branch, distinct)
+        stamped = stamp(decision.derivation.split)
+        violations = () if decision.verdict is Verdict.BOUNDED else branch_violations(branch, distinct, stamped)
         sizes = {} if checked.bound is None else {table.table: table.size for table in checked.bound.tables}
         prefix = f"{number}:" if len(parts(checked, decision)) > 1 else ""
         proved = decision.verdict is Verdict.UNBOUNDED
         synopsis = Synopsis(Facts.of(branch)) if checked.bound is None else checked.bound.branches[number - 1].synopsis
-        return cls(synopsis, distinct, violations, proved, sizes, prefix)
+        return cls(synopsis, distinct, violations, proved, sizes, prefix, stamped)
 
     @property
     def facts(self) -> Facts:
@@ -61,7 +65,11 @@ class TableWords:
     def lines(self, table: SynopsisTable) -> tuple[str, ...]:
         """What a table keeps, a line per part of its key, and its size."""
         keys = [self._key_line(table, stored) for stored in table.key]
-        ages = [age_text(self.facts, age) for age in table.ages]
+        endless = {*self.culprits(table)}
+        ages = [
+            f"every {time}" if (time := self.facts.time(age.stream)) in endless else age_text(self.facts, age)
+            for age in table.ages
+        ]
         extrema = [f"the {extremum.name}" for extremum in table.extrema]
         single = "whether there is one" if self.distinct else "one counter"
         until = [] if table.deadline is None else [f"until {self._moment(table.deadline)}"]
@@ -91,6 +99,13 @@ class TableWords:
     def culprits(self, table: SynopsisTable) -> tuple[Attribute, ...]:
         """The attributes in a table's key of which a violated clause would have unboundedly many values kept."""
         blamed = {_attribute(violation) for violation in self.violations}
+        return (*self._values_blamed(table, blamed), *self._times_blamed(table, blamed))
+
+    def _times_blamed(self, table: SynopsisTable, blamed: set[Attribute | None]) -> Iterator[Attribute]:
+        endless = (self.facts.time(age.stream) for age in table.ages if age.exact and age.expires is None)
+        return (time for time in endless if time in blamed)
+
+    def _values_blamed(self, table: SynopsisTable, blamed: set[Attribute | None]) -> tuple[Attribute, ...]:
         keys = [s.attribute for s in table.key if not s.low and not s.high and not s.cuts and s.attribute in blamed]
         keys = [key for key in keys if not self.facts.bounded(key)]
         extrema = self._extrema(table) if keys else ()
@@ -122,8 +137,11 @@ class TableWords:
         """What is kept of the results: nothing of a bag, every different row of a set."""
         if not self.distinct:
             return ("written at once",)
+        if forgotten_at_once(self.facts, self.stamped):
+            return ("forgotten when their timestamp is closed, since none comes again",)
         culprits = self.result_culprits
         rows = [f"every {a}" if a in culprits else values_text(self.facts, a) for a in self._projected()]
+        rows += [age_text(self.facts, age) for age in result_ages(self.facts, self.stamped)]
         size = self.sizes.get(f"{self.prefix}results")
         known = self._without_bound if culprits else "bounded" if size is None else size_text(size)
         return (*rows, known)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from streambound.analyzer.diagnostics import Diagnostic
+from streambound.analyzer.query import formula_attributes
 from support.cases import lowered
 from support.choices import Choices
 from support.oracle import Oracle
@@ -67,17 +68,26 @@ def test_a_semi_join_may_be_a_join_under_distinct_and_with_one_partner() -> None
 
 
 @pytest.mark.parametrize(
-    ("sql", "message", "constant"),
+    "sql",
     [
-        ("E WHERE E.at > E.seen", "E.at is an application time, and E.seen is not, though of type timestamp", "TIMEST"),
-        ("E AS x WHERE seen < at", "x.at is an application time, and x.seen is not, though of type timestamp", "TIMES"),
-        ("E, G WHERE E.at - G.seen < INTERVAL 1 DAY", "E.at is an application time, and G.seen is not, though", "TIME"),
-        ("E WHERE E.at = E.k", "E.at is an application time, and E.k is not, but of type bigint", "TIMESTAMP"),
-        ("S AS E, T WHERE T.c = E.ts", "E.ts is an application time, and T.c is not, though of type bigint", "an int"),
+        "E WHERE E.at > E.seen",
+        "E AS x WHERE seen < at",
+        "E, G WHERE E.at - G.seen < INTERVAL 1 DAY",
+        "E WHERE E.at IN (E.seen, TIMESTAMP '2026-01-31 12:00:00')",
+        "E WHERE E.at <=> E.seen",
+        "S AS E, T WHERE T.c = E.ts",
     ],
 )
-def test_a_column_of_a_times_type_is_no_application_time(sql: str, message: str, constant: str) -> None:
-    found = finding(f"SELECT 1 AS one FROM {sql}")
-    assert found.code == "SB111"
-    assert found.message.startswith(message)
-    assert f"with a constant: {constant}" in found.help
+def test_a_time_beside_another_column_is_a_value(sql: str) -> None:
+    """An attribute that P+ does not take for the time, and that rows are shown with as it is."""
+    ((_, found),) = lowered(f"SELECT 1 AS one FROM {sql}")
+    query = found.query
+    assert query is not None
+    derived = [column for source in query.branches[0].sources for column in source.columns if column.expression]
+    assert [column.expression for column in derived] in (["`at`"], ["`ts`"])
+    assert not any(query.branches[0].is_time(a) for a in formula_attributes(query.branches[0].where))
+
+
+def test_a_time_beside_a_column_of_another_type() -> None:
+    found = finding("SELECT 1 AS one FROM E WHERE E.at = E.k")
+    assert (found.code, found.message) == ("SB104", "timestamp and bigint cannot be compared exactly")

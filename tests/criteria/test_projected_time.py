@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.catalog import catalog_from_mapping
 from streambound.analyzer.errors import NotExecutableError
+from streambound.criteria.bound import TableBound, results_count
+from streambound.criteria.tables import Age
 from streambound.criteria.verdict import Decision
 from streambound.criteria.vocabulary import Verdict
 from streambound.criteria.witness import build
@@ -20,10 +25,12 @@ from streambound.synopsis_exec.plan import make_plan
 from streambound.synopsis_exec.simulate import replay
 from support.against_sql import printed_as_sql_says
 from support.catalogs import PLAIN, with_relation
+from support.certificates import rejections
 from support.choices import Choices
 from support.encoding import encode_rows
 from support.kernel import sizes_of
 from support.operators import kernels_of, steps
+from support.oracle import Oracle
 from support.product import blamed, decided, parsed
 from support.profiles import MORE
 from support.streams import adversarial_rows, small_rows
@@ -181,3 +188,102 @@ def test_a_job_needs_one_type_for_a_column() -> None:
     sql = "SELECT S.ts AS x FROM S UNION ALL SELECT S.ts - T.ts FROM S, T WHERE S.ts = T.ts"
     with pytest.raises(NotExecutableError, match="different types"):
         make_plan(decided(sql, catalog), catalog_from_mapping(catalog))
+
+
+VALUES = {
+    "within a row": "SELECT S.a, S.b FROM S WHERE S.a <= S.ts AND S.ts < S.b + 9",
+    "a deadline within a window": f"SELECT T.a, T.b FROM S, T WHERE {WINDOW} AND S.ts <= T.a + 4",
+    "a deadline and the time itself": f"SELECT T.ts, T.a FROM S, T WHERE {WINDOW} AND S.ts - T.a >= 2",
+    "a relation's column": "SELECT S.ts, R.b FROM S, R WHERE S.ts = R.a",
+    "a set": f"SELECT DISTINCT S.ts, T.a FROM S, T WHERE {WINDOW} AND T.ts > S.a",
+    "an older one, bounded": "SELECT T.b FROM S, T WHERE S.ts > T.ts AND T.b BETWEEN 0 AND 3 AND T.a < T.ts",
+}
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_a_time_compared_with_another_column(name: str) -> None:
+    """Results equal SQL's, by either kernel, where the column of the time's value has that value."""
+    decision = decided(VALUES[name], CATALOG)
+    assert decision.verdict is Verdict.BOUNDED
+    plan, found = make_plan(decision, catalog_from_mapping(CATALOG)), 0
+    for seed in range(6):
+        rows = small_rows(Choices.seeded(seed), CATALOG, 30)
+        encoded = encode_rows(CATALOG, rows)
+        relations = {"R": encoded.get("R", [])}
+        valued = {name: [{**row, "`ts`": row.get("ts")} for row in mine] for name, mine in encoded.items()}
+        expected = {t: n for t, n in Oracle(CATALOG, rows).prefix_expected(VALUES[name]).items() if n}
+        for kernel in kernels_of(plan):
+            printed: dict[int, Counter[Any]] = {}
+            for step in steps(plan, kernel, relations, valued, [3, 6]):
+                for now, times, values in step.results:
+                    printed.setdefault(now, Counter())[values] += times
+            assert printed == expected
+        found += sum(map(len, expected.values()))
+    assert found
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT 1 AS one FROM S, T WHERE S.ts > T.ts AND S.ts <= T.a",
+        "SELECT T.a FROM S, T WHERE S.ts > T.ts AND T.b < T.ts",
+    ],
+)
+def test_nothing_is_unbounded_by_a_time_that_is_a_value(sql: str) -> None:
+    assert decided(sql, CATALOG).verdict is Verdict.UNKNOWN
+
+
+# --- certificates -----------------------------------------------------------------------------------------------------
+
+
+def _changed(name: str, change: Callable[[TableBound], TableBound | None]) -> str:
+    """Why `recheck` rejects a bound whose tables were changed; None leaves a table out."""
+    decision = decided(BOUNDED[name][0], CATALOG)
+    assert decision.bound is not None
+    branches = tuple(
+        replace(branch, tables=tuple(new for table in branch.tables if (new := change(table)) is not None))
+        for branch in decision.bound.branches
+    )
+    return "; ".join(rejections(decision, replace(decision.bound, branches=branches)))
+
+
+def _with_ages(table: TableBound, ages: tuple[Age, ...]) -> TableBound:
+    return replace(table, layout=replace(table.layout, ages=ages))
+
+
+@pytest.mark.parametrize("name", ["an older one within a window", "a distance", "a set of an older one"])
+def test_a_table_without_a_time_that_is_selected_is_rejected(name: str) -> None:
+    said = _changed(name, lambda table: table if table.results else _with_ages(table, ()))
+    assert "does not store T.ts, which the query returns" in said
+
+
+@pytest.mark.parametrize("name", ["a finite stream", "a finite stream that is missing"])
+def test_a_time_that_is_selected_must_not_be_taken_for_others(name: str) -> None:
+    """An age of 2 or more would be one."""
+    said = _changed(name, lambda t: _with_ages(t, tuple(replace(age, saturates=2) for age in t.layout.ages)))
+    assert "which the query returns" in said
+
+
+@pytest.mark.parametrize("name", ["a set of an older one", "a set with an offset", "a union with an offset"])
+def test_results_must_not_be_forgotten_too_early(name: str) -> None:
+    assert "results are forgotten" in _changed(name, lambda table: None if table.results else table)
+    facts = Facts.of(decided(BOUNDED[name][0], CATALOG).derivation.split.branches[-1])
+    for step in (-1, 1):
+
+        def moved(table: TableBound, step: int = step) -> TableBound:
+            if not table.results:
+                return table
+            ages = (replace(age, expires=(age.expires or 0) + step) for age in table.layout.ages)
+            other = _with_ages(table, tuple(ages))
+            return replace(other, count=results_count(facts, other.layout) or other.count)
+
+        assert "results are forgotten" in _changed(name, moved)
+
+
+def test_results_of_the_newest_need_no_table_but_others_do() -> None:
+    sql = "SELECT DISTINCT T.a FROM S, T WHERE S.ts > T.ts AND T.a BETWEEN 1 AND 2"
+    decision = decided(sql, CATALOG)
+    assert decision.bound is not None
+    branch = decision.bound.branches[0]
+    without = replace(branch, tables=tuple(table for table in branch.tables if not table.results))
+    assert "results are forgotten" in "; ".join(rejections(decision, replace(decision.bound, branches=(without,))))

@@ -37,7 +37,7 @@ BLAMED = (
     "SELECT S.a FROM «nowhere»",
     "SELECT «COUNT(*)» FROM S",
     "SELECT S.a FROM S WHERE «S.s = 3»",
-    "SELECT «S.ts» FROM S",
+    "SELECT «5 - S.ts» AS x FROM S",
     "SELECT «S.a» FROM S WHERE S.a = 1 AND S.a > 3",
     "SELECT S.a S«.»b FROM S",
 )
