@@ -112,6 +112,8 @@ class ConditionReader:
     def output(self, node: exp.Expr) -> tuple[LinearTerm, exp.Expr | None, bool]:
         """An expression of the select list: its term, its tree, and whether it is computed of several rows."""
         tree = self.tree(node)
+        if not rows_of(tree) and tree.find(exp.Query):  # the same for all rows: a column of those of one source
+            return self._of_source(self.scope.sources[0], tree, node), None, False
         if len(rows_of(tree)) > 1:
             try:
                 return self.term(node), tree, False
@@ -184,10 +186,14 @@ class ConditionReader:
             message = f"{what} over rows of {names} is outside the query language"
             help = "compare an expression over one row with an expression over the other: f(a.x) = g(b.y)"
             raise self.positions.finding(Code.UNSUPPORTED, message, node, help)
+        return self._of_source(self.source(rows[0]), tree, node, condition)
+
+    def _of_source(self, source: Source, tree: exp.Expr, node: exp.Expr, condition: bool = False) -> LinearTerm:
+        """An expression as an attribute of one source; raises Finding."""
         if isinstance(tree.unnest(), exp.Column) and not condition:
-            attribute = Attribute(rows[0], tree.unnest().name)
+            attribute = Attribute(source.alias, tree.unnest().name)
         else:
-            attribute = self._read(lambda: self.derived.derive(tree.unnest(), self.source(rows[0]), condition), node)
+            attribute = self._read(lambda: self.derived.derive(tree.unnest(), source, condition), node)
         kind = self.derived.kind(attribute, self.scope.sources)
         return LinearTerm(Folded(Fraction(0), kind), plus=(attribute,), type=kind)
 

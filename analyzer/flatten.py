@@ -172,7 +172,7 @@ class Flattener:
         ``S LEFT JOIN R ON c  ->  S JOIN R ON c``, and ``S WHERE NOT EXISTS (R WHERE c)`` with NULLs for R's columns.
         """
         pads, names = join.kind in (JoinKind.LEFT, JoinKind.RIGHT), written(join).args.get("using") or []
-        partners = self.scopes(asked, prefix)
+        partners = self.scopes(asked, prefix) if pads or names else []
         for other in partners if pads else ():
             yield self._inner((other, scope) if join.kind is JoinKind.RIGHT else (scope, other), join)
         condition = join.condition

@@ -1,0 +1,71 @@
+"""Joins and subqueries that ask relations alone are decided when a row arrives; those that ask streams are refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from streambound.analyzer.render import render
+from streambound.analyzer.spans import SourceText
+from streambound.criteria.check import check_source
+from streambound.criteria.vocabulary import Verdict
+from support.cases import catalog, lowered
+
+BOUNDED = {
+    "SELECT S.a, R.name FROM S LEFT JOIN R ON R.a = S.a": 0,
+    "SELECT S.a, R.name FROM R RIGHT OUTER JOIN S ON R.a = S.a": 0,
+    "SELECT * EXCEPT (x, s, d, f, day) FROM S LEFT JOIN R USING (a)": 0,
+    "SELECT S.a FROM S LEFT SEMI JOIN R ON R.a = S.a AND R.name <> S.s": 0,
+    "SELECT S.a FROM S ANTI JOIN R USING (a)": 0,
+    "SELECT a FROM S WHERE EXISTS (SELECT 1 FROM R WHERE R.a = S.a AND name LIKE 'x%')": 0,
+    "SELECT a FROM S WHERE NOT EXISTS (SELECT 1 FROM R)": 0,
+    "SELECT a FROM S WHERE a IN (SELECT a FROM R) OR b NOT IN (SELECT a FROM R WHERE name = 'n')": 0,
+    "SELECT a, (SELECT max(R.a) FROM R WHERE R.name = S.s) AS m FROM S": 0,
+    "SELECT a, (SELECT count(*) FROM R) AS n FROM S": 0,
+    "SELECT a FROM S WHERE a > (SELECT avg(a) FROM R) AND b + 1 < (SELECT min(a) FROM R)": 0,
+    "WITH k AS (SELECT a, count(*) AS n FROM R GROUP BY a) SELECT S.a FROM S SEMI JOIN k ON k.a = S.a AND n > 1": 0,
+    "WITH k AS (SELECT a FROM R) SELECT a FROM S WHERE a IN (SELECT a FROM k)": 0,
+    "SELECT T.c FROM S LEFT ANTI JOIN R ON R.a = S.a JOIN T ON T.a = S.a AND T.ts > S.ts AND S.a BETWEEN 1 AND 3": 3,
+}  # fmt: skip
+REFUSED = (
+    ("SELECT a FROM S WHERE EXISTS (SELECT 1 FROM T WHERE T.a = S.a)", "EXISTS (SELECT 1 FROM T WHERE T.a = S.a)"),
+    ("SELECT a FROM S WHERE a IN (SELECT T.a FROM R, T)", "a IN (SELECT T.a FROM R, T)"),
+    ("SELECT S.a FROM S, T WHERE EXISTS (SELECT 1 FROM R WHERE R.a = S.a AND R.name = T.s)", "EXISTS (SELECT 1 FROM R"),
+    ("SELECT S.a FROM S, T LEFT JOIN R ON R.a = S.a AND R.name = T.s", "R"),
+    ("SELECT S.a FROM S FULL JOIN R ON R.a = S.a", "FULL"),
+    ("SELECT a FROM S WHERE EXISTS (SELECT 1 FROM R WHERE R.nothing = S.a)", ""),
+    ("SELECT a, (SELECT a, name FROM R) AS two FROM S", ""),
+    ("SELECT a FROM S WHERE EXISTS (SELECT 1 FROM R WHERE R.a IN (SELECT a FROM R))", ""),
+)
+
+
+@pytest.mark.parametrize("sql", BOUNDED)
+def test_what_asks_relations_waits_for_nothing(sql: str) -> None:
+    (item,) = check_source(SourceText("case.sql", sql), catalog())
+    assert item.verdict is Verdict.BOUNDED, item.diagnostics
+    assert item.bound is not None
+    assert item.bound.entries.text in (str(BOUNDED[sql]), f"{BOUNDED[sql]}*c_S"), item.bound.entries.text
+
+
+@pytest.mark.parametrize(("sql", "blamed"), REFUSED)
+def test_what_asks_streams_or_several_rows_is_refused(sql: str, blamed: str) -> None:
+    ((_, found),) = lowered(sql)
+    assert found.query is None
+    assert any(sql[d.span.start : d.span.end].startswith(blamed) for d in found.diagnostics), found.diagnostics
+
+
+def test_a_left_join_is_what_has_a_partner_and_what_has_none() -> None:
+    ((_, found),) = lowered("SELECT S.a, R.name FROM S LEFT JOIN R ON R.a = S.a AND R.name > 'm' WHERE S.b > 1")
+    assert found.query is not None
+    assert render(found.query).split("\n") == [
+        "SELECT S.a, R.name FROM S, R WHERE R.a = S.a AND R.name > 'm' AND S.b > 1",
+        "UNION ALL",
+        "SELECT S.a, NULL AS name FROM S WHERE (NOT EXISTS(SELECT 1 FROM `R` AS `R` WHERE R.a = S.a AND R.name > 'm'))"
+        " AND S.b > 1",
+    ]
+
+
+def test_a_row_that_waits_for_a_stream_must_still_be_bounded() -> None:
+    sql = "SELECT S.a, R.name FROM S LEFT JOIN R ON R.a = S.a JOIN T ON T.ts > S.ts"
+    (item,) = check_source(SourceText("case.sql", sql), catalog())
+    assert item.verdict is not Verdict.BOUNDED
+    assert any(found.message.startswith("S.a is projected and unbounded") for found in item.diagnostics)
