@@ -13,7 +13,7 @@ from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code
 from streambound.analyzer.constants import BOOLEAN, Folded
 from streambound.analyzer.constructs import outside
-from streambound.analyzer.derived import DerivedColumns, column_of, rows_of, substituted
+from streambound.analyzer.derived import DerivedColumns, column_of, is_deep, rows_of, substituted
 from streambound.analyzer.expressions.reading import UNITS_FIRST, Refused
 from streambound.analyzer.findings import Finding, Positions
 from streambound.analyzer.query import (
@@ -37,6 +37,8 @@ _OPS: dict[type[exp.Expr], Op] = {
     exp.LT: Op.LT, exp.LTE: Op.LE, exp.EQ: Op.EQ, exp.GTE: Op.GE, exp.GT: Op.GT, exp.NEQ: Op.NE,
 }  # fmt: skip
 _Found = TypeVar("_Found")
+MOST_PARTS = 2_000
+"""Operators, functions, names and constants of one expression."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,7 @@ class ConditionReader:
         """An expression over columns of the catalog, with those of FROM items replaced by what they stand for."""
         if isinstance(node, exp.Subquery | exp.Select | exp.SetOperation | exp.Exists):
             raise outside(self.positions, node)
-        copy = node.copy().unnest()
+        copy, parts = node.copy().unnest(), 0
         units = {
             id(call.expressions[0])
             for call in copy.find_all(exp.Anonymous)
@@ -133,9 +135,15 @@ class ConditionReader:
                 leaf.replace(exp.Var(this=leaf.name))
                 continue
             found = self._leaf(original)
+            parts += sum(1 for _ in found.walk())
+            if parts > MOST_PARTS:
+                message = f"this expression has more than {MOST_PARTS:,} parts, with those that its names stand for"
+                raise self.positions.finding(Code.TOO_MUCH_WORK, message, node, "make it several queries")
             if leaf is copy:
                 return found
             leaf.replace(found)
+        if is_deep(copy):
+            raise self.positions.finding(Code.UNSUPPORTED, "the expression is nested too deeply", node)
         return copy
 
     def _leaf(self, node: exp.Column) -> exp.Expr:

@@ -46,13 +46,13 @@ def lower(statement: Statement, catalog: Catalog) -> Lowered:
         Sizer(positions, catalog).query(statement.tree, {})
         flattener = Flattener(positions, catalog, distinct)
         selects = flattener.query(statement.tree)
+        findings = list(flattener.findings)
+        branches = [_branch(select, i, flattener, findings) for i, select in enumerate(selects)]
     except Finding as finding:
         return Lowered(None, (finding.diagnostic,))
     except RecursionError:
         deep = positions.finding(Code.UNSUPPORTED, "the statement is nested too deeply", positions.first_token)
         return Lowered(None, (deep.diagnostic,))
-    findings = list(flattener.findings)
-    branches = [_branch(select, i, flattener, findings) for i, select in enumerate(selects)]
     if findings:
         found = dict.fromkeys(finding.diagnostic for finding in findings)
         return Lowered(None, tuple(sorted(found, key=lambda diagnostic: diagnostic.span)))
