@@ -14,7 +14,7 @@ from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code
 from streambound.analyzer.constants import BOOLEAN, Folded
 from streambound.analyzer.constructs import outside
-from streambound.analyzer.derived import DerivedColumns, column_of, rows_of, substituted
+from streambound.analyzer.derived import DerivedColumns, column_of, is_deep, rows_of, substituted
 from streambound.analyzer.expressions.reading import UNITS_FIRST, Refused
 from streambound.analyzer.expressions.rows import outermost_queries
 from streambound.analyzer.findings import Finding, Positions
@@ -40,6 +40,8 @@ _OPS: dict[type[exp.Expr], Op] = {
     exp.LT: Op.LT, exp.LTE: Op.LE, exp.EQ: Op.EQ, exp.GTE: Op.GE, exp.GT: Op.GT, exp.NEQ: Op.NE,
 }  # fmt: skip
 _Found = TypeVar("_Found")
+MOST_PARTS = 2_000
+"""Operators, functions, names and constants of one expression."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,7 @@ class ConditionReader:
         holder = exp.Paren(this=node.copy())
         for query, original in zip(outermost_queries(holder), outermost_queries(node), strict=True):
             self._put_in(query, original)
-        copy = holder.unnest()
+        copy, parts = holder.unnest(), 0
         around = [node.find_ancestor(exp.Query)]
         units = {
             id(call.expressions[0])
@@ -143,9 +145,15 @@ class ConditionReader:
                 leaf.replace(exp.Var(this=leaf.name))
                 continue
             found = self._leaf(column)
+            parts += sum(1 for _ in found.walk())
+            if parts > MOST_PARTS:
+                message = f"this expression has more than {MOST_PARTS:,} parts, with those that its names stand for"
+                raise self.positions.finding(Code.TOO_MUCH_WORK, message, node, "make it several queries")
             if leaf is copy:
                 return found
             leaf.replace(found)
+        if is_deep(copy):
+            raise self.positions.finding(Code.UNSUPPORTED, "the expression is nested too deeply", node)
         return copy
 
     def _put_in(self, place: exp.Query, node: exp.Query) -> None:

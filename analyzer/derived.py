@@ -24,6 +24,8 @@ from streambound.analyzer.query import Attribute, Branch, Computed, Source, form
 from streambound.analyzer.render import identifier
 from streambound.analyzer.types import DataType, Family
 
+MOST_OPERATORS, MOST_NESTED = 150, 40
+"""Operators in a chain, and calls and parentheses around another, that an expression may have."""
 _SIMPLE = (exp.Column, exp.Literal, exp.Anonymous, exp.Paren, exp.Cast, exp.Case, exp.If)
 
 
@@ -38,6 +40,17 @@ def column_of(attribute: Attribute) -> exp.Column:
 def substituted(tree: exp.Expr) -> exp.Expr:
     """A tree as an operand of another one."""
     return tree.copy() if isinstance(tree, _SIMPLE) else exp.Paren(this=tree.copy())
+
+
+def is_deep(tree: exp.Expr) -> bool:
+    """Whether a tree is nested so deeply that reading its text again, by recursion, might fail."""
+    chained, nested = [(tree, 0, 0)], False
+    while chained and not nested:
+        node, depth, inside = chained.pop()
+        nested = depth > MOST_OPERATORS or inside > MOST_NESTED
+        more = not isinstance(node, exp.Binary)
+        chained += [(child, depth + 1, inside + more) for child in node.iter_expressions()]
+    return nested
 
 
 def rows_of(tree: exp.Expr) -> tuple[str, ...]:

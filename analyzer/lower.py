@@ -64,13 +64,13 @@ def lower(statement: Statement, catalog: Catalog) -> Lowered:
         tree = lowering.query(statement.tree, {})
         flattener = Flattener(positions, catalog, _is_set(tree, positions), queries=lowering.queries)
         selects = flattener.query(tree)
+        findings = list(flattener.findings)
+        branches = [_branch(select, i, flattener, findings) for i, select in enumerate(selects)]
     except Finding as finding:
         return Lowered(None, (finding.diagnostic,), tree=tree)
     except RecursionError:
         deep = positions.finding(Code.UNSUPPORTED, "the statement is nested too deeply", positions.first_token)
         return Lowered(None, (deep.diagnostic,))
-    findings = list(flattener.findings)
-    branches = [_branch(select, i, flattener, findings) for i, select in enumerate(selects)]
     if findings:
         found = dict.fromkeys(finding.diagnostic for finding in findings)
         return Lowered(None, tuple(sorted(found, key=lambda diagnostic: diagnostic.span)), tree=tree)

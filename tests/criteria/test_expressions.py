@@ -148,3 +148,13 @@ def test_several_rows_are_computed_of_the_largest_parts() -> None:
 def test_a_rejected_expression_is_told_where_its_column_is_declared() -> None:
     found = checked("SELECT DISTINCT a + 1 FROM S", CATALOG).diagnostics[0]
     assert "domain." not in found.help
+
+
+@pytest.mark.parametrize(
+    ("expression", "words"), [("x || x", "more than 2,000 parts"), ("upper(x)", "nested too deeply")]
+)
+def test_expressions_of_expressions_end(expression: str, words: str) -> None:
+    ctes = "".join(f", c{n} AS (SELECT {expression} AS x FROM c{n - 1})" for n in range(1, 61))
+    found = checked(f"WITH c0 AS (SELECT s AS x FROM S){ctes} SELECT x FROM c60", CATALOG)
+    assert found.decision is None
+    assert words in found.diagnostics[0].message
