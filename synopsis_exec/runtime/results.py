@@ -87,8 +87,6 @@ def json_value(value: Any, kind: Kind) -> str:
             return f"\"INTERVAL '{_distance(value)}' DAY TO SECOND\""
         case "float" if value in (float("inf"), float("-inf")):
             return '"Infinity"' if value > 0 else '"-Infinity"'
-        case "float" if value != value:  # noqa: PLR0124  # only of what is computed of several rows
-            return '"NaN"'
     return json.dumps(value, ensure_ascii=False)
 
 
