@@ -16,6 +16,7 @@ from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.closure import Closure, Sort, close, with_comparison
 from streambound.analyzer.query import Attribute, Branch, Comparison, Op, Query, conjunction
 from streambound.criteria.dependency_graph import DependencyGraph, vertex_names
+from streambound.criteria.projected_time import time_as_value
 from streambound.criteria.violation import CriterionResult, Violation
 from streambound.preprocess.contradictory import contradictory
 from streambound.preprocess.derive_lto import derive_lto, order_constants
@@ -37,16 +38,11 @@ Clause = Callable[["PaperBranch"], Iterator[Violation | None]]
 
 def applies(query: Query) -> bool:
     """Whether the paper speaks of a split query: no windows, no offsets between attributes, no times but in orders."""
-    return not any(branch.time_values or _has_time_as_value(branch) for branch in query.branches) and all(
+    return not any(branch.time_values or time_as_value(branch) for branch in query.branches) and all(
         not isinstance(atom, Comparison) or atom.right is None or isinstance(atom.offset, str) or atom.offset == 0
         for branch in query.branches
         for atom in branch.atoms
     )
-
-
-def _has_time_as_value(branch: Branch) -> bool:
-    """Whether an expression, or a comparison with another column, reads an application time."""
-    return any(f"`{s.timestamp}`" in column.expression for s in branch.streams for column in s.columns)
 
 
 def strict_branches(query: Query) -> Iterator[Branch]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.codes import Code
-from streambound.analyzer.query import Attribute, Output, Query, TimeValue
+from streambound.analyzer.query import Attribute, Branch, Output, Query, TimeValue
 from streambound.criteria.tables import Age, SynopsisTable
 from streambound.criteria.violation import Violation
 from streambound.criteria.wording import listed
@@ -48,6 +48,14 @@ def _lag(facts: Facts, output: Output) -> int | None:
     ages = [0, *(facts.lag(s.alias, value.plus.source) for s in facts.branch.streams if s.alias != value.plus.source)]
     known = [age for age in ages if age is not None]
     return max(known) - value.offset if len(known) == len(ages) else None
+
+
+def time_as_value(branch: Branch) -> bool:
+    """Whether an expression, or a comparison with another column, reads an application time ("Times as values").
+
+    Its attribute and the time then agree, of which neither P+ nor the witness of any size knows anything.
+    """
+    return any(f"`{s.timestamp}`" in column.expression for s in branch.streams for column in s.columns)
 
 
 def timed(facts: Facts) -> frozenset[str]:

@@ -19,7 +19,7 @@ from streambound.analyzer.query import Attribute, Branch, Comparison, Op, Query,
 from streambound.analyzer.work import TooMuchWork, at_most, spend
 from streambound.criteria.distinguishing import distinguishes
 from streambound.criteria.order_search import Reference
-from streambound.criteria.projected_time import waiting_times
+from streambound.criteria.projected_time import time_as_value, waiting_times
 from streambound.criteria.reach import reach
 from streambound.criteria.set import harmful_references
 from streambound.criteria.solution import DifferenceConstraint, conditions_of
@@ -96,8 +96,11 @@ def _comparable(query: Query, plan: WitnessPlan) -> bool:
     """Whether results of different elements differ at any size, although they have times.
 
     Times themselves are told apart by their elements' order, as long as each column has the same time in every branch;
-    distances between elements are not, as there are equal ones, so that they need the proof.
+    distances between elements are not, as there are equal ones, so that they need the proof. Where a time is compared
+    as a value, more than the order of elements matters.
     """
+    if any(map(time_as_value, query.branches)):
+        return False
     times = [value for branch in query.branches for value in branch.time_values]
     if any(value.minus is not None for value in times) and not _has_proof(query, plan):
         return False

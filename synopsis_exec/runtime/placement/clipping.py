@@ -63,10 +63,10 @@ def clipped(rows: pa.Table, stream: Stream, ends: Mapping[str, Ends]) -> pa.Tabl
 
 
 def _candidates(job: Job, number: int) -> Iterator[str]:
-    """The columns of integers of 64 bits, whatever they encode, but that by which rows are in buckets."""
+    """The declared columns of integers of 64 bits, whatever they encode, but that by which rows are in buckets."""
     stream = job.streams[number]
     kinds = {column.name: kind_of(column.type) for column in stream.columns}
-    for name in stream.needs:
+    for name in (name for name in stream.needs if name in kinds):
         kind, key = kinds[name], job.plan.key[number] if job.plan.key else None
         if kind.family in ("integer", "date", "timestamp", "decimal") and not kind.large and name != key:
             yield name
