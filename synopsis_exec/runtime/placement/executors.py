@@ -63,8 +63,8 @@ def over_rows(
         function = made(number)
         if stream.derived:
             there = ComputedThere(stream, number, raised)
-            rows = there.computed(_begun(run, arrived, there, late_before))
-            parts.append(rows.mapInArrow(_of_tables(there.pieces, function), schema))
+            for rows in _begun(run, arrived, there, late_before):
+                parts.append(there.computed(rows).mapInArrow(_of_tables(there.pieces, function), schema))
         else:
             decode = _decoded(stream, number, bool(run.settings.input), late_before)
             parts += _where_they_are(run, arrived, number, _in_turn(decode, function), schema)
@@ -80,17 +80,20 @@ def carefully(run: Run, arrived: Batch, late_before: int | None, attempt: Callab
         raised = {}
         for number, stream in streams if is_of_spark(error) else ():
             there = ComputedThere(stream, number, None)
-            raised[stream.name] = errors(_begun(run, arrived, there, late_before), there.derivation)
+            begun = _begun(run, arrived, there, late_before)
+            raised[stream.name] = {k: said for rows in begun for k, said in errors(rows, there.derivation).items()}
         if not any(raised.values()):
             raise
     return attempt(raised)
 
 
-def _begun(run: Run, arrived: Batch, there: ComputedThere, late_before: int | None) -> DataFrame:
-    """The rows of a stream before its derived columns are computed."""
+def _begun(run: Run, arrived: Batch, there: ComputedThere, late_before: int | None) -> list[DataFrame]:
+    """The rows of a stream before its derived columns are computed.
+
+    Not in one union: Spark 4 fails where it pushes a subquery in a select list below one.
+    """
     begin, schema = there.begun(bool(run.settings.input), late_before), there.schema()
-    parts = [run.spark.createDataFrame([], schema), *_where_they_are(run, arrived, there.number, begin, schema)]
-    return union(parts).alias(ROW)
+    return [rows.alias(ROW) for rows in _where_they_are(run, arrived, there.number, begin, schema)]
 
 
 def _where_they_are(
