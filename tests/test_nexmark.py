@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import runpy
+from collections import Counter
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from sqlglot import exp, parse_one
 
+import streambound
 from streambound.analyzer.catalog import Catalog, load_catalog
 from streambound.analyzer.sql_files import read_sql
 from streambound.criteria.check import check_source
@@ -50,9 +53,32 @@ def lines(file: Path) -> Iterator[dict[str, Any]]:
     return map(json.loads, file.read_text(encoding="utf-8").splitlines())
 
 
+def tables_of(sql: str, catalog: Catalog) -> list[str]:
+    read = {table.name for table in parse_one(sql, dialect="spark").find_all(exp.Table)}
+    return [table.name for table in catalog.tables if table.name in read]
+
+
 def test_all_are_there() -> None:
     assert {name for name in QUERIES if name.startswith("q")} == {f"q{number}" for number in range(23)}
     assert len(QUERIES) == 28
+
+
+VERDICTS = {
+    Verdict.BOUNDED: "q0 q1 q2 q10 q13 q14 q21 q22 flink_interval_join",
+    Verdict.UNBOUNDED: "q3 q20",
+    Verdict.UNSUPPORTED: "q4 q5 q6 q7 q8 q9 q11 q12 q15 q16 q17 q18 q19 flink_deduplication flink_temporal_join "
+                         "flink_window_aggregation flink_window_top_n",
+}  # fmt: skip
+
+
+def test_eleven_are_decided(catalog: Catalog) -> None:
+    found = {name: check_source(read_sql(EXAMPLE / f"{name}.sql"), catalog)[0] for name in QUERIES}
+    assert {name: item.verdict for name, item in found.items()} == {
+        name: verdict for verdict, names in VERDICTS.items() for name in names.split()
+    }
+    bound = found["flink_interval_join"].bound
+    assert bound is not None
+    assert bound.entries.text == "3600*rate_auction"
 
 
 @pytest.mark.parametrize("name", QUERIES)
@@ -116,3 +142,21 @@ def test_spark_runs_each_and_finds_something(spark: SparkSession, catalog: Catal
         if name not in IN_FLINKS_WORDS:
             found = spark.sql((EXAMPLE / f"{name}.sql").read_text(encoding="utf-8")).limit(1).collect()
             assert found, name
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.parametrize("name", VERDICTS[Verdict.BOUNDED].split())
+def test_a_job_gives_what_batch_sql_gives(spark: SparkSession, catalog: Catalog, rows: Path, name: str) -> None:
+    sql = (EXAMPLE / f"{name}.sql").read_text(encoding="utf-8")
+    for table in catalog.tables:
+        schema = ", ".join(f"`{column.name}` {column.type.name}" for column in table.columns)
+        spark.read.schema(schema).json(str(rows / f"{table.name}.jsonl")).createOrReplaceTempView(table.name)
+    expected = Counter(tuple(row.values()) for row in spark.sql(sql).toArrow().to_pylist())
+    inputs = {name: rows / f"{name}.jsonl" for name in tables_of(sql, catalog)}
+    found = streambound.compile(sql, EXAMPLE / "streams.toml").run(spark, inputs=inputs).to_arrow().to_pylist()
+    told = Counter[tuple[Any, ...]]()
+    for row in found:
+        told[tuple(value for column, value in row.items() if column not in ("_ts", "_mult"))] += row["_mult"]
+    assert told == expected
+    assert sum(told.values()) > 5
