@@ -27,6 +27,7 @@ from streambound.analyzer.algebra.nodes import (
     Tree,
     Union,
 )
+from streambound.analyzer.algebra.schema import Schema, schema
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code
 from streambound.analyzer.conditions import ConditionReader
@@ -179,6 +180,8 @@ class Flattener:
         if names:
             equal = as_condition(scope, partners[0], names, self.positions)
             condition = Scalar(equal.sql("spark"), equal)
+        elif condition is not None:
+            self._unambiguous(condition, scope, schema(asked, self.catalog))
         exists = self._reader(scope).asks(asked, condition, join.kind is JoinKind.SEMI, written(join))
         alone = replace(scope, where=conjunction((scope.where, exists)))
         if not pads:
@@ -187,6 +190,16 @@ class Flattener:
         nulls = Scope(tuple(_missing(item) for item in partners[0].items))
         both = _joined((nulls, alone) if join.kind is JoinKind.RIGHT else (alone, nulls))
         yield merged(both, alone, nulls, names, self.positions) if names else both
+
+    def _unambiguous(self, condition: Scalar, scope: Scope, fields: Schema) -> None:
+        """Raise a Finding where a name without an alias means a column of either side."""
+        around = written(condition).find_ancestor(exp.Query)
+        for column in written(condition).find_all(exp.Column):
+            alone = not column.table and column.find_ancestor(exp.Query) is around
+            sides = any(item.find(column.name) for item in scope.items), any(f.called(column.name) for f in fields)
+            if alone and all(sides):
+                message = f"column {column.name!r} is ambiguous: both sides of this join have it"
+                raise self.positions.finding(Code.AMBIGUOUS_COLUMN, message, column, "write an alias before it")
 
     def _table(self, scan: Scan, prefix: str) -> Scope:
         node = written(scan)

@@ -30,7 +30,8 @@ from streambound.analyzer.algebra.to_sql import to_sql
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.constants import DOUBLE, kind_of
 from streambound.analyzer.expressions.expression import Expression
-from streambound.analyzer.expressions.reading import Refused, read
+from streambound.analyzer.expressions.reading import Refused, read, told
+from streambound.analyzer.expressions.registry import refusal
 from streambound.analyzer.expressions.rows import marked
 from streambound.analyzer.types import DataType, Family
 
@@ -64,6 +65,9 @@ def _closed(tree: Tree, catalog: Catalog, outer: Outer, outermost: bool) -> Tree
         node = parsed(scalar).copy()
         if node.find(exp.Query):
             raise Refused("a subquery in a subquery is outside the query language", parsed(scalar))
+        for call in node.find_all(exp.Anonymous):
+            if (refused := refusal(call.name.lower(), call.name)) is not None:
+                raise Refused(*told(refused, parsed(scalar)))
         holder = exp.Paren(this=node)
         for column in list(node.find_all(exp.Column)):
             if isinstance(column.this, exp.Star) or any(f.called(column.name, column.table) for f in given):

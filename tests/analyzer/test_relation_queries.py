@@ -33,6 +33,8 @@ REFUSED = (
     ("SELECT S.a FROM S, T LEFT JOIN R ON R.a = S.a AND R.name = T.s", "R"),
     ("SELECT S.a FROM S FULL JOIN R ON R.a = S.a", "FULL"),
     ("SELECT a FROM S WHERE EXISTS (SELECT 1 FROM R WHERE R.nothing = S.a)", ""),
+    ("SELECT S.a FROM S SEMI JOIN R ON a = 1", "a"),
+    ("SELECT S.a FROM S ANTI JOIN R ON R.a = S.a AND rand() > 0.5", ""),
     ("SELECT a, (SELECT a, name FROM R) AS two FROM S", ""),
     ("SELECT a FROM S WHERE EXISTS (SELECT 1 FROM R WHERE R.a IN (SELECT a FROM R))", ""),
 )
