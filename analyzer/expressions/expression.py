@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from streambound.analyzer.constants import Folded
-from streambound.analyzer.expressions.function import Function, NotKnown, Scalar
+from streambound.analyzer.expressions.function import ANY, Function, NotKnown, Scalar
 from streambound.analyzer.types import DataType
 
 
@@ -68,6 +68,8 @@ def value_of(expression: Expression, row: Mapping[str, Scalar]) -> Folded:
             return Folded(row[name], kind)
         case Literal(constant):
             return constant
+    if expression.kind == ANY:
+        raise NotKnown(f"the value of {expression.function.name}")
     if expression.function.lazy is not None:
         thunks = tuple(partial(value_of, argument, row) for argument in expression.arguments)
         return Folded(expression.function.lazy(expression.kind, thunks), expression.kind)

@@ -63,6 +63,8 @@ MILD = {
 """Values whose sums with constants fit their types."""
 RAISED = ("OVERFLOW", "OUT_OF_RANGE", "long overflow", "integer overflow")
 """What Spark says of a sum of a row's value that does not fit: which rows there are decides, not the constants."""
+WRONG_IN_SPARK = ("TRY_CAST(TRY_CAST(300 AS TINYINT) AS INT) < 9223372036854775808",)
+"""Spark 4.3 compares the argument of a cast, which it takes for one without NULL: NULL, and not true, is right."""
 BATCH = 200
 
 
@@ -131,9 +133,9 @@ def value(formula: Formula, row: Row) -> Logic:
 
 
 def conditions(sql: str, rows: list[Row], sums: bool = False) -> Iterator[Asked]:
-    """A condition as asked, if it is accepted."""
+    """A condition as asked, if it is accepted, and read: what is not, Spark evaluates for each row."""
     query = read(f"SELECT c FROM V WHERE {sql}")
-    if query is not None:
+    if query is not None and not any(column.expression for column in query.branches[0].sources[0].columns):
         yield Asked(sql, tuple(value(query.branches[0].where, row) for row in rows), sums)
 
 
@@ -185,7 +187,7 @@ def differing(spark: Any, asked: list[Asked]) -> list[str]:
     return [
         f"{one.sql}: Spark {column}, expected {one.expected}"
         for one, column in zip(asked, columns, strict=True)
-        if tuple(map(plain, column)) != one.expected
+        if tuple(map(plain, column)) != one.expected and one.sql not in WRONG_IN_SPARK
     ]
 
 
