@@ -51,7 +51,7 @@ class ComputedThere:
         def begin(raws: Iterator[Raw]) -> Iterator[pa.RecordBatch]:
             decoder = Decoder(self.derivation.first, lines=lines)
             for raw in raws:
-                found = decoder.decode(raw.rows, late_before)
+                found = decoder.decode(raw.rows, late_before, raw.whole)
                 none = np.zeros(0, dtype=np.int64)
                 piece = Piece(self.number, found.rows, found.largest, found.ended, found.rejected, raw.file, none, None)
                 yield from self._travelling(decoder, raw, found, told(piece, counted=False))
@@ -65,7 +65,7 @@ class ComputedThere:
         columns = {"facts": pa.nulls(size, pa.binary()), "ts": found.good.column(1).combine_chunks()}
         if self.careful:
             places = [{"file": raw.file, **known} for known in decoder.places(raw.rows, found.good_at)]
-            columns["text"] = pa.array(decoder.texts(raw.rows, found.good_at) if size else [], pa.string())
+            columns["text"] = pa.array(decoder.texts(raw.rows, found.good_at, raw.whole) if size else [], pa.string())
             kinds = {"file": pa.string(), "partition": pa.int32()}
             for name in PLACES:
                 columns[name] = pa.array([known.get(name) for known in places], kinds.get(name, pa.int64()))
