@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from streambound.synopsis_exec.plan_ir import Plan
+from streambound.analyzer.expressions.values import derived_value
+from streambound.synopsis_exec.plan_ir import Input, Plan
 from streambound.synopsis_exec.synopsis_plan import synopsis_plan
 from streambound_runtime.delta import Delta
 from streambound_runtime.operators.entries import column_of, pairs_of_arrow
@@ -89,12 +90,17 @@ def deltas_of(plan: Plan, by_time: Mapping[int, Mapping[str, list[Row]]], batch:
     """The rows of some timestamps as deltas."""
     return {
         stream.name: delta_of_rows(
-            [row for now in batch for row in by_time[now].get(stream.name, ())],
+            [with_derived(stream, row) for now in batch for row in by_time[now].get(stream.name, ())],
             str(stream.timestamp),
             tuple(column.name for column in stream.columns),
         )
         for stream in plan.streams
     }
+
+
+def with_derived(stream: Input, row: Row) -> Row:
+    """A row with the columns that expressions derive, by this project's own values of expressions."""
+    return {**row, **{column.name: derived_value(column, stream.declared, row) for column in stream.derived}}
 
 
 def delta_of_rows(rows: list[Row], time: str, names: tuple[str, ...]) -> Delta:
