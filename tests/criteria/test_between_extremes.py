@@ -111,4 +111,4 @@ def test_what_has_no_best_match_has_no_bound() -> None:
     for more in ("", " AND Y.A <= Y.B + 5 AND Y.B <= Y.A + 5"):
         decision = decided(f"SELECT DISTINCT 1 AS one FROM X, Y, Z WHERE {order} AND {near}{more}", CATALOG)
         assert decision.verdict is (Verdict.UNKNOWN if more else Verdict.UNBOUNDED)
-        assert not any(has_bound(branch) for branch in decision.derivation.split.branches)
+        assert not any(has_bound(branch, None) for branch in decision.derivation.split.branches)
