@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token
@@ -12,13 +11,11 @@ from sqlglot.tokenizer_core import Token
 from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.spans import Span
-
-if TYPE_CHECKING:
-    from streambound.analyzer.statements import Statement
+from streambound.analyzer.statement import Statement
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class FileView:
     """A view: its name, the names that it gives its columns, if any, and the statement that creates it."""
 
     name: str
@@ -38,7 +35,7 @@ class View:
         return f"{self.cte().args['alias'].sql('spark')} AS (\n{self.statement.sql}\n)"
 
 
-Views = Mapping[str, View]
+Views = Mapping[str, FileView]
 """The views of a file before a statement, by their names in small letters."""
 
 
@@ -67,7 +64,7 @@ def with_views(statement: Statement, views: Views) -> Statement:
     )
 
 
-def _prepended(tree: exp.Expr, views: list[View]) -> exp.Expr:
+def _prepended(tree: exp.Expr, views: list[FileView]) -> exp.Expr:
     """The tree with the views before the names of its own WITH."""
     tree = tree.copy()
     query = tree
@@ -79,7 +76,7 @@ def _prepended(tree: exp.Expr, views: list[View]) -> exp.Expr:
     return tree
 
 
-def _wrong(statement: Statement, table: exp.Table, view: View) -> Diagnostic | None:
+def _wrong(statement: Statement, table: exp.Table, view: FileView) -> Diagnostic | None:
     """Why a view cannot be read at a FROM entry."""
     span, line = _place(statement, table), view.statement.span.line
     if view.statement.tree is None:

@@ -33,7 +33,7 @@ from streambound.analyzer.query import (
     map_attributes,
 )
 from streambound.analyzer.scopes import Visible
-from streambound.analyzer.statements import Statement
+from streambound.analyzer.statement import Statement
 from streambound.analyzer.time_values import time_value
 from streambound.analyzer.types import Family
 

@@ -25,7 +25,7 @@ from streambound.analyzer.algebra.nodes import (
     Tree,
     inputs,
 )
-from streambound.analyzer.algebra.schema import Field, Schema, parsed, schema
+from streambound.analyzer.algebra.schema import Schema, ViewColumn, parsed, schema
 from streambound.analyzer.algebra.to_sql import to_sql
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.constants import DOUBLE, kind_of
@@ -90,7 +90,7 @@ def _closed(tree: Tree, catalog: Catalog, outer: Outer, outermost: bool) -> Tree
         case Project(items=items):
             return replace(tree, items=_listed(items, given, own), **under)  # type: ignore[arg-type]
         case Aggregate(keys=keys, items=items, having=having):
-            named = (*given, *(Field("", item.name) for item in items if isinstance(item, Named)))
+            named = (*given, *(ViewColumn("", item.name) for item in items if isinstance(item, Named)))
             grouped = tuple(own(key, named) for key in keys)
             kept = own(having, named) if having is not None else None
             return replace(tree, keys=grouped, items=_listed(items, given, own), having=kept, **under)  # type: ignore[arg-type]

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from sqlglot import exp
 from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
-from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.enclosed_queries import Enclosed, enclosed
 from streambound.analyzer.errors import InputError
 from streambound.analyzer.expressions.dialect import SparkAsWritten
-from streambound.analyzer.file_views import View, Views, with_views
+from streambound.analyzer.file_views import FileView, Views, with_views
 from streambound.analyzer.foreign_comments import foreign_comments
 from streambound.analyzer.foreign_forms import known_forms, named_form
 from streambound.analyzer.numerals import whole_numerals
-from streambound.analyzer.spans import SourceText, Span
+from streambound.analyzer.spans import SourceText
+from streambound.analyzer.statement import Statement
 from streambound.analyzer.statement_names import Name, statement_names
 from streambound.analyzer.strings import whole_strings
 from streambound.analyzer.syntax_errors import parse_error, short_list, string_as_name, syntax_error, unreadable_text
@@ -29,31 +29,6 @@ from streambound.analyzer.work import spend
 _DIALECT = SparkAsWritten()
 _STEPS = 20
 """What it takes to parse a token."""
-
-
-@dataclass(frozen=True)
-class Statement:
-    """One SQL statement of a file: name, and the span, tokens and tree of its query, or why it has none.
-
-    ``named`` is where a comment or the target of CREATE or INSERT names it; None where the file's name does. ``before``
-    are the tokens of the views of the same file that it reads; they are common table expressions of the tree. ``sql``
-    is the query as Spark runs it by itself.
-    """
-
-    name: str
-    source: SourceText
-    span: Span
-    tokens: tuple[Token, ...]
-    tree: exp.Expr | None
-    diagnostics: tuple[Diagnostic, ...] = ()
-    named: Span | None = None
-    before: tuple[Token, ...] = ()
-    sql: str = ""
-
-    @property
-    def is_query(self) -> bool:
-        """Whether there is something to decide, or to repair: it is not a statement that reads no stream."""
-        return not any(found.code is Code.NO_QUERY for found in self.diagnostics)
 
 
 def split_statements(
@@ -85,7 +60,7 @@ def split_statements(
         statement = with_views(_statement(source, chunks[i][1], query, names[i], read), views)
         found[i] = _refused(statement, [one for one in foreign if chunks[i][0] <= one.span.start < ends[i]])
         if view is not None:
-            views = {**views, view.target.lower(): View(view.target, view.columns, found[i])}
+            views = {**views, view.target.lower(): FileView(view.target, view.columns, found[i])}
     return tuple(found[i] for i in wanted)
 
 

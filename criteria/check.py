@@ -17,7 +17,8 @@ from streambound.analyzer.errors import InputError, TooManyBranchesError, UsageE
 from streambound.analyzer.lower import lower
 from streambound.analyzer.query import Query
 from streambound.analyzer.spans import SourceText
-from streambound.analyzer.statements import Statement, some_statements
+from streambound.analyzer.statement import Statement
+from streambound.analyzer.statements import some_statements
 from streambound.analyzer.toml_reader import suggest
 from streambound.analyzer.work import TooMuchWork, at_most
 from streambound.analyzer.workspace import Workspace

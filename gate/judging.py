@@ -16,7 +16,7 @@ from streambound.criteria.vocabulary import Verdict
 from streambound.reports.outcome import Outcome
 
 if TYPE_CHECKING:
-    from streambound.analyzer.statements import Statement
+    from streambound.analyzer.statement import Statement
     from streambound.analyzer.work import Allowance
     from streambound.criteria.check import Checked
 

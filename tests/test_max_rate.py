@@ -15,6 +15,7 @@ from streambound.criteria.certificate import certificate, to_json
 from streambound.criteria.contract import fits_contract
 from streambound.criteria.vocabulary import Verdict
 from streambound.criteria.witness import build
+from streambound.recheck.certificates.report import proof_of
 from streambound.recheck.certificates.validate import faults
 from support.choices import Choices
 from support.kernel import formula_value, run_kernel
@@ -65,7 +66,7 @@ def test_hand_counted(name: str) -> None:
 
 def _faults(decision: Any) -> tuple[str, ...]:
     document = json.loads(json.dumps(to_json(certificate(decision.bound, decision.query.distinct))))
-    return faults(decision.derivation.split, document)
+    return proof_of(decision.derivation, document).faults
 
 
 def test_a_certificate_that_says_less_is_refused() -> None:

@@ -57,7 +57,7 @@ def families(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def early(families: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that joins relations early, whether or not it must."""
-    monkeypatch.setattr(bound_module, "_in_few_ways", lambda synopsis: [replace(synopsis, in_one=True, early=True)])
+    monkeypatch.setattr(bound_module, "in_few_ways", lambda synopsis: [replace(synopsis, in_one=True, early=True)])
 
 
 def _shared(found: QueryBound) -> set[str]:

@@ -34,7 +34,7 @@ from streambound.analyzer.algebra.nodes import (
     Tree,
     Union,
 )
-from streambound.analyzer.algebra.schema import Field, Schema, parsed, schema, starred
+from streambound.analyzer.algebra.schema import Schema, ViewColumn, parsed, schema, starred
 from streambound.analyzer.catalog import Catalog, Kind
 
 
@@ -170,19 +170,19 @@ def _all(columns: Schema) -> Key:
     return frozenset(f"{column.alias}.{column.name}".strip(".").lower() for column in columns)
 
 
-def _passed_on(keys: tuple[Key, ...], pairs: list[tuple[Field, Field]]) -> tuple[Key, ...]:
+def _passed_on(keys: tuple[Key, ...], pairs: list[tuple[ViewColumn, ViewColumn]]) -> tuple[Key, ...]:
     renamed = {next(iter(_all((old,)))): next(iter(_all((new,)))) for old, new in pairs}
     return tuple(frozenset(renamed[name] for name in key) for key in keys if key <= renamed.keys())
 
 
 def _projected(keys: tuple[Key, ...], items: tuple[Item, ...], given: Schema) -> tuple[Key, ...]:
     """The keys of which all columns are listed."""
-    pairs: list[tuple[Field, Field]] = []
+    pairs: list[tuple[ViewColumn, ViewColumn]] = []
     for item in items:
         if not isinstance(item, Named):
-            pairs += [(field, Field("", field.name)) for field in starred(item, given)]
+            pairs += [(field, ViewColumn("", field.name)) for field in starred(item, given)]
             continue
         syntax = parsed(item.value)
         if isinstance(syntax, exp.Column):
-            pairs += [(f, Field("", item.name)) for f in given if f.called(syntax.name, syntax.table)]
+            pairs += [(f, ViewColumn("", item.name)) for f in given if f.called(syntax.name, syntax.table)]
     return _passed_on(keys, pairs)

@@ -37,7 +37,7 @@ from streambound.analyzer.expressions.dialect import parsed as parsed_text
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class ViewColumn:
     """A column of an operator's rows.
 
     ``alias`` is the FROM item that it belongs to, empty in the result of a SELECT. ``column`` is the declared column
@@ -54,7 +54,7 @@ class Field:
         return self.name.lower() == name.lower() and (not alias or self.alias.lower() == alias.lower())
 
 
-Schema = tuple[Field, ...]
+Schema = tuple[ViewColumn, ...]
 """The columns of an operator's rows, in order."""
 
 
@@ -75,7 +75,7 @@ def schema(tree: Tree, catalog: Catalog, recursive: Schema = ()) -> Schema:
             declared = catalog.table(table)
             columns = declared.columns if declared else ()
             time = declared.timestamp if declared else None
-            return tuple(Field(alias, column.name, column, column.name == time) for column in columns)
+            return tuple(ViewColumn(alias, column.name, column, column.name == time) for column in columns)
         case Recur(alias=alias):
             return tuple(replace(found, alias=alias) for found in recursive)
         case Alias(input, alias, names):
@@ -106,14 +106,14 @@ def joined(left: Schema, right: Schema, using: tuple[str, ...]) -> Schema:
     return (*once, *rest)
 
 
-def _listed(items: tuple[Item, ...], given: Schema) -> Iterator[Field]:
+def _listed(items: tuple[Item, ...], given: Schema) -> Iterator[ViewColumn]:
     for item in items:
         if isinstance(item, Star):
             yield from (replace(found, alias="") for found in starred(item, given))
             continue
         syntax = parsed(item.value)
         found = _meant(syntax, given) if isinstance(syntax, exp.Column) else None
-        yield replace(found, alias="", name=item.name) if found else Field("", item.name)
+        yield replace(found, alias="", name=item.name) if found else ViewColumn("", item.name)
 
 
 def starred(star: Star, given: Schema) -> Schema:
@@ -122,7 +122,7 @@ def starred(star: Star, given: Schema) -> Schema:
     return tuple(found for found in mine if not any(found.called(name) for name in star.without))
 
 
-def _meant(column: exp.Column, given: Schema) -> Field | None:
+def _meant(column: exp.Column, given: Schema) -> ViewColumn | None:
     return next((found for found in given if found.called(column.name, column.table)), None)
 
 

@@ -30,7 +30,7 @@ from streambound.analyzer.algebra.nodes import (
     Union,
     inputs,
 )
-from streambound.analyzer.algebra.schema import Field, Schema, joined, parsed, schema, starred
+from streambound.analyzer.algebra.schema import Schema, ViewColumn, joined, parsed, schema, starred
 from streambound.analyzer.catalog import Catalog
 
 
@@ -89,7 +89,7 @@ def _below(tree: Tree) -> Iterator[Tree]:
 
 def _names(items: tuple[Item, ...]) -> Schema:
     """The names that a select list gives: GROUP BY, HAVING and QUALIFY may use them."""
-    return tuple(Field("", item.name) for item in items if isinstance(item, Named))
+    return tuple(ViewColumn("", item.name) for item in items if isinstance(item, Named))
 
 
 def _scalars(tree: Tree) -> list[Scalar | None]:

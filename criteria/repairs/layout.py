@@ -10,7 +10,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from streambound.analyzer.render import identifier
 from streambound.analyzer.spans import SourceText, Span
-from streambound.analyzer.statements import Statement
+from streambound.analyzer.statement import Statement
 
 _DEPTH = {TokenType.L_PAREN: 1, TokenType.R_PAREN: -1}
 _SETS = (TokenType.UNION, TokenType.EXCEPT, TokenType.INTERSECT)

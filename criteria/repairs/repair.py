@@ -13,7 +13,8 @@ from streambound.analyzer.errors import CatalogError, TooManyBranchesError
 from streambound.analyzer.lower import lower
 from streambound.analyzer.query import Query
 from streambound.analyzer.spans import SourceText
-from streambound.analyzer.statements import Statement, split_statements
+from streambound.analyzer.statement import Statement
+from streambound.analyzer.statements import split_statements
 from streambound.criteria.repairs.catalog_patch import with_domains
 from streambound.criteria.repairs.layout import Layout
 from streambound.criteria.repairs.meaning import changed, same_meaning

@@ -9,7 +9,8 @@ from typing import Any
 from streambound.analyzer.errors import InputError
 from streambound.analyzer.lower import lower
 from streambound.analyzer.query import Query
-from streambound.analyzer.statements import Statement, split_statements
+from streambound.analyzer.statement import Statement
+from streambound.analyzer.statements import split_statements
 from streambound.analyzer.workspace import Workspace, read_query
 from streambound.preprocess.pipeline import Derivation, derive
 from streambound.recheck.certificates.validate import Proof, proved

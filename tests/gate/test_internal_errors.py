@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from streambound import cli
 from streambound.analyzer import statements
-from streambound.analyzer.statements import Statement
+from streambound.analyzer.statement import Statement
 from streambound.criteria import check as criteria
 from streambound.gate import tasks
 from streambound.reports import outcome as reports

@@ -12,7 +12,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from streambound.analyzer.spans import SourceText
-from streambound.analyzer.statements import Statement, split_statements
+from streambound.analyzer.statement import Statement
+from streambound.analyzer.statements import split_statements
 from streambound.cli import main
 from streambound.criteria.bound import bound
 from streambound.recheck.certificates.distances import ContradictionError, Distances
