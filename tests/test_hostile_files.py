@@ -21,7 +21,7 @@ from streambound.criteria.check import STATEMENT
 
 HANGS = 100
 """Seconds after which a check is taken to go on for ever; ten times what the slowest of these should take."""
-DECIDED = {"bounded", "unbounded"}
+DECIDED = {"bounded", "unbounded", "no-query"}
 
 
 def checked(folder: Path, text: str) -> dict[str, object]:
