@@ -5,7 +5,7 @@ EXISTS (SELECT 1 FROM R WHERE R.k = S.a)  ->  a boolean of S's row, computed by 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 from sqlglot import exp
@@ -24,6 +24,7 @@ from streambound.analyzer.algebra.nodes import (
     Scalar,
     Tree,
     inputs,
+    named_inputs,
 )
 from streambound.analyzer.algebra.schema import Schema, ViewColumn, parsed, schema
 from streambound.analyzer.algebra.to_sql import to_sql
@@ -80,7 +81,7 @@ def _closed(tree: Tree, catalog: Catalog, outer: Outer, outermost: bool) -> Tree
         return Scalar(holder.this.sql("spark"), holder.this)
 
     below = isinstance(tree, Filter | Join | Project | Aggregate | Distinct | OrderBy | FirstRows) and outermost
-    under = {name: _closed(one, catalog, outer, below) for name, one in _named_inputs(tree)}
+    under = {name: _closed(one, catalog, outer, below) for name, one in named_inputs(tree).items()}
     given = tuple(found for one in inputs(tree) for found in schema(one, catalog))
     match tree:
         case Filter(condition=condition):
@@ -99,12 +100,6 @@ def _closed(tree: Tree, catalog: Catalog, outer: Outer, outermost: bool) -> Tree
 
 def _listed(items: tuple[Item, ...], given: Schema, own: Callable[[Scalar, Schema], Scalar]) -> tuple[Item, ...]:
     return tuple(replace(item, value=own(item.value, given)) if isinstance(item, Named) else item for item in items)
-
-
-def _named_inputs(tree: Tree) -> Iterator[tuple[str, Tree]]:
-    for name in ("input", "left", "right", "base", "step"):
-        if hasattr(tree, name):
-            yield name, getattr(tree, name)
 
 
 def kind_of_only(tree: Tree, catalog: Catalog) -> DataType | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 
 from streambound.analyzer.algebra.nodes import (
     Alias,
@@ -16,6 +16,7 @@ from streambound.analyzer.algebra.nodes import (
     Tree,
     Union,
     inputs,
+    named_inputs,
 )
 
 
@@ -26,13 +27,8 @@ def blocks(tree: Tree) -> Tree:
     """
     if _is_block(tree, distinct=_is_set(tree)):
         return SpjBlock(tree)
-    changed = {name: blocks(under) for name, under in _named_inputs(tree)}
+    changed = {name: blocks(under) for name, under in named_inputs(tree).items()}
     return replace(tree, **changed)  # type: ignore[arg-type]
-
-
-def _named_inputs(tree: Tree) -> list[tuple[str, Tree]]:
-    under = inputs(tree)
-    return [(field.name, getattr(tree, field.name)) for field in fields(tree) if getattr(tree, field.name) in under]
 
 
 def _is_set(tree: Tree) -> bool:

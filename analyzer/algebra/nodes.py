@@ -229,13 +229,15 @@ OPERATORS: tuple[type[Tree], ...] = (
 """All of them, for the printer and its reader."""
 
 
+INPUTS = ("input", "left", "right", "base", "step")
+"""The fields of operators that are trees, from left to right."""
+
+
+def named_inputs(tree: Tree) -> dict[str, Tree]:
+    """The trees under an operator, by the fields that they are, from left to right."""
+    return {name: getattr(tree, name) for name in INPUTS if hasattr(tree, name)}
+
+
 def inputs(tree: Tree) -> tuple[Tree, ...]:
     """The trees under an operator, from left to right."""
-    match tree:
-        case Scan() | Recur():
-            return ()
-        case Join(left=left, right=right) | Union(left, right) | Except(left, right) | Intersect(left, right):
-            return left, right
-        case Fixpoint(base=base, step=step):
-            return base, step
-    return (tree.input,)
+    return tuple(named_inputs(tree).values())

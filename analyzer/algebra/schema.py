@@ -58,16 +58,6 @@ Schema = tuple[ViewColumn, ...]
 """The columns of an operator's rows, in order."""
 
 
-@dataclass(frozen=True)
-class SchemaError(Exception):
-    """A tree that no SQL has: an expression names a column that its operator's input has not."""
-
-    message: str
-
-    def __str__(self) -> str:
-        return self.message
-
-
 def schema(tree: Tree, catalog: Catalog, recursive: Schema = ()) -> Schema:
     """The columns of a tree's rows. ``recursive``: those of the relation that a `Fixpoint` around it defines."""
     match tree:

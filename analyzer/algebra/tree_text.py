@@ -15,6 +15,7 @@ from dataclasses import MISSING, fields
 from sqlglot import exp, parse_one
 
 from streambound.analyzer.algebra.nodes import (
+    INPUTS,
     OPERATORS,
     Item,
     JoinKind,
@@ -28,7 +29,6 @@ from streambound.analyzer.algebra.nodes import (
 from streambound.analyzer.expressions.dialect import SparkAsWritten
 
 _PLACES = {field.name for field in fields(Operator)}
-_TREES = ("input", "left", "right", "base", "step")
 _BY_NAME = {operator.__name__: operator for operator in OPERATORS}
 _INDENT = "  "
 
@@ -39,7 +39,7 @@ def tree_text(tree: Tree, note: Callable[[Tree], str] = lambda tree: "") -> str:
 
 
 def _lines(tree: Tree, note: Callable[[Tree], str], depth: int) -> Iterator[str]:
-    own = [field for field in fields(tree) if field.name not in (*_PLACES, *_TREES)]
+    own = [field for field in fields(tree) if field.name not in (*_PLACES, *INPUTS)]
     given = [(field.name, getattr(tree, field.name), field.default) for field in own]
     told = ", ".join(f"{name}={_literal(value)!r}" for name, value, default in given if value != default)
     said = note(tree)
@@ -92,7 +92,7 @@ def _read(lines: list[str], depth: int) -> tuple[Tree, list[str]]:
     operator, given = _operator(line)
     under: dict[str, Tree] = {}
     for field in fields(operator):
-        if field.name in _TREES:
+        if field.name in INPUTS:
             under[field.name], rest = _read(rest, depth + 1)
     missing = [f.name for f in fields(operator) if f.default is MISSING and f.name not in (*given, *under)]
     if missing:
@@ -112,7 +112,7 @@ def _operator(line: str) -> tuple[type[Tree], dict[str, object]]:
     types = {field.name: str(field.type) for field in fields(operator)}
     given: dict[str, object] = {}
     for keyword in call.keywords:
-        if keyword.arg is None or keyword.arg not in types or keyword.arg in (*_PLACES, *_TREES):
+        if keyword.arg is None or keyword.arg not in types or keyword.arg in (*_PLACES, *INPUTS):
             raise TreeTextError(f"{operator.__name__} has no {keyword.arg}: {line}")
         try:
             given[keyword.arg] = _value(ast.literal_eval(keyword.value), types[keyword.arg])
