@@ -13,7 +13,6 @@ from streambound.analyzer.algebra.nodes import Scalar, Tree
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code
 from streambound.analyzer.constants import BOOLEAN, Folded
-from streambound.analyzer.constructs import outside
 from streambound.analyzer.derived import DerivedColumns, column_of, is_deep, rows_of, substituted
 from streambound.analyzer.expressions.reading import UNITS_FIRST, Refused
 from streambound.analyzer.expressions.rows import outermost_queries
@@ -179,7 +178,8 @@ class ConditionReader:
             return substituted(visible.tree)
         if visible.term.is_attribute:
             return column_of(visible.term.plus[0])
-        raise outside(self.positions, node)
+        message = "this expression is outside the query language"
+        raise self.positions.finding(Code.UNSUPPORTED, message, node)
 
     def derive(self, tree: exp.Expr, node: exp.Expr, condition: bool = False) -> LinearTerm:
         """An expression over one row as an attribute, one over none as a constant; raises Finding for others."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from streambound.analyzer.expressions import rows
 from streambound.analyzer.render import render
 from streambound.analyzer.spans import SourceText
 from streambound.criteria.check import check_source
 from streambound.criteria.vocabulary import Verdict
+from streambound_runtime import spec
 from support.cases import catalog, lowered
 
 BOUNDED = {
@@ -71,3 +73,8 @@ def test_a_row_that_waits_for_a_stream_must_still_be_bounded() -> None:
     (item,) = check_source(SourceText("case.sql", sql), catalog())
     assert item.verdict is not Verdict.BOUNDED
     assert any(found.message.startswith("S.a is projected and unbounded") for found in item.diagnostics)
+
+
+def test_the_analysis_and_the_runtime_call_a_row_the_same() -> None:
+    """They must not import each other; expressions of the one are evaluated by the other."""
+    assert rows.ROW == spec.ROW
