@@ -175,7 +175,7 @@ def check(
     ``catalog`` is one, or what `load_catalog` takes. ``criteria`` "paper" judges by the paper's theorems alone; without
     ``repairs`` none are looked for, which is faster. Nothing is read but the catalog, and Spark is not started.
     """
-    from streambound.gate.check_files import Settings, check_sources
+    from streambound.gate.check_files import GateSettings, check_sources
     from streambound.gate.policy import Policy
     from streambound.gate.reported import reported
     from streambound.gate.suppressions import today
@@ -183,7 +183,7 @@ def check(
     if criteria not in _CRITERIA:
         raise UsageError(f"there are no criteria {criteria!r}", remedy=f"choose one of {', '.join(_CRITERIA)}")
     known, source = catalog_of(catalog), SourceText(SQL, sql)
-    settings = Settings(criteria, None if repairs else 0, _DETAILS)
+    settings = GateSettings(criteria, None if repairs else 0, _DETAILS)
     found = check_sources([source], _OneText(source, known), settings)
     return Report(reported(found, Policy(known), today()))
 
@@ -194,13 +194,14 @@ def explain(
     *,
     stages: Sequence[str] = ("derivation", "verdict"),
     name: str | None = None,
+    sql: bool = False,
 ) -> str:
     """How a verdict came about, or the page of a code such as "SB201", as `streambound explain` prints it.
 
-    ``stages`` are those of `--emit` that need no Spark; ``name`` chooses one of several statements. Raises UsageError
-    for a stage or a name that there is not.
+    ``stages`` are those of `--emit` that need no Spark; ``name`` chooses one of several statements. With ``sql`` stages
+    that are queries are SQL, as with `--format sql`. Raises UsageError for a stage or a name that there is not.
     """
-    from streambound.reports.explanation import STAGE_NAMES, stage_text
+    from streambound.reports.explanation import QUERY_STAGES, STAGE_NAMES, stage_text
 
     if catalog is None:
         return _page(query)
@@ -208,7 +209,9 @@ def explain(
     if unknown is not None:
         raise UsageError(f"there is no stage {unknown!r}", remedy=f"the stages are {', '.join(STAGE_NAMES)}")
     checked = statement_of(query, catalog_of(catalog), name)
-    return "\n\n".join(stage_text(stage, checked, False) for stage in stages)
+    if sql and not (stages and set(stages) <= set(QUERY_STAGES)):
+        raise UsageError("sql is for stages that are queries", remedy=f"they are {', '.join(QUERY_STAGES)}")
+    return "\n\n".join(stage_text(stage, checked, False, sql=sql) for stage in stages)
 
 
 def _page(code: str) -> str:

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streambound.analyzer.codes import Code
-from streambound.analyzer.errors import InputError, StreamboundError
+from streambound.analyzer.errors import InputError, StreamboundError, UsageError
 from streambound.api import catalog_of, statement_of
+from streambound.criteria.vocabulary import Verdict
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,10 +22,15 @@ if TYPE_CHECKING:
 
     from streambound.analyzer.catalog import Catalog
     from streambound.criteria.check import Checked
+    from streambound.recheck.oracle.spark_batch import BatchStatement
     from streambound.synopsis_exec.bench import Trial
+    from streambound.synopsis_exec.circuit_plan import PlannedCircuit
     from streambound.synopsis_exec.job_file import CompiledJob
+    from streambound.synopsis_exec.period_job import CompiledPeriodJob
+    from streambound.synopsis_exec.plan_ir import Plan
     from streambound.synopsis_exec.verify import Verification
-    from streambound_runtime.given import Finished
+    from streambound.temporal.statement import SeqStatement
+    from streambound_runtime.dataframes import Finished
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +106,7 @@ class Run:
     @property
     def bound(self) -> int | None:
         """M for these relations; None where no number is known."""
-        return self.finished.driver.kept.limit
+        return self.finished.driver.owner.limit
 
     @property
     def query(self) -> StreamingQuery | None:
@@ -145,6 +151,17 @@ def verify(
     return verification(statement_of(sql, known, name), known, None if inputs is None else Path(inputs), seed, runs)
 
 
+def compiled_of(catalog: Catalog, checked: Checked, placement: str | None = None) -> CompiledJob | CompiledPeriodJob:
+    """The job of a bounded statement, or of one with SEQ blocks; raises as `job_of` does."""
+    if checked.blocks is None or checked.circuit is not None:
+        return job_of(catalog, checked, placement)
+    from streambound.synopsis_exec.period_job import compiled_periods
+
+    if placement is not None:
+        raise UsageError("a SEQ statement keeps no state, so it has no placement", remedy="leave --placement out")
+    return compiled_periods(checked.blocks, catalog)
+
+
 def job_of(catalog: Catalog, checked: Checked, placement: str | None = None, unbounded: bool = False) -> CompiledJob:
     """The job of a bounded statement, or of any with ``unbounded``.
 
@@ -155,6 +172,8 @@ def job_of(catalog: Catalog, checked: Checked, placement: str | None = None, unb
     from streambound.synopsis_exec.job_file import compiled
     from streambound.synopsis_exec.plan import make_plan
 
+    if (circuit := planned_circuit(checked, catalog, unbounded)) is not None:
+        return compiled(circuit, placement)
     try:
         return compiled(make_plan(decision_of(checked), catalog, unbounded), placement)
     except StreamboundError as error:
@@ -163,8 +182,36 @@ def job_of(catalog: Catalog, checked: Checked, placement: str | None = None, unb
         raise
 
 
+def planned_circuit(checked: Checked, catalog: Catalog, unbounded: bool = False) -> PlannedCircuit | None:
+    """The plan of a bounded query beyond joins, or of any with ``unbounded``; None where there is none."""
+    from streambound.analyzer.lower import lower
+    from streambound.criteria.operators.decide import judged
+    from streambound.criteria.operators.states import Judged
+    from streambound.synopsis_exec.circuit_plan import make_circuit_plan
+
+    final = checked.statement.other_mode is not None
+    if checked.circuit is not None and checked.verdict is Verdict.BOUNDED:
+        return make_circuit_plan(checked.circuit, checked.statement, catalog, final)
+    if not unbounded or checked.decision is not None or checked.blocks is not None:
+        return None
+    found = judged(checked.statement, lower(checked.statement, catalog), catalog, unbounded=True)
+    if not isinstance(found, Judged):
+        return None
+    return make_circuit_plan(found, checked.statement, catalog, final, grows=True)
+
+
 def decision_of(checked: Checked) -> Any:
-    """How a statement was decided; raises InputError with its first diagnostic where it means nothing."""
+    """How a statement's joins were decided; raises InputError with its first diagnostic where it means nothing.
+
+    A query with operators beyond joins has no such decision: asking for it is wrong usage.
+    """
+    if checked.blocks is not None and checked.circuit is None:
+        remedy = "in Python see streambound.temporal; check, compile, run and explain --emit rewriting take it"
+        raise UsageError(f"{checked.statement.name} is a SEQ statement, which reads no stream", remedy=remedy)
+    if checked.circuit is not None and checked.verdict is Verdict.BOUNDED:
+        remedy = "explain --emit tree, states and verdict show how it is decided, and --emit job how it runs"
+        what = "has operators beyond joins, of which there is no such drawing or plan yet"
+        raise UsageError(f"{checked.statement.name} {what}", remedy=remedy)
     if checked.decision is None:
         first = checked.diagnostics[0]
         file, span = first.file, first.span
@@ -186,15 +233,42 @@ def verification(
     on_step: Callable[[str], None] = lambda step: None,
 ) -> Verification:
     """The job of a bounded statement against the statement as batch SQL, over recorded rows or generated ones."""
+    if checked.blocks is not None and checked.circuit is None:
+        remedy = "what it computes at a point of time is the SQL inside of it, over the rows that are valid then"
+        raise UsageError(
+            f"{checked.statement.name} reads no stream, and verify compares jobs of streams", remedy=remedy
+        )
     from streambound.recheck.oracle.spark_batch import BatchStatement
+    from streambound.recheck.oracle.time_buckets import with_spark_buckets
+    from streambound.recheck.oracle.versions import unversioned
     from streambound.synopsis_exec.job_file import compiled
     from streambound.synopsis_exec.micro_batches import recorded
     from streambound.synopsis_exec.plan import make_plan
     from streambound.synopsis_exec.verify import verify
 
-    plan = replace(make_plan(decision_of(checked), catalog), sink=None)  # what is tried out goes nowhere
+    plan: Plan | PlannedCircuit = planned_circuit(checked, catalog) or make_plan(decision_of(checked), catalog)
+    plan = replace(plan, sink=None)  # what is tried out goes nowhere
     statement = checked.statement
     assert statement.tree is not None, "a bounded statement has been parsed"
-    original = BatchStatement(statement.sql, statement.tree, catalog, tuple(column.name for column in plan.columns))
+    text, tree = statement.sql, with_spark_buckets(unversioned(statement.tree, catalog), catalog)
+    if tree != statement.tree:
+        text = tree.sql("spark")
+    original = BatchStatement(text, tree, catalog, tuple(column.name for column in plan.columns))
+    if checked.blocks is not None:
+        original = _snapshots(checked.blocks, catalog)
     rows = recorded(plan, folder) if folder is not None else None
     return verify(compiled(plan), original, rows, seed, runs, on_trial, on_step)
+
+
+def _snapshots(statement: SeqStatement, catalog: Catalog) -> BatchStatement:
+    """What is inside of a statement's one SEQ VT block, and when it is evaluated."""
+    from streambound.analyzer.emission import EmitMode
+    from streambound.recheck.oracle.spark_batch import BatchStatement, Snapshots
+    from streambound.temporal.snapshot import SnapshotBlock
+
+    (block,) = statement.blocks
+    assert isinstance(block, SnapshotBlock), "SEQ TP reads no streams"
+    emit, query = statement.statement.emit, block.query
+    line = Snapshots(query.low, query.high, query.as_of, whole=emit is None or emit.mode is EmitMode.FINAL)
+    tree = block.block.query
+    return BatchStatement(tree.sql("spark"), tree, catalog, query.columns, line)

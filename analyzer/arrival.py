@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from streambound.analyzer.catalog_model import MarkDocument, PartitionsDocument, keys
@@ -16,6 +15,7 @@ from streambound.analyzer.durations import parse_duration
 from streambound.analyzer.toml_reader import Path, TomlReader
 from streambound.analyzer.types import Family
 from streambound.analyzer.values import Value, encode_toml
+from streambound_runtime.promises import Arrival, Mark, Partitions
 
 _MARK_KEYS = keys(MarkDocument)
 _MARK_FORMS = 'as in { column = "kind", value = "end" } or { column = "note", like = "end of %" }'
@@ -24,54 +24,9 @@ _PARTITION_KEYS = keys(PartitionsDocument)
 _PARTITION_FORMS = 'as in { column = "shard", values = [0, 1, 2] }'
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """Which records are punctuations: those whose ``column`` has a ``value``, or is ``like`` a pattern of SQL.
-
-    Such a record says that no more rows will come with timestamps up to its own, from the one in the column ``since``
-    on where that is declared and not NULL.
-    """
-
-    column: str
-    value: Value | None = None
-    like: str | None = None
-    since: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Partitions:
-    """The partitions of a stream, each with an order of its own: told apart by the ``values`` of a ``column``."""
-
-    column: str
-    values: tuple[Value, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Arrival:
-    """The order contract of a stream, in the encoding of its timestamps.
-
-    ``lateness`` is how far a row may be behind the largest timestamp of earlier batches; None promises nothing.
-    ``idle_after`` is how far it may be behind the largest timestamp of any stream.
-    """
-
-    lateness: int | None = 0
-    idle_after: int | None = None
-    mark: Mark | None = None
-    partitions: Partitions | None = None
-
-    @property
-    def by_rows(self) -> bool:
-        """Whether rows alone promise anything; else only punctuation records do, or nothing."""
-        return self.lateness is not None or self.idle_after is not None
-
-
-STRICT = Arrival()
-"""What holds of a stream that declares nothing."""
-
-
 def read_arrival(
     reader: TomlReader, entry: Mapping[str, Any], columns: tuple[Column, ...], time: Column, path: Path
-) -> Arrival:
+) -> Arrival[Value]:
     """The keys `order`, `lateness`, `idle_after`, `punctuation` and `partitions` of a stream; raises CatalogError."""
     mark, partitions = None, None
     if "punctuation" in entry:
@@ -124,7 +79,7 @@ def _encoded(reader: TomlReader, value: object, column: Column, path: Path) -> V
         raise reader.fail(f"not a value of {column.name}: {error}", path) from error
 
 
-def _mark(reader: TomlReader, value: object, columns: tuple[Column, ...], time: Column, path: Path) -> Mark:
+def _mark(reader: TomlReader, value: object, columns: tuple[Column, ...], time: Column, path: Path) -> Mark[Value]:
     body = reader.mapping(value, path)
     reader.known_keys(body, _MARK_KEYS, path)
     if ("value" in body) == ("like" in body):
@@ -147,7 +102,9 @@ def _name(column: Column | None) -> str | None:
     return None if column is None else column.name
 
 
-def _partitions(reader: TomlReader, value: object, columns: tuple[Column, ...], time: Column, path: Path) -> Partitions:
+def _partitions(
+    reader: TomlReader, value: object, columns: tuple[Column, ...], time: Column, path: Path
+) -> Partitions[Value]:
     body = reader.mapping(value, path)
     reader.known_keys(body, _PARTITION_KEYS, path)
     column = _column(reader, body, "column", columns, path)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from streambound.analyzer.arrival import STRICT, Arrival, read_arrival
+from streambound.analyzer.arrival import read_arrival
 from streambound.analyzer.catalog_model import (
+    ArrivalDocument,
     CatalogDocument,
     DbtDocument,
     ListDocument,
@@ -20,18 +21,25 @@ from streambound.analyzer.catalog_model import (
     StreamDocument,
     keys,
 )
-from streambound.analyzer.columns import Column, Domain
+from streambound.analyzer.changes import DeclaredChanges, KeyPunctuation, read_changes, read_key_punctuations
+from streambound.analyzer.columns import Column
 from streambound.analyzer.endpoints import Sink, SourceOptions, read_sink, read_source
 from streambound.analyzer.errors import CatalogError
-from streambound.analyzer.rates import Rate, read_rate
+from streambound.analyzer.periods import PeriodRows, TimeDomain, read_period, read_time
+from streambound.analyzer.rates import read_rate
 from streambound.analyzer.settings import NO_SETTINGS, CheckSettings, read_settings
 from streambound.analyzer.spans import Excerpt, SourceText
 from streambound.analyzer.toml_lines import toml_spans
 from streambound.analyzer.toml_reader import TomlReader, suggest
 from streambound.analyzer.types import DataType, Family, parse_type
 from streambound.analyzer.values import Value, decode, encode_toml
+from streambound_runtime.lineage.too_large import NODES
+from streambound_runtime.promises import STRICT, Arrival, Domain, Rate
 
 FILE_NAME = "streams.toml"
+MAX_ITERATIONS = 1_000
+"""How many steps a recursion may take, where the catalog does not say."""
+_ARRIVAL_KEYS = keys(ArrivalDocument)
 _TOP_KEYS = keys(CatalogDocument)
 _DBT_KEYS = keys(DbtDocument)
 _STREAM_KEYS = keys(StreamDocument)
@@ -76,9 +84,11 @@ class OnViolation(StrEnum):
 class DeclaredTable:
     """A declared stream or relation.
 
+    ``query`` is Spark SQL that gives the rows of a relation that a statement computes of others; empty in a catalog.
     ``timestamp`` is the application-time column of a stream; ``max_per_timestamp`` is the paper's bound on
     the tuples of one timestamp, ``max_rate`` one on those of a length of time; ``rows`` the size of a relation where
-    declared; ``arrival`` the order of a stream.
+    declared; ``arrival`` the order of a stream, or of the ``changes`` of a relation; ``punctuations`` say which keys
+    are over.
     """
 
     name: str
@@ -88,12 +98,15 @@ class DeclaredTable:
     max_per_timestamp: int | None = None
     rows: int | None = None
     source: SourceOptions | None = None
-    period: tuple[str, str] | None = None
-    arrival: Arrival = STRICT
+    period: PeriodRows | None = None
+    arrival: Arrival[Value] = STRICT
     on_violation: OnViolation = OnViolation.QUARANTINE
     max_rate: Rate | None = None
+    changes: DeclaredChanges | None = None
+    punctuations: tuple[KeyPunctuation, ...] = ()
     at: Excerpt | None = None
     file: str = ""
+    query: str = ""
 
     @property
     def line(self) -> int:
@@ -112,7 +125,9 @@ class Catalog:
 
     ``counters`` and ``sinks`` are for jobs: the type of `_mult`, and where the results of which query go. ``text`` is
     the file's, where it was read from one: repairs of the catalog are edits of it. ``settings`` are those of `[check]`;
-    ``models`` are the names of dbt for streams and relations.
+    ``models`` are the names of dbt for streams and relations, ``time`` is what all-time results cover. A recursion that
+    is not known to end stops a run after ``max_iterations`` steps at one timestamp, and a decision about a lineage
+    may take ``lineage_nodes`` nodes.
     """
 
     file: str
@@ -122,6 +137,9 @@ class Catalog:
     sinks: tuple[Sink, ...] = ()
     settings: CheckSettings = NO_SETTINGS
     models: Mapping[str, str] = field(default_factory=dict)
+    time: TimeDomain | None = None
+    max_iterations: int = MAX_ITERATIONS
+    lineage_nodes: int = NODES
     text: str = field(default="", repr=False, compare=False)
 
     def table(self, name: str) -> DeclaredTable | None:
@@ -185,7 +203,7 @@ def redeclared(catalog: Catalog, text: str, names: Collection[str]) -> Catalog:
 
     def again(table: DeclaredTable) -> DeclaredTable:
         section = "relations" if table.kind is Kind.RELATION else "streams"
-        return reader.table(table.name, document[section][table.name], table.kind, section)
+        return reader.table(table.name, document[section][table.name], table.kind, section, _clock(catalog.tables))
 
     tables = (again(table) if table.name in names else table for table in catalog.tables)
     return replace(catalog, tables=tuple(tables), text=text)
@@ -198,11 +216,10 @@ def catalog_from_mapping(
     reader = _CatalogReader(file, places or {})
     reader.known_keys(document, _TOP_KEYS, ())
     queries = reader.strings(document.get("queries", []), ("queries",))
-    tables = [
-        reader.table(name, body, kind, section)
-        for section, kind in (("streams", Kind.STREAM), ("relations", Kind.RELATION))
-        for name, body in reader.mapping(document.get(section, {}), (section,)).items()
-    ]
+    tables = list[DeclaredTable]()
+    for section, kind in (("streams", Kind.STREAM), ("relations", Kind.RELATION)):
+        for name, body in reader.mapping(document.get(section, {}), (section,)).items():
+            tables.append(reader.table(name, body, kind, section, _clock(tables)))
     seen: dict[str, str] = {}
     for table in tables:
         if table.name.lower() in seen:
@@ -224,7 +241,16 @@ def catalog_from_mapping(
         tuple(read_sink(reader, query, body, ("sinks", query)) for query, body in sinks.items()),
         read_settings(reader, document.get("check", {})),
         reader.models(document.get("dbt", {}), [table.name for table in tables]),
+        read_time(reader, document.get("time", {})),
+        reader.positive(document, "max_iterations", (), 1) or MAX_ITERATIONS,
+        reader.positive(document, "lineage_nodes", (), 1) or NODES,
     )
+
+
+def _clock(tables: Iterable[DeclaredTable]) -> DataType | None:
+    """The type of the streams' times; None where there is no stream."""
+    times = (table.column(table.timestamp) for table in tables if table.timestamp is not None)
+    return next((time.type for time in times if time is not None), None)
 
 
 class _CatalogReader(TomlReader):
@@ -241,12 +267,17 @@ class _CatalogReader(TomlReader):
                 raise self.fail(f"the model {model} must be a stream or a relation of this catalog", path, remedy)
         return {model: names[table.lower()] for model, table in found.items()}
 
-    def table(self, name: str, body: object, kind: Kind, section: str) -> DeclaredTable:
+    def table(self, name: str, body: object, kind: Kind, section: str, clock: DataType | None = None) -> DeclaredTable:
         path = (section, name)
         entry = self.mapping(body, path)
         self.known_keys(entry, _STREAM_KEYS if kind is Kind.STREAM else _RELATION_KEYS, path)
         columns = self.columns(entry, path)
         time = self.timestamp(entry, columns, path) if kind is Kind.STREAM else None
+        changes = read_changes(self, entry, columns, clock, path) if kind is Kind.RELATION else None
+        moved = time or (changes.timestamp if changes else None)
+        if moved is None and (key := next((key for key in _ARRIVAL_KEYS if key in entry), None)) is not None:
+            message = f"{key} says how changes arrive, and {name} has none"
+            raise self.fail(message, (*path, key), 'add changes = { timestamp = "ts", op = "op" }')
         return DeclaredTable(
             name=name,
             kind=kind,
@@ -257,10 +288,12 @@ class _CatalogReader(TomlReader):
             source=read_source(self, entry["source"], [c.name for c in columns], (*path, "source"))
             if "source" in entry
             else None,
-            period=self.period(entry, columns, path),
-            arrival=read_arrival(self, entry, columns, time, path) if time else STRICT,
+            period=read_period(self, entry, columns, time, path),
+            arrival=read_arrival(self, entry, columns, moved, path) if moved else STRICT,
             on_violation=OnViolation(self.choice(entry, "on_violation", path, tuple(OnViolation))),
             max_rate=read_rate(self, entry, time, path) if time else None,
+            changes=changes,
+            punctuations=read_key_punctuations(self, entry, columns, time, path) if time else (),
             at=self.at(path),
             file=self.file,
         )
@@ -291,7 +324,7 @@ class _CatalogReader(TomlReader):
         domain_path = (*path, "domain", domain[0])
         return Column(name, kind, self.domain(domain[1], kind, domain_path), self.at(where), self.at(domain_path))
 
-    def domain(self, value: object, kind: DataType, path: tuple[str, ...]) -> Domain:
+    def domain(self, value: object, kind: DataType, path: tuple[str, ...]) -> Domain[Value]:
         """``[low, high]`` and ``{ low, high }`` are ranges; ``{ values }`` and every other list are values.
 
         What is beyond the type's own range is left out: no value of the column is there.
@@ -304,7 +337,7 @@ class _CatalogReader(TomlReader):
             raise self.fail(f"no {kind.name} is in this domain", path, remedy)
         return found
 
-    def declared_domain(self, value: object, kind: DataType, path: tuple[str, ...]) -> Domain:
+    def declared_domain(self, value: object, kind: DataType, path: tuple[str, ...]) -> Domain[Value]:
         if isinstance(value, dict):
             return self.spelled_domain(value, kind, path)
         items = self.encoded(value, kind, path)
@@ -312,7 +345,7 @@ class _CatalogReader(TomlReader):
             return Domain(values=items)
         return self.range(items, kind, path)
 
-    def spelled_domain(self, body: Mapping[str, Any], kind: DataType, path: tuple[str, ...]) -> Domain:
+    def spelled_domain(self, body: Mapping[str, Any], kind: DataType, path: tuple[str, ...]) -> Domain[Value]:
         self.known_keys(body, _DOMAIN_KEYS, path)
         if "values" in body and len(body) == 1:
             return Domain(values=self.encoded(body["values"], kind, (*path, "values")))
@@ -328,7 +361,7 @@ class _CatalogReader(TomlReader):
         except ValueError as error:
             raise self.fail(f"bad domain: {error}", path) from error
 
-    def range(self, ends: tuple[Value, ...], kind: DataType, path: tuple[str, ...]) -> Domain:
+    def range(self, ends: tuple[Value, ...], kind: DataType, path: tuple[str, ...]) -> Domain[Value]:
         low, high = ends
         if kind.family in (Family.STRING, Family.BOOLEAN):
             raise self.fail(f"a {kind.name} has no range: declare its domain as {{ values = [...] }}", path)
@@ -356,19 +389,8 @@ class _CatalogReader(TomlReader):
             raise self.fail(f"the timestamp {name!r} cannot have a domain: time never ends", where)
         return column
 
-    def period(
-        self, entry: Mapping[str, Any], columns: tuple[Column, ...], path: tuple[str, ...]
-    ) -> tuple[str, str] | None:
-        if "period" not in entry:
-            return None
-        names = self.strings(entry["period"], (*path, "period"))
-        known = {column.name.lower(): column.name for column in columns}
-        if len(names) != 2 or not all(name.lower() in known for name in names):
-            raise self.fail("period must name two columns, its start and its end", (*path, "period"))
-        return known[names[0].lower()], known[names[1].lower()]
 
-
-def _within(ends: tuple[int, int] | None, domain: Domain) -> Domain | None:
+def _within(ends: tuple[int, int] | None, domain: Domain[Value]) -> Domain[Value] | None:
     """The part of a domain that lies between two ends; None where there is none."""
     if ends is None:
         return domain

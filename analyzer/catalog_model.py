@@ -84,6 +84,26 @@ class RateDocument(TypedDict):
     per: _Positive | str
 
 
+class ChangesDocument(TypedDict, total=False):
+    """How the rows of a relation come and go."""
+
+    timestamp: Required[_Name]
+    op: _Name
+    insert: Scalar
+    delete: Scalar
+    key: Annotated[list[str], ("minItems", 1)]
+    format: Literal["op", "debezium", "upsert"]
+
+
+class KeyPunctuationDocument(TypedDict, total=False):
+    """Which records of a stream say that no row of a key comes any more."""
+
+    attributes: Required[Annotated[list[str], ("minItems", 1)]]
+    column: Required[_Name]
+    value: Required[Scalar]
+    max_open: _Positive
+
+
 class ArrivalDocument(TypedDict, total=False):
     """How a stream's rows arrive."""
 
@@ -94,6 +114,15 @@ class ArrivalDocument(TypedDict, total=False):
     partitions: PartitionsDocument
 
 
+_Period = Annotated[list[str], ("minItems", 2), ("maxItems", 2)]
+
+
+class TimeDocument(TypedDict, total=False):
+    """The points of time that there are."""
+
+    domain: Annotated[list[Scalar], ("minItems", 1), ("maxItems", 2)]
+
+
 class _StreamDocument(TypedDict, total=False):
     timestamp: Required[str]
     columns: Required[_Columns]
@@ -102,21 +131,33 @@ class _StreamDocument(TypedDict, total=False):
     domain: _Domains
     on_violation: Literal["quarantine", "stop"]
     source: SourceDocument
+    period: _Period
+    key: _Name
+    probability: _Name
+    max_duration: _Duration
+    max_valid: _Positive
+    snapshot_key: Annotated[list[str], ("minItems", 1)]
+    punctuations: list[KeyPunctuationDocument]
 
 
 class StreamDocument(_StreamDocument, ArrivalDocument):
     """A stream."""
 
 
-class RelationDocument(TypedDict, total=False):
-    """A relation."""
-
+class _RelationDocument(TypedDict, total=False):
     columns: Required[_Columns]
     rows: _Size
     domain: _Domains
     on_violation: Literal["quarantine", "stop"]
     source: SourceDocument
-    period: Annotated[list[str], ("minItems", 2), ("maxItems", 2)]
+    period: _Period
+    key: _Name
+    probability: _Name
+    changes: ChangesDocument
+
+
+class RelationDocument(_RelationDocument, ArrivalDocument):
+    """A relation; how its rows arrive is said of one with changes."""
 
 
 class DbtDocument(TypedDict, total=False):
@@ -151,6 +192,9 @@ class CatalogDocument(TypedDict, total=False):
     queries: list[str]
     check: dict[str, Any]
     counters: Literal["bigint", "decimal"]
+    max_iterations: _Positive
+    lineage_nodes: _Positive
+    time: TimeDocument
     streams: dict[str, StreamDocument]
     relations: dict[str, RelationDocument]
     sinks: dict[str, SinkDocument]

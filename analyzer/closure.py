@@ -124,6 +124,8 @@ class Closure:
         return Closure(nodes, bounds, self.strings, self.null, self.compared, self.satisfiable)
 
     def _replaced(self, sort: Sort, matrix: DifferenceBounds) -> Closure:
+        if matrix is self.bounds[sort]:
+            return self
         bounds = {**self.bounds, sort: matrix}
         satisfiable = self.satisfiable and matrix.satisfiable
         return Closure(self.nodes, bounds, self.strings, self.null, self.compared, satisfiable)
@@ -257,8 +259,9 @@ def _declared(
             elif attribute in used:
                 values = allowed.get(attribute)
                 low, high = (values[0], values[-1]) if values else column.ends
-                if low is not None and high is not None:
+                if low is not None:
                     yield attribute, Op.GE, None, low
+                if high is not None:
                     yield attribute, Op.LE, None, high
                 base = Attribute(source.alias, column.shift[0]) if column.shift else None
                 if column.shift and base in used and base != source.time:

@@ -42,6 +42,7 @@ class Code(StrEnum):
     DUPLICATE_ALIAS = "SB105", Severity.ERROR, "Two sources in one FROM share an alias."
     UNION_MISMATCH = "SB106", Severity.ERROR, "Branches of a UNION have different numbers or types of columns."
     MIXED_TIMESTAMPS = "SB107", Severity.ERROR, "Streams with different timestamp types, which share no time line."
+    NO_TIME_DOMAIN = "SB108", Severity.ERROR, "Rows at all of time, and no domain says when it begins and ends."
     UNSUPPORTED = "SB110", Severity.ERROR, "A construct outside the query language; it is reported, never guessed."
     TIMESTAMP_COMPARISON = "SB111", Severity.ERROR, "An application timestamp compared with a constant of another kind."
     PROJECTED_TIMESTAMP = (
@@ -64,6 +65,7 @@ class Code(StrEnum):
     OVER_LIMIT = "SB210", Severity.ERROR, "A bound that is proved, but beyond what max-entries allows, or no number."
     NEVER_PAST = "SB211", Severity.WARNING, "Rows that wait until the input ends, for a stream that promises nothing."
     TOO_MUCH_WORK = "SB212", Severity.ERROR, "A statement that is too large, or takes more work than one is given."
+    UNBOUNDED_PERIODS = "SB213", Severity.ERROR, "Nothing says how many rows with periods are valid at a time."
     THEOREM_1 = "SB301", Severity.ERROR, "With --criteria paper: a condition of the paper's Theorem 1 is violated."
     THEOREM_2 = "SB302", Severity.ERROR, "With --criteria paper: a condition of the paper's Theorem 2 is violated."
     PAPER_SILENT = "SB303", Severity.ERROR, "With --criteria paper: the paper does not speak of this query."
@@ -73,7 +75,7 @@ class Code(StrEnum):
     MALFORMED_SUPPRESSION = "SB411", Severity.ERROR, "A suppression comment that cannot be read, so it allows nothing."
     EXPIRED_SUPPRESSION = "SB412", Severity.ERROR, "A suppression comment whose last day is over."
     UNUSED_SUPPRESSION = "SB413", Severity.WARNING, "A suppression comment that allows what is not there."
-    GOT_WORSE = "SB421", Severity.ERROR, "With --against: a query that passed, or was nearer to it, and is not now."
+    GOT_WORSE = "SB421", Severity.ERROR, "With --against: the verdict of a query is worse than it was at that commit."
     BOUND_GREW = "SB422", Severity.WARNING, "With --against: a bound that is greater than it was."
     INTERNAL_ERROR = "SB901", Severity.ERROR, "A defect of streambound kept it from judging the statement."
 

@@ -1,4 +1,4 @@
-"""Declared columns and the domains of their values."""
+"""Declared columns."""
 
 from __future__ import annotations
 
@@ -7,15 +7,7 @@ from dataclasses import dataclass
 from streambound.analyzer.spans import Excerpt
 from streambound.analyzer.types import DataType
 from streambound.analyzer.values import Value
-
-
-@dataclass(frozen=True, slots=True)
-class Domain:
-    """A contract on a column's values: a range (``low``, ``high``) or a list (``values``), encoded."""
-
-    low: Value | None = None
-    high: Value | None = None
-    values: tuple[Value, ...] = ()
+from streambound_runtime.promises import Domain
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +21,7 @@ class Column:
 
     name: str
     type: DataType
-    domain: Domain | None = None
+    domain: Domain[Value] | None = None
     at: Excerpt | None = None
     domain_at: Excerpt | None = None
     expression: str = ""
@@ -37,8 +29,11 @@ class Column:
 
     @property
     def ends(self) -> tuple[Value | None, Value | None]:
-        """The least and the greatest value that a declared range or the type leaves; None without an end."""
-        if self.domain is not None and self.domain.low is not None:
+        """The least and the greatest value that a declared range or the type leaves; None without an end.
+
+        A declared range has both ends; one that was derived, of a view's column, may have one.
+        """
+        if self.domain is not None and (self.domain.low is not None or self.domain.high is not None):
             return self.domain.low, self.domain.high
         return self.type.range or (None, None)
 

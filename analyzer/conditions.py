@@ -9,9 +9,10 @@ from typing import TypeVar
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.nodes import Scalar, Tree
+from streambound.analyzer.algebra.nodes import Alias, Scalar, Tree
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code
+from streambound.analyzer.computed_relations import ComputedRelation, computed_relation
 from streambound.analyzer.constants import BOOLEAN, Folded
 from streambound.analyzer.derived import DerivedColumns, column_of, is_deep, rows_of, substituted
 from streambound.analyzer.expressions.reading import UNITS_FIRST, Refused
@@ -161,7 +162,7 @@ class ConditionReader:
         if tree is None or not is_static(tree, self.catalog):
             raise self.positions.finding(Code.UNSUPPORTED, *_over_streams(node))
         around = place.parent
-        place.replace(self._read(lambda: closed(tree, self.catalog, self._leaf), node))
+        place.replace(self._read(lambda: closed(tree, self.catalog, self.queries, self._leaf), node))
         if isinstance(around, exp.Subquery) and not isinstance(around.parent, exp.In):
             kind = self._read(lambda: kind_of_only(tree, self.catalog), node)
             if kind is not None:
@@ -207,8 +208,12 @@ class ConditionReader:
 
     def asks(self, tree: Tree, condition: Scalar | None, partners: bool, node: exp.Expr) -> Formula:
         """Whether a row has ``partners`` in a relation, or none, as a boolean of that row; raises Finding."""
-        found = self._read(lambda: existence(tree, condition, self.catalog, self._leaf), node)
+        found = self._read(lambda: existence(tree, condition, self.catalog, self.queries, self._leaf), node)
         return self._is_true(self.derive(found if partners else exp.Not(this=found), node, condition=True), node)
+
+    def relation(self, tree: Alias, node: exp.Expr) -> ComputedRelation:
+        """The relation that a subquery over relations in FROM is."""
+        return self._read(lambda: computed_relation(tree, self.catalog, self.queries), node)
 
     def computed(self, tree: exp.Expr, node: exp.Expr) -> Computed:
         """An expression over several rows, of the parts over one each."""
@@ -305,7 +310,7 @@ class ConditionReader:
         """A term of application times as one of attributes that are derived: ``S.ts  ->  S.`ts` ``.
 
         P+ knows nothing of such an attribute but its conditions: a query that is bounded whatever its values are is
-        bounded. Nothing is said to be unbounded where there is one.
+        bounded. One that is not needs a witness in which the attribute is the time.
         """
         if not term.is_time:
             return term
@@ -382,7 +387,7 @@ class ConditionReader:
         """A boolean expression as a condition: ``flag  ->  flag = TRUE``."""
         if not isinstance(node, exp.Column):
             tree = self.tree(node)
-            if rows_of(tree):
+            if rows_of(tree) or tree.find(exp.Query):
                 return self.filter(node)
         value = self.term(node)
         if value.kind.family is not Family.BOOLEAN:

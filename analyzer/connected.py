@@ -23,9 +23,9 @@ def components(nodes: Collection[Node], neighbours: Callable[[Node], Iterable[No
             continue
         home[start], open_ends = number, [start]
         while open_ends:
-            near = tuple(neighbours(open_ends.pop()))
-            spend(1 + len(near) / _STEPS_AT_ONCE)
-            found = dict.fromkeys(other for other in near if other in inside and other not in home)
+            found_next = tuple(neighbours(open_ends.pop()))
+            spend(1 + len(found_next) / _STEPS_AT_ONCE)
+            found = dict.fromkeys(other for other in found_next if other in inside and other not in home)
             home.update(dict.fromkeys(found, number))
             open_ends += found
         number += 1

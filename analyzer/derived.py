@@ -146,17 +146,18 @@ def _usable(found: Expression, tree: exp.Expr, condition: bool) -> DataType:
             raise Refused("a condition must be true or false", tree, mismatch=True)
         return DataType("boolean", Family.BOOLEAN)
     if found.kind == ANY:
-        raise Refused(*_untyped(found, tree))
+        raise untyped(found, tree)
     if found.kind.name in ("void",) or found.kind.name.startswith("interval"):
         what = "NULL" if found.kind.name == "void" else "an interval"
         raise Refused(f"this expression is {what}, which is no column", tree, "cast it to the type that is meant")
     return found.kind
 
 
-def _untyped(found: Expression, tree: exp.Expr) -> tuple[str, exp.Expr, str]:
+def untyped(found: Expression, tree: exp.Expr) -> Refused:
+    """What to raise for a column of an unknown type."""
     names = [call.function.name for call in calls(found) if call.kind == ANY]
     help = "write CAST(… AS type) around it; in WHERE or ON it can be a condition by itself"
-    return f"the type of what {names[-1] if names else 'this'} gives here is not known", tree, help
+    return Refused(f"the type of what {names[-1] if names else 'this'} gives here is not known", tree, help)
 
 
 def _over_row(tree: exp.Expr, readable: bool = False) -> exp.Expr:
@@ -192,6 +193,10 @@ def with_derived(branches: Sequence[Branch], derived: Mapping[tuple[str, str], C
             table = branch.source(attribute.source).table
             if (column := derived.get((table, attribute.column))) is not None:
                 used.setdefault(table, {})[column.name] = column
+        for source in branch.sources:
+            for name in source.factors:
+                if (column := derived.get((source.table, name))) is not None:
+                    used.setdefault(source.table, {})[name] = column
     if not used:
         return tuple(branches)
     return tuple(

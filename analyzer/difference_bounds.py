@@ -53,7 +53,7 @@ class DifferenceBounds:
             self._rows = [self._normalised(row) for row in self._rows]
 
     def _encode(self, c: Fraction | int, strict: bool) -> int:
-        return int(Fraction(c) * self._scale) - strict if self.dense else int(c) - strict
+        return int(c * self._scale) - strict if self.dense else int(c) - strict
 
     def _normalised(self, row: Row) -> Row:
         """Two strict steps are as strict as one."""

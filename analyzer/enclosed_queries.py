@@ -9,9 +9,12 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic
+from streambound.analyzer.seq_blocks import starts_block
 from streambound.analyzer.spans import SourceText, Span
 from streambound.analyzer.syntax_errors import syntax_error
 
+_QUERIES = (TokenType.SELECT, TokenType.WITH, TokenType.FROM, TokenType.TABLE, TokenType.VALUES)
+"""What the query of an INSERT may start with, beside a SEQ block."""
 _DEPTH = {TokenType.L_PAREN: 1, TokenType.R_PAREN: -1}
 _OBJECTS = ("TABLE", "VIEW")
 _MODIFIERS = (
@@ -104,8 +107,8 @@ def _inserted(source: SourceText, chunk: Sequence[Token]) -> Enclosed | Diagnost
     for i in _outermost(chunk, end):
         opened = chunk[i].token_type is TokenType.L_PAREN
         starts = chunk[i + 1 : i + 2] if opened else chunk[i : i + 1]
-        if not starts or starts[0].token_type not in (TokenType.SELECT, TokenType.WITH, TokenType.FROM, TokenType.TABLE,
-                                                      TokenType.VALUES):  # fmt: skip
+        block = not opened and starts_block(chunk, i)
+        if not block and (not starts or starts[0].token_type not in _QUERIES):
             continue
         if starts[0].token_type is TokenType.VALUES:
             return None

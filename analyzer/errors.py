@@ -94,3 +94,7 @@ class RuntimeLimitError(StreamboundError):
     """A run broke its contract: more synopsis entries than M, or a count that does not fit (exit 1)."""
 
     exit_status = 1
+
+
+class BrokenInvariant(Exception):
+    """A pass has made what no pass may: a defect of this tool, whatever the query is (exit 4)."""

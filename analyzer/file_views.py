@@ -10,8 +10,9 @@ from sqlglot.tokenizer_core import Token
 
 from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic
+from streambound.analyzer.seq_blocks import SeqBlock
 from streambound.analyzer.spans import Span
-from streambound.analyzer.statement import Statement
+from streambound.analyzer.statement import Statement, WrittenView
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,11 @@ class FileView:
         columns = [exp.to_identifier(column.text, quoted=True) for column in self.columns]
         alias = exp.TableAlias(this=exp.to_identifier(self.name, quoted=True), columns=columns)
         return exp.CTE(this=self.statement.tree.copy(), alias=alias)
+
+    @property
+    def written(self) -> WrittenView:
+        """The view as it stands in its file."""
+        return WrittenView(self.name, tuple(column.text for column in self.columns), self.statement.tokens)
 
     @property
     def sql(self) -> str:
@@ -47,21 +53,48 @@ def with_views(statement: Statement, views: Views) -> Statement:
     tree = statement.tree
     if tree is None or not views:
         return statement
+    read = _read(tree, views)
+    inside = [_read(block.query, views) for block in statement.blocks]
+    for name, table in [item for found in (read, *inside) for item in found.items()]:
+        if wrong := _wrong(statement, table, views[name]):
+            return replace(statement, tree=None, diagnostics=(wrong,))
+    nested = [table for found in inside for name, table in found.items() if views[name].statement.blocks]
+    if nested:
+        message = f"{nested[0].name} is a view of a SEQ block, and SEQ blocks do not nest"
+        wrong = Diagnostic(Code.UNSUPPORTED, message, statement.source.file, _place(statement, nested[0]))
+        return replace(statement, tree=None, diagnostics=(wrong,))
+    blocks = tuple(_with_views(block, found, views) for block, found in zip(statement.blocks, inside, strict=True))
+    statement = replace(statement, blocks=blocks)
+    if not read:
+        return statement
+    used = [view for name, view in views.items() if name in read]
+    sql = f"WITH {', '.join(view.sql for view in used)}\n(\n{statement.sql}\n)"
+    blocks = (*(block for view in used for block in view.statement.blocks), *statement.blocks)
+    return replace(statement, tree=_prepended(tree, used), views=_written(used), sql=sql, blocks=blocks)
+
+
+def _written(used: list[FileView]) -> tuple[WrittenView, ...]:
+    """These views and those that they read themselves, in order of the file."""
+    found = {view.tokens[0].start: view for one in used for view in (*one.statement.views, one.written)}
+    return tuple(found[start] for start in sorted(found))
+
+
+def _read(tree: exp.Expr, views: Views) -> dict[str, exp.Table]:
+    """The views that a query reads, each where it does first."""
     read: dict[str, exp.Table] = {}
     for table in tree.find_all(exp.Table):
         if table.name.lower() in views and not table.args.get("db"):
             read.setdefault(table.name.lower(), table)
-    for name, table in read.items():
-        if wrong := _wrong(statement, table, views[name]):
-            return replace(statement, tree=None, diagnostics=(wrong,))
-    if not read:
-        return statement
+    return read
+
+
+def _with_views(block: SeqBlock, read: Mapping[str, exp.Table], views: Views) -> SeqBlock:
+    """A block whose query has the views that it reads before it."""
     used = [view for name, view in views.items() if name in read]
-    tokens = {token.start: token for view in used for token in (*view.statement.before, *view.statement.tokens)}
-    sql = f"WITH {', '.join(view.sql for view in used)}\n(\n{statement.sql}\n)"
-    return replace(
-        statement, tree=_prepended(tree, used), before=tuple(tokens[start] for start in sorted(tokens)), sql=sql
-    )
+    if not used:
+        return block
+    before = tuple(token for view in _written(used) for token in view.tokens)
+    return replace(block, query=_prepended(block.query, used), before=before)
 
 
 def _prepended(tree: exp.Expr, views: list[FileView]) -> exp.Expr:

@@ -27,14 +27,16 @@ from streambound.analyzer.algebra.nodes import (
     Tree,
     Union,
 )
-from streambound.analyzer.algebra.schema import Schema, schema
-from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.algebra.schema import schema
+from streambound.analyzer.algebra.schema_columns import Schema
+from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
 from streambound.analyzer.codes import Code
+from streambound.analyzer.computed_relations import has_to_be_computed
 from streambound.analyzer.conditions import ConditionReader
 from streambound.analyzer.constants import VOID, Folded
 from streambound.analyzer.derived import DerivedColumns
 from streambound.analyzer.findings import Finding, Positions
-from streambound.analyzer.operators_outside import refused
+from streambound.analyzer.operators_outside import aggregate_refused, refused
 from streambound.analyzer.query import conjunction
 from streambound.analyzer.relation_queries import is_static
 from streambound.analyzer.scopes import Item as ScopeItem
@@ -57,7 +59,8 @@ class Flattener:
     """Flattens one statement. ``distinct``: its result is a set, so inner duplicates do not matter.
 
     ``owners`` collects the alias that each name without one could be qualified with, by the name's offset;
-    ``queries`` has the trees of subqueries in expressions, by the identity of their syntax.
+    ``queries`` has the trees of subqueries in expressions, by the identity of their syntax; ``computed`` collects the
+    relations that are computed of others: their SQL by their names in small letters.
     """
 
     positions: Positions
@@ -68,6 +71,7 @@ class Flattener:
     owners: dict[int, str] = field(default_factory=dict)
     derived: DerivedColumns = field(default_factory=DerivedColumns)
     queries: Mapping[int, Tree] = field(default_factory=dict)
+    computed: dict[str, str] = field(default_factory=dict)
     _serial: count[int] = field(default_factory=lambda: count(1))
 
     def query(self, tree: Tree, prefix: str = "") -> list[Select]:
@@ -77,9 +81,11 @@ class Flattener:
                 return self.query(input, prefix)
             case Union(left, right, distinct) if self.distinct or not distinct:
                 return self.union(tree, self.query(left, prefix), self.query(right, prefix))
+            case Project(Aggregate(input, (), calls), _):  # the list says which aggregate is outside the language
+                found = self.select(input, (), prefix)
+                self.findings += [aggregate_refused(call, self.positions) for call in calls]
+                return found
             case Project(input, items):
-                return self.select(input, items, prefix)
-            case Aggregate(input, (), items, None):  # its list says which aggregate is outside the language
                 return self.select(input, items, prefix)
         raise refused(tree, self.positions, self.distinct)
 
@@ -96,9 +102,9 @@ class Flattener:
             message = f"this branch has {len(select.outputs)} columns, the first one {len(names)}"
             raise self.positions.finding(Code.UNION_MISMATCH, message, written(tree).expression)
         for (first, _), (second, where) in zip(names, select.outputs, strict=True):
-            kinds = first.term.type, second.term.type
-            if None not in kinds and not kinds[0].comparable(kinds[1]):  # type: ignore[union-attr, arg-type]
-                message = f"column {first.name!r} is {kinds[0].name} above and {kinds[1].name} here"  # type: ignore[union-attr]
+            kinds = first.term.kind, second.term.kind
+            if VOID not in kinds and not kinds[0].comparable(kinds[1]) and kinds[0] != kinds[1]:
+                message = f"column {first.name!r} is {kinds[0].name} above and {kinds[1].name} here"
                 raise self.positions.finding(Code.UNION_MISMATCH, message, where)
 
     @staticmethod
@@ -114,17 +120,18 @@ class Flattener:
         condition = tree.condition if isinstance(tree, Filter) else None
         results = []
         for scope in self.scopes(tree.input if isinstance(tree, Filter) else tree, prefix):
-            filtered = scope if condition is None else self._where(scope, written(condition))
-            outputs = tuple(output for item in items for output in self._outputs(item, self._reader(filtered)))
+            filtered = scope if condition is None else self.where(scope, written(condition))
+            outputs = tuple(output for item in items for output in self.outputs(item, self.reader(filtered)))
             results.append(Select(filtered, outputs))
         return results
 
-    def _reader(self, scope: Scope) -> ConditionReader:
+    def reader(self, scope: Scope) -> ConditionReader:
+        """What reads the expressions of a SELECT with this scope."""
         return ConditionReader(self.positions, self.catalog, scope, self.owners, self.derived, self.queries)
 
-    def _where(self, scope: Scope, clause: exp.Expr) -> Scope:
+    def where(self, scope: Scope, clause: exp.Expr) -> Scope:
         """A scope with a condition added; what is outside the language in it is a finding."""
-        reader, parts = self._reader(scope), [scope.where]
+        reader, parts = self.reader(scope), [scope.where]
         for part in _conjuncts(clause):
             try:
                 parts.append(reader.formula(part))
@@ -144,6 +151,8 @@ class Flattener:
                 return [found for scope in scopes for found in self._asking(scope, asked, tree, prefix)]
             case Scan():
                 return [self._table(tree, prefix)]
+            case Alias(input) if has_to_be_computed(input, self.catalog, self.distinct):
+                return [self._computed(tree, prefix)]
             case Alias(input, alias):
                 inner = input if isinstance(input, Scan) else None
                 before = len(self.findings)
@@ -165,7 +174,7 @@ class Flattener:
         both = _joined(pair)
         if join.using:
             both = using(both, *pair, written(join).args["using"], self.positions)
-        return both if join.condition is None else self._where(both, written(join.condition))
+        return both if join.condition is None else self.where(both, written(join.condition))
 
     def _asking(self, scope: Scope, asked: Tree, join: Join, prefix: str) -> Iterator[Scope]:
         """The scopes of the side that a join keeps, where the other one is asked for partners.
@@ -182,7 +191,7 @@ class Flattener:
             condition = Scalar(equal.sql("spark"), equal)
         elif condition is not None:
             self._unambiguous(condition, scope, schema(asked, self.catalog))
-        exists = self._reader(scope).asks(asked, condition, join.kind is JoinKind.SEMI, written(join))
+        exists = self.reader(scope).asks(asked, condition, join.kind is JoinKind.SEMI, written(join))
         alone = replace(scope, where=conjunction((scope.where, exists)))
         if not pads:
             yield alone
@@ -206,8 +215,24 @@ class Flattener:
         assert isinstance(node, exp.Table), "what a scan is lowered from"
         unique = f"{scan.alias}#{next(self._serial)}"
         self.wanted[unique] = scan.alias, prefix
-        table = find_table(node, self.catalog, self.positions)
+        table = self.catalog.table(scan.table) or find_table(node, self.catalog, self.positions)
+        if table.changes is not None:
+            message = f"{table.name} changes (changes = …): such a relation is outside the query language"
+            raise self.positions.finding(Code.UNSUPPORTED, message, node)
         return table_scope(node, table, scan.alias, unique, self.positions)
+
+    def _computed(self, tree: Alias, prefix: str) -> Scope:
+        """A relation that is computed of others, under the name that it has in the query."""
+        node = written(tree)
+        found = self.reader(Scope()).relation(tree, node)
+        name, number = tree.alias or "q", 2
+        while self.catalog.table(name) or self.computed.get(name.lower(), found.query) != found.query:
+            name, number = f"{tree.alias or 'q'}_{number}", number + 1
+        self.computed[name.lower()] = found.query
+        unique = f"{tree.alias}#{next(self._serial)}"
+        self.wanted[unique] = tree.alias or name, prefix
+        table = DeclaredTable(name, Kind.RELATION, found.columns, rows=found.rows, query=found.query)
+        return table_scope(node, table, tree.alias, unique, self.positions)
 
     def _all_of(self, scan: Scan, prefix: str) -> Select:
         """A table with all its columns, which are about to get other names."""
@@ -224,7 +249,8 @@ class Flattener:
             visible = tuple(replace(column, name=name, computed=next(self._serial)) for name, column in renamed)
         return Scope((ScopeItem(tree.alias, visible),), select.scope.sources, select.scope.where)
 
-    def _outputs(self, item: Item, reader: ConditionReader) -> Iterator[tuple[Visible, exp.Expr]]:
+    def outputs(self, item: Item, reader: ConditionReader) -> Iterator[tuple[Visible, exp.Expr]]:
+        """The columns that an item of a select list gives; what is outside the language in it is a finding."""
         try:
             if isinstance(item, Star):
                 yield from self._star(item, reader.scope)

@@ -24,20 +24,28 @@ _CLAUSES = (
 
 
 def known_forms(tokens: Sequence[Token]) -> list[Token]:
-    """Tokens in the types that the parser needs: ``window(…)`` is a call, ``ROW<…>`` a struct, ``f(TABLE t)`` f(t)."""
+    """Tokens in the types that the parser needs: ``window(…)`` is a call, ``ROW<…>`` a struct, ``f(TABLE t)`` f(t),
+    and Databricks' ``FROM STREAM t`` is ``FROM t``.
+
+    In ``SESSION(TABLE t PARTITION BY a, …)`` the keys are arguments of their own.
+    """
     found: list[Token] = []
-    calls: list[bool] = []
+    calls: list[str] = []
     for i, token in enumerate(tokens):
         before, after = (found[-1] if found else None), (tokens[i + 1] if i + 1 < len(tokens) else None)
         if token.token_type is TokenType.L_PAREN:
-            calls.append(before is not None and before.token_type is TokenType.VAR)
+            calls.append(before.text.upper() if before is not None and before.token_type is TokenType.VAR else "")
         elif token.token_type is TokenType.R_PAREN and calls:
             calls.pop()
         elif token.token_type in _CALLED and after and after.token_type is TokenType.L_PAREN:
             token = _retyped(token, TokenType.VAR)
         elif token.text.upper() == "ROW" and after and after.token_type is TokenType.LT:
             token = _retyped(token, TokenType.STRUCT)
-        elif calls and calls[-1] and _precedes_argument(token, before, after):
+        elif token.token_type is TokenType.PARTITION_BY and calls and calls[-1] == "SESSION" and before:
+            token = _retyped(token, TokenType.COMMA)
+        elif (calls and calls[-1] and _precedes_argument(token, before, after)) or _precedes_stream(
+            token, before, tokens[i + 1 : i + 3]
+        ):
             continue
         found.append(token)
     return found
@@ -48,6 +56,20 @@ def _precedes_argument(token: Token, before: Token | None, after: Token | None) 
     if token.token_type is not TokenType.TABLE and token.text.upper() != "MODEL":
         return False
     return bool(before and before.token_type in _ARGUMENT and after and after.token_type in _NAMES)
+
+
+def _precedes_stream(token: Token, before: Token | None, rest: Sequence[Token]) -> bool:
+    """Whether this is the word of ``FROM STREAM t``, and no table of that name, as in ``FROM stream s``.
+
+    In capitals it is taken for the word; else where a table of that name with an alias could not be followed by this.
+    """
+    called = token.token_type is TokenType.VAR and token.text.upper() == "STREAM"
+    if not called or before is None or before.token_type not in (TokenType.FROM, TokenType.JOIN):
+        return False
+    if not rest or rest[0].token_type not in _NAMES:
+        return False
+    more = rest[1].token_type if len(rest) > 1 else None
+    return token.text == "STREAM" or more in (TokenType.ALIAS, TokenType.DOT, *_NAMES)
 
 
 def _retyped(token: Token, kind: TokenType) -> Token:

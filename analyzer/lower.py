@@ -43,40 +43,54 @@ class Lowered:
     """What a statement means, or why it means nothing: ``query`` is None exactly when there are errors.
 
     ``tree`` is what it names in the algebra, whether or not that is in the query language; None where it names nothing.
-    ``owners`` says of each name without an alias, by its offset, to which FROM item's alias it belongs.
+    ``owners`` says of each name without an alias, by its offset, to which FROM item's alias it belongs. ``positions``
+    and ``queries`` (the trees of subqueries in expressions) are what parts of the tree are read with.
     """
 
     query: Query | None
     diagnostics: tuple[Diagnostic, ...]
     owners: Mapping[int, str] = field(default_factory=dict)
     tree: Tree | None = None
+    positions: Positions | None = field(default=None, repr=False)
+    queries: Mapping[int, Tree] = field(default_factory=dict, repr=False)
 
 
-def lower(statement: Statement, catalog: Catalog) -> Lowered:
-    """A statement's query, or the diagnostics that say why it has none; never raises for a user's SQL."""
+def lower(statement: Statement, catalog: Catalog, joining: bool = False) -> Lowered:
+    """A statement's query, or the diagnostics that say why it has none; never raises for a user's SQL.
+
+    ``joining``: what it asks relations is joined with them, where that gives the same rows (`algebra.asked_relations`).
+    """
     if statement.tree is None:
         return Lowered(None, statement.diagnostics)
     positions = Positions(statement.source, statement.tokens, statement.before)
+    if statement.blocks:
+        message = f"SEQ {statement.blocks[0].kind} is no query over streams"
+        return Lowered(None, (positions.finding(Code.UNSUPPORTED, message, statement.blocks[0].at).diagnostic,))
     tree: Tree | None = None
+    lowering = Lowering(positions, catalog, joining=joining)
     try:
         Sizer(positions, catalog).query(statement.tree, {})
-        lowering = Lowering(positions, catalog)
         tree = lowering.query(statement.tree, {})
+        if statement.other_mode is not None:
+            asked = statement.other_mode
+            message = f"emit {asked.mode} is outside the query language so far: results are printed as changes"
+            raise positions.finding(Code.UNSUPPORTED, message, asked.at, "leave it out")
         flattener = Flattener(positions, catalog, _is_set(tree, positions), queries=lowering.queries)
         selects = flattener.query(tree)
         findings = list(flattener.findings)
-        branches = [_branch(select, i, flattener, findings) for i, select in enumerate(selects)]
+        branches = [branch_of(select, i, flattener, findings) for i, select in enumerate(selects)]
     except Finding as finding:
-        return Lowered(None, (finding.diagnostic,), tree=tree)
+        return Lowered(None, (finding.diagnostic,), tree=tree, positions=positions, queries=lowering.queries)
     except RecursionError:
         deep = positions.finding(Code.UNSUPPORTED, "the statement is nested too deeply", positions.first_token)
         return Lowered(None, (deep.diagnostic,))
     if findings:
         found = dict.fromkeys(finding.diagnostic for finding in findings)
-        return Lowered(None, tuple(sorted(found, key=lambda diagnostic: diagnostic.span)), tree=tree)
+        ordered = tuple(sorted(found, key=lambda diagnostic: diagnostic.span))
+        return Lowered(None, ordered, tree=tree, positions=positions, queries=lowering.queries)
     complete = with_derived(branches, flattener.derived.by_table)
     query = Query(statement.name, statement.source.file, flattener.distinct, complete, statement.span)
-    return Lowered(query, (), flattener.owners, tree)
+    return Lowered(query, (), flattener.owners, tree, positions, lowering.queries)
 
 
 def _is_set(tree: Tree, positions: Positions) -> bool:
@@ -97,9 +111,9 @@ def _is_set(tree: Tree, positions: Positions) -> bool:
     return False
 
 
-def _branch(select: Select, index: int, flattener: Flattener, findings: list[Finding]) -> Branch:
+def branch_of(select: Select, index: int, flattener: Flattener, findings: list[Finding]) -> Branch:
     """One IR branch, with readable aliases in place of the flattener's serial ones."""
-    aliases = _aliases(select, flattener.wanted)
+    aliases = readable_aliases(select, flattener.wanted)
 
     def rename(attribute: Attribute) -> Attribute:
         return Attribute(aliases[attribute.source], attribute.column)
@@ -120,7 +134,7 @@ def _branch(select: Select, index: int, flattener: Flattener, findings: list[Fin
     return branch
 
 
-def _aliases(select: Select, wanted: dict[str, tuple[str, str]]) -> dict[str, str]:
+def readable_aliases(select: Select, wanted: dict[str, tuple[str, str]]) -> dict[str, str]:
     """Serial ids to unique aliases: outermost sources keep theirs, clashing nested ones are prefixed."""
     ids = sorted((source.alias for source in select.scope.sources), key=lambda serial: wanted[serial][1] != "")
     taken: set[str] = set()

@@ -6,9 +6,13 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import (
     Aggregate,
+    AggregateCall,
+    Apply,
     AsOf,
+    Bucket,
     Distinct,
     Except,
+    Filter,
     FirstRows,
     Fixpoint,
     Intersect,
@@ -16,15 +20,20 @@ from streambound.analyzer.algebra.nodes import (
     JoinKind,
     OrderBy,
     Over,
+    PeriodScan,
+    Project,
     Recur,
     Tree,
     Union,
 )
 from streambound.analyzer.codes import Code
+from streambound.analyzer.expressions.registry import refusal
 from streambound.analyzer.findings import Finding, Positions
 
 _AGGREGATE = "aggregate the job's output downstream: its _mult column already counts duplicates"
 _USING = "write the equality in ON"
+_ONE_SELECT = (OrderBy, FirstRows, Distinct, Project, Filter, Over, Aggregate, Bucket, Apply)
+"""What one SELECT is lowered to, over the items of its FROM."""
 _INNERMOST = "move DISTINCT to the outermost SELECT"
 
 
@@ -36,17 +45,28 @@ def refused(tree: Tree, positions: Positions, distinct: bool) -> Finding:
     found = [_refusal(operator, distinct) for operator in _clauses(tree)]
     placed = [(one.at or positions.of(one.syntax or exp.Null()), text, help) for one, text, help in found]
     at, text, help = min(placed, key=lambda one: one[0])
-    return positions.finding(Code.UNSUPPORTED, f"{text} outside the query language", at, help)
+    message = f"{text} outside the query language"
+    if text.endswith("over streams is"):
+        message += ": of relations alone it is decided when a row arrives"
+    return positions.finding(Code.UNSUPPORTED, message, at, help)
+
+
+def aggregate_refused(call: AggregateCall, positions: Positions) -> Finding:
+    """The finding for an aggregate of all rows."""
+    written = call.syntax or exp.Null()
+    name = written.sql_name() if isinstance(written, exp.AggFunc) else call.function
+    text, help = refusal("sum", name) or ("", "")
+    return positions.finding(Code.UNSUPPORTED, text, written, help)
 
 
 def _clauses(tree: Tree) -> list[Tree]:
     """The operators of one SELECT, from its last clause on, that are outside the language."""
     found, below = list[Tree](), tree
-    while isinstance(below, OrderBy | FirstRows | Distinct):
-        found += [] if isinstance(below, Distinct) else [below]
+    while isinstance(below, _ONE_SELECT):
+        grouped = isinstance(below, Aggregate) and below.at is not None
+        if grouped or isinstance(below, OrderBy | FirstRows | Over):
+            found.append(below)
         below = below.input
-    if isinstance(below, Over) or (isinstance(below, Aggregate) and (below.keys or below.having)):
-        found.append(below)
     return found or [tree]
 
 
@@ -57,10 +77,16 @@ def _refusal(tree: Tree, distinct: bool) -> tuple[Tree, str, str]:
             return tree, "HAVING is", _AGGREGATE
         case Aggregate():
             return tree, "GROUP BY is", _AGGREGATE
-        case Over(qualify=None):
-            return tree, "a window function is", ""
-        case Over():
+        case Over(syntax=exp.Select() as select) if select.args.get("qualify"):
             return tree, "QUALIFY is", ""
+        case Over():
+            return tree, "a window function is", ""
+        case Bucket():
+            return tree, "a window of time is", ""
+        case Apply() | Join(syntax=exp.In() | exp.Exists()):
+            return tree, f"{_asked(tree.syntax)} over streams is", ""
+        case PeriodScan():
+            return tree, "a relation with periods is", ""
         case OrderBy():
             return tree, "ORDER BY is", ""
         case FirstRows(count=None):
@@ -73,6 +99,12 @@ def _refusal(tree: Tree, distinct: bool) -> tuple[Tree, str, str]:
             return tree, "INTERSECT is", ""
         case AsOf():
             return tree, "a version of a table (… AS OF) is", ""
+        case Fixpoint(distinct=False):
+            return (
+                tree,
+                "recursion by UNION ALL is",
+                "write UNION: UNION ALL counts paths, and a cycle has no end of them",
+            )
         case Fixpoint() | Recur():
             return tree, "RECURSIVE is", ""
         case Join():
@@ -80,6 +112,12 @@ def _refusal(tree: Tree, distinct: bool) -> tuple[Tree, str, str]:
         case Distinct() | Union(distinct=True):
             return tree, "duplicate elimination inside a subquery of a bag query is", _INNERMOST
     return tree, "this is", ""
+
+
+def _asked(place: exp.Expr | None) -> str:
+    """What a subquery is called."""
+    words = {exp.In: "IN with a subquery", exp.Exists: "EXISTS"}
+    return next((word for kind, word in words.items() if isinstance(place, kind)), "a subquery in an expression")
 
 
 def _name_of(join: Join) -> str:

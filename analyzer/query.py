@@ -8,12 +8,13 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from streambound.analyzer.catalog import Kind
+from streambound.analyzer.changes import KeyPunctuation
 from streambound.analyzer.columns import Column
-from streambound.analyzer.rates import Rate
 from streambound.analyzer.spans import Excerpt, Span
 from streambound.analyzer.types import DataType
 from streambound.analyzer.values import Value
 from streambound.analyzer.work import spend
+from streambound_runtime.promises import Rate
 
 
 class Op(StrEnum):
@@ -187,7 +188,10 @@ Formula = Comparison | NullTest | OneOf | Truth | And | Or | Not
 class Source:
     """One occurrence of a stream or relation in a branch's FROM.
 
-    ``table`` is its name in the catalog, ``at`` where the catalog declares it.
+    ``table`` is its name in the catalog, ``at`` where the catalog declares it. ``factors`` are the columns that a row
+    contributes to each of the query's sums, empty for a factor of one. ``query`` is Spark SQL that gives the rows of a
+    relation that is computed of others (`computed_relations`), and so is in no catalog. ``punctuations`` are those of
+    a stream's keys.
     """
 
     alias: str
@@ -200,6 +204,9 @@ class Source:
     rows: int | None = None
     at: Excerpt | None = None
     max_rate: Rate | None = None
+    factors: tuple[str, ...] = ()
+    query: str = ""
+    punctuations: tuple[KeyPunctuation, ...] = ()
 
     def column(self, name: str) -> Column:
         """The column of that exact name."""
@@ -308,13 +315,17 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A statement's meaning: bag or set (``distinct``) of the union of its branches."""
+    """A statement's meaning: bag or set (``distinct``) of the union of its branches.
+
+    Of a block below an aggregate, results are counted with ``sums`` of products of their rows' factors, by name.
+    """
 
     name: str
     file: str
     distinct: bool
     branches: tuple[Branch, ...]
     span: Span
+    sums: tuple[str, ...] = ()
 
     @property
     def projection(self) -> str:

@@ -3,41 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from streambound.analyzer.catalog_model import RateDocument, keys
 from streambound.analyzer.columns import Column
 from streambound.analyzer.durations import parse_duration
 from streambound.analyzer.toml_reader import TomlReader
+from streambound_runtime.promises import Rate
 
 Path = tuple[str, ...]
 _KEYS = keys(RateDocument)
 _FORM = 'as in max_rate = { rows = 1000, per = "1 second" }'
-
-
-@dataclass(frozen=True, slots=True)
-class Rate:
-    """At most ``rows`` rows have timestamps in any half-open interval of the length ``per``, ``written`` so there."""
-
-    rows: int
-    per: int
-    written: str = field(default="", compare=False)
-
-    def __str__(self) -> str:
-        return f"{self.rows} rows per {self.written or self.per}"
-
-    def intervals(self, timestamps: int) -> int:
-        """How many intervals cover so many consecutive timestamps.
-
-        >>> Rate(1000, 60).intervals(120), Rate(1000, 60).intervals(121)
-        (2, 3)
-        """
-        return -(-timestamps // self.per)
-
-    def most(self, timestamps: int) -> int:
-        """The most rows that so many consecutive timestamps have."""
-        return self.intervals(timestamps) * self.rows
 
 
 def read_rate(reader: TomlReader, entry: Mapping[str, Any], time: Column, path: Path) -> Rate | None:

@@ -1,18 +1,23 @@
 """Subqueries that read relations alone: they are decided when a row of a stream arrives.
 
 EXISTS (SELECT 1 FROM R WHERE R.k = S.a)  ->  a boolean of S's row, computed by Spark
+
+A subquery in a subquery may name columns of that one, and no others: so it is in Spark.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from sqlglot import exp
 
 from streambound.analyzer.algebra.facts import ViewKind, facts
 from streambound.analyzer.algebra.nodes import (
     Aggregate,
+    AggregateCall,
+    Bucket,
     Distinct,
     Filter,
     FirstRows,
@@ -20,26 +25,31 @@ from streambound.analyzer.algebra.nodes import (
     Join,
     Named,
     OrderBy,
+    Over,
     Project,
     Scalar,
     Tree,
+    WindowCall,
     inputs,
     named_inputs,
 )
-from streambound.analyzer.algebra.schema import Schema, ViewColumn, parsed, schema
+from streambound.analyzer.algebra.schema import parsed, schema
+from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.algebra.to_sql import to_sql
 from streambound.analyzer.catalog import Catalog
-from streambound.analyzer.constants import DOUBLE, kind_of
-from streambound.analyzer.expressions.expression import Expression
-from streambound.analyzer.expressions.reading import Refused, read, told
+from streambound.analyzer.expressions.reading import Refused, told
 from streambound.analyzer.expressions.registry import refusal
-from streambound.analyzer.expressions.rows import marked
+from streambound.analyzer.expressions.rows import marked, outermost_queries
 from streambound.analyzer.types import DataType, Family
 
 Outer = Callable[[exp.Column], exp.Expr]
 """What a column stands for that the subquery has not."""
-_SUM_DIGITS, _MEAN_PLACES = 10, 4
-"""Spark's sums of decimals have so many more digits, and its means so many more places."""
+Queries = Mapping[int, Tree]
+"""The trees of subqueries in expressions, by the identity of their syntax."""
+
+
+_ONE_SELECT = (Filter, Join, Project, Aggregate, Over, Distinct, OrderBy, FirstRows)
+"""What one SELECT is lowered to, over the items of its FROM."""
 
 
 def is_static(tree: Tree, catalog: Catalog) -> bool:
@@ -48,58 +58,108 @@ def is_static(tree: Tree, catalog: Catalog) -> bool:
 
 
 def existence(
-    tree: Tree, condition: Scalar | None, catalog: Catalog, outer: Callable[[exp.Column], exp.Expr]
+    tree: Tree, condition: Scalar | None, catalog: Catalog, queries: Queries, outer: Callable[[exp.Column], exp.Expr]
 ) -> exp.Expr:
     """Whether a relation has a row that satisfies a condition, which may name columns of the row that is asked for."""
     body = tree if condition is None else Filter(tree, condition)
     selected = Project(body, (Named("1", Scalar("1", exp.Literal.number(1))),))
-    return exp.Exists(this=closed(selected, catalog, outer))
+    return exp.Exists(this=closed(selected, catalog, queries, outer))
 
 
-def closed(tree: Tree, catalog: Catalog, outer: Outer) -> exp.Query:
+def closed(tree: Tree, catalog: Catalog, queries: Queries, outer: Outer) -> exp.Query:
     """The SQL of a subquery, with columns that it lacks, in its WHERE or ON, replaced by the row's; raises Refused."""
-    return to_sql(_closed(tree, catalog, outer, outermost=True))
+    return to_sql(_Closing(catalog, queries, lambda column: marked(outer(column))).tree(tree, outermost=True))
 
 
-def _closed(tree: Tree, catalog: Catalog, outer: Outer, outermost: bool) -> Tree:
-    def own(scalar: Scalar, given: Schema) -> Scalar:
-        node = parsed(scalar).copy()
-        if node.find(exp.Query):
-            raise Refused("a subquery in a subquery is outside the query language", parsed(scalar))
-        for call in node.find_all(exp.Anonymous):
+@dataclass(frozen=True)
+class _Closing:
+    """Puts into a subquery what ``outer`` gives for the columns that it lacks."""
+
+    catalog: Catalog
+    queries: Queries
+    outer: Outer
+
+    def tree(self, tree: Tree, outermost: bool) -> Tree:
+        """A tree of the subquery; ``outermost``: of the SELECT that it is."""
+        if isinstance(tree, Bucket):
+            message = "a window of time in a subquery is outside the query language"
+            raise Refused(message, tree.syntax or parsed(tree.time))
+        below = isinstance(tree, _ONE_SELECT) and outermost
+        under = {name: self.tree(one, below) for name, one in named_inputs(tree).items()}
+        given = tuple(found for one in inputs(tree) for found in schema(one, self.catalog))
+        grouped = isinstance(tree, Filter | Join) and isinstance(inputs(tree)[0], Aggregate | Over)
+        lacking = outermost and isinstance(tree, Filter | Join) and not grouped
+        return _mapped(replace(tree, **under), lambda scalar: self.scalar(scalar, given, lacking))  # type: ignore[arg-type]
+
+    def scalar(self, scalar: Scalar, given: Schema, lacking: bool) -> Scalar:
+        """An expression over rows with the ``given`` columns; ``lacking``: it may name the row's, too."""
+        original = parsed(scalar)
+        holder = exp.Paren(this=original.copy())
+        for call in holder.find_all(exp.Anonymous):
             if (refused := refusal(call.name.lower(), call.name)) is not None:
-                raise Refused(*told(refused, parsed(scalar)))
-        holder = exp.Paren(this=node)
-        for column in list(node.find_all(exp.Column)):
+                raise Refused(*told(refused, original))
+        for place, query in zip(outermost_queries(holder), outermost_queries(original), strict=True):
+            place.replace(self._nested(query, given))
+        for column in [found for found in holder.find_all(exp.Column) if found.find_ancestor(exp.Query) is None]:
             if isinstance(column.this, exp.Star) or any(f.called(column.name, column.table) for f in given):
                 continue
-            if not outermost or not isinstance(tree, Filter | Join):
+            if not lacking:
                 message = f"{column.sql('spark')} is no column here"
                 help = "in a subquery, columns of the row outside may stand in its WHERE and ON"
-                raise Refused(message, parsed(scalar), help, mismatch=True)
-            column.replace(marked(outer(column)))
+                raise Refused(message, original, help, mismatch=True)
+            column.replace(self.outer(column))
         return Scalar(holder.this.sql("spark"), holder.this)
 
-    below = isinstance(tree, Filter | Join | Project | Aggregate | Distinct | OrderBy | FirstRows) and outermost
-    under = {name: _closed(one, catalog, outer, below) for name, one in named_inputs(tree).items()}
-    given = tuple(found for one in inputs(tree) for found in schema(one, catalog))
+    def _nested(self, query: exp.Query, given: Schema) -> exp.Query:
+        """A subquery in an expression over rows with the ``given`` columns."""
+        tree = self.queries.get(id(query))
+        if tree is None or not is_static(tree, self.catalog):
+            raise Refused("this subquery in a subquery is outside the query language", query)
+
+        def around(column: exp.Column) -> exp.Expr:
+            if any(field.called(column.name, column.table) for field in given):
+                return column.copy()
+            message = f"{column.sql('spark')} is no column of this subquery, nor of the one around it"
+            raise Refused(message, query, "a subquery can name columns of the query that it stands in, and no others")
+
+        return to_sql(_Closing(self.catalog, self.queries, around).tree(tree, outermost=True))
+
+
+def _mapped(tree: Tree, own: Callable[[Scalar], Scalar]) -> Tree:
+    """An operator with its expressions changed."""
     match tree:
         case Filter(condition=condition):
-            return replace(tree, condition=own(condition, given), **under)  # type: ignore[arg-type]
+            return replace(tree, condition=own(condition))
         case Join(condition=condition) if condition is not None:
-            return replace(tree, condition=own(condition, given), **under)  # type: ignore[arg-type]
+            return replace(tree, condition=own(condition))
         case Project(items=items):
-            return replace(tree, items=_listed(items, given, own), **under)  # type: ignore[arg-type]
-        case Aggregate(keys=keys, items=items, having=having):
-            named = (*given, *(ViewColumn("", item.name) for item in items if isinstance(item, Named)))
-            grouped = tuple(own(key, named) for key in keys)
-            kept = own(having, named) if having is not None else None
-            return replace(tree, keys=grouped, items=_listed(items, given, own), having=kept, **under)  # type: ignore[arg-type]
-    return replace(tree, **under)  # type: ignore[arg-type]
+            return replace(tree, items=_listed(items, own))
+        case Aggregate(keys=keys, calls=calls):
+            grouped = tuple(replace(key, value=own(key.value)) for key in keys)
+            made = tuple(_called(call, own) for call in calls)
+            return replace(tree, keys=grouped, calls=made)
+        case Over(calls=windows):
+            over = tuple(_called(call, own) for call in windows)
+            return replace(tree, calls=over)
+    return tree
 
 
-def _listed(items: tuple[Item, ...], given: Schema, own: Callable[[Scalar, Schema], Scalar]) -> tuple[Item, ...]:
-    return tuple(replace(item, value=own(item.value, given)) if isinstance(item, Named) else item for item in items)
+def _listed(items: tuple[Item, ...], own: Callable[[Scalar], Scalar]) -> tuple[Item, ...]:
+    return tuple(replace(item, value=own(item.value)) if isinstance(item, Named) else item for item in items)
+
+
+Call = TypeVar("Call", AggregateCall, WindowCall)
+
+
+def _called(call: Call, own: Callable[[Scalar], Scalar]) -> Call:
+    arguments = tuple(own(one) for one in call.arguments)
+    order = tuple(replace(key, value=own(key.value)) for key in call.order)
+    made = replace(call, arguments=arguments, order=order)
+    if call.filter is not None:
+        made = replace(made, filter=own(call.filter))
+    if isinstance(made, WindowCall):
+        return replace(made, partition=tuple(own(one) for one in made.partition))
+    return made
 
 
 def kind_of_only(tree: Tree, catalog: Catalog) -> DataType | None:
@@ -110,48 +170,5 @@ def kind_of_only(tree: Tree, catalog: Catalog) -> DataType | None:
     if len(columns) != 1:
         message = f"a subquery that is a value has one column, not {len(columns)}"
         raise Refused(message, tree.syntax or exp.Null(), mismatch=True)
-    if columns[0].column is not None:
-        return columns[0].column.type
-    if not isinstance(tree, Project | Aggregate) or not isinstance(item := tree.items[0], Named):
-        return None
-    kinds = {
-        (field.alias.lower(), field.name.lower()): field.column.type
-        for field in schema(tree.input, catalog)
-        if field.column is not None
-    }
-    return _kind(parsed(item.value), kinds)
-
-
-def _kind(node: exp.Expr, kinds: dict[tuple[str, str], DataType]) -> DataType | None:
-    """The type of an item, by the types of its input's columns."""
-    if isinstance(node, exp.AggFunc):
-        return _aggregate_kind(node, kinds)
-    names = {name: kind for (_, name), kind in kinds.items()}
-    plain = node.copy().transform(lambda one: exp.column(one.name.lower()) if isinstance(one, exp.Column) else one)
-    try:
-        found: Expression = read(plain, names)
-    except (Refused, KeyError):
-        return None
-    return found.kind if found.kind.family is not Family.OTHER else None
-
-
-def _aggregate_kind(node: exp.AggFunc, kinds: dict[tuple[str, str], DataType]) -> DataType | None:
-    if isinstance(node, exp.Count):
-        return kind_of("bigint")
-    inner = node.this.unnest() if isinstance(node.this, exp.Expr) else None
-    argument = _kind(inner, kinds) if inner is not None and not isinstance(inner, exp.Distinct) else None
-    if argument is None:
-        return None
-    match node, argument.family:
-        case ((exp.Max() | exp.Min() | exp.AnyValue() | exp.First()), _):
-            return argument
-        case exp.Sum(), Family.INTEGER:
-            return kind_of("bigint")
-        case exp.Sum(), Family.DECIMAL:
-            return kind_of(f"decimal({min(argument.precision + _SUM_DIGITS, 38)},{argument.scale or 0})")
-        case exp.Avg(), Family.DECIMAL:
-            places = (argument.scale or 0) + _MEAN_PLACES
-            return kind_of(f"decimal({min(argument.precision + _MEAN_PLACES, 38)},{min(places, 38)})")
-        case ((exp.Sum() | exp.Avg()), Family.INTEGER | Family.FLOAT):
-            return DOUBLE
-    return None
+    kind = columns[0].type
+    return None if kind is None or kind.family is Family.OTHER else kind

@@ -57,13 +57,16 @@ def render(query: Query, pretty: bool = False) -> str:
     return between.join(render_branch(branch, query.distinct, pretty) for branch in query.branches) or _EMPTY
 
 
+@lru_cache(maxsize=256)
 def render_branch(branch: Branch, distinct: bool, pretty: bool = False) -> str:
-    """One branch as a SELECT, after comments for what a pass has noted.
+    """One branch as a SELECT, after comments for what a pass has noted; a certificate and its check ask for the same.
 
     ``S(A, I), T(B, J) with I = J  ->  -- merged: S, T``
     """
     first, *others = (_source(source) for source in branch.sources)
-    select = exp.Select(expressions=[_output(output, branch) for output in branch.outputs]).from_(first, copy=False)
+    select = exp.Select(expressions=[render_output(output, branch) for output in branch.outputs]).from_(
+        first, copy=False
+    )
     for other in others:
         select.join(other, copy=False)
     if branch.where != TRUE:
@@ -151,10 +154,17 @@ def _interval(size: int, unit: str) -> exp.Expr:
 def _literal(value: Value, kind: DataType) -> exp.Expr:
     if isinstance(value, str):
         return exp.Literal.string(value)
-    return parse_one(decode(value, kind), dialect="spark")
+    return _constant(decode(value, kind)).copy()
 
 
-def _output(output: Output, branch: Branch) -> exp.Expr:
+@lru_cache(maxsize=1024)
+def _constant(text: str) -> exp.Expr:
+    """A constant's syntax tree, of which each place takes a copy."""
+    return parse_one(text, dialect="spark")
+
+
+def render_output(output: Output, branch: Branch) -> exp.Expr:
+    """A column of the select list as a syntax tree: with AS where it is called otherwise than by itself."""
     if isinstance(output.value, Constant):
         value, kind = output.value.value, output.value.type
         constant = exp.Null() if value is None else _literal(value, kind)
@@ -180,7 +190,10 @@ def _time_value(value: TimeValue, branch: Branch) -> exp.Expr:
     return _shifted(column, value.offset, kind)
 
 
-def _source(source: Source) -> exp.Table:
+def _source(source: Source) -> exp.Table | exp.Subquery:
+    if source.query:
+        asked = parsed(f"({source.query})").unnest().copy()
+        return exp.Subquery(this=asked, alias=exp.TableAlias(this=identifier(source.alias)))
     table = exp.Table(this=identifier(source.table))
     if source.alias != source.table:
         table.set("alias", exp.TableAlias(this=identifier(source.alias)))

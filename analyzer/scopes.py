@@ -95,8 +95,8 @@ class Scope:
         return found
 
 
-def table_scope(node: exp.Table, table: DeclaredTable, alias: str, unique: str, positions: Positions) -> Scope:
-    """The scope of one catalog table."""
+def table_scope(node: exp.Expr, table: DeclaredTable, alias: str, unique: str, positions: Positions) -> Scope:
+    """The scope of one catalog table, or of a relation that is computed of others."""
     source = Source(
         unique,
         table.name,
@@ -108,6 +108,8 @@ def table_scope(node: exp.Table, table: DeclaredTable, alias: str, unique: str, 
         table.rows,
         table.at,
         table.max_rate,
+        query=table.query,
+        punctuations=table.punctuations,
     )
     columns = tuple(
         Visible(
@@ -129,7 +131,11 @@ def find_table(node: exp.Table, catalog: Catalog, positions: Positions) -> Decla
     if node.args.get("db"):
         raise positions.finding(Code.UNSUPPORTED, "qualified names are outside the query language", node)
     if not isinstance(node.this, exp.Identifier):
-        raise positions.finding(Code.UNSUPPORTED, "a table function in FROM is outside the query language", node)
+        function = node.this
+        is_stream = isinstance(function, exp.Anonymous) and function.name.upper() == "STREAM"
+        help = "leave STREAM(…) out: what the catalog declares as a stream is read as one" if is_stream else ""
+        message = "a table function in FROM is outside the query language"
+        raise positions.finding(Code.UNSUPPORTED, message, node, help)
     table = catalog.table(node.name)
     if table is None:
         known = ", ".join(catalog.names) or "nothing"

@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token
 
 from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic
+from streambound.analyzer.emission import Emission, EmitMode
+from streambound.analyzer.seq_blocks import SeqBlock
 from streambound.analyzer.spans import SourceText, Span
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenView:
+    """A view of the same file as it stands there: its name, the names of its columns if it gives any, its query."""
+
+    name: str
+    columns: tuple[str, ...]
+    tokens: tuple[Token, ...]
 
 
 @dataclass(frozen=True)
 class Statement:
     """One SQL statement of a file: name, and the span, tokens and tree of its query, or why it has none.
 
-    ``named`` is where a comment or the target of CREATE or INSERT names it; None where the file's name does. ``before``
-    are the tokens of the views of the same file that it reads; they are common table expressions of the tree. ``sql``
-    is the query as Spark runs it by itself.
+    ``named`` is where a comment or the target of CREATE or INSERT names it; None where the file's name does. ``views``
+    are the views of the same file that it reads, in order; they are common table expressions of the tree. ``sql``
+    is the query as Spark runs it by itself. ``blocks`` are its SEQ blocks, for each of which the tree reads a table.
     """
 
     name: str
@@ -28,10 +39,27 @@ class Statement:
     tree: exp.Expr | None
     diagnostics: tuple[Diagnostic, ...] = ()
     named: Span | None = None
-    before: tuple[Token, ...] = ()
+    views: tuple[WrittenView, ...] = ()
     sql: str = ""
+    blocks: tuple[SeqBlock, ...] = ()
+
+    emit: Emission | None = None
+
+    @property
+    def before(self) -> tuple[Token, ...]:
+        """The tokens of the views that it reads."""
+        return tuple(token for view in self.views for token in view.tokens)
+
+    def emitting(self, mode: str | None) -> Statement:
+        """The statement with another mode than its comment asks for, unless there is None."""
+        return self if mode is None else replace(self, emit=Emission(EmitMode(mode), self.span))
 
     @property
     def is_query(self) -> bool:
         """Whether there is something to decide, or to repair: it is not a statement that reads no stream."""
         return not any(found.code is Code.NO_QUERY for found in self.diagnostics)
+
+    @property
+    def other_mode(self) -> Emission | None:
+        """What it asks for instead of changes."""
+        return None if self.emit is None or self.emit.mode is EmitMode.CHANGES else self.emit

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from sqlglot import exp
@@ -11,6 +12,7 @@ from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from streambound.analyzer.diagnostics import Diagnostic
+from streambound.analyzer.emission import Emission, emission
 from streambound.analyzer.enclosed_queries import Enclosed, enclosed
 from streambound.analyzer.errors import InputError
 from streambound.analyzer.expressions.dialect import SparkAsWritten
@@ -18,6 +20,7 @@ from streambound.analyzer.file_views import FileView, Views, with_views
 from streambound.analyzer.foreign_comments import foreign_comments
 from streambound.analyzer.foreign_forms import known_forms, named_form
 from streambound.analyzer.numerals import whole_numerals
+from streambound.analyzer.seq_blocks import SeqBlock, cut_blocks, whole_tree
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statement import Statement
 from streambound.analyzer.statement_names import Name, statement_names
@@ -34,9 +37,10 @@ _STEPS = 20
 def split_statements(
     source: SourceText, only: Sequence[int] | None = None, models: Models = NO_MODELS
 ) -> tuple[Statement, ...]:
-    """The statements of a file, in order, or some, by their numbers from 0; ``models`` are those of the catalog.
+    """The statements of a file, in order, or some, by their numbers from 0; -1 is the last one.
 
-    A statement that does not parse carries an ``SB001`` diagnostic. What CREATE VIEW names can be read from there on.
+    ``models`` are those of the catalog. A statement that does not parse carries an ``SB001`` diagnostic. What CREATE
+    VIEW names can be read from there on.
     """
     read = templates(source, models)
     try:
@@ -48,7 +52,7 @@ def split_statements(
     queries = [enclosed(source, chunk) for _, chunk in chunks]
     starts = [_tokens(query, chunk)[0].start for query, (_, chunk) in zip(queries, chunks, strict=True)]
     names = statement_names(source, list(zip([before for before, _ in chunks], starts, strict=True)), queries)
-    wanted = range(len(chunks)) if only is None else only
+    wanted = range(len(chunks)) if only is None else [number % len(chunks) for number in only if chunks]
     ends = [*(before for before, _ in chunks[1:]), len(source.text)]
     foreign = sorted((*read.refused, *foreign_comments(source, bool(models))), key=lambda found: found.span)
     views: Views = {}
@@ -58,7 +62,11 @@ def split_statements(
         if i not in wanted and view is None:
             continue
         statement = with_views(_statement(source, chunks[i][1], query, names[i], read), views)
-        found[i] = _refused(statement, [one for one in foreign if chunks[i][0] <= one.span.start < ends[i]])
+        asked = emission(source, chunks[i][0], starts[i])
+        wrong = [one for one in foreign if chunks[i][0] <= one.span.start < ends[i]]
+        wrong += [asked] if isinstance(asked, Diagnostic) else []
+        statement = replace(statement, emit=asked) if isinstance(asked, Emission) else statement
+        found[i] = _refused(statement, wrong)
         if view is not None:
             views = {**views, view.target.lower(): FileView(view.target, view.columns, found[i])}
     return tuple(found[i] for i in wanted)
@@ -98,12 +106,20 @@ def _statement(
 ) -> Statement:
     tokens = _tokens(query, chunk)
     span = source.span(tokens[0].start, tokens[-1].end + 1)
-    tree = _parsed(source, tokens) if isinstance(query, Enclosed) else query
+    cut = cut_blocks(source, tokens, partial(_parsed, source)) if isinstance(query, Enclosed) else query
+    tree: exp.Expr | Diagnostic
+    blocks: tuple[SeqBlock, ...] = ()
+    if isinstance(cut, Diagnostic):
+        tree = cut
+    else:
+        tokens, blocks = cut
+        tree = whole_tree(source, tokens, blocks, partial(_parsed, source))
     if isinstance(tree, Diagnostic):
         return Statement(name.text, source, span, tokens, None, (tree,), name.at)
+    blocks = tuple(replace(block, query=read.tree(block.query)) for block in blocks)
     tree = read.tree(tree)
     sql = read.sql(tree, span.start, span.end)
-    return Statement(name.text, source, span, tokens, tree, (), name.at, sql=sql)
+    return Statement(name.text, source, span, tokens, tree, (), name.at, sql=sql, blocks=blocks)
 
 
 def _tokens(query: Enclosed | Diagnostic, chunk: Sequence[Token]) -> tuple[Token, ...]:

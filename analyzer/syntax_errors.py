@@ -105,8 +105,8 @@ def _did_you_mean(token: Token) -> str:
     """A keyword that a name resembles and may have been meant to be."""
     if token.token_type is not TokenType.VAR or token.text.upper() in _KEYWORDS:
         return ""
-    near = difflib.get_close_matches(token.text.upper(), _KEYWORDS, n=1, cutoff=0.7)
-    return f"did you mean {near[0]}?" if near else ""
+    similar = difflib.get_close_matches(token.text.upper(), _KEYWORDS, n=1, cutoff=0.7)
+    return f"did you mean {similar[0]}?" if similar else ""
 
 
 def _span(source: SourceText, token: Token) -> Span:

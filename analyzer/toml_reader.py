@@ -14,14 +14,14 @@ Path = tuple[str, ...]
 
 
 def suggest(word: str, candidates: Iterable[str]) -> str:
-    """A did-you-mean clause, or nothing when no candidate is near.
+    """A did-you-mean clause, or nothing when no candidate is similar.
 
     >>> suggest("departure", ["departures", "weather"])
     'did you mean departures?'
     """
     by_lower = {candidate.lower(): candidate for candidate in candidates}
-    near = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
-    return f"did you mean {by_lower[near[0]]}?" if near else ""
+    similar = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
+    return f"did you mean {by_lower[similar[0]]}?" if similar else ""
 
 
 @dataclass(frozen=True)
@@ -77,6 +77,6 @@ class TomlReader:
         value = body.get(key, options[0])
         if value not in options:
             words = " or ".join(f'"{option}"' for option in options)
-            near = suggest(value, options) if isinstance(value, str) else ""
-            raise self.fail(f"{key} must be {words}", (*path, key), near)
+            hint = suggest(value, options) if isinstance(value, str) else ""
+            raise self.fail(f"{key} must be {words}", (*path, key), hint)
         return str(value)

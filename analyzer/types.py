@@ -109,11 +109,12 @@ class DataType:
 def parse_type(name: str) -> DataType | None:
     """The type a Spark SQL type name stands for; None when there is no such type.
 
-    >>> parse_type("DECIMAL(9, 2)").scale
-    2
+    >>> parse_type("DECIMAL(9, 2)").scale, parse_type("STRUCT<userId: INT>").name
+    (2, 'struct<userId: INT>')
     """
-    lowered = name.lower()
-    match = _PATTERN.match(lowered)
+    head, nested, rest = name.partition("<")
+    lowered = head.lower() + nested + rest  # the fields of structs are called in JSON as they are written
+    match = _PATTERN.match(lowered.lower())
     family = _FAMILY.get(match.group(1)) if match else None
     if match is None or family is None:
         return None

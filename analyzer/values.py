@@ -129,15 +129,15 @@ def _decode_decimal(value: Fraction, scale: int) -> str:
 
 def _decode_date(days: int) -> str:
     low, high = ((day - _EPOCH.date()).days for day in (date.min, date.max))
-    near = min(max(days, low), high)
-    return f"DATE '{_EPOCH.date() + timedelta(near)}'" + _beyond(days - near, "DAYS")
+    within = min(max(days, low), high)
+    return f"DATE '{_EPOCH.date() + timedelta(within)}'" + _beyond(days - within, "DAYS")
 
 
 def _decode_timestamp(microseconds: int) -> str:
     low, high = parse_timestamp(str(datetime.min)), parse_timestamp(str(datetime.max))
-    near = min(max(microseconds, low), high)
-    moment = _EPOCH.replace(tzinfo=None) + timedelta(microseconds=near)
-    return f"TIMESTAMP '{moment.isoformat(' ')}'" + _beyond(microseconds - near, "MICROSECONDS")
+    within = min(max(microseconds, low), high)
+    moment = _EPOCH.replace(tzinfo=None) + timedelta(microseconds=within)
+    return f"TIMESTAMP '{moment.isoformat(' ')}'" + _beyond(microseconds - within, "MICROSECONDS")
 
 
 def _beyond(distance: int, unit: str) -> str:

@@ -24,13 +24,13 @@ from streambound.benchmarks.measuring import in_turn, memory, rate, resident_mib
 from streambound.benchmarks.native import AGGREGATE, PROVIDERS, aggregated, as_installed, by_spark, drain, stream
 from streambound.benchmarks.workloads import FORMATS, W1, WORKLOADS, Workload
 from streambound.synopsis_exec.job_spec import job_spec
-from streambound_runtime.delta import Delta
 from streambound_runtime.main import run
+from streambound_runtime.operators.delta import Delta
 from streambound_runtime.operators.synopsis import SynopsisJoin
 from streambound_runtime.results import write_results
 from streambound_runtime.session import session
 from streambound_runtime.settings import settings_of
-from streambound_runtime.spec import Job
+from streambound_runtime.spec import JobSpec
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "benchmarks" / "README.md"
@@ -74,7 +74,7 @@ def by_hand(batches: list[Batch]) -> int:
     return results
 
 
-def run_kernel(job: Job, batches: Iterable[Batch]) -> tuple[int, int, int]:
+def run_kernel(job: JobSpec, batches: Iterable[Batch]) -> tuple[int, int, int]:
     """The numbers of results and of entries at the end, and the most entries."""
     kernel, results, peak = SynopsisJoin(job.plan, {}), 0, 0
     for batch in batches:
@@ -168,7 +168,7 @@ class Watched:
 
 
 def run_job(
-    job: Job, spark: Any, folder: Path, *more: str, report: Callable[[dict[str, Any]], None] = lambda event: None
+    job: JobSpec, spark: Any, folder: Path, *more: str, report: Callable[[dict[str, Any]], None] = lambda event: None
 ) -> dict[str, Any]:
     """The job, with its sink; a batch per file, as the others have it."""
     with tempfile.TemporaryDirectory() as scratch:

@@ -165,7 +165,7 @@ def _outcomes(
 ) -> tuple[tuple[Outcome, ...], Policy]:
     from streambound.analyzer.query_files import query_files
     from streambound.gate.cache import Cache, cache_directory
-    from streambound.gate.check_files import Settings, check_files
+    from streambound.gate.check_files import GateSettings, check_files
     from streambound.gate.processors import processors
     from streambound.gate.reported import reported
     from streambound.gate.suppressions import today
@@ -173,7 +173,7 @@ def _outcomes(
     workspace = workspace_of(catalog_file)
     files = query_files(paths, allow_empty) if paths else workspace.registered(allow_empty)
     policy = policy_of(workspace, {"criteria": criteria}, repairs=False)
-    settings = Settings(criteria, 0, jobs=processors(), allow_empty=allow_empty, policy=policy)
+    settings = GateSettings(criteria, 0, jobs=processors(), allow_empty=allow_empty, policy=policy)
     found = reported(check_files(files, workspace, settings, cache=Cache(cache_directory())), policy, today())
     tell_defects(found, debug)
     return found, policy

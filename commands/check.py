@@ -14,7 +14,7 @@ from streambound.commands.comparing import ComparedWith, compare_options
 from streambound.commands.configured import configured, given, policy_of, workspace_of
 from streambound.commands.failures import tell_defects
 from streambound.commands.fixing import FixOptions, fix_options, fixed
-from streambound.commands.options import PathArgument, colored, common_options
+from streambound.commands.options import PathArgument, colored, common_options, emit_mode_option
 from streambound.commands.outputs import Destination, OutputOption, details, outputs, put
 from streambound.commands.saying import say
 from streambound.commands.streams import reporting
@@ -64,13 +64,14 @@ _MANY = 50
 @click.option("--watch", is_flag=True, help="Check again whenever a query or the catalog changes, until interrupted.")
 @compare_options
 @fix_options
+@emit_mode_option
 @common_options
 def check(
     paths: tuple[Path, ...], format_name: str | None, named: tuple[Destination, ...], criteria: str, fail_on: str,
     max_entries: int | None, repairs: bool | None, jobs: int | None, use_cache: bool, allow_empty: bool,
     registered: bool, stdin_name: Path | None, watch: bool, baseline_file: Path | None, against: str | None,
-    transitions_only: bool, fix: bool, unsafe: bool, diff: bool, catalog_file: Path | None, color: bool | None,
-    debug: bool,
+    transitions_only: bool, fix: bool, unsafe: bool, diff: bool, emit_mode: str | None, catalog_file: Path | None,
+    color: bool | None, debug: bool,
 ) -> None:  # fmt: skip
     """Give the verdict of every query in PATHS: files, directories (all *.sql below), or - for standard input.
 
@@ -84,7 +85,7 @@ def check(
     """
     from streambound.analyzer.query_files import query_files
     from streambound.gate.cache import Cache, cache_directory
-    from streambound.gate.check_files import REPAIRED, Settings, check_files
+    from streambound.gate.check_files import REPAIRED, GateSettings, check_files
     from streambound.gate.processors import processors
     from streambound.gate.reported import reported
     from streambound.gate.suppressions import today
@@ -104,7 +105,7 @@ def check(
     comparison = ComparedWith(baseline_file, against, policy)
     comparison.require_sense(fixes.wanted, given("transitions_only"))
     most = None if fixes.wanted else most
-    settings = Settings(criteria, most, details(asked), jobs or processors(), allow_empty, policy)
+    settings = GateSettings(criteria, most, details(asked), jobs or processors(), allow_empty, policy, emit_mode)
     cache = Cache(cache_directory() if use_cache else None)
 
     def judge(sources: Sources) -> tuple[Outcome, ...]:
@@ -112,7 +113,9 @@ def check(
             return reported(check_files(files, sources, settings, advance, cache), policy, today())
 
     def judge_then(then: tuple[Path, ...], sources: Sources) -> tuple[Outcome, ...]:
-        plain = Settings(criteria, 0, jobs=settings.jobs, policy=policy_of(workspace, repairs=False))
+        plain = GateSettings(
+            criteria, 0, jobs=settings.jobs, policy=policy_of(workspace, repairs=False), emit_mode=emit_mode
+        )
         return reported(check_files(then, sources, plain, cache=cache), policy, today())
 
     found = fixed(fixes, judge, workspace) if fixes.wanted else judge(workspace)
@@ -145,8 +148,8 @@ def _note_unused(workspace: Workspace, files: list[Path]) -> None:
 def _note_unseen(workspace: Workspace, paths: tuple[Path, ...]) -> None:
     """Say which linked directories nobody looked into."""
     for link in workspace.unseen(paths):
-        said = f"{link} leads to a directory with SQL files and is not followed; name it to check them"
-        say(f"streambound: note: {said}")
+        note = f"{link} leads to a directory with SQL files and is not followed; name it to check them"
+        say(f"streambound: note: {note}")
 
 
 def _note_unneeded(workspace: Workspace, found: tuple[Outcome, ...]) -> None:

@@ -107,8 +107,8 @@ class ComparedWith:
 def _say(compared: Beside, broken: Sequence[CatalogError]) -> None:
     """What became of the queries, on standard error."""
     for error in broken:
-        said = f"the catalog of {compared.ref} cannot be used, so its queries count as new: {error.placed}"
-        say(f"streambound: note: {said}")
+        note = f"the catalog of {compared.ref} cannot be used, so its queries count as new: {error.placed}"
+        say(f"streambound: note: {note}")
     for one in compared.changed[:_LISTED]:
         say(f"  {one}")
     if len(compared.changed) > _LISTED:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from streambound.commands.options import Folder, QueryArgument, common_options
+from streambound.commands.options import Folder, QueryArgument, common_options, emit_mode_option
 from streambound.commands.saying import doing
 from streambound.commands.statement import writing
-from streambound.jobs import job_of
+from streambound.jobs import compiled_of
 
 if TYPE_CHECKING:
     from streambound.synopsis_exec.job_file import CompiledJob
+    from streambound.synopsis_exec.period_job import CompiledPeriodJob
 
 
 class JobFolder(Folder):
@@ -38,10 +39,11 @@ class JobFolder(Folder):
                    "stateless (nothing is remembered); by default what explain --emit plan says.")  # fmt: skip
 @click.option("--check", is_flag=True,
               help="Write nothing; exit with 1 if the job in DIR is not what would be written.")  # fmt: skip
+@emit_mode_option
 @common_options
 def compile_(
-    query: str, name: str | None, output: Path | None, placement: str | None, check: bool, catalog_file: Path | None,
-    color: bool | None, debug: bool,
+    query: str, name: str | None, output: Path | None, placement: str | None, check: bool, emit_mode: str | None,
+    catalog_file: Path | None, color: bool | None, debug: bool,
 ) -> None:  # fmt: skip
     """Write the Spark Structured Streaming job of a bounded QUERY: job.py, and the runtime that it needs as a zip.
 
@@ -60,13 +62,13 @@ def compile_(
     if check and output is None:
         raise UsageError("--check compares with a directory", remedy="name the job's with -o DIR")
     with doing("compiling the query"):
-        catalog, found = find_statements(query, name, catalog_file, several=output is not None)
-        jobs = [job_of(catalog, checked, placement) for checked in found]
+        catalog, found = find_statements(query, name, catalog_file, several=output is not None, emit_mode=emit_mode)
+        jobs = [compiled_of(catalog, checked, placement) for checked in found]
     if output is None:
         click.echo(jobs[0].text, nl=False)
         return
     for job in jobs:
-        folder = output / job.plan.name if jobs[1:] else output
+        folder = output / job.name if jobs[1:] else output
         if check:
             _check(folder, job, query)
             continue
@@ -75,11 +77,10 @@ def compile_(
         click.echo(f"wrote {file} and its runtime: run it with python {file} --help, or through spark-submit", err=True)
 
 
-def _check(folder: Path, job: CompiledJob, query: str) -> None:
+def _check(folder: Path, job: CompiledJob | CompiledPeriodJob, query: str) -> None:
     """Compare a written job with the job; raises StaleJobError where it differs, InputError where it cannot be read."""
     from streambound.analyzer.errors import InputError, StaleJobError
     from streambound.synopsis_exec.job_file import JOB, RUNTIME
-    from streambound.synopsis_exec.stale import causes, difference
 
     file = folder / JOB
     try:
@@ -88,12 +89,22 @@ def _check(folder: Path, job: CompiledJob, query: str) -> None:
         raise InputError(f"cannot read the job: {error.strerror}", file=str(file)) from error
     except UnicodeDecodeError as error:
         raise InputError("the job is not UTF-8 text", file=str(file)) from error
-    found = causes(text, job.job)
+    found, shown = _differences(job, text, str(file))
     if found:
-        click.echo("\n".join(difference(text, job.job, str(file))))
+        click.echo("\n".join(shown))
     elif not (folder / RUNTIME).is_file():
         found = [f"its runtime {RUNTIME} is not beside it"]
     if found:
         remedy = f"compile it again: streambound compile {query} -o {folder}"
         raise StaleJobError(f"the job is out of date: {'; '.join(found)}", file=str(file), remedy=remedy)
     click.echo(f"{file} is up to date", err=True)
+
+
+def _differences(job: CompiledJob | CompiledPeriodJob, text: str, file: str) -> tuple[list[str], list[str]]:
+    """Why a text is not the job that would be written, and the lines that differ; empty where it is."""
+    from streambound.synopsis_exec.period_job import CompiledPeriodJob
+    from streambound.synopsis_exec.stale import causes, difference
+
+    if isinstance(job, CompiledPeriodJob):
+        return job.causes(text), job.difference(text, file)
+    return causes(text, job.job), difference(text, job.job, file)

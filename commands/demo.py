@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,6 +14,7 @@ from streambound.commands.statement import writing
 from streambound.jobs import job_of
 
 if TYPE_CHECKING:
+    from streambound.analyzer.job_reports import BatchReport
     from streambound.synopsis_exec.job_file import CompiledJob
 
 
@@ -71,7 +72,7 @@ def _demo_run(job: CompiledJob, directory: Path, name: str, input_dir: Path) -> 
         file = job.write(folder)
     size = len(job.text.splitlines())
     click.echo(f"\ncompiled to {folder.name}/{file.name} ({size:,} lines); running it on Spark:")
-    reports: list[Any] = []
+    reports: list[BatchReport] = []
     with doing("") as shown:
         lines = run_job(job, (input_dir, input_dir, output, quarantine, None), shown, reports.append)
     click.echo("\n".join([*entries_lines(reports), *lines, "the last results:"]))

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import click
 
 from streambound.analyzer.codes import Code
-from streambound.commands.options import QueryArgument, colored, common_options
+from streambound.commands.options import QueryArgument, colored, common_options, emit_mode_option
 from streambound.commands.statement import put
-from streambound.jobs import decision_of, job_of
+from streambound.jobs import compiled_of, decision_of, job_of
 
 if TYPE_CHECKING:
     from streambound.analyzer.catalog import Catalog
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _STAGES = (
     "derivation",
     "tree",
+    "rewriting",
     "normal-form",
     "split",
     "merged",
@@ -30,30 +31,38 @@ _STAGES = (
     "tables",
     "facts",
     "bound",
+    "states",
     "verdict",
     "plan",
     "job",
     "synopses",
 )
-_DRAWN = ("graph", "tables")
-_DRAWING_FORMATS = ("text", "mermaid", "dot", "svg")
+_CIRCUITS = ("circuit", *(f"circuit:{name}" for name in (
+    "translate", "simplify", "consolidate_distinct", "lift", "incrementalise", "chain", "fuse_blocks", "prune_by_time",
+    "share_integrals",
+)))  # fmt: skip
+_DRAWN = ("graph", "tables", "circuit")
+_DRAWING_FORMATS = ("mermaid", "dot", "svg")
+_QUERIES = ("tree", "normal-form", "split", "merged", "lto")
+"""The stages that are queries: trees of operators, or SQL."""
 _SUFFIXES = {".mmd": "mermaid", ".dot": "dot", ".gv": "dot", ".svg": "svg"}
 
 
 @click.command("explain")
 @click.argument("query", type=QueryArgument(codes=True), metavar="QUERY|CODE")
 @click.option("--name", help="Which statement of the file, by its name.")
-@click.option("--emit", type=click.Choice(_STAGES), multiple=True, metavar="STAGE",
+@click.option("--emit", type=click.Choice((*_STAGES, *_CIRCUITS)), multiple=True, metavar="STAGE",
               help="A stage to print, from the list above; may be repeated.")  # fmt: skip
-@click.option("--format", "format_name", type=click.Choice(_DRAWING_FORMATS),
-              help="How to draw --emit graph or tables; by default as the suffix of FILE says, else text.")  # fmt: skip
+@click.option("--format", "format_name", type=click.Choice(("text", "sql", *_DRAWING_FORMATS)),
+              help="How to draw graph, tables or circuit, by default by FILE's suffix; sql for a query.")  # fmt: skip
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Where to; default: print it.")
 @click.option("--input", "input_dir", type=click.Path(path_type=Path), metavar="DIR",
               help="Recorded streams, for --emit synopses.")  # fmt: skip
+@emit_mode_option
 @common_options
 def explain(
     query: str, name: str | None, emit: tuple[str, ...], format_name: str | None, output: Path | None,
-    input_dir: Path | None, catalog_file: Path | None, color: bool | None, debug: bool,
+    input_dir: Path | None, emit_mode: str | None, catalog_file: Path | None, color: bool | None, debug: bool,
 ) -> None:  # fmt: skip
     """Show how the verdict of QUERY came about, or what a diagnostic CODE such as SB201 means.
 
@@ -62,16 +71,20 @@ def explain(
 
     \b
     --emit derivation    all that follows                 --emit facts     who may lag, what is bounded
-    --emit tree          the operators that SQL names
+    --emit tree          the operators that SQL names     --emit rewriting  of a SEQ statement, with its shuffles
     --emit normal-form   the query as understood          --emit tables    what is kept of which streams
     --emit split         OR, IN, <> split                 --emit bound     the bound M, symbolic
     --emit merged        equal timestamps merged          --emit verdict   the verdict and every violation
     --emit lto           the paper's LTO queries          --emit plan      tables and transitions
     --emit closure       P+, all that is implied          --emit job       the Spark job
     --emit graph         the dependency graph             --emit synopses  the tables after each timestamp
-                                                                           of the streams in --input DIR
+    --emit states        what operators beyond joins keep                  of the streams in --input DIR
+    --emit circuit       the circuit over changes         --emit circuit:PASS   it after a pass: translate, simplify,
+                                                          consolidate_distinct, lift, incrementalise, chain,
+                                                          fuse_blocks, prune_by_time, share_integrals
 
     \b
+    streambound explain q.sql --emit split --format sql          a query as SQL, not as a tree
     streambound explain q.sql --emit graph --format mermaid      a drawing for a README
     streambound explain q.sql --emit tables -o tables.svg        one for a browser
 
@@ -87,24 +100,33 @@ def explain(
     from streambound.reports.visible import visible
 
     drawing = format_name or _SUFFIXES.get(output.suffix.lower() if output else "", "text")
-    if drawing != "text":
+    if drawing in _DRAWING_FORMATS:
         _require_drawable(emit, drawing)
-    catalog, checked = find_statement(query, name, catalog_file)
-    if drawing != "text":
-        from streambound.reports.drawings import draw
+    if drawing == "sql":
+        _require_queries(emit)
+    catalog, checked = find_statement(query, name, catalog_file, emit_mode=emit_mode)
+    if drawing in _DRAWING_FORMATS:
+        from streambound.reports.drawings import draw, draw_circuit
 
-        put(draw(emit[0], drawing, checked, decision_of(checked)), output)
+        if emit[0] in _CIRCUITS:
+            put(draw_circuit(emit[0], drawing, checked), output)
+        else:
+            put(draw(emit[0], drawing, checked, decision_of(checked)), output)
         return
     in_color = colored(color) and output is None
     texts = []
     for stage in emit or ("derivation", "verdict"):
         title = [] if len(emit) == 1 else [f"== {stage} =="]
-        executor = stage in ("plan", "job", "synopses")
-        text = _executor_stage(stage, catalog, checked, input_dir) if executor else stage_text(stage, checked, in_color)
+        if stage in _CIRCUITS:
+            text = _circuit_stage(stage, checked)
+        elif stage in ("plan", "job", "synopses"):
+            text = _executor_stage(stage, catalog, checked, input_dir)
+        else:
+            text = stage_text(stage, checked, in_color, sql=drawing == "sql")
         text = text if stage == "job" else visible(text, in_color)
         texts.append("\n".join([*title, text]))
     put("\n\n".join(texts), output)
-    if checked.decision is None:
+    if checked.decision is None and checked.circuit is None and checked.blocks is None:
         sys.exit(3 if any(diagnostic.code is Code.SYNTAX_ERROR for diagnostic in checked.diagnostics) else 1)
 
 
@@ -128,9 +150,23 @@ def _code_text(code: str, color: bool) -> str:
 def _require_drawable(emit: tuple[str, ...], drawing: str) -> None:
     from streambound.analyzer.errors import UsageError
 
-    if len(emit) != 1 or emit[0] not in _DRAWN:
+    if len(emit) != 1 or emit[0].partition(":")[0] not in _DRAWN:
         remedy = "name one of them: " + " or ".join(f"--emit {stage}" for stage in _DRAWN)
-        raise UsageError(f"{drawing} is for drawings, of the graph or of the tables", remedy=remedy)
+        raise UsageError(f"{drawing} is for drawings, of the graph, the tables or the circuit", remedy=remedy)
+
+
+def _circuit_stage(stage: str, checked: Checked) -> str:
+    from streambound.reports.circuit_stages import circuit_stage_text
+
+    return circuit_stage_text(stage, checked)
+
+
+def _require_queries(emit: tuple[str, ...]) -> None:
+    from streambound.analyzer.errors import UsageError
+
+    if not emit or not set(emit) <= set(_QUERIES):
+        remedy = "name one of them: " + " or ".join(f"--emit {stage}" for stage in _QUERIES)
+        raise UsageError("sql is for stages that are queries", remedy=remedy)
 
 
 def _executor_stage(stage: str, catalog: Catalog, checked: Checked, input_dir: Path | None) -> str:
@@ -138,7 +174,7 @@ def _executor_stage(stage: str, catalog: Catalog, checked: Checked, input_dir: P
     from streambound.synopsis_exec.plan import make_plan, plan_text
 
     if stage == "job":
-        return job_of(catalog, checked).text.rstrip("\n")
+        return compiled_of(catalog, checked).text.rstrip("\n")
     if stage == "plan":
         return plan_text(make_plan(decision_of(checked), catalog))
     if input_dir is None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from streambound.commands.options import PathArgument, QueryArgument, common_options
+from streambound.commands.options import PathArgument, QueryArgument, common_options, emit_mode_option
 from streambound.commands.statement import write_file, writing
 from streambound.jobs import decision_of
 
@@ -68,11 +68,12 @@ class Heap(click.ParamType[str]):
 @click.option("--out", type=PathArgument(), metavar="DIR",
               help="Write memory.json, and the plot as memory.png and memory.svg.")  # fmt: skip
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@emit_mode_option
 @common_options
 def memory(
     query: str, name: str | None, tuples: int, adversarial: bool, shares: tuple[tuple[str, float], ...], seed: int,
     batches: int, heap: str, native_tuples: int | None, native_seconds: int, out: Path | None, form: str,
-    catalog_file: Path | None, color: bool | None, debug: bool,
+    emit_mode: str | None, catalog_file: Path | None, color: bool | None, debug: bool,
 ) -> None:  # fmt: skip
     """Measure whether the job of a bounded QUERY needs constant memory.
 
@@ -91,9 +92,9 @@ def memory(
     from streambound.synopsis_exec.memory import Load, measure
     from streambound.synopsis_exec.plan import make_plan
 
-    catalog, checked = find_statement(query, name, catalog_file)
+    catalog, checked = find_statement(query, name, catalog_file, emit_mode=emit_mode)
     decision = decision_of(checked)
-    plan, told = in_order(replace(make_plan(decision, catalog), sink=None))  # what is generated goes nowhere
+    plan, assumed = in_order(replace(make_plan(decision, catalog), sink=None))  # what is generated goes nowhere
     _check_shares(shares, [stream.name for stream in plan.streams], adversarial)
     if out is not None:
         _check_plot()
@@ -104,7 +105,7 @@ def memory(
     native = min(tuples, 1_000_000) if native_tuples is None else min(tuples, native_tuples)
     load = Load(tuples, min(batches, tuples), heap, native, native_seconds)
     with _progress({"writing": tuples, "job": tuples, "native": native}) as on_rows:
-        found = measure(compiled(plan), decision.query, feed, stream, load, on_rows, told)
+        found = measure(compiled(plan), decision.query, feed, stream, load, on_rows, assumed)
     click.echo(memory_json(found) if form == "json" else "\n".join(memory_lines(found)))
     if out is not None:
         _write(out, found)

@@ -79,18 +79,32 @@ class QueryArgument(click.types.StringParamType):
         return codes if self.codes and incomplete and codes else [CompletionItem(incomplete, type="file")]
 
 
+def _kept_colors(context: click.Context, _: click.Parameter, color: bool | None) -> bool | None:
+    """Let what is asked for hold of all that is printed: else colours are left out where there is no terminal."""
+    context.color = color
+    return color
+
+
 def common_options(command: _F) -> _F:
     """Add the options that every command on queries has: --catalog, --color, --debug."""
     options = (
         click.option("--catalog", "catalog_file", type=PathArgument(), metavar="FILE",
                      help="The catalog; by default the nearest streams.toml from the working directory upwards, "
                           "and only where there is none, from each query file upwards."),
-        click.option("--color/--no-color", default=None, help="Colour or not; by default only on a terminal."),
+        click.option("--color/--no-color", default=None, callback=_kept_colors,
+                     help="Colour or not; by default only on a terminal."),
         click.option("--debug", is_flag=True, help="Show a traceback when something fails."),
     )  # fmt: skip
     for option in reversed(options):
         command = option(command)
     return command
+
+
+def emit_mode_option(command: _F) -> _F:
+    """Add --emit-mode, which replaces a comment ``-- streambound: emit MODE``."""
+    return click.option("--emit-mode", type=click.Choice(("changes", "final")),
+                        help="Print changes as they happen, or results once, when they are final; by default as a "
+                             "comment before the statement says, else changes.")(command)  # fmt: skip
 
 
 def colored(color: bool | None) -> bool:

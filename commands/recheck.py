@@ -18,22 +18,24 @@ def recheck_(report: Path, catalog_file: Path | None, color: bool | None, debug:
 
     The checker shares no code with the criteria. The exit status is 1 unless every bounded query's certificate holds.
     """
-    import json
-
     from streambound.analyzer.errors import InputError, UsageError
+    from streambound.analyzer.json_models import parsed
     from streambound.recheck.certificates.report import recheck
 
     try:
         text = sys.stdin.read() if str(report) == "-" else report.read_text(encoding="utf-8")
-        found = recheck(json.loads(text), catalog_file)
     except OSError as error:
         raise InputError(f"cannot read the file: {error.strerror}", file=str(report)) from error
-    except ValueError as error:
-        raise InputError("not a JSON report", file=str(report)) from error
+    except UnicodeDecodeError as error:
+        raise InputError("not UTF-8 text", file=str(report)) from error
+    found = recheck(parsed(text, "<stdin>" if str(report) == "-" else str(report)), catalog_file)
     if not found:
         raise UsageError("the report has no bounded query", remedy="nothing was checked, so nothing passed")
     for item in found:
+        if item.unknown:
+            click.echo(f"{item.name}: not checked, no code of its own for {item.unknown}")
+            continue
         click.echo(f"{item.name}: certificate {'rejected' if item.faults else 'holds'}")
         for fault in item.faults:
             click.echo(f"  {fault}")
-    sys.exit(1 if any(item.faults for item in found) else 0)
+    sys.exit(1 if any(item.faults or item.unknown for item in found) else 0)

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from streambound.commands.options import Folder, OutputFile, PathArgument, QueryArgument, common_options
+from streambound.commands.options import (
+    Folder,
+    OutputFile,
+    PathArgument,
+    QueryArgument,
+    common_options,
+    emit_mode_option,
+)
 from streambound.commands.running import run_job
 from streambound.commands.saying import doing
-from streambound.jobs import job_of
+from streambound.jobs import compiled_of
 
 if TYPE_CHECKING:
     from streambound.analyzer.errors import StreamboundError
+    from streambound.analyzer.job_reports import BatchReport
 
 
 @click.command("run")
@@ -30,30 +38,32 @@ if TYPE_CHECKING:
               help="Where Spark and the job keep their state; by default a temporary directory.")  # fmt: skip
 @click.option("--multiplicity", type=click.Choice(("count", "rows")), default="count", show_default=True,
               help="Write a result once, with _mult, or as many times as there are duplicates.")  # fmt: skip
+@emit_mode_option
 @common_options
 def run(
     query: str, name: str | None, input_dir: Path | None, output: Path | None, quarantine: Path | None,
-    checkpoint: Path | None, multiplicity: str, catalog_file: Path | None,
+    checkpoint: Path | None, multiplicity: str, emit_mode: str | None, catalog_file: Path | None,
     color: bool | None, debug: bool,
 ) -> None:  # fmt: skip
     """Compile a bounded QUERY, run it on Spark over recorded streams and write its results.
 
     Each line of the output is a result: the select list, _ts (when it became true) and _mult (how many duplicates).
-    The job stops with exit status 1 when its synopses exceed the proved bound.
+    The job stops with exit status 1 when its synopses exceed the proved bound. Of a SEQ statement a line has _begin and
+    _end instead of _ts: from when to before when the row is there.
     """
     from streambound.criteria.check import find_statement
     from streambound.reports.progress import batch_line
 
     with doing("compiling the query") as shown:
-        catalog, checked = find_statement(query, name, catalog_file)
+        catalog, checked = find_statement(query, name, catalog_file, emit_mode=emit_mode)
         sink = catalog.sink(checked.statement.name)
         if output is None and sink is None:
             raise _no_place(checked.statement.name, catalog.file)
-        job = job_of(catalog, checked)
+        job = compiled_of(catalog, checked)
         if output is not None and quarantine is None:
             quarantine = output.with_name(output.name + ".quarantine.jsonl")
 
-        def note(report: dict[str, Any]) -> None:
+        def note(report: BatchReport) -> None:
             shown.echo(batch_line(report), err=True)
 
         files = (input_dir, Path(catalog.file).parent, output, quarantine, checkpoint)

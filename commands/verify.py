@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from streambound.commands.doing import Doing
-from streambound.commands.options import PathArgument, QueryArgument, common_options
+from streambound.commands.options import PathArgument, QueryArgument, common_options, emit_mode_option
 from streambound.jobs import verification
 
 
@@ -22,10 +22,11 @@ from streambound.jobs import verification
 @click.option("--runs", type=click.IntRange(1, 1000), default=3, show_default=True,
               help="How many runs, each with other micro-batches (and other generated streams).")  # fmt: skip
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@emit_mode_option
 @common_options
 def verify(
     query: str, name: str | None, input_dir: Path | None, seed: int, runs: int, form: str,
-    catalog_file: Path | None, color: bool | None, debug: bool,
+    emit_mode: str | None, catalog_file: Path | None, color: bool | None, debug: bool,
 ) -> None:  # fmt: skip
     """Compare the job of a bounded QUERY with the SQL itself, run by Spark as one batch query over the same rows.
 
@@ -41,7 +42,7 @@ def verify(
     from streambound.reports.verify_report import trial_line, verify_json, verify_lines
     from streambound.synopsis_exec.bench import Trial
 
-    catalog, checked = find_statement(query, name, catalog_file)
+    catalog, checked = find_statement(query, name, catalog_file, emit_mode=emit_mode)
     numbers = count(1)
 
     def note(trial: Trial) -> None:

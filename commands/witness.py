@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from streambound.commands.options import QueryArgument, common_options
-from streambound.commands.saying import spinner
+from streambound.commands.options import QueryArgument, common_options, emit_mode_option
 from streambound.commands.statement import writing
 from streambound.jobs import decision_of
 
 if TYPE_CHECKING:
     from streambound.analyzer.catalog import Catalog
+    from streambound.analyzer.query import Query
     from streambound.criteria.check import Checked
+    from streambound.criteria.operators.witness import CircuitWitness
     from streambound.criteria.witness import Witness
-    from streambound.criteria.witness_plan import WitnessPlan
+    from streambound.criteria.witness_search import WitnessSearch
 
 
 @click.command("witness")
@@ -31,80 +33,171 @@ if TYPE_CHECKING:
               help="Search so many times as long as `check` does for a witness of an unknown query.")  # fmt: skip
 @click.option("--subset", metavar="1,3", help="With --out: also write DIR/input, this prefix ready for a run.")
 @click.option("--probe", type=click.IntRange(1), metavar="K", help="With --subset: follow the prefix by probe K.")
+@emit_mode_option
 @common_options
 def witness(
     query: str, name: str | None, size: int | None, out: Path | None, prove: int | None, longer: int,
-    subset: str | None, probe: int | None, catalog_file: Path | None, color: bool | None, debug: bool,
+    subset: str | None, probe: int | None, emit_mode: str | None, catalog_file: Path | None, color: bool | None,
+    debug: bool,
 ) -> None:  # fmt: skip
     """Show why an unbounded QUERY needs unbounded memory: streams of which nothing may be forgotten.
 
     A witness of size N has N elements and N probes. Send any subset of the elements (a prefix), then probe k: what the
     query prints for it depends on whether element k was sent. So 2^N prefixes must be told apart, whatever the
-    algorithm, and its memory grows with N. With --prove, DuckDB confirms it: batch SQL over every prefix and probe.
+    algorithm, and its memory grows with N. With operators beyond joins all probes together tell which elements were
+    sent; what they change is printed after each subset of up to three elements. Of SEQ VT it has N rows, each of which
+    may end at one of two times, and what is printed when they end tells which; --out writes DIR/input, where the rows
+    of --subset end later. With --prove, DuckDB confirms it: batch
+    SQL over every prefix and probe. It also evaluates the filters that `check` cannot, so that an unknown query may be
+    proved unbounded.
 
     \b
     --out DIR writes always/, element-K/ and probe-K/, each with a NAME.jsonl per stream and relation; those of an
     earlier witness are removed.
     Exit status 1: the query is bounded or unknown, so that there is no witness, or the proof failed.
     """
+    from streambound.analyzer.errors import UsageError
+    from streambound.commands.proving import duckdb_values, prove_witness
     from streambound.criteria.check import find_statement
+    from streambound.reports.period_witness_report import period_witness_lines, write_period_witness
     from streambound.reports.visible import visible
-    from streambound.reports.witness_report import claim, witness_lines, write_witness
+    from streambound.reports.witness_report import write_witness
 
     size = size or prove or 3
     elements = _elements(subset, probe, size, out)
-    catalog, checked = find_statement(query, name, catalog_file)
-    plan = _plan(checked, longer)
-    found = _witness(plan, size)
-    split = checked.decision.derivation.split if checked.decision else None
-    if split is None:
+    catalog, checked = find_statement(query, name, catalog_file, emit_mode=emit_mode)
+    if checked.period_witness is not None:
+        if prove is not None or probe is not None:
+            remedy = "the choices of ends that it prints were executed here; leave --prove and --probe out"
+            raise UsageError(f"{checked.statement.name} is a SEQ statement, whose witness has no probes", remedy=remedy)
+        click.echo(visible("\n".join(period_witness_lines(checked.statement.name, checked.period_witness, size))))
+        if out is not None:
+            with writing(out):
+                write_period_witness(checked.period_witness, size, elements or (), out / "input")
+            click.echo(f"\nwritten to {out}/input")
         return
+    with duckdb_values(prove is not None):
+        witnesses = _witnesses(checked, longer, catalog, prove)
+        found = witnesses.of_size(size)
+        proving = found if prove is None or prove == size else witnesses.of_size(prove)
     sent = None
     if elements is not None:
         sent = (*found.prefix(elements), *(found.probes[probe - 1] if probe else ()))
-    head = [f"{checked.statement.name}: unbounded", *textwrap.wrap(claim(found), 100), ""]
-    click.echo(visible("\n".join([*head, *witness_lines(split, found)])))
+    head = [f"{checked.statement.name}: unbounded", *textwrap.wrap(witnesses.claim(found), 100), ""]
+    click.echo(visible("\n".join([*head, *witnesses.lines(found)])))
     if out is not None:
-        about = {"query": checked.statement.name, "file": checked.source.file}
+        about: dict[str, Any] = {"query": checked.statement.name, "file": checked.source.file}
+        about |= {"claim": witnesses.claim(found), "results": witnesses.results(found)}
         with writing(out):
-            write_witness(split, found, out, about, sent)
+            write_witness(witnesses.tables, found, out, about, sent)
         click.echo(f"\nwritten to {out}")
     if prove is not None:
-        _prove(catalog, checked, plan, prove)
+        click.echo(f"\nproved by DuckDB: {prove_witness(checked, catalog, witnesses.tables, proving)}")
 
 
-def _plan(checked: Checked, longer: int) -> WitnessPlan:
-    """How to build a query's witnesses; raises NotExecutableError where it has none."""
+class _Witnesses:
+    """The witnesses of a select-project-join query, and how they are shown."""
+
+    def __init__(self, tables: Query, build: Callable[[int], Witness | None]) -> None:
+        self.tables, self.build = tables, build
+
+    def of_size(self, size: int) -> Witness:
+        """The witness of so many elements; raises NotExecutableError where there is none."""
+        from streambound.analyzer.errors import NotExecutableError
+
+        found = self.build(size)
+        if found is None:
+            why = "the columns' types or the catalog's contracts do not allow it"
+            raise NotExecutableError(f"there is no witness of size {size}: {why}", remedy="ask for a smaller one")
+        return found
+
+    def claim(self, found: Witness) -> str:
+        """What a witness shows."""
+        from streambound.reports.witness_report import claim
+
+        return claim(found)
+
+    def lines(self, found: Witness) -> Iterator[str]:
+        """Its rows and results."""
+        from streambound.reports.witness_report import witness_lines
+
+        return witness_lines(self.tables, found)
+
+    def results(self, found: Witness) -> list[Any]:
+        """What the probes add, or change, as JSON."""
+        from streambound.reports.witness_report import results_of
+
+        return results_of(found)
+
+
+class _OfStatement(_Witnesses):
+    """Witnesses that a statement was executed on, by DuckDB alone."""
+
+    def __init__(self, checked: Checked, circuit: CircuitWitness) -> None:
+        from streambound.reports.circuit_witness_report import tables_of
+
+        super().__init__(tables_of(circuit.statement, checked.statement), circuit.of_size)
+        self.circuit = circuit
+
+    def claim(self, found: Witness) -> str:
+        """What a witness shows."""
+        from streambound.reports.witness_report import claim
+
+        return claim(found, one_by_one=False)
+
+
+class _OfCircuit(_OfStatement):
+    """Witnesses that a statement was executed on here: of operators beyond joins, or of relations that it asks."""
+
+    def lines(self, found: Witness) -> Iterator[str]:
+        """Its rows, and what the probes change after subsets of the elements."""
+        from streambound.reports.circuit_witness_report import change_lines
+        from streambound.reports.witness_report import row_lines
+
+        yield from row_lines(self.tables, found)
+        yield from change_lines(self.circuit, found)
+
+    def results(self, found: Witness) -> list[Any]:
+        """What each probe changes after all elements."""
+        from streambound.reports.circuit_witness_report import changes
+
+        return changes(self.circuit, found, range(found.size))
+
+
+def _witnesses(checked: Checked, longer: int, catalog: Catalog, prove: int | None) -> _Witnesses:
+    """The witnesses of a statement; raises NotExecutableError where it has none."""
     from streambound.analyzer.errors import NotExecutableError
+    from streambound.commands.proving import proved_by_duckdb
+    from streambound.criteria.check import search_circuit_longer
+    from streambound.criteria.vocabulary import Verdict
+    from streambound.criteria.witness import build
+
+    given_up = True
+    if checked.circuit is None and checked.circuit_witness is None:
+        search = _search(checked, longer)
+        if search.witness is not None:
+            plan = search.witness.plan
+            return _Witnesses(decision_of(checked).derivation.split, lambda size: build(plan, size))
+        given_up = search.given_up
+    if checked.verdict is Verdict.BOUNDED:
+        raise NotExecutableError(f"{checked.statement.name} has no witness: it is bounded")
+    if (found := checked.circuit_witness or search_circuit_longer(checked, longer)) is not None:
+        return _OfCircuit(checked, found)
+    if prove is not None and (found := proved_by_duckdb(checked, catalog, prove)) is not None:
+        return _OfStatement(checked, found)
+    message = f"{checked.statement.name} has no witness: none was found, so its verdict is unknown"
+    remedy = f"the search was given up before its end; --longer {10 * longer} searches longer"
+    raise NotExecutableError(message, remedy=remedy) if given_up else NotExecutableError(message)
+
+
+def _search(checked: Checked, longer: int) -> WitnessSearch:
+    """What is known of the witnesses of a query of joins, or found of an unknown one's."""
     from streambound.criteria.verdict import search_longer
     from streambound.criteria.vocabulary import Verdict
     from streambound.criteria.witness_search import WitnessSearch
 
     decision = decision_of(checked)
-    search = WitnessSearch(decision.witness)
-    if decision.verdict is Verdict.UNKNOWN:
-        search = search_longer(decision, longer)
-    if search.witness is not None:
-        return search.witness.plan
-    if decision.verdict is Verdict.BOUNDED:
-        raise NotExecutableError(f"{checked.statement.name} has no witness: it is bounded")
-    message = f"{checked.statement.name} has no witness: none was found, so its verdict is unknown"
-    if search.given_up:
-        remedy = f"the search was given up before its end; --longer {10 * longer} searches longer"
-        raise NotExecutableError(message, remedy=remedy)
-    raise NotExecutableError(message)
-
-
-def _witness(plan: WitnessPlan, size: int) -> Witness:
-    """A plan's witness of a size; raises NotExecutableError where there is none."""
-    from streambound.analyzer.errors import NotExecutableError
-    from streambound.criteria.witness import build
-
-    found = build(plan, size)
-    if found is None:
-        message = f"there is no witness of size {size}: the columns' types or the catalog's contracts do not allow it"
-        raise NotExecutableError(message, remedy="ask for a smaller one")
-    return found
+    return search_longer(decision, longer) if decision.verdict is Verdict.UNKNOWN else WitnessSearch(decision.witness)
 
 
 def _elements(subset: str | None, probe: int | None, size: int, out: Path | None) -> list[int] | None:
@@ -123,22 +216,3 @@ def _elements(subset: str | None, probe: int | None, size: int, out: Path | None
     if probe is not None and probe > size:
         raise UsageError(f"--probe takes a number from 1 to {size}, not {probe}", remedy="or ask for more with --size")
     return sorted({int(number) - 1 for number in numbers})
-
-
-def _prove(catalog: Catalog, checked: Checked, plan: WitnessPlan, size: int) -> None:
-    """Run every prefix and probe in DuckDB; raises NotExecutableError where prefixes are not told apart."""
-    from streambound.analyzer.errors import NotExecutableError
-    from streambound.recheck.oracle.prove import prove
-    from streambound.reports.witness_report import json_rows
-
-    found = _witness(plan, size)
-    split, tree = decision_of(checked).derivation.split, checked.statement.tree
-    if tree is None:
-        return
-    elements, probes = ([json_rows(split, rows) for rows in part] for part in (found.elements, found.probes))
-    with spinner("prefixes") as advance:
-        proof = prove(tree, catalog, json_rows(split, found.always), elements, probes, advance)
-    text = f"{proof.states:,} of {proof.prefixes:,} prefixes (all subsets of {size} elements) must be told apart"
-    if not proof.holds:
-        raise NotExecutableError(f"not proved by DuckDB: only {text}")
-    click.echo(f"\nproved by DuckDB: {text}")

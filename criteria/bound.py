@@ -22,6 +22,7 @@ from streambound.criteria.count import (
     ages,
     best,
     between_streams,
+    distance_count,
     either,
     every,
     fewest,
@@ -35,7 +36,14 @@ from streambound.criteria.count import (
     width_of_lag,
 )
 from streambound.criteria.family import all_but_full, fixed_in_family, least, own, shared_relations
-from streambound.criteria.projected_time import Stamp, forgotten_at_once, holds_times, result_ages, stamp
+from streambound.criteria.projected_time import (
+    Stamp,
+    forgotten_at_once,
+    holds_times,
+    result_ages,
+    result_distances,
+    stamp,
+)
 from streambound.criteria.set import harmful_references
 from streambound.criteria.size import Number, Size, fewer, total
 from streambound.criteria.synopsis import MOST_TABLES, Synopsis
@@ -108,8 +116,8 @@ class QueryBound:
         return Tier.RATE_WINDOW if self.entries.rated else Tier.CONSTANT
 
 
-def bound(split: Query) -> QueryBound | None:
-    """M for a split query that its criterion found bounded.
+def bound(split: Query, repeats: bool = False) -> QueryBound | None:
+    """M for a split query that its criterion found bounded; a set that ``repeats`` results has no table of these.
 
     None for more than `MOST_TABLES` tables that no family stands for.
     """
@@ -118,7 +126,7 @@ def bound(split: Query) -> QueryBound | None:
     found = []
     for place, (number, part) in enumerate(parts, start=1):
         prefix = f"{place}:" if len(parts) > 1 else ""
-        bounded = counted(part, split.distinct, stamped)
+        bounded = counted(part, split.distinct, stamped, repeats)
         if bounded is None:
             return None
         synopsis, tables = bounded
@@ -143,10 +151,13 @@ def _parts(branch: Branch, distinct: bool) -> tuple[Case, ...]:
 
 
 @lru_cache(maxsize=64)
-def counted(case: Case, distinct: bool, stamped: Stamp | None = None) -> tuple[Synopsis, tuple[TableBound, ...]] | None:
+def counted(
+    case: Case, distinct: bool, stamped: Stamp | None = None, repeats: bool = False
+) -> tuple[Synopsis, tuple[TableBound, ...]] | None:
     """The tables of one case, each with its bound; None where one has none.
 
-    A set's criterion may ask first whether they have one. ``stamped`` says when a set's results are forgotten.
+    A set's criterion may ask first whether they have one. ``stamped`` says when a set's results are forgotten; one that
+    ``repeats`` them does not remember any.
     """
     facts = Facts.of(case.branch)
     several = (s for synopsis in synopses(facts, distinct) for s in in_few_ways(synopsis))
@@ -154,8 +165,9 @@ def counted(case: Case, distinct: bool, stamped: Stamp | None = None) -> tuple[S
     if found is None:
         return None
     synopsis, tables = _with_late_relations(*found)
-    if distinct and not forgotten_at_once(facts, stamped):
-        layout = replace(results_layout(synopsis), ages=result_ages(synopsis.facts, stamped))
+    if distinct and not repeats and not forgotten_at_once(facts, stamped):
+        ages_kept, apart = result_ages(synopsis.facts, stamped), result_distances(synopsis.facts, stamped)
+        layout = replace(results_layout(synopsis), ages=ages_kept, distances=apart)
         count = results_count(synopsis.facts, layout)
         if count is None:
             return None
@@ -423,11 +435,12 @@ def results_count(facts: Facts, layout: SynopsisTable) -> Count | None:
 
     Where times are among them, they are counted as the matches of all streams within these ages.
     """
+    apart = [distance_count(facts, distance) for distance in layout.distances]
     if layout.ages:
-        return _keys(facts, layout, ())
+        return _all([_keys(facts, layout, ()), *apart])
     inside = frozenset((*layout.streams, *layout.relations))
     known, rest = _in_rows(facts, layout)
-    found: list[Count | None] = [_relation_count(facts, layout, r, more) for r, more in known.items()]
+    found: list[Count | None] = [*apart, *(_relation_count(facts, layout, r, more) for r, more in known.items())]
     for source in dict.fromkeys(stored.attribute.source for stored in rest.key if stored.attribute.source not in known):
         if facts.branch.source(source).kind is Kind.RELATION:
             found.append(_relation_count(facts, layout, source))

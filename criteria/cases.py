@@ -37,8 +37,8 @@ class Case:
 
 def cases(branch: Branch, looks: float = inf) -> tuple[Case, ...]:
     """The cases; the branch alone where it needs none, or where none help; no more than some are looked at."""
-    whole = Case(branch)
-    return tuple(_split(whole, _Looks(looks)) or (whole,))
+    every_case = Case(branch)
+    return tuple(_split(every_case, _Looks(looks)) or (every_case,))
 
 
 @dataclass

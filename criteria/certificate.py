@@ -22,9 +22,10 @@ from streambound.criteria.cuts import Cut
 from streambound.criteria.entry_bytes import entry_bytes
 from streambound.criteria.extremum import Extremum
 from streambound.criteria.size import Number, Size, product, total
-from streambound.criteria.tables import Age, Lapse, Member, Stored
+from streambound.criteria.tables import Age, Distance, Lapse, Member, Stored
 
 VERSION = 1
+_SELDOM = ("members", "lapses", "distances")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,7 @@ class TableCertificate:
     extrema: tuple[Extremum, ...]
     members: tuple[Member, ...]
     lapses: tuple[Lapse, ...]
+    distances: tuple[Distance, ...]
     count: Count
     entries: Amount
     bytes_per_entry: int | None
@@ -112,6 +114,7 @@ def _table(branch: BranchBound, table: TableBound, in_bytes: Size | None) -> Tab
         layout.extrema,
         layout.members,
         layout.lapses,
+        layout.distances,
         table.count,
         _amount(table.size),
         entry_bytes(branch.facts, layout),
@@ -135,7 +138,7 @@ def _amount(size: Size) -> Amount:
 def to_json(value: Any) -> Any:
     """A value of a certificate as plain JSON: objects with the fields' names, lists, texts and integers.
 
-    What a `Count` leaves empty is left out, and cuts, members and lapses that are none.
+    What a `Count` leaves empty is left out, and cuts, members, lapses and distances that are none.
     """
     match value:
         case Size():
@@ -151,7 +154,7 @@ def to_json(value: Any) -> Any:
             return {f.name: to_json(getattr(value, f.name)) for f in fields(value) if f.name != "cuts"}
         case TableCertificate():
             found = {field.name: to_json(getattr(value, field.name)) for field in fields(value)}
-            return {n: member for n, member in found.items() if member != [] or n not in ("members", "lapses")}
+            return {n: member for n, member in found.items() if member != [] or n not in _SELDOM}
         case Cut(cut, included):
             return {"value": str(cut), "included": included}
         case Limit(constant, relations):

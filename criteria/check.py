@@ -13,8 +13,9 @@ from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.closure import closed
 from streambound.analyzer.codes import Code, Severity
 from streambound.analyzer.diagnostics import Diagnostic
+from streambound.analyzer.emission import EmitMode
 from streambound.analyzer.errors import InputError, TooManyBranchesError, UsageError
-from streambound.analyzer.lower import lower
+from streambound.analyzer.lower import Lowered, lower
 from streambound.analyzer.query import Query
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statement import Statement
@@ -24,20 +25,28 @@ from streambound.analyzer.work import TooMuchWork, at_most
 from streambound.analyzer.workspace import Workspace
 from streambound.criteria.bound import QueryBound, counted
 from streambound.criteria.large_bound import large_bound
+from streambound.criteria.operators.decide import judged
+from streambound.criteria.operators.final import never_final
+from streambound.criteria.operators.states import CircuitBound, Judged
 from streambound.criteria.paper import MOST_STRICT, strict_branches, weak_joins
-from streambound.criteria.verdict import Decision, decide
+from streambound.criteria.periods.decide import judged_periods, reads_streams
+from streambound.criteria.periods.endless import PeriodWitness, unbounded_periods
+from streambound.criteria.verdict import Decision, decide, proved
 from streambound.criteria.vocabulary import Tier, Verdict
 from streambound.criteria.waiting_rows import waiting_rows
 from streambound.preprocess.contradictory import contradictory
 from streambound.preprocess.count_lto import count_lto
+from streambound.temporal.statement import SeqStatement, read_statement
 
 if TYPE_CHECKING:
+    from streambound.criteria.operators.witness import CircuitWitness, Executed
     from streambound.criteria.repairs.repair import Repairs
 
 STATEMENT = 2_000_000
 """Steps of work that a statement is given."""
 _CACHES = (closed, contradictory, counted)
 """What is forgotten before each statement, so that those before it do not change how much work it takes."""
+_NOT_PROVED = "no input was found that needs unbounded memory, so the query may be bounded; no plan for it is known"
 _TOO_LARGE = frozenset({Code.TOO_MANY_BRANCHES, Code.TOO_MUCH_WORK})
 _UNSUPPORTED = frozenset({Code.UNSUPPORTED, Code.TIMESTAMP_COMPARISON, Code.PROJECTED_TIMESTAMP, Code.MIXED_UNION})
 
@@ -47,7 +56,9 @@ class Checked:
     """One statement's verdict; ``decision`` is None where there is none.
 
     ``tree`` is what it names in the algebra, None where it names nothing; ``catalog`` what it was checked against.
-    ``repairs`` are None until `with_repairs` has looked for them.
+    ``repairs`` are None until `with_repairs` has looked for them. ``blocks`` is what a statement with SEQ blocks means,
+    which is evaluated over relations, and has no decision. ``circuit_witness`` is a witness for which the statement was
+    executed: of a ``circuit``, or of a statement that asks relations; ``period_witness`` one of SEQ VT over streams.
     """
 
     statement: Statement
@@ -57,11 +68,21 @@ class Checked:
     catalog: Catalog | None = field(default=None, repr=False, compare=False)
     repairs: Repairs | None = None
     tree: Tree | None = field(default=None, repr=False, compare=False)
+    circuit: Judged | None = field(default=None, repr=False, compare=False)
+    circuit_witness: CircuitWitness | None = field(default=None, repr=False, compare=False)
+    blocks: SeqStatement | None = field(default=None, repr=False, compare=False)
+    period_witness: PeriodWitness | None = field(default=None, repr=False, compare=False)
 
     @property
     def rejected(self) -> bool:
         """Whether the criteria reject it, so that a repair may help."""
         return self.decision is not None and self.decision.verdict in (Verdict.UNBOUNDED, Verdict.UNKNOWN)
+
+    @property
+    def circuit_bound(self) -> CircuitBound | None:
+        """M of a query beyond select-project-join; None for another one."""
+        bounded = self.circuit is not None and self.verdict is Verdict.BOUNDED
+        return CircuitBound(self.circuit.states) if self.circuit is not None and bounded else None
 
     @property
     def bound(self) -> QueryBound | None:
@@ -86,7 +107,9 @@ class Checked:
                 return Tier.UNBOUNDED
             case Verdict.UNKNOWN:
                 return Tier.UNKNOWN
-        return self.bound.tier if self.bound else None
+        if self.blocks is not None and self.circuit is None:
+            return Tier.CONSTANT
+        return bound.tier if (bound := self.bound or self.circuit_bound) else None
 
 
 def check_source(source: SourceText, catalog: Catalog, only: Sequence[int] | None = None) -> tuple[Checked, ...]:
@@ -118,7 +141,39 @@ def _too_much_work(statement: Statement, most: float) -> Diagnostic:
 
 
 def _decided(statement: Statement, catalog: Catalog) -> Checked:
+    if statement.blocks and statement.tree is not None:
+        return _of_blocks(statement, catalog)
     lowered = lower(statement, catalog)
+    found = _of_lowered(statement, catalog, lowered)
+    if found.verdict is not Verdict.UNKNOWN or lowered.tree is None:
+        return found
+    joined = lower(statement, catalog, joining=True)
+    if joined.tree is None or joined.tree == lowered.tree:
+        return found
+    other = _of_lowered(statement, catalog, joined)
+    return replace(other, tree=lowered.tree) if other.verdict is Verdict.BOUNDED else found
+
+
+def _of_lowered(statement: Statement, catalog: Catalog, lowered: Lowered) -> Checked:
+    """The verdict of what a statement means."""
+    asked = statement.other_mode
+    other = lowered.query is None and (asked is None or asked.mode is EmitMode.FINAL)
+    found = judged(statement, lowered, catalog) if other else None
+    if isinstance(found, Diagnostic):
+        errors = lowered.diagnostics if _undecided(lowered.diagnostics) is Verdict.ERROR else (found,)
+        return Checked(statement, _undecided(errors), errors, catalog=catalog, tree=lowered.tree)
+    if found is not None and (asked is None or found.part is None):
+        return _circuit(statement, found, catalog, lowered)
+    if found is not None and found.part is not None:
+        open = never_final(found.part)
+        if open is None:
+            return _circuit(statement, found, catalog, lowered)
+        states = [state for state in found.states if state.name == open.name]
+        if states:
+            message = f"emit final is outside the query language here: {open.name} may take results back for ever"
+            help = "group by a bucket of time, or print changes"
+            refused = Diagnostic(Code.UNSUPPORTED, message, statement.source.file, states[0].span, help)
+            return Checked(statement, Verdict.UNSUPPORTED, (refused,), catalog=catalog, tree=lowered.tree)
     if lowered.query is None:
         undecided = _undecided(lowered.diagnostics)
         return Checked(statement, undecided, lowered.diagnostics, catalog=catalog, tree=lowered.tree)
@@ -126,11 +181,104 @@ def _decided(statement: Statement, catalog: Catalog) -> Checked:
         decision = decide(lowered.query)
     except TooManyBranchesError as error:
         return Checked(statement, Verdict.UNKNOWN, (_too_many_branches(error),), catalog=catalog, tree=lowered.tree)
+    if decision.bound is None and _with_ends(lowered.query):
+        found = judged(statement, lowered, catalog)
+        if isinstance(found, Judged) and found.part is not None:
+            return _circuit(statement, found, catalog, lowered)
+    witness = _of_relations(statement, catalog, lowered) if decision.verdict is Verdict.UNKNOWN else None
+    if witness is not None:
+        decision = proved(decision, witness)
     notes = []
     if decision.bound is not None:
         notes = [*large_bound(decision.derivation.split, decision.bound), *waiting_rows(lowered.query, catalog)]
     diagnostics = (*decision.diagnostics, *notes)
-    return Checked(statement, decision.verdict, diagnostics, decision, catalog, tree=lowered.tree)
+    return Checked(
+        statement, decision.verdict, diagnostics, decision, catalog, tree=lowered.tree, circuit_witness=witness
+    )
+
+
+def _with_ends(query: Query) -> bool:
+    """Whether a query reads a stream whose punctuations may bound it."""
+    return any(source.punctuations for branch in query.branches for source in branch.sources)
+
+
+def _circuit(statement: Statement, found: Judged, catalog: Catalog, lowered: Lowered) -> Checked:
+    """The verdict of a query beyond select-project-join: the propositions' (`criteria.operators`)."""
+    diagnostics = _of_violations(found, statement.source.file)
+    verdict = Verdict.BOUNDED
+    witness: CircuitWitness | None = None
+    if found.violations and lowered.tree is not None:
+        from streambound.criteria.operators.witness import Executed, find_circuit_witness
+
+        executed = Executed(lowered.tree, catalog, lowered.queries)
+        verdict, witness = Verdict.UNBOUNDED, find_circuit_witness(executed, found.suspects, found.apart)
+        witness = witness or _of_relations(statement, catalog, lowered)
+        if witness is None:
+            verdict, at = Verdict.UNKNOWN, found.violations[0].span
+            diagnostics = (Diagnostic(Code.NO_WITNESS, _NOT_PROVED, statement.source.file, at), *diagnostics)
+    return Checked(
+        statement, verdict, diagnostics, catalog=catalog, tree=lowered.tree, circuit=found, circuit_witness=witness
+    )
+
+
+def _of_relations(statement: Statement, catalog: Catalog, lowered: Lowered) -> CircuitWitness | None:
+    """A witness with rows of the relations that a statement asks."""
+    from streambound.criteria.relation_witness import relation_witness
+
+    return relation_witness(statement, catalog, lowered)
+
+
+def executed(checked: Checked) -> Executed | None:
+    """What of a statement can be executed; None where it names nothing in the algebra."""
+    from streambound.criteria.operators.witness import Executed
+
+    if checked.tree is None or checked.catalog is None:
+        return None
+    return Executed(checked.tree, checked.catalog, lower(checked.statement, checked.catalog).queries)
+
+
+def search_circuit_longer(checked: Checked, times: int) -> CircuitWitness | None:
+    """Search so many times as long as a check does for how to build the witnesses of a circuit."""
+    from streambound.criteria.operators.witness import MOST_STEPS, find_circuit_witness
+
+    statement = executed(checked)
+    if checked.circuit is None or statement is None:
+        return None
+    return find_circuit_witness(statement, checked.circuit.suspects, checked.circuit.apart, times * MOST_STEPS)
+
+
+def _of_violations(found: Judged, file: str) -> tuple[Diagnostic, ...]:
+    return tuple(
+        Diagnostic(one.code, one.message, file, one.span, one.help, f"proposition {one.condition}")
+        for one in found.violations
+        if one.code is not None
+    )
+
+
+def _of_blocks(statement: Statement, catalog: Catalog) -> Checked:
+    """A statement with SEQ blocks: nothing arrives, so nothing is kept for what may arrive."""
+    found = read_statement(statement, catalog)
+    if isinstance(found, Diagnostic):
+        return Checked(statement, _undecided([found]), (found,), catalog=catalog)
+    if reads_streams(found):
+        return _of_period_streams(statement, found, catalog)
+    return Checked(statement, Verdict.BOUNDED, (), catalog=catalog, blocks=found)
+
+
+def _of_period_streams(statement: Statement, blocks: SeqStatement, catalog: Catalog) -> Checked:
+    """A SEQ VT statement over streams of rows with periods: the verdict is that of P1 to P5 (`criteria.periods`)."""
+    found = judged_periods(blocks, catalog)
+    if isinstance(found, Diagnostic):
+        return Checked(statement, _undecided([found]), (found,), catalog=catalog)
+    diagnostics = _of_violations(found.judged, statement.source.file)
+    verdict = Verdict.UNBOUNDED if diagnostics else Verdict.BOUNDED
+    witness = unbounded_periods(found.query, found.context.leaves) if diagnostics else None
+    if diagnostics and witness is None:
+        verdict, at = Verdict.UNKNOWN, found.judged.violations[0].span
+        diagnostics = (Diagnostic(Code.NO_WITNESS, _NOT_PROVED, statement.source.file, at), *diagnostics)
+    return Checked(
+        statement, verdict, diagnostics, catalog=catalog, circuit=found.judged, blocks=blocks, period_witness=witness
+    )
 
 
 def _undecided(diagnostics: Sequence[Diagnostic]) -> Verdict:
@@ -176,19 +324,28 @@ def lto_queries(split: Query) -> int | None:
     return total
 
 
-def find_statement(query: str, name: str | None, catalog_file: Path | None) -> tuple[Catalog, Checked]:
+def find_statement(
+    query: str, name: str | None, catalog_file: Path | None, emit_mode: str | None = None
+) -> tuple[Catalog, Checked]:
     """The one statement that a command's QUERY means: a file's only or named one, or a registered query of that name.
 
     Raises InputError for a missing file and UsageError for a name that fits none or several.
     """
-    catalog, (checked,) = find_statements(query, name, catalog_file)
+    catalog, (checked,) = find_statements(query, name, catalog_file, emit_mode=emit_mode)
     return catalog, checked
 
 
 def find_statements(
-    query: str, name: str | None, catalog_file: Path | None, several: bool = False
+    query: str,
+    name: str | None,
+    catalog_file: Path | None,
+    several: bool = False,
+    emit_mode: str | None = None,
 ) -> tuple[Catalog, list[Checked]]:
-    """As `find_statement`; where ``several`` are welcome, all of a file that has no name chosen."""
+    """As `find_statement`; where ``several`` are welcome, all of a file that has no name chosen.
+
+    An ``emit_mode`` replaces the one that a comment asks for.
+    """
     if not query:
         raise UsageError(
             "an empty argument names no query", remedy="name a file, or a query that the catalog registers"
@@ -204,7 +361,7 @@ def find_statements(
     all_of_it = several and is_file and name is None and statements
     queries = [statement for statement in statements if statement.is_query]
     found = (queries or statements[:1]) if all_of_it else [one_of(statements, query, name if is_file else query)]
-    return catalog, [check_statement(statement, catalog) for statement in found]
+    return catalog, [check_statement(statement.emitting(emit_mode), catalog) for statement in found]
 
 
 def one_of(statements: Sequence[Statement], query: str, name: str | None) -> Statement:

@@ -71,8 +71,8 @@ def linked(
     timed = [s for s in sources if s not in parts and not any(s in link for link in joined if link <= {*sources})]
     older, newer = _interchangeable(facts, sources, timed)
     rest = [source for source in sources if source not in older | newer]
-    near = related(rest, lambda x, y: frozenset((x, y)) in joined or _timed(facts, x, y))
-    return [frozenset(part) for part in components(rest, near)]
+    links = related(rest, lambda x, y: frozenset((x, y)) in joined or _timed(facts, x, y))
+    return [frozenset(part) for part in components(rest, links)]
 
 
 def _joined(facts: Facts, exact: Collection[Attribute]) -> set[frozenset[str]]:

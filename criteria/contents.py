@@ -60,7 +60,7 @@ class Contents:
         """Every stream with those that are never newer."""
         return {s: frozenset(t for t in self.streams if t == s or self.facts.never_newer(t, s)) for s in self.streams}
 
-    def near(self, x: str, y: str) -> bool:
+    def neighbours(self, x: str, y: str) -> bool:
         """Whether streams are joined with the same relations, or their values may be kept as places among others."""
         shared = (group for group in self.relation_groups if any(self.linked(x, member) for member in group))
         if any(self.linked(y, member) for group in shared for member in group):

@@ -36,7 +36,23 @@ def _fits_table(source: Source, rows: Sequence[Row]) -> bool:
         ends = zip(times, times[source.max_rate.rows :], strict=False)
         if any(last - first < source.max_rate.per for first, last in ends):
             return False
+    if not _fits_punctuations(source, rows):
+        return False
     return all(fits_column(column, row.values[column.name]) for row in rows for column in source.columns)
+
+
+def _fits_punctuations(source: Source, rows: Sequence[Row]) -> bool:
+    """Whether no row is a punctuation, and all have one key where it is promised how many are open.
+
+    Rows of a witness come without punctuations, and the more elements it has, the more of them.
+    """
+    for one in source.punctuations:
+        if any(row.values[one.column] == one.value for row in rows):
+            return False
+        keys = {tuple(row.values[name] for name in one.attributes) for row in rows}
+        if one.max_open is not None and len(keys) > 1:
+            return False
+    return True
 
 
 def fits_column(column: Column, value: Value | None) -> bool:

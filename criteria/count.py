@@ -14,7 +14,7 @@ from streambound.analyzer.values import Value
 from streambound.criteria.clipping import limits_within
 from streambound.criteria.limits import width
 from streambound.criteria.size import Number, Size, Symbol, least, product, total
-from streambound.criteria.tables import Stored, SynopsisTable
+from streambound.criteria.tables import Distance, Stored, SynopsisTable
 
 
 class CountingRule(StrEnum):
@@ -38,6 +38,8 @@ class CountingRule(StrEnum):
     """A stream's tuples of so many timestamps, in the table at a time, determine the attributes."""
     AGES = "ages"
     """So many timestamps of a stream are told apart."""
+    DISTANCE = "distance"
+    """The conditions bound the difference of two timestamps, the ``attributes``, from both sides."""
     EITHER = "either"
     """The values while some streams are awaited (`criteria.tables.Lapse`) or timestamps are told apart, and those after
     that; ``of`` counts each."""
@@ -134,6 +136,12 @@ def rows(facts: Facts, relation: str, attributes: tuple[Attribute, ...]) -> Coun
 def ages(stream: str, span: TimestampCount) -> Count:
     """The timestamps of a stream that a table tells apart."""
     return Count(CountingRule.AGES, Number(span.timestamps), (), stream, span.timestamps, span.beside)
+
+
+def distance_count(facts: Facts, distance: Distance) -> Count | None:
+    """The differences that two timestamps of a result may have; None where any number."""
+    width = width_of_lag(facts, distance.plus.source, distance.minus.source)
+    return None if width is None else Count(CountingRule.DISTANCE, Number(width), (distance.plus, distance.minus))
 
 
 def width_of_lag(facts: Facts, x: str, y: str) -> int | None:

@@ -22,11 +22,28 @@ from streambound.analyzer.expressions.expression import Call, Expression, Field,
 from streambound.analyzer.expressions.function import Fails, NotKnown
 from streambound.analyzer.expressions.inversion import ends, factors, inverse
 from streambound.analyzer.expressions.reading import read
-from streambound.analyzer.expressions.values import derived_value, expression_of
-from streambound.analyzer.query import Attribute, Branch, Computed, Source, formula_attributes
+from streambound.analyzer.expressions.values import (
+    asked,
+    expression_of,
+    is_evaluated_elsewhere,
+    of_no_rows,
+    value_in_row,
+)
+from streambound.analyzer.query import (
+    Attribute,
+    Branch,
+    Computed,
+    NullTest,
+    OneOf,
+    OutputValue,
+    Source,
+    TimeValue,
+    formula_attributes,
+)
 from streambound.analyzer.types import Family
 from streambound.analyzer.values import Value
 from streambound.analyzer.work import spend
+from streambound.criteria.projected_time import is_valued_time
 from streambound.criteria.solution import conditions_of
 from streambound.criteria.witness_plan import WitnessPlan
 
@@ -34,6 +51,8 @@ MOST_TRIED = 300
 """Combinations of values that are tried for what no rule undoes."""
 _STEPS = 20
 _SMALL = 12
+_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
+"""Texts that are tried where an engine evaluates what is not known here, such as a hash."""
 
 Values = dict[str, Value | None]
 
@@ -92,7 +111,7 @@ class DerivedRows:
             return None
         for column in derived:
             try:
-                row[column.name] = derived_value(column, source.columns, row)
+                row[column.name] = self._value(source, column, row)
             except (Fails, NotKnown):
                 return None
             if column.name in needed and row[column.name] != needed[column.name]:
@@ -100,6 +119,10 @@ class DerivedRows:
         for column in source.columns:
             self._seen.setdefault((source.alias, column.name), set()).add(row[column.name])
         return row
+
+    def _value(self, source: Source, column: Column, row: Values) -> Value | None:
+        """The value of a derived column; raises Fails and NotKnown."""
+        return value_in_row(self._expression(source, column), column, source.columns, row)
 
     def _needed(self, source: Source, column: Column) -> bool:
         """Whether a condition, or what the elements differ in, asks for a derived column's value."""
@@ -109,7 +132,7 @@ class DerivedRows:
 
     def _undo(self, source: Source, column: Column, wanted: Value | None, row: Values, free: list[Column]) -> bool:
         """Give a free column the value that an expression needs; whether a rule says which."""
-        expression = expression_of(column, source.columns)
+        expression = self._expression(source, column)
         kinds = {one.name: one.type for one in source.columns}
         for one in free:
             if one.name not in fields(expression) or one.domain is not None:
@@ -131,13 +154,13 @@ class DerivedRows:
         self, source: Source, left: list[Column], needed: Mapping[str, Value | None], row: Values, free: list[Column]
     ) -> bool:
         """Give free columns values with which all that is left has what is wanted; whether some were found."""
-        read = {name for column in left for name in fields(expression_of(column, source.columns))}
+        read = {name for column in left for name in fields(self._expression(source, column))}
         axes = [[(one.name, value) for value in _pool(one, source, needed)] for one in free if one.name in read]
         for combination in islice(product(*axes), MOST_TRIED):
             spend(_STEPS)
             tried = {**row, **dict(combination)}
             try:
-                found = all(derived_value(c, source.columns, tried) == needed[c.name] for c in left)
+                found = all(self._value(source, c, tried) == needed[c.name] for c in left)
             except (Fails, NotKnown):
                 continue
             if found:
@@ -146,7 +169,7 @@ class DerivedRows:
         return False
 
     @property
-    def whole(self) -> bool:
+    def by_rule(self) -> bool:
         """Whether what differs between elements reaches derived columns by a rule only, through one column each.
 
         Others may depend on it where they only show in results that show what the elements differ in, too, and cannot
@@ -155,16 +178,80 @@ class DerivedRows:
         branch = self.plan.branch
         for source in branch.sources:
             for column in source.derived:
-                expression = expression_of(column, source.columns)
+                expression = self._expression(source, column)
                 own = self._undone.get((source.alias, column.name))
                 varying = self._varying(source, expression)
                 if not varying or varying == {own} or self._is_shifted(source, column):
                     continue
+                if is_valued_time(source, column):
+                    continue  # the conditions know it, and when its row comes
                 harmless = own is None and source.timestamp not in varying and not self._needed(source, column)
                 if not harmless or not self._shown or not _total(expression):
                     return False
         computed = [output.value for output in branch.outputs if isinstance(output.value, Computed)]
         return not computed or (self._shown and all(_total(_read(one, branch)) for one in computed))
+
+    @property
+    def apart(self) -> bool:
+        """Whether no other branch, and no other use of a table, sees what was chosen for another column's sake.
+
+        Then what holds of rows without derived columns holds of these: which conditions are true depends on the order
+        of elements alone. A condition may compare what was not chosen for it with constants, where it is the same in
+        all rows; what is shown is the same column in every branch, or the same in all rows.
+        """
+        plan, tables = self.plan, [source.table for source in self.plan.branch.sources]
+        if (len(plan.branches) <= 1 and len(set(tables)) == len(tables)) or not has_derived(plan.branch):
+            return True
+        branches = [b for b in plan.branches if all(source.table in tables for source in b.sources)]
+        conditions = [(b, atom) for b in branches for atom in b.atoms]  # the others get no rows
+        for branch, atom in conditions:
+            alone = isinstance(atom, NullTest | OneOf) or atom.right is None
+            for attribute in atom.attributes:
+                if not all(self._may_see(source, attribute.column, alone) for source in self._uses(branch, attribute)):
+                    return False
+        return all(self._shows_alike(branch) for branch in branches)
+
+    def _uses(self, branch: Branch, attribute: Attribute) -> list[Source]:
+        """The uses of an attribute's table in the plan's branch."""
+        table = branch.source(attribute.source).table
+        return [source for source in self.plan.branch.sources if source.table == table]
+
+    def _may_see(self, source: Source, name: str, alone: bool) -> bool:
+        """Whether a condition may read a column; ``alone``: it compares it with constants, if with anything."""
+        attribute, column = Attribute(source.alias, name), source.column(name)
+        chosen = attribute in formula_attributes(self.plan.branch.where) or any(
+            attribute == kept.attribute for kept in self.plan.kept
+        )
+        if chosen or name == source.timestamp:
+            return True
+        return alone and not self._may_vary(source, column)
+
+    def _may_vary(self, source: Source, column: Column) -> bool:
+        if column.expression and self._varying(source, self._expression(source, column)):
+            return True
+        return len(self._seen.get((source.alias, column.name), ())) > 1
+
+    def _shows_alike(self, branch: Branch) -> bool:
+        """Whether each column of the result shows the same in a branch as in the plan's, or nothing that varies."""
+        pairs = zip(branch.outputs, self.plan.branch.outputs, strict=True)
+        return all(
+            _named(branch, mine.value) == _named(self.plan.branch, own.value)
+            or not (self._shows_varying(branch, mine.value) or self._shows_varying(self.plan.branch, own.value))
+            for mine, own in pairs
+        )
+
+    def _shows_varying(self, branch: Branch, value: OutputValue) -> bool:
+        if isinstance(value, Computed | TimeValue):
+            return True
+        return isinstance(value, Attribute) and any(
+            self._may_vary(source, source.column(value.column)) for source in self._uses(branch, value)
+        )
+
+    def _expression(self, source: Source, column: Column) -> Expression:
+        """A derived column's expression; what it asks of relations that the witness has no rows of is answered."""
+        found = expression_of(column, source.columns)
+        tables = {source.table.lower() for source in self.plan.branch.sources}
+        return found if asked(column.expression) & tables else of_no_rows(found)
 
     def _is_shifted(self, source: Source, column: Column) -> bool:
         """Whether the conditions know what a derived column differs from another one by: any solution has both."""
@@ -204,6 +291,16 @@ def _total(expression: Expression) -> bool:
             return True
 
 
+def _named(branch: Branch, value: OutputValue) -> object:
+    """What a column of the result shows, by the names of tables."""
+    match value:
+        case Attribute():
+            return branch.source(value.source).table, value.column
+        case Computed(text, _, attributes):
+            return text, tuple(_named(branch, attribute) for attribute in attributes)
+    return value
+
+
 def _read(computed: Computed, branch: Branch) -> Expression:
     kinds = {f"_{place}": branch.column(part).type for place, part in enumerate(computed.attributes, start=1)}
     return read(parsed(computed.text), kinds)
@@ -216,10 +313,11 @@ def _pool(column: Column, source: Source, needed: Mapping[str, Value | None]) ->
     found: dict[Value | None, None] = {}
     for derived in source.derived:
         for constant in _constants(expression_of(derived, source.columns)):
-            found.update(dict.fromkeys(_near(constant, column)))
+            found.update(dict.fromkeys(_neighbouring_values(constant, column)))
     text = column.type.family is Family.STRING
     found.update((value, None) for value in needed.values() if value is not None and isinstance(value, str) is text)
-    plain: tuple[Value | None, ...] = ("", "a") if text else tuple(range(-_SMALL, _SMALL + 1))
+    texts = ("", *_LETTERS) if is_evaluated_elsewhere() else ("", "a")
+    plain: tuple[Value | None, ...] = texts if text else tuple(range(-_SMALL, _SMALL + 1))
     if column.domain is not None and column.domain.low is not None:
         plain = (column.domain.low, column.domain.high)
     return list(dict.fromkeys((*found, *plain, None)))
@@ -234,12 +332,13 @@ def _constants(expression: Expression) -> Iterator[Literal]:
                 yield from _constants(argument)
 
 
-def _near(constant: Literal, column: Column) -> Iterator[Value]:
+def _neighbouring_values(constant: Literal, column: Column) -> Iterator[Value]:
     value = constant.constant.value
     if isinstance(value, str):
         if column.type.family is Family.STRING:
             yield from (value, value.replace("%", "").replace("_", "a"), value.strip("^$"))
+            yield from (f"{value}a", value[:-1]) if is_evaluated_elsewhere() else ()
         return
     if value is None or column.type.family is Family.STRING:
         return
-    yield from (encoded(near, column.type) for near in (value, value + 1, value - 1))
+    yield from (encoded(one, column.type) for one in (value, value + 1, value - 1))

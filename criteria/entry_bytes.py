@@ -36,7 +36,9 @@ def entry_bytes(facts: Facts, table: SynopsisTable) -> int | None:
     known = [width for width in widths if width is not None]
     if len(known) < len(widths):
         return None
-    known += [_NUMBER] * (len(table.ages) + bool(table.members))  # a number says which streams are there
+    known += [_NUMBER] * (
+        len(table.ages) + len(table.distances) + bool(table.members)
+    )  # a number says which streams are there
     return sum(width + _NULL for width in known) + _NUMBER
 
 

@@ -37,8 +37,8 @@ def components(contents: Contents) -> tuple[tuple[str, ...], ...]:
     if contents.facts.finite_streams or contents.references:
         return (contents.streams,)
     windows = contents.times.windows
-    near = lambda x, y: x in windows[y] or y in windows[x] or contents.near(x, y)  # noqa: E731
-    return connected.components(contents.streams, connected.related(contents.streams, near))
+    linked = lambda x, y: x in windows[y] or y in windows[x] or contents.neighbours(x, y)  # noqa: E731
+    return connected.components(contents.streams, connected.related(contents.streams, linked))
 
 
 def _family(contents: Contents, streams: tuple[str, ...]) -> SynopsisTable:

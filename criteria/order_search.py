@@ -50,8 +50,8 @@ def survive_together(facts: Facts, first: Reference, second: Reference) -> bool 
     ways = list(_ways(facts, ends, first, second))
     if not ways or any(_jointly_tight(ends, way, first, second) for way in ways):
         return bool(ways)
-    near = _near(facts, first, second)
-    pairs, wide = _undecided(facts, near), closure.restricted(near)
+    between = _attributes_between(facts, first, second)
+    pairs, wide = _undecided(facts, between), closure.restricted(between)
     cut_off = False
     for way in _ways(facts, wide, first, second):
         found = _refine(wide, way, (first, second), pairs, MOST_STEPS)
@@ -137,15 +137,15 @@ def _jointly_tight(original: Closure, refined: Closure, first: Reference, second
     return refined.satisfiable
 
 
-def _near(facts: Facts, first: Reference, second: Reference) -> tuple[Attribute, ...]:
+def _attributes_between(facts: Facts, first: Reference, second: Reference) -> tuple[Attribute, ...]:
     """The attributes that can lie between the ends of a reference, and those ends."""
     ends = (first.lesser, first.greater, second.lesser, second.greater)
     return tuple(a for a in facts.closure.nodes if any(_related(facts.closure, a, end) for end in ends))
 
 
-def _undecided(facts: Facts, near: tuple[Attribute, ...]) -> list[tuple[Attribute, Attribute]]:
+def _undecided(facts: Facts, between: tuple[Attribute, ...]) -> list[tuple[Attribute, Attribute]]:
     """Pairs of one stream's attributes whose order can put something between the ends of a reference."""
-    pairs = combinations(near, 2)
+    pairs = combinations(between, 2)
     return [(x, y) for x, y in pairs if _same_stream(facts, x, y) and facts.closure.sort(x) is facts.closure.sort(y)]
 
 

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.codes import Code
-from streambound.analyzer.query import Attribute, Branch, Output, Query, TimeValue
-from streambound.criteria.tables import Age, SynopsisTable
+from streambound.analyzer.columns import Column
+from streambound.analyzer.query import Attribute, Branch, Output, Query, Source, TimeValue
+from streambound.criteria.tables import Age, Distance, SynopsisTable
 from streambound.criteria.violation import Violation
 from streambound.criteria.wording import listed
 
@@ -53,9 +54,25 @@ def _lag(facts: Facts, output: Output) -> int | None:
 def time_as_value(branch: Branch) -> bool:
     """Whether an expression, or a comparison with another column, reads an application time ("Times as values").
 
-    Its attribute and the time then agree, of which neither P+ nor the witness of any size knows anything.
+    Its attribute and the time then agree, of which P+ knows nothing.
     """
     return any(f"`{s.timestamp}`" in column.expression for s in branch.streams for column in s.columns)
+
+
+def valued_times(branch: Branch) -> tuple[Attribute, ...]:
+    """The attributes that are application times as they are: ``S.`ts` ``."""
+    return tuple(Attribute(s.alias, c.name) for s in branch.streams for c in s.columns if is_valued_time(s, c))
+
+
+def is_valued_time(source: Source, column: Column) -> bool:
+    """Whether a derived column is the application time of its row."""
+    return source.timestamp is not None and column.expression == f"`{source.timestamp}`"
+
+
+def only_whole_times(branch: Branch) -> bool:
+    """Whether expressions read no application time but as it is."""
+    reading = ((s, c) for s in branch.streams for c in s.columns if f"`{s.timestamp}`" in c.expression)
+    return all(is_valued_time(source, column) for source, column in reading)
 
 
 def timed(facts: Facts) -> frozenset[str]:
@@ -82,7 +99,7 @@ def forgotten_at_once(facts: Facts, stamped: Stamp | None) -> bool:
 
 def result_ages(facts: Facts, stamped: Stamp | None) -> tuple[Age, ...]:
     """How long results are remembered, by the times of the streams that say how many there are."""
-    times, ages = timed(facts), []
+    times, ages = _alone(facts, stamped), []
     endless = {a.source for a in facts.branch.projected if not facts.bounded(a)}
     stream, span = _kept(facts, stamped) if stamped else ("", 0)
     for source in facts.branch.streams:
@@ -92,6 +109,27 @@ def result_ages(facts: Facts, stamped: Stamp | None) -> tuple[Age, ...]:
         elif source.alias in times:
             ages.append(Age(source.alias, None, None))
     return tuple(ages)
+
+
+def result_distances(facts: Facts, stamped: Stamp | None) -> tuple[Distance, ...]:
+    """The distances, of finitely many values, that results are told apart by where they are remembered for ever."""
+    values = facts.branch.time_values if stamped is None else ()
+    apart = (Distance(value.plus, value.minus) for value in values if value.minus is not None and limited(facts, value))
+    return tuple(dict.fromkeys(apart))
+
+
+def limited(facts: Facts, value: TimeValue) -> bool:
+    """Whether P+ bounds a distance of two times from both sides."""
+    if value.minus is None:
+        return False
+    one, other = value.plus.source, value.minus.source
+    return facts.lag(one, other) is not None and facts.lag(other, one) is not None
+
+
+def _alone(facts: Facts, stamped: Stamp | None) -> frozenset[str]:
+    """The streams whose times results hold, but for distances that are finitely many."""
+    values = (v for v in facts.branch.time_values if stamped is not None or not limited(facts, v))
+    return frozenset(attribute.source for value in values for attribute in value.attributes)
 
 
 def _kept(facts: Facts, stamped: Stamp) -> tuple[str, int]:

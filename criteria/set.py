@@ -20,6 +20,7 @@ from streambound.analyzer.connected import components
 from streambound.analyzer.query import Attribute, Output, TimeValue
 from streambound.criteria.bag import harmful_join, projections
 from streambound.criteria.order_search import Reference, survive_together
+from streambound.criteria.projected_time import limited
 from streambound.criteria.violation import Violation
 from streambound.criteria.wording import bound_help, listed
 
@@ -52,9 +53,12 @@ def _projections(facts: Facts) -> Iterator[Violation]:
 
 
 def _times(facts: Facts, output: Output, value: TimeValue) -> Iterator[Violation]:
-    """A time in the select list that does not say when a result is too old to come again."""
+    """A time in the select list that does not say when a result is too old to come again.
+
+    A distance with finitely many values is remembered as any attribute of this kind, but must not wait for streams.
+    """
     for time in value.attributes:
-        if time.source in facts.infinite:
+        if time.source in facts.infinite and (facts.later[time.source] or not limited(facts, value)):
             message = f"{time} is in the select list: DISTINCT must remember every value it has ever returned"
             help = f"select {time} itself, in every branch, where all other streams have a window on {time.source}"
             yield Violation("(1)", time.source, time.column, message, output.span, Code.UNBOUNDED_PROJECTION, help)

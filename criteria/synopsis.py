@@ -66,10 +66,10 @@ class Synopsis(Contents):
 
         A finite stream's end empties all tables that it is missing in. Extrema are joined where there is no other way.
         """
-        few = MOST_TABLES if self.references else MOST_WHOLE
-        if self.facts.finite_streams or self._realisable(few) is not None:
+        most = MOST_TABLES if self.references else MOST_WHOLE
+        if self.facts.finite_streams or self._realisable(most) is not None:
             return None
-        return Independence(self.streams, self.needs, self.times.windows, self.near, MOST_TABLES)
+        return Independence(self.streams, self.needs, self.times.windows, self.neighbours, MOST_TABLES)
 
     @property
     def each_alone(self) -> bool:

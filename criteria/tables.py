@@ -62,6 +62,14 @@ class Age:
 
 
 @dataclass(frozen=True, slots=True)
+class Distance:
+    """How far apart two timestamps of a result are: ``plus - minus``, kept instead of the two."""
+
+    plus: Attribute
+    minus: Attribute
+
+
+@dataclass(frozen=True, slots=True)
 class Lapse:
     """Values of a stream in a family that are held until some streams are there, and for so long without them only.
 
@@ -103,7 +111,7 @@ class SynopsisTable:
     Of the partial matches that agree in these a set query keeps those with the best ``extrema`` only. ``deadline`` is
     the last timestamp at which a missing finite stream can still complete an entry. Where there are ``members``, it is
     a *family*: each entry is of some of them, with no more than their part of the key and of the extrema, of which it
-    holds those that limit what it misses.
+    holds those that limit what it misses. Only results have ``distances``.
     """
 
     streams: tuple[str, ...]
@@ -114,6 +122,7 @@ class SynopsisTable:
     extrema: tuple[Extremum, ...] = ()
     members: tuple[Member, ...] = ()
     lapses: tuple[Lapse, ...] = ()
+    distances: tuple[Distance, ...] = ()
 
     @property
     def sources(self) -> frozenset[str]:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -28,6 +28,7 @@ from streambound.criteria.wording import listed
 from streambound.preprocess.pipeline import Derivation, derive
 
 if TYPE_CHECKING:
+    from streambound.criteria.operators.witness import CircuitWitness
     from streambound.criteria.witness import Witness
     from streambound.criteria.witness_search import WitnessSearch
 
@@ -36,6 +37,9 @@ Found = tuple[Branch, tuple[Violation, ...]]
 
 CRITERIA: tuple[Callable[[Query], CriterionResult | None], ...] = (theorem1, theorem2)
 """The paper's criteria, reported beside the one that decides."""
+
+_SMALL = 2
+_UNPROVED = (Code.UNION_UNKNOWN, Code.SELF_JOIN_UNKNOWN, Code.NO_WITNESS)
 
 
 @dataclass(frozen=True)
@@ -63,8 +67,8 @@ class Decision:
             return None
         split, together = self.derivation.split, self.derivation.together
         apart = bound(split)
-        whole = bound(together) if len(together.branches) < len(split.branches) else None
-        return whole if whole is not None and (apart is None or fewer(whole.entries, apart.entries)) else apart
+        combined = bound(together) if len(together.branches) < len(split.branches) else None
+        return combined if combined is not None and (apart is None or fewer(combined.entries, apart.entries)) else apart
 
 
 def decide(query: Query) -> Decision:
@@ -89,6 +93,12 @@ def _violated(split: Query) -> tuple[Found, ...]:
     return tuple((branch, branch_violations(branch, split.distinct, stamped)) for branch in split.branches)
 
 
+def proved(decision: Decision, witness: CircuitWitness) -> Decision:
+    """An unknown query that a witness was found of otherwise: it is unbounded."""
+    told = tuple(found for found in decision.diagnostics if found.code not in _UNPROVED)
+    return replace(decision, verdict=Verdict.UNBOUNDED, diagnostics=told, witness=witness.of_size(_SMALL))
+
+
 def search_longer(decision: Decision, longer: int) -> WitnessSearch:
     """The search for a witness once more, so many times as long."""
     split = decision.derivation.split
@@ -111,8 +121,8 @@ def branch_violations(branch: Branch, distinct: bool, stamped: Stamp | None = No
     if not distinct:
         return bag_violations(facts)
     violations = set_violations(facts, stamped is not None)
-    few = bool(violations) and all(violation.condition == "(3)" for violation in violations)
-    return () if few and has_bound(branch, stamped) else violations
+    only_extrema = bool(violations) and all(violation.condition == "(3)" for violation in violations)
+    return () if only_extrema and has_bound(branch, stamped) else violations
 
 
 def _unproved(query: Query, found: tuple[Found, ...], given_up: bool) -> Diagnostic | None:
@@ -138,6 +148,11 @@ def _unproved(query: Query, found: tuple[Found, ...], given_up: bool) -> Diagnos
                 f"no input was found that needs unbounded memory, since not every value of {names} is known to occur"
             )
             help = "whether it is bounded depends on what these expressions give: bound them, or select their columns"
+        if computed := dict.fromkeys(s.alias for b in query.branches for s in b.sources if s.query):
+            message = (
+                f"no input was found that needs unbounded memory, since the rows of {listed(computed)} are computed"
+            )
+            help = "of what these rows can be is known as much as the query bounds: no more, and no less"
     else:
         return None
     if given_up:
@@ -147,10 +162,11 @@ def _unproved(query: Query, found: tuple[Found, ...], given_up: bool) -> Diagnos
 
 
 def _expressions(branches: list[Branch]) -> str:
-    """The expressions whose values a witness would have to be chosen for."""
+    """The expressions whose values a witness would have to be chosen for; empty where there are none."""
     derived = (column.name for branch in branches for source in branch.sources for column in source.derived)
     computed = (output.name for branch in branches for output in branch.outputs if isinstance(output.value, Computed))
-    return listed(dict.fromkeys((*derived, *computed)))
+    names = dict.fromkeys((*derived, *computed))
+    return listed(names) if names else ""
 
 
 def _repeated_stream(branches: list[Branch]) -> str | None:

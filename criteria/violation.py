@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from streambound.analyzer.codes import Code
 from streambound.analyzer.spans import Span
@@ -23,6 +24,11 @@ class Violation:
     span: Span
     code: Code | None = None
     help: str = ""
+
+
+def under(proposition: str, violations: Iterable[Violation]) -> list[Violation]:
+    """Violations of a criterion's clauses as those of a proposition that asks for it."""
+    return [replace(one, condition=f"{proposition} {one.condition}") for one in violations]
 
 
 @dataclass(frozen=True, slots=True)

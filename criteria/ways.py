@@ -62,8 +62,8 @@ class Ways:
 
     def of(self, target: tuple[str, ...]) -> Iterator[Way]:
         """All ways for a target, those with the fewest arriving streams first."""
-        whole = self.parts(target)
-        yield from self._of_one(target) if len(whole) == 1 else self._of_several(target, whole)
+        parts = self.parts(target)
+        yield from self._of_one(target) if len(parts) == 1 else self._of_several(target, parts)
 
     def _of_several(self, target: tuple[str, ...], parts: tuple[tuple[str, ...], ...]) -> Iterator[Way]:
         """A match of independent parts is found by the last part that has a tuple of the arriving timestamp."""

@@ -21,6 +21,7 @@ from streambound.analyzer.values import Value
 from streambound.analyzer.work import spend
 from streambound.criteria.contract import fits_contract, plain_value
 from streambound.criteria.derived_rows import DerivedRows, has_derived, stems
+from streambound.criteria.projected_time import is_valued_time, valued_times
 from streambound.criteria.results import Row, output
 from streambound.criteria.solution import Assignment
 from streambound.criteria.witness_plan import WitnessPlan
@@ -53,14 +54,14 @@ def build(plan: WitnessPlan, size: int) -> Witness | None:
 
     Its values are far from the constants, where there is room for that in their types. Raises TooMuchWork.
     """
-    if has_derived(plan.branch) and not _provable(plan):
-        return None
     for near, stem in product((False, True), stems(plan.branch)):
         values = WitnessValues(plan, size, near, stem)
+        times = WitnessTimes(plan, size, _moving(values, None))
+        if valued_times(plan.branch) and not values.beside(times):
+            return None
         points = values.points()
         if points is None:
             return None
-        times = WitnessTimes(plan, size, _moving(values, None))
         witness = _witness(values, points, times)
         if witness is None and has_derived(plan.branch):
             continue
@@ -71,15 +72,6 @@ def build(plan: WitnessPlan, size: int) -> Witness | None:
         if all(fits_contract(plan.branch, (*everything, *probe)) for probe in witness.probes):
             return witness
     return None
-
-
-def _provable(plan: WitnessPlan) -> bool:
-    """Whether rows with derived columns prove something at any size: of one SELECT that uses no table twice.
-
-    The conditions of others would see columns from which a derived one was made, or that were made for it.
-    """
-    tables = [source.table for source in plan.branch.sources]
-    return plan.alone and len(set(tables)) == len(tables)
 
 
 def fits_at_any_size(plan: WitnessPlan) -> bool:
@@ -99,7 +91,7 @@ def _moving(values: WitnessValues, points: list[Assignment] | None) -> frozenset
     """The streams whose tuples are the elements; all that may be where it is not known yet what differs."""
     plan = values.plan
     own = frozenset(kept.attribute.source for kept in plan.kept)
-    if not plan.whole:
+    if not plan.all_differing:
         return own
     before = [alias for alias in values.facts.infinite if alias not in plan.after]
     if points is None:
@@ -125,10 +117,15 @@ def _witness(values: WitnessValues, points: list[Assignment], moments: WitnessTi
     expected = []
     for number, point in enumerate(points):
         element, probe, match = [], [], {}
+        late = _late(plan, point, times)
+        if late is None:
+            return None
         for alias in (source.alias for source in plan.branch.sources):
             time = times.get(alias)
             if time is not None and alias in moments.moved:
                 time += moments.moment(number)
+            if time is not None and alias in plan.after:
+                time += late
             row = _row(values, alias, point, texts, time, number, derived)
             if row is None:
                 return None
@@ -151,11 +148,18 @@ def _witness(values: WitnessValues, points: list[Assignment], moments: WitnessTi
             expected.append(output(plan.branch, match))
         except (Fails, NotKnown):
             return None
-    if not derived.whole:
+    if not derived.by_rule or not derived.apart:
         return None
     return Witness(
         plan, tuple(always.values()), tuple(map(tuple, elements)), tuple(map(tuple, probes)), tuple(expected)
     )
+
+
+def _late(plan: WitnessPlan, point: Assignment, times: Mapping[str, int]) -> int | None:
+    """How much later than planned an element's probe comes, where it is to meet values; None if it cannot all alike."""
+    probing = (attribute for attribute in valued_times(plan.branch) if attribute.source in plan.after)
+    late = {int(point[a] or 0) - times[a.source] for a in probing if a in point}
+    return None if len(late) > 1 else max(late, default=0)
 
 
 def _row(
@@ -172,7 +176,7 @@ def _row(
     found: dict[str, Value | None] = {}
     for column in source.columns:
         attribute = Attribute(alias, column.name)
-        if column.name == source.timestamp and time is not None:
+        if time is not None and (column.name == source.timestamp or is_valued_time(source, column)):
             found[column.name] = time
         elif attribute in point:
             found[column.name] = decoded(point[attribute], values.conditions.sorts.get(attribute), texts)

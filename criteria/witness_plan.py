@@ -31,9 +31,9 @@ class WitnessPlan:
 
     ``after`` are the streams whose tuples come in the probes; ``replay`` probes with a whole new match instead, to see
     whether its result is new. ``greatest`` and ``free`` choose among solutions; ``backwards`` reverses the order in
-    time of the elements; ``whole`` makes all the tuples that differ parts of the elements, not only those of the
-    attributes kept; ``early`` lets what is in no element and no probe come before the constants of time; ``frontier``
-    says that no proof covers it. ``reach`` is the whole query's, of which the branch may be all there is (``alone``).
+    time of the elements; ``all_differing`` makes all the tuples that differ parts of the elements, not only those of
+    the attributes kept; ``early`` lets what is in no element and no probe come before the constants of time;
+    ``frontier`` says that no proof covers it. ``reach`` is the whole query's, whose ``branches`` the branch is one of.
     """
 
     branch: Branch
@@ -45,6 +45,6 @@ class WitnessPlan:
     greatest: bool = False
     free: bool = False
     backwards: bool = False
-    whole: bool = False
+    all_differing: bool = False
     early: bool = False
-    alone: bool = False
+    branches: tuple[Branch, ...] = ()

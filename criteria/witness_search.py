@@ -19,7 +19,7 @@ from streambound.analyzer.query import Attribute, Branch, Comparison, Op, Query,
 from streambound.analyzer.work import TooMuchWork, at_most, spend
 from streambound.criteria.distinguishing import distinguishes
 from streambound.criteria.order_search import Reference
-from streambound.criteria.projected_time import time_as_value, waiting_times
+from streambound.criteria.projected_time import only_whole_times, time_as_value, waiting_times
 from streambound.criteria.reach import reach
 from streambound.criteria.set import harmful_references
 from streambound.criteria.solution import DifferenceConstraint, conditions_of
@@ -53,6 +53,8 @@ def find_witness(query: Query, violated: tuple[Branch, ...], longer: int = 1) ->
     ``violated`` are the query's branches that violate its criterion, in the order in which they should be tried. A
     search that is so many times ``longer`` tries as many more plans, and takes as many more steps.
     """
+    if any(source.query for branch in query.branches for source in branch.sources):
+        return WitnessSearch(None)  # the rows of a computed relation follow from others
     conditions_of.cache_clear()  # what was found of other statements must not change how much work this one takes
     every = (plan for branch in violated for plan in plans(query, branch))
     try:
@@ -88,8 +90,8 @@ def enough(query: Query, plan: WitnessPlan) -> int | None:
 
 def _has_proof(query: Query, plan: WitnessPlan) -> bool:
     tables = [source.table for source in plan.branch.streams]
-    once = len(query.branches) == 1 and len(set(tables)) == len(tables)
-    return once and not plan.frontier and not plan.whole
+    once = len(query.branches) == 1 and len(set(tables)) == len(tables) and not time_as_value(plan.branch)
+    return once and not plan.frontier and not plan.all_differing
 
 
 def _comparable(query: Query, plan: WitnessPlan) -> bool:
@@ -97,9 +99,9 @@ def _comparable(query: Query, plan: WitnessPlan) -> bool:
 
     Times themselves are told apart by their elements' order, as long as each column has the same time in every branch;
     distances between elements are not, as there are equal ones, so that they need the proof. Where a time is compared
-    as a value, more than the order of elements matters.
+    as a value, the values of elements lie beyond all times before the probes, and probes come when they meet them.
     """
-    if any(map(time_as_value, query.branches)):
+    if not all(map(only_whole_times, query.branches)):
         return False
     times = [value for branch in query.branches for value in branch.time_values]
     if any(value.minus is not None for value in times) and not _has_proof(query, plan):
@@ -137,15 +139,17 @@ def _drafts(query: Query, branch: Branch) -> Iterator[WitnessPlan]:
     drafts = _set_drafts(facts) if query.distinct else chain(_bag_drafts(facts), _unequal(query, branch))
     for draft in drafts:
         spend(len(facts.closure.nodes))
-        yield replace(draft, reach=reach(query), alone=len(query.branches) == 1)
+        yield replace(draft, reach=reach(query), branches=query.branches)
 
 
 def _variants(draft: WitnessPlan) -> Iterator[WitnessPlan]:
     """Other solutions of the same idea: smallest values that are not negative, smallest, greatest."""
     either = (False, True) if draft.frontier else (False,)
-    for early, backwards, whole in product(_earliness(draft), either, (False, True)):
+    for early, backwards, all_differing in product(_earliness(draft), either, (False, True)):
         for greatest, free in ((False, False), (False, True), (True, True)):
-            yield replace(draft, greatest=greatest, free=free, backwards=backwards, whole=whole, early=early)
+            yield replace(
+                draft, greatest=greatest, free=free, backwards=backwards, all_differing=all_differing, early=early
+            )
 
 
 def _earliness(draft: WitnessPlan) -> tuple[bool, ...]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations, product
+from math import ceil
 
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.calendar_text import MICROSECONDS, parse_timestamp
 from streambound.analyzer.closure import Sort
 from streambound.analyzer.types import Family
+from streambound.criteria.projected_time import time_as_value
 from streambound.criteria.reach import stated_differences
 from streambound.criteria.solution import DifferenceConstraint, conditions_of, solve
 from streambound.criteria.witness_plan import WitnessPlan
@@ -22,7 +24,8 @@ class WitnessTimes:
 
     Elements and probes are later than any constant. Two elements are farther apart than any window, or interval of a
     rate, and what one element takes together; what no element moves is before all of them or after them, by more than
-    that. So no condition sees more of a timestamp than the order.
+    that. So no condition sees more of a timestamp than the order. Where times are values, too, the same holds of the
+    constants and offsets that values are compared with.
     """
 
     def __init__(self, plan: WitnessPlan, size: int, elements: frozenset[str]) -> None:
@@ -32,11 +35,13 @@ class WitnessTimes:
         self.moved = self._moved(elements)
         self._clocks = {alias: plan.branch.column(self.facts.time(alias)).type.family for alias in self.facts.infinite}
         self._tick = MICROSECONDS if Family.TIMESTAMP in self._clocks.values() else 1  # a second, for timestamps
-        stated = stated_differences(self.conditions, (Sort.TIME,))
-        self._path = int(sum(abs(d.c) + d.strict for d in stated if d.x is not None and d.y is not None))
+        self._valued = any(map(time_as_value, (plan.branch, *plan.branches)))
+        stated = stated_differences(self.conditions, (Sort.TIME, Sort.DISCRETE) if self._valued else (Sort.TIME,))
+        self._path = ceil(sum(abs(d.c) + d.strict for d in stated if d.x is not None and d.y is not None))
         element = self._path + len(plan.branch.streams) * self._tick
         rate = max((source.max_rate.per for source in plan.branch.streams if source.max_rate is not None), default=0)
-        self._shift = -(-(element + max(plan.reach.window, rate)) // self._tick) * self._tick
+        offset = ceil(plan.reach.offset) if self._valued else 0
+        self._shift = -(-(element + max(plan.reach.window, rate, offset)) // self._tick) * self._tick
         self._range = (size + 2) * self._shift
 
     def times(self) -> dict[str, int] | None:
@@ -51,6 +56,10 @@ class WitnessTimes:
     def moment(self, element: int) -> int:
         """How much later than the first an element's rows come."""
         return self._shift * (self.size - 1 - element if self.plan.backwards else element)
+
+    def end(self, times: dict[str, int]) -> int:
+        """A time that is later than all others."""
+        return max(times.values(), default=0) + 2 * self._range
 
     def again(self, times: dict[str, int]) -> int:
         """How much later a whole match is sent once more: after all else."""
@@ -79,6 +88,8 @@ class WitnessTimes:
             if self.plan.early and alias not in moving:
                 continue
             last = self.plan.reach.moment(self._clocks[alias])
+            if self._valued:
+                last = max(last or 0, ceil(self.plan.reach.constant + self.plan.reach.offset))
             starts = [first] if first is not None and self._clocks[alias] is Family.TIMESTAMP else []
             if last is not None:
                 past = last + self._path + self.plan.reach.window

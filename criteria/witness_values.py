@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from streambound.analyzer.boundedness import Facts
@@ -10,6 +10,7 @@ from streambound.analyzer.closure import Closure, Sort
 from streambound.analyzer.query import Attribute
 from streambound.analyzer.values import Value
 from streambound.criteria.derived_rows import unit
+from streambound.criteria.projected_time import valued_times
 from streambound.criteria.reach import stated_differences
 from streambound.criteria.solution import (
     VALUES,
@@ -21,6 +22,7 @@ from streambound.criteria.solution import (
     solve,
 )
 from streambound.criteria.witness_plan import Kept, WitnessPlan
+from streambound.criteria.witness_times import WitnessTimes
 
 MOST_TEXTS = 1_000_000
 """Strings that are made between two of the query."""
@@ -47,6 +49,31 @@ class WitnessValues:
         self.start = (beyond if near else round_up(beyond)) * multiple
         self.far = 4 * (self.start + 3 * (size + 2) * self.step)
         self._closure = self.facts.closure
+        self._times: WitnessTimes | None = None
+        self._moments: dict[str, int] = {}
+
+    def beside(self, times: WitnessTimes) -> bool:
+        """Let the attributes that are times have the values of these, and what is kept lie beyond them; whether it can.
+
+        A time of a probe may be later: it follows from what the probe is to meet.
+        """
+        found = times.times()
+        if found is None:
+            return False
+        self._times, self._moments = times, found
+        self.start += round_up(Fraction(times.end(found)))
+        self.far = 4 * (self.start + 3 * (self.size + 2) * self.step)
+        return True
+
+    def _at_times(self, element: int) -> Iterator[DifferenceConstraint]:
+        """What an element's times are, where they are values."""
+        for time in valued_times(self.plan.branch) if self._times is not None else ():
+            moment = self._moments[time.source]
+            if time.source in self.plan.after:
+                yield DifferenceConstraint(None, time, Fraction(-moment))
+            elif self._times is not None:
+                moved = self._times.moment(element) if time.source in self._times.moved else 0
+                yield from fixed(time, Fraction(moment + moved))
 
     def points(self) -> list[Assignment] | None:
         """A solution per element; relations and finite streams have the same values in all."""
@@ -69,6 +96,7 @@ class WitnessValues:
             extra = [
                 d for kept in self.plan.kept for d in (*self._placed(kept, element), *map(self._reached, kept.tight))
             ]
+            extra += self._at_times(element)
             given = given or (points[0] if points else None)
             extra += restricted(given, static) if given is not None else ()
             extra = [d for d in extra if (d.x or d.y) in self.conditions.sorts]
@@ -112,6 +140,8 @@ class WitnessValues:
     # --- attributes that are kept -------------------------------------------------------------------------------
 
     def _placed(self, kept: Kept, element: int) -> tuple[DifferenceConstraint, ...]:
+        if self._times is not None and kept.attribute in valued_times(self.plan.branch):
+            return ()  # it is the time of its row, which moves with the element
         return fixed(kept.attribute, self.value(kept, element))
 
     def value(self, kept: Kept, element: int) -> Fraction:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import argparse
 from pathlib import Path
 
 from click_man.core import write_man_pages
@@ -20,4 +20,6 @@ def write_manual(directory: Path) -> None:
 
 
 if __name__ == "__main__":
-    write_manual(Path(sys.argv[1]))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("directory", metavar="DIR", type=Path, help="where the manual pages go; made if there is none")
+    write_manual(parser.parse_args().directory)

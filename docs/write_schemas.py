@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 from collections.abc import Mapping
 from enum import Enum
 from pathlib import Path
@@ -22,7 +22,7 @@ from typing import (
 )
 
 from streambound.analyzer import catalog_model, settings
-from streambound.reports import json_model
+from streambound.reports import json_model, json_report
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
@@ -138,8 +138,8 @@ def schemas() -> dict[str, Schema]:
     report = Writer(json_model.DEFINED).document(
         json_model.ReportObject,
         title="streambound check --format json",
-        description="Schema version 1. Lines and columns are 1-based, in code points; ends are exclusive. JSON Lines "
-        "has a query of `queries` per line.",
+        description=f"Schema version {json_report.SCHEMA_VERSION}. Lines and columns are 1-based, in code points; ends "
+        "are exclusive. JSON Lines has a query of `queries` per line.",
     )
     return {"catalog": catalog, "report": report}
 
@@ -153,4 +153,6 @@ def write_schemas(directory: Path) -> None:
 
 
 if __name__ == "__main__":
-    write_schemas(Path(sys.argv[1]))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("directory", metavar="DIR", type=Path, help="where the JSON Schemas go; made if there is none")
+    write_schemas(parser.parse_args().directory)

@@ -11,9 +11,10 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 from streambound.analyzer.errors import CatalogError
+from streambound.analyzer.json_models import JsonDocument, parsed
 from streambound.reports.fingerprint import VERSION
 
 SCHEMA_VERSION = 1
@@ -30,6 +31,34 @@ class BaselineEntry:
     code: str
     fingerprint: str
     line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineVersion:
+    """What says by which version of streambound a baseline was written."""
+
+    schema_version: int
+    scheme: str
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineFinding:
+    """A finding as the file has it."""
+
+    file: str
+    query: str
+    code: str
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineDocument:
+    """The file as JSON."""
+
+    schema_version: int
+    scheme: str
+    criteria: Literal["exact", "paper"]
+    findings: tuple[BaselineFinding, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,40 +95,25 @@ def read_baseline(file: Path, criteria: str | None = None) -> Baseline:
         raise CatalogError(f"cannot read the baseline: {error.strerror}", file=str(file), remedy=remedy) from error
     except UnicodeDecodeError as error:
         raise CatalogError("the baseline is not UTF-8 text", file=str(file)) from error
-    try:
-        document = json.loads(text)
-    except json.JSONDecodeError as error:
-        remedy = "after a merge conflict, keep the entries of both sides and run streambound baseline update"
-        message = f"the baseline is not JSON: {error.msg}"
-        raise CatalogError(message, file=str(file), line=error.lineno, column=error.colno, remedy=remedy) from error
-    found = _baseline(document, file, text)
+    remedy = "after a merge conflict, keep the entries of both sides and run streambound baseline update"
+    found = _baseline(parsed(text, str(file), remedy, CatalogError), file)
     if criteria not in (None, found.criteria):
         message = f"the baseline was created with --criteria {found.criteria}"
         raise CatalogError(message, file=str(file), line=1, remedy="check with the same criteria")
     return found
 
 
-def _baseline(document: Any, file: Path, text: str) -> Baseline:
-    keys = {"schema_version", "scheme", "criteria", "findings"}
-    if not isinstance(document, dict) or set(document) != keys or not isinstance(document["findings"], list):
-        raise CatalogError("not a baseline", file=str(file), line=1, remedy="streambound baseline create writes one")
-    if (document["schema_version"], document["scheme"]) != (SCHEMA_VERSION, VERSION):
+def _baseline(document: JsonDocument, file: Path) -> Baseline:
+    what, remedy = "not a baseline", "streambound baseline create writes one"
+    if document.read(BaselineVersion, what, remedy, closed=False) != BaselineVersion(SCHEMA_VERSION, VERSION):
         remedy = "check it with that version, or remove it and run streambound baseline create"
         raise CatalogError("the baseline is of another version of streambound", file=str(file), line=1, remedy=remedy)
-    if document["criteria"] not in ("exact", "paper"):
-        raise CatalogError("the baseline's criteria must be exact or paper", file=str(file), line=1)
-    lines = _lines(text)
-    entries = tuple(_entry(item, file, lines, number) for number, item in enumerate(document["findings"], 1))
-    return Baseline(file, document["criteria"], entries, text)
-
-
-def _entry(item: Any, file: Path, lines: dict[str, int], number: int) -> BaselineEntry:
-    if not isinstance(item, dict) or set(item) != set(_KEYS) or not all(isinstance(v, str) for v in item.values()):
-        message = f"finding {number} must have the texts {', '.join(_KEYS)}, and nothing else"
-        key = str(item.get("fingerprint", "")) if isinstance(item, dict) else ""
-        raise CatalogError(message, file=str(file), line=lines.get(key, 1))
-    line = lines.get(item["fingerprint"], 1)
-    return BaselineEntry(item["file"], item["query"], item["code"], item["fingerprint"], line)
+    read, lines = document.read(BaselineDocument, what, remedy), _lines(document.text)
+    entries = [
+        BaselineEntry(found.file, found.query, found.code, found.fingerprint, lines.get(found.fingerprint, 1))
+        for found in read.findings
+    ]
+    return Baseline(file, read.criteria, tuple(entries), document.text)
 
 
 def _lines(text: str) -> dict[str, int]:

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from streambound.analyzer.catalog import Catalog, DeclaredTable
-from streambound.analyzer.columns import Column, Domain
+from streambound.analyzer.columns import Column
 from streambound.analyzer.values import decode
+from streambound_runtime.promises import Domain
 
 MOST_TRIED = 60
 """Edits of the tables that one statement names; beyond them all are blamed."""

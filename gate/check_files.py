@@ -32,13 +32,14 @@ LONGEST = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class GateSettings:
     """How statements are judged.
 
     ``criteria`` is ``exact`` or ``paper``; ``repairs`` the most rejected statements that get repairs, None for all of
     them; ``details`` are those of `reports.outcome.DETAILS` that will be printed. ``jobs`` is how many processes work.
     With ``allow_empty`` a file without a statement is passed over; else it is an error. ``policy`` has what single
-    files have instead: their criteria, their repairs (all or none), whether they may be empty.
+    files have instead: their criteria, their repairs (all or none), whether they may be empty. ``emit_mode`` replaces
+    the one that a statement's comment asks for.
     """
 
     criteria: str = "exact"
@@ -47,6 +48,7 @@ class Settings:
     jobs: int = 1
     allow_empty: bool = False
     policy: Policy = NO_POLICY
+    emit_mode: str | None = None
 
     def of_file(self, file: str) -> tuple[str, bool, bool | None]:
         """A file's criteria, whether it may be empty, and whether its repairs are wanted; None as in the others."""
@@ -57,7 +59,7 @@ class Settings:
 def check_files(
     files: Iterable[Path],
     workspace: Sources,
-    settings: Settings,
+    settings: GateSettings,
     progress: Callable[[str], None] = lambda _: None,
     cache: Cache | None = None,
 ) -> tuple[Outcome, ...]:
@@ -71,7 +73,7 @@ def check_files(
 def check_sources(
     sources: Sequence[SourceText | Outcome],
     workspace: Sources,
-    settings: Settings,
+    settings: GateSettings,
     progress: Callable[[str], None] = lambda _: None,
     cache: Cache | None = None,
 ) -> tuple[Outcome, ...]:
@@ -83,14 +85,14 @@ def check_sources(
 def judged_sources(
     sources: Sequence[SourceText | Outcome],
     workspace: Sources,
-    settings: Settings,
+    settings: GateSettings,
     progress: Callable[[str], None] = lambda _: None,
     cache: Cache | None = None,
 ) -> list[tuple[Outcome, ...]]:
     """What `check_sources` finds of each text by itself; nothing of an empty one that may be so."""
     run = _Run(workspace, settings, cache or Cache(None))
     tasks = [
-        Task(source, settings.of_file(source.file)[0], settings.details)
+        Task(source, settings.of_file(source.file)[0], settings.details, emit_mode=settings.emit_mode)
         for source in sources
         if isinstance(source, SourceText) and not _passed_over(source, settings)
     ]
@@ -101,7 +103,9 @@ def judged_sources(
     return [tuple(items) for items in found]
 
 
-def _items(source: SourceText | Outcome, judged: Iterator[tuple[Outcome, ...]], settings: Settings) -> list[Outcome]:
+def _items(
+    source: SourceText | Outcome, judged: Iterator[tuple[Outcome, ...]], settings: GateSettings
+) -> list[Outcome]:
     if not isinstance(source, SourceText):
         return [source]
     return [] if _passed_over(source, settings) else list(next(judged))
@@ -110,7 +114,7 @@ def _items(source: SourceText | Outcome, judged: Iterator[tuple[Outcome, ...]], 
 @dataclass(frozen=True, slots=True)
 class _Run:
     workspace: Sources
-    settings: Settings
+    settings: GateSettings
     cache: Cache
     catalogs: dict[tuple[str, str], str] = field(default_factory=dict)
     """The digest of each catalog: many files have the same one, and it is long."""
@@ -138,7 +142,7 @@ class _Run:
         declared = (catalog.file, catalog.text)
         if declared not in self.catalogs:
             self.catalogs[declared] = digest(*declared)
-        how = (task.criteria, sorted(task.details), task.repaired)
+        how = (task.criteria, sorted(task.details), task.repaired, task.emit_mode)
         return digest(task.source.file, task.source.text, self.catalogs[declared], *how)
 
     def repair(self, found: list[list[Outcome]]) -> None:
@@ -147,7 +151,8 @@ class _Run:
         for place, number in self._wanted(found):
             numbers.setdefault(place, []).append(number)
         tasks = [
-            Task(found[place][0].source, "exact", self.settings.details, tuple(mine)) for place, mine in numbers.items()
+            Task(found[place][0].source, "exact", self.settings.details, tuple(mine), self.settings.emit_mode)
+            for place, mine in numbers.items()
         ]
         for (place, mine), repaired in zip(numbers.items(), self.judge(tasks, lambda _: None), strict=True):
             for number, item in zip(mine, repaired, strict=True):
@@ -167,7 +172,7 @@ class _Run:
                 yield place, number
 
 
-def _passed_over(source: SourceText, settings: Settings) -> bool:
+def _passed_over(source: SourceText, settings: GateSettings) -> bool:
     return is_blank(source.text) and settings.of_file(source.file)[1]
 
 

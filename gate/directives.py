@@ -12,6 +12,7 @@ from datetime import date
 
 from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic
+from streambound.analyzer.emission import is_emission
 from streambound.analyzer.lexical import LexicalKind, Stretch, stretches
 from streambound.analyzer.spans import SourceText, Span
 from streambound.analyzer.toml_reader import suggest
@@ -86,6 +87,8 @@ def _directive(source: SourceText, comment: Stretch) -> Directive | None:
         if meant := _MEANT.search(text, comment.start, comment.end):
             message = "this looks like a suppression, and is none: its comment must start with streambound:"
             raise _MalformedError(message, *meant.span())
+        return None
+    if is_emission(text[comment.start : comment.end]):
         return None
     end = comment.end - 2 * (comment.kind is LexicalKind.BLOCK_COMMENT and comment.closed)
     end = opening.end() + len(text[opening.end() : end].rstrip())

@@ -31,7 +31,7 @@ _SHOWN = 200
 
 def judged(
     source: SourceText, catalog: Catalog, criteria: str, details: frozenset[str] = frozenset(),
-    only: Sequence[int] | None = None, repaired: bool = False,
+    only: Sequence[int] | None = None, repaired: bool = False, emit_mode: str | None = None,
 ) -> tuple[Outcome, ...]:  # fmt: skip
     """Every statement of a text, or some, by their numbers from 0; with their repairs if asked for.
 
@@ -41,7 +41,7 @@ def judged(
     from streambound.analyzer.statements import some_statements
 
     try:
-        statements = some_statements(source, only, catalog.models)
+        statements = [one.emitting(emit_mode) for one in some_statements(source, only, catalog.models)]
     except InputError as error:
         return (unreadable(source, error),)
     except Exception as error:

@@ -17,7 +17,7 @@ from streambound.analyzer.spans import SourceText
 from streambound.analyzer.workspace import Workspace
 from streambound.gate.baseline import Baseline, BaselineEntry, read_baseline
 from streambound.gate.cache import Cache, cache_directory
-from streambound.gate.check_files import Settings, judged_sources, source_of
+from streambound.gate.check_files import GateSettings, judged_sources, source_of
 from streambound.gate.policy import Policy
 from streambound.gate.ratchet import ratchet
 from streambound.gate.repeated_names import repeated_names
@@ -179,7 +179,7 @@ def _judge(
     sources: Sequence[SourceText], state: WorkspaceState, policy: Policy, repairs: int | None
 ) -> list[tuple[Outcome, ...]]:
     criteria, allow_empty = policy.value("criteria"), policy.value("allow-empty")
-    settings = Settings(criteria, repairs, allow_empty=allow_empty, policy=policy)
+    settings = GateSettings(criteria, repairs, allow_empty=allow_empty, policy=policy)
     return judged_sources(sources, state.workspace, settings, cache=Cache(cache_directory()))
 
 

@@ -32,13 +32,14 @@ _PER_PROCESS = 8
 class Task:
     """Judge every statement of a text, or look for repairs of some of them, by their numbers from 0.
 
-    ``criteria`` and ``details`` as in `gate.check_files.Settings`.
+    ``criteria``, ``details`` and ``emit_mode`` as in `gate.check_files.GateSettings`.
     """
 
     source: SourceText = field(repr=False)
     criteria: str
     details: frozenset[str]
     repaired: tuple[int, ...] = ()
+    emit_mode: str | None = None
 
 
 def results(tasks: Sequence[Task], workspace: Sources, jobs: int) -> Iterator[list[Any]]:
@@ -111,5 +112,7 @@ def result(task: Task, workspace: Sources) -> list[Any]:
     from pathlib import Path
 
     catalog = workspace.catalog(Path(task.source.file))
-    found = judged(task.source, catalog, task.criteria, task.details, task.repaired or None, bool(task.repaired))
+    found = judged(
+        task.source, catalog, task.criteria, task.details, task.repaired or None, bool(task.repaired), task.emit_mode
+    )
     return [to_json(item) for item in found]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from streambound.analyzer.errors import InputError
+from streambound.analyzer.json_models import parsed
 from streambound.importing.tables import ImportedColumn, ImportedTable, column
 
 _PLAIN = {
@@ -31,20 +32,35 @@ class _LeftOutFieldError(Exception):
 
 def avro_schema(text: str, name: str, file: str) -> tuple[ImportedTable, ...]:
     """The records of a schema, or of a list of them; raises InputError for what is none."""
-    try:
-        document = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise InputError(f"not JSON: {error.msg}", file=file, line=error.lineno, column=error.colno) from error
-    records = document if isinstance(document, list) else [document]
-    if not records or not all(isinstance(r, dict) and r.get("type") == "record" for r in records):
-        raise InputError(
-            "not an Avro schema of a record", file=file, line=1, remedy='it starts with {"type": "record", …}'
-        )
+    document, remedy = parsed(text, file), 'it starts with {"type": "record", …}'
+    what = "not an Avro schema of a record"
+    if isinstance(document.value, list):
+        records = document.read(tuple[AvroRecord, ...], what, remedy, closed=False)
+    else:
+        records = (document.read(AvroRecord, what, remedy, closed=False),)
+    if not records:
+        raise InputError(what, file=file, line=1, remedy=remedy)
     names = _RecordReader(file)
-    for record in records:
-        names.learn(record, "")
+    names.learn(document.value, "")
     several = len(records) > 1
-    return tuple(names.table(record, name if name and not several else str(record.get("name"))) for record in records)
+    return tuple(names.table(record, name if name and not several else record.name) for record in records)
+
+
+@dataclass(frozen=True, slots=True)
+class AvroField:
+    """A field of a record; its type is a name, an object with a type of its own, or a list of alternatives."""
+
+    name: str
+    type: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class AvroRecord:
+    """A record: what a table is made of."""
+
+    type: Literal["record"]
+    name: str
+    fields: tuple[AvroField, ...]
 
 
 @dataclass
@@ -73,13 +89,10 @@ class _RecordReader:
         fields = record.get("fields")
         return [one.get("type") for one in fields if isinstance(one, dict)] if isinstance(fields, list) else []
 
-    def table(self, record: Mapping[str, Any], name: str) -> ImportedTable:
-        fields = record.get("fields")
-        if not isinstance(fields, list) or not all(isinstance(one, dict) and "name" in one for one in fields):
-            raise InputError(f"the record {name} has no list of named fields", file=self.file)
+    def table(self, record: AvroRecord, name: str) -> ImportedTable:
         columns: list[ImportedColumn] = []
         notes: list[str] = []
-        for one in fields:
+        for one in record.fields:
             found = self.column(one, notes)
             if isinstance(found, str):
                 notes.append(found)
@@ -87,8 +100,8 @@ class _RecordReader:
                 columns.append(found)
         return ImportedTable(name, tuple(columns), self.file, notes=tuple(notes))
 
-    def column(self, one: Mapping[str, Any], notes: list[str]) -> ImportedColumn | str:
-        name, schema = str(one["name"]), self.resolved(one.get("type"))
+    def column(self, one: AvroField, notes: list[str]) -> ImportedColumn | str:
+        name, schema = one.name, self.resolved(one.type)
         try:
             kind = self.type_name(schema, frozenset())
         except _LeftOutFieldError as reason:

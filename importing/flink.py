@@ -22,6 +22,14 @@ _UNITS = ("SECOND", "MINUTE", "HOUR", "DAY")
 _KAFKA = {"properties.bootstrap.servers": "kafka.bootstrap.servers", "topic": "subscribe"}
 _KAFKA_METADATA = ("offset", "partition", "timestamp", "topic")
 """What Flink and Spark call alike among what Kafka knows of a record."""
+_CHANGES = {"debezium-json": "debezium", "debezium-avro-confluent": "debezium"}
+"""Formats whose rows are changes, by what a catalog calls them."""
+_DEBEZIUM_TIMES = {"ingestion-timestamp": "ts_ms", "source.timestamp": "source.ts_ms"}
+"""What Flink calls the times in Debezium's envelope."""
+_JSON = ("json", "debezium-json")
+"""The formats of Kafka's records that are read."""
+_OTHER_CHANGES = ("canal-json", "maxwell-json", "ogg-json")
+"""Formats of changes that a catalog has no word for; so have connectors that end with -cdc."""
 _BEGINNINGS = {"earliest-offset": "earliest", "latest-offset": "latest"}
 
 
@@ -103,6 +111,8 @@ class _CreateTableReader:
     metadata: dict[str, str] = field(default_factory=dict)
     timestamp: str | None = None
     lateness: str | None = None
+    key: tuple[str, ...] = ()
+    key_text: str = ""
 
     def table(self) -> ImportedTable:
         start = self.tokens[0]
@@ -127,7 +137,41 @@ class _CreateTableReader:
         place = f"{self.source.file}:{self.source.position(start.at)[0]}"
         source = self.where(options)
         columns = self.with_metadata(source)
-        return ImportedTable(parts[-1], columns, place, self.timestamp, self.lateness, None, source, tuple(self.notes))
+        changes, unread = self.changes(options)
+        beside = source.get("metadata", {}) if source is not None else {}
+        if changes is not None and self.timestamp is not None and self.timestamp not in beside:
+            self.timestamp = self.time_of_changes(changes["format"], self.timestamp)
+        if changes is None and self.key:
+            self.notes.append(f"{self.key_text} is left out: a catalog has no keys")
+        return ImportedTable(
+            parts[-1], columns, place, self.timestamp, self.lateness, True if changes or unread else None, source,
+            tuple(self.notes), changes, unread,
+        )  # fmt: skip
+
+    def changes(self, options: dict[str, str]) -> tuple[dict[str, Any] | None, str]:
+        """How the rows come and go, and why that cannot be said, if it cannot."""
+        connector, kind = options.get("connector", ""), options.get("format") or options.get("value.format") or ""
+        if connector.endswith("-cdc") or kind in _OTHER_CHANGES:
+            return None, f"its rows come and go as {kind or connector} says, which a catalog has no word for"
+        if connector != "upsert-kafka" and kind not in _CHANGES:
+            return None, ""
+        found: dict[str, Any] = {"format": "upsert" if connector == "upsert-kafka" else _CHANGES[kind]}
+        return found | ({"key": list(self.key)} if self.key else {}), ""
+
+    def time_of_changes(self, form: str, declared: str) -> str:
+        """The time of changes whose rows have one: of Debezium's envelope, and of upserts that of the rows."""
+        if form == "upsert":
+            without = (
+                f"a record that deletes has no {declared}, and is quarantined: let the topic's timestamp be the time"
+            )
+            self.notes.append(f"{without}, {declared} … METADATA FROM 'timestamp'")
+            return declared
+        told = self.metadata.get(declared, "").removeprefix("value.")
+        time = _DEBEZIUM_TIMES.get(told, "ts_ms")
+        self.notes.append(
+            f"the time of changes is {time}, of Debezium's envelope: a delete has no {declared} of its own"
+        )
+        return time
 
     # --- between the parentheses --------------------------------------------------------------------------------
 
@@ -135,7 +179,13 @@ class _CreateTableReader:
         if self.ahead("WATERMARK", "FOR"):
             self.watermark()
         elif self.ahead("PRIMARY", "KEY") or self.ahead("UNIQUE", "(") or self.ahead("CONSTRAINT"):
-            self.notes.append(f"{self.text(self.rest())} is left out: a catalog has no keys")
+            rest = self.rest()
+            words = [token.word for token in rest]
+            if "PRIMARY" in words and "(" in words and ")" in words:
+                named = rest[words.index("(") + 1 : words.index(")")]
+                self.key, self.key_text = tuple(token.name for token in named if token.text != ","), self.text(rest)
+            else:
+                self.notes.append(f"{self.text(rest)} is left out: a catalog has no keys")
         else:
             self.column()
 
@@ -154,6 +204,9 @@ class _CreateTableReader:
         if at is not None:
             key = rest[at + 2].name if words[at + 1 : at + 2] == ["FROM"] and rest[at + 2 :] else name
             rest, words = rest[:at], words[:at]
+        if "PRIMARY" in words:
+            self.key, self.key_text = (name,), self.text(rest[words.index("PRIMARY") :])
+            rest, words = rest[: words.index("PRIMARY")], words[: words.index("PRIMARY")]
         if words[-2:] == ["NOT", "NULL"]:
             if not key:
                 self.required.append(name)
@@ -233,13 +286,18 @@ class _CreateTableReader:
         source: dict[str, Any] | None = None
         if connector == "filesystem" and "path" in left and kind in ("json", "csv", "parquet", "avro", "orc"):
             source = {"format": kind, "path": left.pop("path").removeprefix("file://")}
-        elif connector == "kafka" and kind == "json" and _KAFKA.keys() <= left.keys():
+        elif (
+            connector in ("kafka", "upsert-kafka")
+            and kind in _JSON
+            and _KAFKA.keys() <= left.keys()
+            and (connector == "kafka" or left.get("key.format", "json") == "json")
+        ):
             options = {ours: left.pop(theirs).replace(";", ",") for theirs, ours in _KAFKA.items()}
             if left.get("scan.startup.mode") in _BEGINNINGS:
                 options["startingOffsets"] = _BEGINNINGS[left.pop("scan.startup.mode")]
             source = {"format": "kafka", "options": options}
         if source is not None:
-            for key in ("connector", "format", "value.format"):
+            for key in ("connector", "format", "value.format", "key.format"):
                 left.pop(key, None)
         if left:
             self.notes.append(f"options left out: {', '.join(sorted(left))}")

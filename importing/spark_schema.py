@@ -3,57 +3,66 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
-from streambound.analyzer.errors import InputError
+from streambound.analyzer.json_models import parsed
 from streambound.importing.tables import ImportedColumn, ImportedTable, column
 
 _NAMES = {"long": "bigint", "integer": "int", "short": "smallint", "byte": "tinyint"}
 _DELAY = "spark.watermarkDelayMs"
 
 
+@dataclass(frozen=True, slots=True)
+class SparkField:
+    """A field of a schema; its type is a name, or an object of other types, or one that only Python or Java knows."""
+
+    name: str
+    type: Any = None
+    nullable: bool = True
+    metadata: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SparkSchema:
+    """A schema of Spark: a struct of fields."""
+
+    type: Literal["struct"]
+    fields: tuple[SparkField, ...]
+
+
 def spark_schema(text: str, name: str, file: str) -> tuple[ImportedTable, ...]:
     """The one table of a schema, which has no name of its own; raises InputError for what is no schema."""
-    try:
-        document = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise InputError(f"not JSON: {error.msg}", file=file, line=error.lineno, column=error.colno) from error
-    if not (
-        isinstance(document, dict) and document.get("type") == "struct" and isinstance(document.get("fields"), list)
-    ):
-        remedy = 'write one with df.schema.json(); it starts with {"type": "struct", "fields": […]}'
-        raise InputError("not a schema of Spark", file=file, line=1, remedy=remedy)
-    return (table_of(document, name, file),)
+    remedy = 'write one with df.schema.json(); it starts with {"type": "struct", "fields": […]}'
+    found = parsed(text, file).read(SparkSchema, "not a schema of Spark", remedy, closed=False)
+    return (table_of(found, name, file),)
 
 
-def table_of(schema: Mapping[str, Any], name: str, place: str, relation: bool | None = None) -> ImportedTable:
+def table_of(schema: SparkSchema, name: str, place: str, relation: bool | None = None) -> ImportedTable:
     """A table of a schema's fields; a watermark that Spark noted in a field is its application time."""
     columns: list[ImportedColumn] = []
     notes: list[str] = []
     timestamp = lateness = None
-    for number, field in enumerate(schema["fields"]):
-        if not isinstance(field, dict) or not isinstance(field.get("name"), str):
-            raise InputError(f"field {number + 1} has no name", file=place)
+    for field in schema.fields:
         read = _read(field)
         if isinstance(read, str):
             notes.append(read)
             continue
         columns.append(read)
-        delay = (field.get("metadata") or {}).get(_DELAY)
+        delay = (field.metadata or {}).get(_DELAY)
         if isinstance(delay, int):
             timestamp, lateness = read.name, f"{delay} milliseconds"
-    required = [f["name"] for f in schema["fields"] if f.get("nullable") is False]
+    required = [field.name for field in schema.fields if not field.nullable]
     if required:
         notes.append(f"that {', '.join(required)} cannot be NULL is left out: a catalog does not say so")
     return ImportedTable(name, tuple(columns), place, timestamp, lateness, relation, None, tuple(notes))
 
 
-def _read(field: Mapping[str, Any]) -> ImportedColumn | str:
-    name, kind = field["name"], type_name(field.get("type"))
+def _read(field: SparkField) -> ImportedColumn | str:
+    kind = type_name(field.type)
     if kind is None:
-        return f"column {name} is left out: its type {json.dumps(field.get('type'))} has no name in Spark SQL"
-    return column(name, kind)
+        return f"column {field.name} is left out: its type {json.dumps(field.type)} has no name in Spark SQL"
+    return column(field.name, kind)
 
 
 def type_name(kind: Any) -> str | None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from typing import Any
 
 from streambound.analyzer.errors import UsageError
-from streambound.importing.spark_schema import table_of
+from streambound.analyzer.json_models import parsed
+from streambound.importing.spark_schema import SparkSchema, table_of
 from streambound.importing.tables import ImportedTable
 from streambound.synopsis_exec.java import require_java
 
@@ -44,5 +44,6 @@ def _table(spark: Any, name: str) -> ImportedTable:
     if not spark.catalog.tableExists(name):
         raise UsageError(f"the session has no table {name}", remedy="spark.catalog.listTables() lists them")
     frame = spark.table(name)
-    schema = json.loads(frame.schema.json())
-    return table_of(schema, name.rsplit(".", 1)[-1], f"the Spark table {name}", not frame.isStreaming)
+    place = f"the Spark table {name}"
+    schema = parsed(frame.schema.json(), place).read(SparkSchema, "not a schema of Spark", closed=False)
+    return table_of(schema, name.rsplit(".", 1)[-1], place, not frame.isStreaming)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from streambound.analyzer.catalog import parse_catalog
+from streambound.analyzer.changes import ENVELOPE_TIMES
 from streambound.analyzer.errors import CatalogError, UsageError
 from streambound.analyzer.types import Family, parse_type
 
@@ -34,7 +35,8 @@ class ImportedTable:
     """A table as far as it could be read.
 
     ``relation`` is None where the declaration does not say which it is; ``timestamp`` and ``lateness`` are those of a
-    watermark; ``notes`` say what was left out, and why. ``place`` is where it was read.
+    watermark; ``notes`` say what was left out, and why. ``place`` is where it was read. ``changes`` says how the rows
+    of a relation come and go, without its timestamp; ``unread`` why that has no counterpart.
     """
 
     name: str
@@ -45,16 +47,27 @@ class ImportedTable:
     relation: bool | None = None
     source: Mapping[str, Any] | None = None
     notes: tuple[str, ...] = ()
+    changes: Mapping[str, Any] | None = None
+    unread: str = ""
 
     @property
     def missing(self) -> str:
         """Why this cannot be declared yet, with the way out; nothing where it can."""
         if not self.columns:
             return "none of its columns could be read"
-        if self.relation:
+        if self.unread:
+            return self.unread
+        if self.relation and self.changes is None:
             return ""
+        if self.changes is not None and self.timestamp is None:
+            own = self.changes["format"] == "debezium"
+            return f"it names no time of its changes: give --timestamp {'ts_ms' if own else 'COLUMN'}"
+        if self.changes is not None and self.changes["format"] == "upsert" and "key" not in self.changes:
+            return "its rows replace those of a key, and it names none: add PRIMARY KEY (…) NOT ENFORCED"
         if self.timestamp is None:
             return "it names no application time: give --timestamp COLUMN for a stream, or --relation"
+        if self.changes is not None and self.timestamp in ENVELOPE_TIMES:
+            return ""
         column = next((c for c in self.columns if c.name.lower() == str(self.timestamp).lower()), None)
         if column is None:
             return f"its application time {self.timestamp} is not among the columns that could be read"
@@ -74,6 +87,8 @@ def _whole(table: ImportedTable) -> ImportedTable:
 
 def decided(table: ImportedTable, timestamp: str | None, relation: bool) -> ImportedTable:
     """The table with what the command line says of it."""
+    if table.changes is not None or table.unread:
+        return replace(table, timestamp=timestamp or table.timestamp)
     if relation:
         return replace(_whole(table), relation=True, timestamp=None, lateness=None)
     if timestamp is None:
@@ -129,7 +144,9 @@ def _lines(table: ImportedTable) -> Iterator[str]:
     for one in table.columns:
         if one.values:
             yield f"domain.{_key(one.name)} = {{ values = {_value(list(one.values))} }}"
-    if not table.relation and table.lateness is not None:
+    if table.changes is not None:
+        yield f"changes = {_value({'timestamp': table.timestamp or '?', **table.changes})}"
+    if (not table.relation or table.changes) and table.lateness is not None:
         yield f"lateness = {_value(table.lateness)}"
     if table.source is not None:
         yield f"source = {_value(dict(table.source))}"

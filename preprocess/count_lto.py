@@ -52,11 +52,11 @@ def count_lto(branch: Branch, limit: int = ENUMERATED) -> int | None:
 def _components(branch: Branch, closure: Closure, wanted: tuple[Chain, ...]) -> list[tuple[Chain, ...]]:
     """Chains that some condition relates, otherwise than through constants, together."""
     home = {attribute: number for number, chain in enumerate(wanted) for attribute in chain.attributes}
-    near: list[set[int]] = [set() for _ in wanted]
+    linked: list[set[int]] = [set() for _ in wanted]
     for x, y in _related_pairs(branch, closure, tuple(home)):
-        near[home[x]].add(home[y])
-        near[home[y]].add(home[x])
-    parts = components(range(len(wanted)), near.__getitem__)
+        linked[home[x]].add(home[y])
+        linked[home[y]].add(home[x])
+    parts = components(range(len(wanted)), linked.__getitem__)
     return [tuple(wanted[number] for number in part) for part in parts]
 
 

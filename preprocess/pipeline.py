@@ -7,9 +7,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from streambound.analyzer.diagnostics import Diagnostic
+from streambound.analyzer.errors import BrokenInvariant
 from streambound.analyzer.query import FALSE, Query
 from streambound.preprocess.contradictory_alternatives import contradictory_alternatives
 from streambound.preprocess.drop_unsatisfiable import drop_unsatisfiable
+from streambound.preprocess.invariants import violations
 from streambound.preprocess.merge_timestamps import merge_timestamps
 from streambound.preprocess.normalise import normalise
 from streambound.preprocess.rename_finite import rename_finite
@@ -46,6 +48,13 @@ PASSES: tuple[Pass, ...] = (
 )
 
 
+def _verified(query: Query, step: Pass, done: set[str]) -> Query:
+    """What a pass has made; raises BrokenInvariant where it may not hand that on."""
+    if wrong := violations(query, {*done, step.establishes}):
+        raise BrokenInvariant(f"after {step.name}: {'; '.join(wrong)}")
+    return query
+
+
 @dataclass(frozen=True)
 class Derivation:
     """A query's stages, each computed once, when it is asked for."""
@@ -54,7 +63,7 @@ class Derivation:
     _stages: dict[str, Query] = field(default_factory=dict, repr=False, compare=False)
 
     def after(self, established: str) -> Query:
-        """The query after the pass that establishes a property.
+        """The query after the pass that establishes a property; each pass's result is verified.
 
         Raises ValueError when a pass lacks what it requires, or none establishes the property.
         """
@@ -63,7 +72,7 @@ class Derivation:
             if not step.requires <= done:
                 raise ValueError(f"{step.name} needs {sorted(step.requires - done)} first")
             if step.establishes not in self._stages:
-                self._stages[step.establishes] = step.run(query)
+                self._stages[step.establishes] = _verified(step.run(query), step, done)
             query = self._stages[step.establishes]
             done.add(step.establishes)
             if step.establishes == established:
@@ -89,10 +98,10 @@ class Derivation:
     def warnings(self) -> tuple[Diagnostic, ...]:
         """What can never hold: a whole SELECT, and alternatives of the others."""
         false = {branch.statement for branch in self.query.branches if normalise(branch.where) == FALSE}
-        _, whole = drop_unsatisfiable(self.after("conjunctive"), false)
+        _, satisfiable = drop_unsatisfiable(self.after("conjunctive"), false)
         alive = {branch.statement for branch in self.after("satisfiable").branches}
         rest = tuple(branch for branch in self.query.branches if branch.statement in alive)
-        return (*whole, *contradictory_alternatives(replace(self.query, branches=rest)))
+        return (*satisfiable, *contradictory_alternatives(replace(self.query, branches=rest)))
 
 
 def derive(query: Query) -> Derivation:

@@ -9,12 +9,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A box: a name unique in its panel, a title, lines below it, and a kind that formats may colour."""
+    """A box: a name unique in its panel, a title, lines below it, and a kind that formats may colour.
+
+    ``shape``: "box" with corners, "rounded", "double" with two frames; empty where the format chooses.
+    """
 
     name: str
     title: str
     lines: tuple[str, ...] = ()
     kind: str = "plain"
+    shape: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,8 @@ from streambound.reports.diagram import Diagram, Node, Panel, printable
 
 _FILLS = {"stream": "#ddf4ff", "table": "#dafbe1", "results": "#fbefff", "culprit": "#ffebe9"}
 
+_SHAPES = {"box": ', style="filled"', "double": ', style="filled", peripheries="2"'}
+
 
 def dot(diagram: Diagram) -> str:
     """The drawing as a directed graph, a cluster per panel."""
@@ -38,7 +40,7 @@ def _panel_lines(panel: Panel, number: int) -> Iterator[str]:
 
 def _attributes(node: Node) -> str:
     fill = f', fillcolor="{_FILLS[node.kind]}"' if node.kind in _FILLS else ""
-    return f"label={quoted(node.title, *node.lines)}{fill}"
+    return f"label={quoted(node.title, *node.lines)}{fill}{_SHAPES.get(node.shape, '')}"
 
 
 def quoted(*lines: str) -> str:

@@ -32,3 +32,11 @@ def draw(stage: str, format_name: str, checked: Checked, decision: Decision) -> 
     """A stage of a decided statement in a drawing format; raises UsageError for what is too large to draw."""
     drawing = next(drawing for drawing in DRAWINGS if drawing.name == format_name)
     return drawing.render(DIAGRAMS[stage](checked, decision))
+
+
+def draw_circuit(stage: str, format_name: str, checked: Checked) -> str:
+    """A stage of a statement's circuit in a drawing format; raises UsageError for what has none, or is too large."""
+    from streambound.reports.circuit_stages import circuit_diagram
+
+    drawing = next(drawing for drawing in DRAWINGS if drawing.name == format_name)
+    return drawing.render(circuit_diagram(stage, checked))

@@ -3,42 +3,78 @@
 from __future__ import annotations
 
 from streambound.analyzer.algebra.blocks import blocks
-from streambound.analyzer.algebra.facts import ViewFacts, facts
-from streambound.analyzer.algebra.nodes import Tree
+from streambound.analyzer.algebra.facts import FactsOfTree
+from streambound.analyzer.algebra.schema import schema
+from streambound.analyzer.algebra.to_sql import to_sql
 from streambound.analyzer.algebra.tree_text import tree_text as algebra_text
-from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.algebra.verify import violations
+from streambound.analyzer.errors import BrokenInvariant
 from streambound.criteria.check import Checked, with_repairs
+from streambound.criteria.operators.states import Judged
 from streambound.reports.derivation import derivation
+from streambound.reports.facts_text import facts_text
 from streambound.reports.outcome import outcome
 from streambound.reports.paper_note import paper_note
 from streambound.reports.stages import STAGES
 from streambound.reports.terminal import tree_text
 from streambound.reports.text_report import bound_text, diagnostic_lines, notes, verdict_line
+from streambound.temporal.plan_text import rewriting_text
 
-STAGE_NAMES = ("derivation", "tree", *(stage.name for stage in STAGES), "verdict")
+STAGE_NAMES = ("derivation", "tree", "rewriting", "states", *(stage.name for stage in STAGES), "verdict")
 """The stages that need nothing but the checked statement."""
 
+QUERY_STAGES = ("tree", *(stage.name for stage in STAGES if stage.sql is not None))
+"""The stages that are queries: trees of operators, or SQL."""
 
-def stage_text(name: str, checked: Checked, color: bool) -> str:
-    """A stage as text; the diagnostics instead, where the statement has no meaning in the query language."""
+
+def stage_text(name: str, checked: Checked, color: bool, sql: bool = False) -> str:
+    """A stage as text; the diagnostics instead, where the statement has no meaning in the query language.
+
+    ``sql``: as SQL, where it is a query.
+    """
     if name == "tree" and checked.tree is not None and checked.catalog is not None:
-        return algebra(checked.tree, checked.catalog)
-    if checked.decision is None or name == "verdict":
+        return to_sql(checked.tree).sql("spark") if sql else algebra(checked)
+    if name == "states" and checked.circuit is not None:
+        return "\n".join(states_lines(checked.circuit))
+    if checked.blocks is not None and name in ("derivation", "rewriting"):
+        return rewriting_text(checked.blocks)
+    if name == "rewriting" and not checked.diagnostics:
+        return "it has no SEQ block, so that nothing is rewritten over periods"
+    if checked.decision is None or name in ("verdict", "states", "rewriting"):
         return verdict_text(checked, color)
     if name == "derivation":
         return tree_text(derivation(checked, checked.decision), color)
-    return next(stage for stage in STAGES if stage.name == name).show(checked, checked.decision)
+    stage = next(stage for stage in STAGES if stage.name == name)
+    show = stage.sql if sql and stage.sql is not None else stage.show
+    return show(checked, checked.decision)
 
 
-def algebra(tree: Tree, catalog: Catalog) -> str:
-    """The operators that a statement names, with its select-project-join blocks, and what is known of each."""
-    return algebra_text(blocks(tree), lambda operator: _facts_text(facts(operator, catalog)))
+def algebra(checked: Checked) -> str:
+    """The operators that a statement names, with its select-project-join blocks, and what is known of each.
+
+    Raises BrokenInvariant where a statement that has a meaning has a tree that has none.
+    """
+    assert checked.tree is not None and checked.catalog is not None, "asked for a statement that names operators"
+    catalog, marked = checked.catalog, blocks(checked.tree)
+    known = FactsOfTree(catalog)
+    decided = checked.decision is not None or checked.circuit is not None
+    if decided and (wrong := violations(marked, catalog)):
+        raise BrokenInvariant(f"the tree of this statement is no query: {'; '.join(wrong)}")
+    known.of(marked)
+    return algebra_text(marked, lambda operator: facts_text(known.of(operator), schema(operator, catalog)))
 
 
-def _facts_text(found: ViewFacts) -> str:
-    keys = [f"key ({', '.join(sorted(key)) or 'none: one row'})" for key in found.keys]
-    rows = [] if found.rows is None else [f"at most {found.rows:,} rows"]
-    return "; ".join((str(found.change), *keys, *rows))
+def states_lines(circuit: Judged) -> list[str]:
+    """What each operator remembers, by which proposition, and when it forgets; or what violates a proposition."""
+    lines = []
+    for result in circuit.criteria:
+        lines.append(f"{result.name}: {'holds' if result.holds else 'violated'}")
+        for violation in result.violations:
+            lines.append(f"  at {violation.span.line}:{violation.span.column}: {violation.message}")
+        for state in (state for state in circuit.states if state.proposition == result.name):
+            keys = f" for each {', '.join(state.keys)}" if state.keys else ""
+            lines.append(f"  {state.name}: at most {state.size.text}{keys}; dropped {state.freed}")
+    return lines or ["nothing is remembered"]
 
 
 def verdict_text(checked: Checked, color: bool) -> str:
@@ -61,4 +97,6 @@ def verdict_text(checked: Checked, color: bool) -> str:
     if checked.bound is not None and checked.bound.tables:
         lines.append(f"synopsis{bound_text(shown)}:")
         lines.extend(f"  {table.table}: at most {table.size.text}" for table in checked.bound.tables)
+    if checked.circuit is not None:
+        lines += ["", *states_lines(checked.circuit)]
     return "\n".join(lines)

@@ -122,7 +122,7 @@ class QueryObject(TypedDict):
     name: str
     file: str
     line: Place
-    projection: Annotated[str, ("enum", ("bag", "set"))] | None
+    projection: Annotated[str, ("enum", ("bag", "set", "snapshot", "tp"))] | None
     verdict: Verdict
     suppressed: bool
     criteria: list[CriterionObject]
@@ -203,7 +203,7 @@ class SummaryObject(TypedDict):
 
 
 class _ReportHead(TypedDict):
-    schema_version: Annotated[int, ("const", 1)]
+    schema_version: Annotated[int, ("const", 2)]
     queries: list[QueryObject]
 
 

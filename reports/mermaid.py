@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from streambound.reports.diagram import Diagram, Panel, printable
 
 _PLAIN = frozenset(" _,.()+=/{}")
+_SHAPES = {"box": ("[", "]"), "rounded": ("(", ")"), "double": ("[[", "]]")}
 _STYLES = (
     "classDef stream fill:#ddf4ff,stroke:#0969da,color:#1f2328",
     "classDef table fill:#dafbe1,stroke:#1a7f37,color:#1f2328",
@@ -40,7 +41,8 @@ def _panel_lines(panel: Panel, number: int) -> Iterator[str]:
     if not panel.nodes:
         yield f"n{number}x0[{quoted('nothing to draw')}]"
     for node in panel.nodes:
-        yield f"{names[node.name]}[{quoted(node.title, *node.lines)}]:::{node.kind}"
+        before, after = _SHAPES.get(node.shape, _SHAPES["box"])
+        yield f"{names[node.name]}{before}{quoted(node.title, *node.lines)}{after}:::{node.kind}"
     for edge in panel.edges:
         label = f"|{quoted(edge.label)}|" if edge.label else ""
         yield f"{names[edge.source]} -->{label} {names[edge.target]}"

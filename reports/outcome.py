@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from streambound.analyzer.codes import Severity
@@ -35,10 +35,11 @@ class BoundText:
 class Outcome:
     """One statement as it is reported.
 
-    ``named`` is where a comment names it; ``projection`` is ``bag`` or ``set``; ``bound`` is there iff the deciding
-    criterion holds; ``rejected`` says that a repair may help, ``repaired`` that one was looked for, ``why_no_repair``
-    why none was found, ``repairs_cut_short`` why the search ended early; ``witness`` says what the witness of an
-    unbounded query keeps. ``certificate``, ``drawings`` (SVG by name) and ``lto_queries`` are only there if asked for.
+    ``named`` is where a comment names it; ``projection`` is ``bag``, ``set``, ``snapshot`` or ``tp``; ``bound`` is
+    there iff the deciding criterion holds; ``rejected`` says that a repair may help, ``repaired`` that one was looked
+    for, ``why_no_repair`` why none was found, ``repairs_cut_short`` why the search ended early; ``witness`` says what
+    the witness of an unbounded query keeps. ``certificate``, ``drawings`` (SVG by name) and ``lto_queries`` are only
+    there if asked for.
     ``traceback`` is that of a defect that kept the statement from being judged.
     """
 
@@ -82,6 +83,18 @@ def outcome(checked: Checked, details: frozenset[str] = frozenset()) -> Outcome:
     plain = Outcome(
         statement.name, statement.source, statement.span, checked.verdict, checked.diagnostics, statement.named
     )
+    if checked.circuit is not None:
+        return replace(
+            plain,
+            projection=_projection(checked),
+            criteria=checked.circuit.criteria,
+            tier=checked.tier,
+            bound=_bound(checked),
+            witness=_witness(checked),
+            certificate=_certificate(checked) if "certificate" in details else None,
+        )
+    if checked.blocks is not None:
+        return replace(plain, projection=checked.blocks.projection, tier=checked.tier, bound=BoundText("0", 0))
     if decision is None:
         return plain
     return Outcome(
@@ -106,7 +119,13 @@ def outcome(checked: Checked, details: frozenset[str] = frozenset()) -> Outcome:
     )
 
 
+def _projection(checked: Checked) -> str:
+    return "bag" if checked.blocks is None else checked.blocks.projection
+
+
 def _bound(checked: Checked) -> BoundText | None:
+    if (found := checked.circuit_bound) is not None:
+        return BoundText(found.entries.text, found.entries.value)
     if checked.decision is None or checked.decision.verdict is not Verdict.BOUNDED:
         return None
     if checked.bound is None:
@@ -116,7 +135,7 @@ def _bound(checked: Checked) -> BoundText | None:
 
 def _witness(checked: Checked) -> Mapping[str, Any] | None:
     """What the witness keeps, for an unbounded query; `streambound witness` writes one of any size."""
-    found = checked.decision.witness if checked.decision is not None else None
+    found = checked.decision.witness if checked.decision is not None else checked.circuit_witness
     if found is None or checked.verdict is not Verdict.UNBOUNDED:
         return None
     kept, probes = ([str(k.attribute) for k in found.plan.kept], sorted(found.plan.after))
@@ -126,7 +145,11 @@ def _witness(checked: Checked) -> Mapping[str, Any] | None:
 def _certificate(checked: Checked) -> Mapping[str, Any] | None:
     """All that is needed to check the bound again (`criteria.certificate`)."""
     from streambound.criteria.certificate import certificate, to_json
+    from streambound.criteria.operators.certificate import circuit_certificate
 
+    if checked.circuit is not None and checked.verdict is Verdict.BOUNDED:
+        of_circuit: Mapping[str, Any] = to_json(circuit_certificate(checked.circuit))
+        return of_circuit
     if checked.bound is None or checked.decision is None:
         return None
     found: Mapping[str, Any] = to_json(certificate(checked.bound, checked.decision.query.distinct))

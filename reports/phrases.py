@@ -10,7 +10,7 @@ from streambound.analyzer.query import Attribute, Kind
 from streambound.analyzer.types import Family
 from streambound.analyzer.values import Value, decode
 from streambound.criteria.clipping import limits_within
-from streambound.criteria.tables import Age, Stored
+from streambound.criteria.tables import Age, Distance, Stored
 
 _LISTED = 4
 _UNITS = ((86_400_000_000, "d"), (3_600_000_000, "h"), (60_000_000, "min"), (1_000_000, "s"), (1_000, "ms"), (1, "µs"))
@@ -77,6 +77,14 @@ def age_text(facts: Facts, age: Age) -> str:
     until = "" if age.expires is None else f", for {duration(facts, time, age.expires)}"
     most = "" if age.saturates is None else f", told apart up to an age of {duration(facts, time, age.saturates)}"
     return f"{time}{until}{most}"
+
+
+def distance_text(facts: Facts, distance: Distance) -> str:
+    """A difference of two timestamps that P+ bounds from both sides."""
+    plus, minus = distance.plus, distance.minus
+    ends = (-(facts.lag(minus.source, plus.source) or 0), facts.lag(plus.source, minus.source) or 0)
+    low, high = ("-" * (end < 0) + duration(facts, plus, abs(end)) for end in ends)
+    return f"{plus} - {minus}, from {low} to {high}"
 
 
 def duration(facts: Facts, x: Attribute, length: int) -> str:

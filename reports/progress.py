@@ -7,32 +7,33 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from streambound.analyzer.job_reports import BatchReport, JobReport, StepReport
+
 if TYPE_CHECKING:
     from streambound.analyzer.endpoints import Sink, Target
 
 
-def doing_line(report: Mapping[str, Any]) -> str:
+def doing_line(report: JobReport) -> str:
     """What a job does after a report.
 
-    >>> doing_line({"batch": 3}), doing_line({"summary": "q"})
-    ('running micro-batch 4', 'stopping Spark')
+    >>> from streambound.analyzer.job_reports import ErrorReport
+    >>> doing_line(StepReport("starting Spark")), doing_line(ErrorReport("limit", "too many"))
+    ('starting Spark', 'stopping Spark')
     """
-    if "batch" in report:
-        return f"running micro-batch {report['batch'] + 1}"
-    return str(report.get("doing", "stopping Spark"))
+    if isinstance(report, BatchReport):
+        return f"running micro-batch {report.batch + 1}"
+    return report.doing if isinstance(report, StepReport) else "stopping Spark"
 
 
-def batch_line(report: Mapping[str, Any]) -> str:
+def batch_line(report: BatchReport) -> str:
     """One micro-batch: rows, closed timestamps, synopsis entries against the bound, results."""
-    limit = report.get("limit")
-    bound = f", bound {limit:,}" if isinstance(limit, int) else ""
-    waiting = f", {report['pending']:,} timestamps wait for slower streams" if report.get("pending") else ""
-    if report.get("waits_for"):
-        waiting += f" ({_listed(report['waits_for'])})"
+    bound = f", bound {report.limit:,}" if report.limit is not None else ""
+    waiting = f", {report.pending:,} timestamps wait for slower streams" if report.pending else ""
+    if report.waits_for:
+        waiting += f" ({_listed(report.waits_for)})"
     return (
-        f"batch {report['batch']}: {report['rows']:,} rows, {report['closed']:,} timestamps closed, "
-        f"{report['entries']:,} synopsis entries (peak {report['peak']:,}{bound}), "
-        f"{report['results']:,} results{waiting}"
+        f"batch {report.batch}: {report.rows:,} rows, {report.closed:,} timestamps closed, "
+        f"{report.entries:,} synopsis entries (peak {report.peak:,}{bound}), {report.results:,} results{waiting}"
     )
 
 
@@ -41,10 +42,10 @@ def _listed(waits: Mapping[str, str]) -> str:
     return "; ".join(f"{name} {why}" for name, why in waits.items())
 
 
-def entries_lines(reports: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def entries_lines(reports: Sequence[BatchReport]) -> Iterator[str]:
     """The synopsis entries after each micro-batch of a run, wrapped; nothing for a run of one batch."""
     if len(reports) > 1:
-        counts = ", ".join(f"{report['entries']:,}" for report in reports)
+        counts = ", ".join(f"{report.entries:,}" for report in reports)
         yield from textwrap.wrap(f"synopsis entries after each of {len(reports)} micro-batches: {counts}", 100)
 
 
@@ -66,6 +67,8 @@ def run_summary_lines(summary: Any, sink: Sink | None = None) -> Iterator[str]:
     if summary.waited_for:
         yield f"held back until the input ended: {_listed(summary.waited_for)}"
     yield f"results: {summary.results:,} in {_places(summary.output, (sink.target or sink.call) if sink else None)}"
+    if summary.peak is None:
+        return
     bound = f" of at most {summary.limit:,}" if summary.limit is not None else ""
     yield f"synopsis entries: peak {summary.peak:,}{bound}"
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import islice
 
+from streambound.analyzer.algebra.branch_trees import tree_of_query
+from streambound.analyzer.algebra.tree_text import tree_text
+from streambound.analyzer.algebra.verify import violations
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.closure import Sort
-from streambound.analyzer.query import Attribute, Branch
+from streambound.analyzer.errors import BrokenInvariant
+from streambound.analyzer.query import Attribute, Branch, Query
 from streambound.analyzer.render import render, render_branch
 from streambound.analyzer.values import decode
 from streambound.criteria.check import Checked
@@ -20,50 +24,83 @@ from streambound.criteria.verdict import Decision
 from streambound.criteria.ways import MOST_WAYS, Part, Way
 from streambound.criteria.wording import listed
 from streambound.preprocess.derive_lto import derive_lto
+from streambound.preprocess.invariants import unproved
 from streambound.reports.table_words import TableWords, parts
 
 MOST_LTO = 20
 """LTO queries that the stage `lto` prints before it stops."""
 
+_NO_BRANCH = "-- no branch can produce a row"
+
 MOST_ARRIVALS = 8
 """Ways to reach a set that the stage `tables` prints."""
 
 
+Shown = Callable[[Checked, Decision], str]
+
+
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A named stage of the derivation; ``show`` prints it for a checked statement that has a decision."""
+    """A named stage of the derivation; ``show`` prints it for a checked statement that has a decision.
+
+    ``sql`` prints it as SQL; None for a stage that is no query.
+    """
 
     name: str
     summary: str
-    show: Callable[[Checked, Decision], str]
+    show: Shown
+    sql: Shown | None = None
 
 
-def show_normal_form(checked: Checked, decision: Decision) -> str:
-    """The query as it was understood: flattened, names resolved, constants folded."""
-    return render(decision.query)
+def of_query(stage: Callable[[Decision], Query], *established: str) -> tuple[Shown, Shown]:
+    """How a stage that is a query is shown: as a tree, which is verified, and as SQL.
+
+    ``established``: what the passes until then have.
+    """
+
+    def tree(checked: Checked, decision: Decision) -> str:
+        return _verified_tree(stage(decision), checked, decision, established)
+
+    def sql(checked: Checked, decision: Decision) -> str:
+        found = stage(decision)
+        return render(found) if found.branches else _NO_BRANCH
+
+    return tree, sql
 
 
-def show_split(checked: Checked, decision: Decision) -> str:
-    """OR, IN and <> between streams split into disjoint branches; contradictory ones dropped."""
-    split = decision.derivation.split
-    return render(split) if split.branches else "-- no branch can produce a row"
+def _verified_tree(query: Query, checked: Checked, decision: Decision, established: tuple[str, ...] = ()) -> str:
+    """A query's tree as text; raises BrokenInvariant for one that no pass may make."""
+    made = tree_of_query(query, decision.query.branches[0])
+    wrong = (*unproved(query, established), *(violations(made.tree, checked.catalog) if checked.catalog else ()))
+    if wrong:
+        raise BrokenInvariant(f"what is shown here is no query: {'; '.join(wrong)}")
+    return tree_text(made.tree, made.note)
 
 
-def show_merged(checked: Checked, decision: Decision) -> str:
-    """Streams with equal timestamps merged, finite streams marked."""
-    renamed = decision.derivation.renamed
-    return render(renamed) if renamed.branches else "-- no branch can produce a row"
+def _lto(decision: Decision) -> tuple[list[Branch], bool]:
+    branches = (paper.facts.branch for paper in preprocessed(decision.derivation.split))
+    queries = (lto for branch in branches for lto in derive_lto(branch))
+    return list(islice(queries, MOST_LTO)), decision.query.distinct
 
 
 def show_lto(checked: Checked, decision: Decision) -> str:
     """The first LTO queries and their number."""
-    branches = (paper.facts.branch for paper in preprocessed(decision.derivation.split))
-    queries = (lto for branch in branches for lto in derive_lto(branch))
-    distinct = decision.query.distinct
-    shown = [f"-- LTO query {i}\n{render_branch(lto, distinct)}" for i, lto in enumerate(islice(queries, MOST_LTO), 1)]
+    found, _ = _lto(decision)
+    texts = [_verified_tree(replace(decision.query, branches=(lto,)), checked, decision) for lto in found]
+    return _numbered_lto(texts, checked, "#")
+
+
+def lto_as_sql(checked: Checked, decision: Decision) -> str:
+    """The same as SQL."""
+    found, distinct = _lto(decision)
+    return _numbered_lto([render_branch(lto, distinct) for lto in found], checked, "--")
+
+
+def _numbered_lto(texts: list[str], checked: Checked, comment: str) -> str:
     number = checked.lto_queries
     known = "too many to count here" if number is None else f"{number:,}"
-    return "\n\n".join([f"-- LTO queries: {known}; showing {len(shown)}", *shown])
+    shown = [f"{comment} LTO query {i}\n{text}" for i, text in enumerate(texts, 1)]
+    return "\n\n".join([f"{comment} LTO queries: {known}; showing {len(shown)}", *shown])
 
 
 def show_closure(checked: Checked, decision: Decision) -> str:
@@ -101,7 +138,7 @@ def show_tables(checked: Checked, decision: Decision) -> str:
     for number, branch in enumerate(branches, start=1):
         title = [f"-- branch {number} of {len(branches)}"] if len(branches) > 1 else []
         texts.append("\n".join([*title, *_table_lines(TableWords.of(checked, decision, number, branch))]))
-    return "\n\n".join(texts) or "-- no branch can produce a row"
+    return "\n\n".join(texts) or _NO_BRANCH
 
 
 def _per_branch(decision: Decision, lines: Callable[[Facts], Iterator[str]]) -> str:
@@ -110,7 +147,7 @@ def _per_branch(decision: Decision, lines: Callable[[Facts], Iterator[str]]) -> 
     for number, branch in enumerate(branches, start=1):
         title = [f"-- branch {number} of {len(branches)}"] if len(branches) > 1 else []
         texts.append("\n".join([*title, *lines(Facts.of(branch))]))
-    return "\n\n".join(texts) or "-- no branch can produce a row"
+    return "\n\n".join(texts) or _NO_BRANCH
 
 
 def _closure_lines(facts: Facts) -> Iterator[str]:
@@ -216,11 +253,22 @@ def _mentioned(branch: Branch, facts: Facts) -> Iterator[Attribute]:
     return (attribute for attribute in facts.closure.nodes if not branch.is_time(attribute))
 
 
+_SPLIT = ("conjunctive", "satisfiable", "split")
+
+
+def _split(decision: Decision) -> Query:
+    return decision.derivation.split
+
+
 STAGES: tuple[Stage, ...] = (
-    Stage("normal-form", "the query as understood", show_normal_form),
-    Stage("split", "OR, IN and <> split into disjoint branches", show_split),
-    Stage("merged", "equal timestamps merged, finite streams marked", show_merged),
-    Stage("lto", "the locally totally ordered queries of the paper", show_lto),
+    Stage("normal-form", "the query as understood", *of_query(lambda decision: decision.query)),
+    Stage("split", "OR, IN and <> split into disjoint branches", *of_query(_split, *_SPLIT)),
+    Stage(
+        "merged",
+        "equal timestamps merged, finite streams marked",
+        *of_query(lambda decision: decision.derivation.renamed, *_SPLIT, "merged", "finite"),
+    ),
+    Stage("lto", "the locally totally ordered queries of the paper", show_lto, lto_as_sql),
     Stage("closure", "P+, everything the conditions imply", show_closure),
     Stage("graph", "the dependency graph's spanning trees", show_graph),
     Stage("tables", "the sets of streams, what is kept of them, and which arrivals lead there", show_tables),

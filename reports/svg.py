@@ -18,6 +18,7 @@ FONT, COLUMN, LINE = 13, 8.0, 18.0
 PAD, MARGIN = 12.0, 24.0
 ARROW = 8.0
 _WRAP = 88
+_ROUNDING = {"box": "0", "double": "0", "rounded": "14"}
 
 _LIGHT = {
     "plain": ("#f6f8fa", "#57606a"),
@@ -112,8 +113,11 @@ def _draw_node(group: ET.Element, node: Node, layout: PanelLayout) -> None:
     box = layout.boxes[node.name]
     width, height = _node_extent(node)
     top = box.top + (box.height - height) / 2
-    place = {"x": _n(box.x - width / 2), "y": _n(box.top), "width": _n(width), "height": _n(box.height), "rx": "6"}
-    ET.SubElement(group, "rect", {"class": f"sb-box sb-{node.kind}", **place})
+    for inset in (0.0, 3.0) if node.shape == "double" else (0.0,):
+        corner = {"x": _n(box.x - width / 2 + inset), "y": _n(box.top + inset)}
+        size = {"width": _n(width - 2 * inset), "height": _n(box.height - 2 * inset)}
+        rounding = {"rx": _ROUNDING.get(node.shape, "6")}
+        ET.SubElement(group, "rect", {"class": f"sb-box sb-{node.kind}", **corner, **size, **rounding})
     _text(group, printable(node.title), box.x, top + PAD + LINE * 0.6, "sb-strong")
     for i, line in enumerate(node.lines, start=1):
         _text(group, printable(line), box.x, top + PAD + LINE * (i + 0.6), "sb-text")

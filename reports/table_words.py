@@ -13,7 +13,7 @@ from streambound.analyzer.values import decode
 from streambound.criteria.bound import table_size
 from streambound.criteria.check import Checked
 from streambound.criteria.order_search import Reference
-from streambound.criteria.projected_time import Stamp, forgotten_at_once, result_ages, stamp
+from streambound.criteria.projected_time import Stamp, forgotten_at_once, result_ages, result_distances, stamp
 from streambound.criteria.set import harmful_references
 from streambound.criteria.size import Size
 from streambound.criteria.synopsis import Synopsis
@@ -21,7 +21,7 @@ from streambound.criteria.tables import Stored, SynopsisTable
 from streambound.criteria.verdict import Decision, branch_violations
 from streambound.criteria.violation import Violation
 from streambound.criteria.vocabulary import Verdict
-from streambound.reports.phrases import age_text, stored_text, values_text
+from streambound.reports.phrases import age_text, distance_text, stored_text, values_text
 
 
 @dataclass(frozen=True)
@@ -142,6 +142,7 @@ class TableWords:
         culprits = self.result_culprits
         rows = [f"every {a}" if a in culprits else values_text(self.facts, a) for a in self._projected()]
         rows += [age_text(self.facts, age) for age in result_ages(self.facts, self.stamped)]
+        rows += [distance_text(self.facts, apart) for apart in result_distances(self.facts, self.stamped)]
         size = self.sizes.get(f"{self.prefix}results")
         known = self._without_bound if culprits else "bounded" if size is None else size_text(size)
         return (*rows, known)

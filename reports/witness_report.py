@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from streambound.analyzer.errors import InputError
+from streambound.analyzer.json_models import parsed
 from streambound.analyzer.query import Attribute, Query
 from streambound.analyzer.values import Value, to_json
 from streambound.criteria.results import Row
@@ -19,6 +22,17 @@ MOST_SHOWN = 4
 
 _ABOUT = "witness.json"
 _PART = re.compile(r"(?:element|probe)-([1-9][0-9]{0,4})")
+
+
+@dataclass(frozen=True, slots=True)
+class WitnessFiles:
+    """Which files ``witness.json`` says there are: elements and probes up to ``size``, with ``tables`` each."""
+
+    size: int
+    tables: tuple[str, ...]
+    input: bool
+
+
 JsonRows = dict[str, list[dict[str, Any]]]
 
 
@@ -39,26 +53,42 @@ def _time(row: Row, timestamp: str | None) -> int:
     return value if isinstance(value, int) else 0
 
 
-def claim(witness: Witness) -> str:
-    """What the witness shows, in a sentence."""
+def claim(witness: Witness, one_by_one: bool = True) -> str:
+    """What the witness shows, in a sentence: probe k tells of element k, or all probes of all elements."""
     kept = listed(str(kept.attribute) for kept in witness.plan.kept)
     many = len(witness.plan.kept) > 1
+    takes = f"{kept} {'take' if many else 'takes'} another value in every element, and"
+    if not one_by_one:
+        return (
+            f"{takes} each element was sent or not: what the probes change in the output tells which, for every one of "
+            f"the 2^N subsets of N elements"
+        )
     return (
-        f"{kept} {'take' if many else 'takes'} another value in every element, and element k was sent or not: what "
+        f"{takes} element k was sent or not: what "
         f"probe k adds to the output tells which, for every one of the 2^N subsets of N elements"
     )
 
 
 def witness_lines(query: Query, witness: Witness) -> Iterator[str]:
-    """The witness in full, for small ones; of a large one the first elements."""
+    """The rows of a witness and each element's result, in full for small ones; of a large one the first elements."""
+    yield from row_lines(query, witness)
+    for number, values in enumerate(witness.expected[:MOST_SHOWN], start=1):
+        yield f"result of element {number}: {json.dumps(_result(witness, values), ensure_ascii=False)}"
+
+
+def row_lines(query: Query, witness: Witness) -> Iterator[str]:
+    """The rows of a witness in full, for small ones; of a large one the first elements."""
     yield from _part_lines("always sent", json_rows(query, witness.always))
     for title, parts in (("element", witness.elements), ("probe", witness.probes)):
         for number, rows in enumerate(parts[:MOST_SHOWN], start=1):
             yield from _part_lines(f"{title} {number}", json_rows(query, rows))
         if len(parts) > MOST_SHOWN:
             yield f"… and {len(parts) - MOST_SHOWN} more {title}s"
-    for number, values in enumerate(witness.expected[:MOST_SHOWN], start=1):
-        yield f"result of element {number}: {json.dumps(_result(witness, values), ensure_ascii=False)}"
+
+
+def results_of(witness: Witness) -> list[Any]:
+    """Each element's result."""
+    return [_result(witness, values) for values in witness.expected]
 
 
 def _result(witness: Witness, values: Sequence[Value | None]) -> dict[str, Any]:
@@ -83,7 +113,8 @@ def write_witness(
     """``always/``, ``element-K/`` and ``probe-K/`` with a ``NAME.jsonl`` per table, and ``witness.json`` about them.
 
     Each directory holds every table of the query, so that an empty file says that nothing is sent. ``sent`` are the
-    rows of ``input/``, if there is to be one. What an earlier witness has left in the directory is removed first.
+    rows of ``input/``, if there is to be one; ``about`` has the claim and the results. What an earlier witness has left
+    in the directory is removed first.
     """
     directory.mkdir(parents=True, exist_ok=True)
     _remove_witness(directory)
@@ -91,9 +122,7 @@ def write_witness(
     parts += [(f"element-{k}", rows) for k, rows in enumerate(witness.elements, start=1)]
     parts += [(f"probe-{k}", rows) for k, rows in enumerate(witness.probes, start=1)]
     parts += [("input", tuple(sent))] if sent is not None else []
-    results = [_result(witness, values) for values in witness.expected]
-    about = {**about, "size": witness.size, "claim": claim(witness), "results": results}
-    about |= {"tables": _tables(query), "input": sent is not None}
+    about = {**about, "size": witness.size} | {"tables": _tables(query), "input": sent is not None}
     # First, so that the next run knows what a run that was interrupted has written.
     (directory / _ABOUT).write_text(json.dumps(about, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     for name, rows in parts:
@@ -103,15 +132,15 @@ def write_witness(
 def _remove_witness(directory: Path) -> None:
     """Remove the streams that the ``witness.json`` of a directory speaks of: what else is there is the user's."""
     try:
-        about = json.loads((directory / _ABOUT).read_text(encoding="utf-8"))
-        numbers = range(1, about["size"] + 1)
-        named = ("always", "input") if about["input"] is True else ("always",)
-        files = {f"{table}.jsonl" for table in about["tables"]}
-    except (FileNotFoundError, ValueError, TypeError, LookupError):
+        text = (directory / _ABOUT).read_text(encoding="utf-8")
+        about = parsed(text, _ABOUT).read(WitnessFiles, "not about a witness", closed=False)
+    except (FileNotFoundError, UnicodeDecodeError, InputError):
         return  # there is none, or it is not of this command
+    named = ("always", "input") if about.input else ("always",)
+    files = {f"{table}.jsonl" for table in about.tables}
     for part in directory.iterdir():
         numbered = _PART.fullmatch(part.name)
-        ours = int(numbered[1]) in numbers if numbered else part.name in named
+        ours = int(numbered[1]) <= about.size if numbered else part.name in named
         if not ours or part.is_symlink() or not part.is_dir():
             continue
         for file in part.iterdir():

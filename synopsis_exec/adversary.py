@@ -25,6 +25,7 @@ from streambound.criteria.tables import Stored
 from streambound.synopsis_exec.expression_values import expression_values
 from streambound.synopsis_exec.pace import Pace, pace
 from streambound.synopsis_exec.plan_ir import BranchPlan, Input, Plan
+from streambound.synopsis_exec.standing_rows import rows_behind, standing_rows
 
 Row = dict[str, Any]
 Solution = dict[Attribute, Any]
@@ -96,10 +97,14 @@ def pools(plan: Plan, random: Random | None = None) -> tuple[dict[str, list[Row]
     relations: dict[str, dict[tuple[Any, ...], Row]] = {item.name: {} for item in plan.relations}
     streams: dict[str, dict[tuple[Any, ...], Row]] = {item.name: {} for item in plan.streams}
     most = {name: _most_rows(plan, name) for name in relations}
-    inputs = {item.name: item for item in plan.inputs}
+    inputs = {item.name: item for item in (*plan.inputs, *plan.computed)}
     for branch in plan.branches:
         for number, solution in enumerate(_often(_solutions(branch, random), inputs)):
-            rows = [(s.table, _row(inputs[s.table], s.alias, solution, number)) for s in branch.sources]
+            rows = list[tuple[str, Row]]()
+            for source in branch.sources:
+                item = inputs[source.table]
+                row = _row(item, source.alias, solution, number)
+                rows += rows_behind(item, row, plan.relations, number) if item.query else [(source.table, row)]
             fits = all(
                 tuple(row.values()) in relations[name] or len(relations[name]) < most[name]
                 for name, row in rows
@@ -107,12 +112,13 @@ def pools(plan: Plan, random: Random | None = None) -> tuple[dict[str, list[Row]
             )
             for name, row in rows if fits else ():
                 (relations if name in relations else streams)[name].setdefault(tuple(row.values()), row)
-    return {n: list(rows.values()) for n, rows in relations.items()}, {n: list(r.values()) for n, r in streams.items()}
+    brought = {name: list(rows.values()) for name, rows in {**relations, **streams}.items()}
+    static = {item.name: brought[item.name] or standing_rows(item, brought, most[item.name]) for item in plan.relations}
+    return static, {name: brought[name] for name in streams}
 
 
 def _most_rows(plan: Plan, relation: str) -> int:
-    found = (s.rows for b in plan.branches for s in b.branch.sources if s.table == relation and s.rows is not None)
-    return next(found, RATE)
+    return next((item.rows for item in plan.relations if item.name == relation and item.rows is not None), RATE)
 
 
 def _often(solutions: Iterator[Solution], inputs: Mapping[str, Input]) -> Iterator[Solution]:

@@ -9,7 +9,7 @@ from random import Random
 from streambound.synopsis_exec.plan_ir import Input
 from streambound.synopsis_exec.recorded import read_rows
 
-Pieces = dict[str, list[list[bytes]]]
+BatchedLines = dict[str, list[list[bytes]]]
 """The lines of each stream by micro-batch."""
 
 
@@ -46,18 +46,18 @@ def _part(stream: Input, line: bytes) -> str:
     return "" if partitions is None else str(json.loads(line)[partitions.column])
 
 
-def not_idle(streams: Sequence[Input], pieces: Mapping[str, Sequence[list[bytes]]]) -> Pieces:
+def not_idle(streams: Sequence[Input], batches: Mapping[str, Sequence[list[bytes]]]) -> BatchedLines:
     """Rows of streams with ``idle_after`` come earlier, where they would be that far behind an earlier micro-batch."""
-    stamped = {s.name: [_stamps(s, piece) for piece in pieces[s.name]] for s in streams}
+    stamped = {s.name: [_stamps(s, lines) for lines in batches[s.name]] for s in streams}
     reached: list[int | None] = [None]  # the largest timestamp before each micro-batch
-    for batch in range(max(map(len, pieces.values()), default=0)):
+    for batch in range(max(map(len, batches.values()), default=0)):
         now = [ts for mine in stamped.values() for ts in (mine[batch] if batch < len(mine) else ())]
         reached.append(max((ts for ts in (*now, reached[-1]) if ts is not None), default=None))
-    found: Pieces = {}
+    found: BatchedLines = {}
     for stream in streams:
-        found[stream.name] = [[] for _ in pieces[stream.name]]
-        for batch, piece in enumerate(pieces[stream.name]):
-            for line, ts in zip(piece, stamped[stream.name][batch], strict=True):
+        found[stream.name] = [[] for _ in batches[stream.name]]
+        for batch, lines in enumerate(batches[stream.name]):
+            for line, ts in zip(lines, stamped[stream.name][batch], strict=True):
                 found[stream.name][_in_time(batch, ts, stream.arrival.idle_after, reached)].append(line)
     return found
 

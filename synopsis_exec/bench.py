@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import sys
@@ -12,17 +11,24 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from streambound.analyzer.job_reports import SummaryReport
+from streambound.analyzer.json_models import parsed
 from streambound.recheck.oracle.spark_batch import BatchComparison, BatchStatement, batch_session, compare, differs
-from streambound.synopsis_exec.here import quiet, run_here
+from streambound.recheck.oracle.spark_prefixes import compare_final, compare_prefixes
+from streambound.recheck.oracle.spark_snapshots import compare_snapshots
+from streambound.synopsis_exec.circuit_plan import PlannedCircuit
+from streambound.synopsis_exec.ended_rows import counting, is_punctuation
+from streambound.synopsis_exec.in_process import quiet, run_in_process
 from streambound.synopsis_exec.job_file import CompiledJob
 from streambound.synopsis_exec.kernel_output import kernel_output
 from streambound.synopsis_exec.micro_batches import write_batches
 from streambound.synopsis_exec.pace import crowded
+from streambound.synopsis_exec.period_rows import allowed
 from streambound.synopsis_exec.plan_ir import Input, Plan
 from streambound.synopsis_exec.recorded import Row, read_rows
-from streambound_runtime.quarantine import name_of
+from streambound_runtime.promises import PeriodContract
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -55,7 +61,7 @@ class Bench:
     """Hears what is done next, in words."""
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> Plan | PlannedCircuit:
         """The job's plan."""
         return self.compiled.plan
 
@@ -79,21 +85,34 @@ class Bench:
             self.on_step(f"running the job over {len(items):,} rows")
             batches, summary = self._job(place, items)
             self.on_step("running the SQL over the same rows, and comparing")
-            found = compare(self.spark, self.statement, place / "used", place / "out.jsonl")
-        return Trial(summary["rows"], batches, summary["quarantined"], found)
+            found = self._compared(place)
+        return Trial(summary.rows, batches, summary.quarantined, found)
 
     def job_differs(self, items: Sequence[Item]) -> bool:
         """Whether the job's output over some rows differs from batch SQL."""
         with self._place() as place:
             self._job(place, items)
+            if isinstance(self.plan, PlannedCircuit):
+                return not self._compared(place).equal
             return differs(self.spark, self.statement, place / "used", place / "out.jsonl")
+
+    def _compared(self, place: Path) -> BatchComparison:
+        """The output of a run against the statement: of a circuit timestamp by timestamp, or its final results."""
+        compared = compare_prefixes if isinstance(self.plan, PlannedCircuit) else compare
+        if isinstance(self.plan, PlannedCircuit) and self.plan.circuit.final:
+            compared = compare_final
+        if self.statement.snapshots is not None:
+            compared = compare_snapshots
+        return compared(self.spark, self.statement, place / "used", place / "out.jsonl")
 
     def kernel_differs(self, items: Sequence[Item]) -> bool:
         """Whether the output of the job's kernel alone differs from batch SQL; it takes no account of micro-batches.
 
-        Of what Spark computes of rows the kernel alone knows nothing.
+        Of what Spark computes of rows the kernel alone knows nothing; a circuit is run as a job only.
         """
-        if any(item.derived for item in self.plan.inputs):
+        if isinstance(self.plan, PlannedCircuit):
+            return False
+        if self.plan.kept is not None or self.plan.computed or any(item.derived for item in self.plan.inputs):
             return False
         good: dict[str, list[Row]] = {item.name: [] for item in self.plan.inputs}
         used = []
@@ -110,14 +129,17 @@ class Bench:
         with tempfile.TemporaryDirectory(dir=self.folder) as directory:
             yield Path(directory)
 
-    def _job(self, place: Path, items: Sequence[Item]) -> tuple[int, Mapping[str, Any]]:
+    def _job(self, place: Path, items: Sequence[Item]) -> tuple[int, SummaryReport]:
         """Run the job; write the rows that it could use; the number of micro-batches, and the job's summary."""
         relations = {item.name: [line for name, _, line in items if name == item.name] for item in self.plan.relations}
-        batches = write_batches(place / "in", relations, _pieces([s.name for s in self.plan.streams], items))
+        batches = write_batches(place / "in", relations, _in_batches([s.name for s in self.plan.streams], items))
         names = {"input": "in", "output": "out.jsonl", "quarantine": "bad.jsonl", "checkpoint": "checkpoint"}
         options = [part for option, name in names.items() for part in (f"--{option}", str(place / name))]
-        summary = run_here(self.folder / "job.py", [*options, "--files-per-batch", "1"], self.folder / "spark.log")[-1]
-        self._write_used(place, usable(self.plan.inputs, items, place / "bad.jsonl"))
+        summary = run_in_process(
+            self.folder / "job.py", [*options, "--files-per-batch", "1"], self.folder / "spark.log"
+        )
+        periods = self.plan.periods if isinstance(self.plan, PlannedCircuit) else {}
+        self._write_used(place, usable(self.plan.inputs, items, place / "bad.jsonl", periods))
         return batches, summary
 
     def _write_used(self, place: Path, items: Sequence[Item]) -> None:
@@ -125,14 +147,29 @@ class Bench:
             write_batches(place / "used", {table.name: [line for name, _, line in items if name == table.name]}, {})
 
 
-def _pieces(streams: Sequence[str], items: Sequence[Item]) -> dict[str, list[list[bytes]]]:
+@dataclass(frozen=True, slots=True)
+class Quarantined:
+    """A row that a job has put aside: of which stream or relation, why, and its text, if it has one."""
+
+    reason: str
+    row: str | None
+    stream: str = ""
+    relation: str = ""
+
+    @property
+    def name(self) -> str:
+        """Of which stream or relation it is."""
+        return self.stream or self.relation
+
+
+def _in_batches(streams: Sequence[str], items: Sequence[Item]) -> dict[str, list[list[bytes]]]:
     """The streams' lines by micro-batch, side by side; one in which no stream has rows is left out."""
     numbers = sorted({number for name, number, _ in items if name in streams}) or [0]
-    pieces: dict[str, list[list[bytes]]] = {name: [[] for _ in numbers] for name in streams}
+    batches: dict[str, list[list[bytes]]] = {name: [[] for _ in numbers] for name in streams}
     for name, number, line in items:
         if name in streams:
-            pieces[name][numbers.index(number)].append(line)
-    return pieces
+            batches[name][numbers.index(number)].append(line)
+    return batches
 
 
 def good_rows(inputs: Sequence[Input], items: Sequence[Item]) -> list[tuple[Item, Row]]:
@@ -142,26 +179,34 @@ def good_rows(inputs: Sequence[Input], items: Sequence[Item]) -> list[tuple[Item
     return [(item, row) for item in items if isinstance(row := next(rows[item[0]]), dict)]
 
 
-def usable(inputs: Sequence[Input], items: Sequence[Item], quarantine: Path) -> list[Item]:
+def usable(
+    inputs: Sequence[Input], items: Sequence[Item], quarantine: Path, periods: Mapping[str, PeriodContract]
+) -> list[Item]:
     """The rows that a job has to use: good ones but for those in its quarantine with a reason that may be true.
 
     A row alone says whether it is good; not what Spark says of expressions, nor whether it is late or one too many. No
     row is late in the orders in which it arrives here (`arriving`), but among punctuations, whose recorded order stays;
     and too many are only where there are more than `max_per_timestamp` or `max_rate` allows. Of equal lines as many are
-    left out as are in quarantine.
+    left out as are in quarantine. Punctuations are no rows, and which rows come after them is told without it; so is
+    which rows have bad ``periods``.
     """
     known = {item.name: item for item in inputs}
     good = good_rows(inputs, items)
     moments = {stream.name: Counter[int]() for stream in inputs}
     for item, row in good:
+        if is_punctuation(known[item[0]], row):
+            continue
         moments[item[0]][row.get(str(known[item[0]].timestamp), 0)] += 1
     crowds = {name: crowded(known[name], counts) for name, counts in moments.items()}
-    lines = quarantine.read_text(encoding="utf-8").splitlines() if quarantine.exists() else []
-    rows = [row for row in map(json.loads, lines) if row["row"] is not None]
-    bad = Counter((name_of(row), _comparable(row["row"]), _kind(row["reason"])) for row in rows)
-    kept = []
+    lines = filter(None, quarantine.read_text(encoding="utf-8").split("\n") if quarantine.exists() else ())
+    rows = [parsed(line, str(quarantine)).read(Quarantined, "not a quarantined row", closed=False) for line in lines]
+    bad = Counter((row.name, _comparable(row.row), _kind(row.reason)) for row in rows if row.row is not None)
+    kept: list[tuple[Item, Row]] = []
     for item, row in good:
         stream = known[item[0]]
+        if is_punctuation(stream, row):
+            kept.append((item, row))
+            continue
         reason = ""
         key = item[0], _comparable(item[2].decode("utf-8", "replace"))
         if stream.derived and bad[*key, "expression"]:
@@ -173,8 +218,14 @@ def usable(inputs: Sequence[Input], items: Sequence[Item], quarantine: Path) -> 
         if reason:
             bad[*key, reason] -= 1
         else:
-            kept.append(item)
-    return kept
+            kept.append((item, row))
+    left = set[int]()
+    for table in inputs:
+        mine = counting(table, [pair for pair in kept if pair[0][0] == table.name])
+        if table.name in periods:
+            mine = allowed(periods[table.name], mine, timed=table.timestamp is not None)
+        left.update(id(item) for item, _ in mine)
+    return [item for item, _ in kept if id(item) in left]
 
 
 def _kind(reason: str) -> str:

@@ -16,7 +16,7 @@ from streambound.criteria.tables import Stored, SynopsisTable
 from streambound.criteria.ways import Part
 from streambound.synopsis_exec.plan_ir import BranchPlan, Plan, PlanSource, PlanTransition
 from streambound.synopsis_exec.variables import Variables
-from streambound_runtime import formula, plan
+from streambound_runtime.operators import formula, plan
 
 OPERATORS = {Op.LT: "<", Op.LE: "<=", Op.EQ: "==", Op.GE: ">=", Op.GT: ">", Op.NE: "!="}
 Values = Mapping[Attribute, plan.Term]
@@ -28,7 +28,7 @@ Bound = type[formula.Least] | type[formula.Greatest]
 class Participant:
     """What takes part in a transition, the values that it gives, and the tests of its own variables."""
 
-    join: plan.Join
+    join: plan.JoinStep
     values: dict[Attribute, plan.Term]
     tests: tuple[plan.Test, ...] = ()
 
@@ -50,7 +50,7 @@ class _Open:
         ]
         return any(check.op is Op.EQ for check in met), bool(met)
 
-    def joined(self, chosen: Participant) -> plan.Join:
+    def joined(self, chosen: Participant) -> plan.JoinStep:
         """One more participant: its columns that equalities fix, and the checks that can then be made."""
         equal: dict[str, plan.Term] = {}
         for check in list(self.checks):
@@ -67,7 +67,7 @@ class _Open:
 
 def joins(
     participants: list[Participant], checks: tuple[Comparison, ...]
-) -> tuple[tuple[plan.Join, ...], dict[Attribute, plan.Term]]:
+) -> tuple[tuple[plan.JoinStep, ...], dict[Attribute, plan.Term]]:
     """Participants in an order in which each is connected to those before, and what gives each attribute's value."""
     waiting, state, found = list(participants), _Open(list(checks)), []
     while waiting:
@@ -134,13 +134,13 @@ class BranchLowering:
         self.places = {source.alias: place for place, source in enumerate(self.streams)}
         self.variables = Variables()
 
-    def lowered(self) -> plan.Branch:
+    def lowered(self) -> plan.Subplan:
         """The branch without its families, which grow from what it is made of (`family_plan`)."""
         scans = tuple(self.scan(source) for source in self.streams)
         relations = tuple(self._relations(group) for group in self.branch.groups)
         tables = tuple(self._table(table) for table in self.branch.tables)
         transitions = tuple(self._transition(transition) for transition in self.branch.transitions)
-        return plan.Branch(scans, relations, tables, transitions)
+        return plan.Subplan(scans, relations, tables, transitions)
 
     def texts(self) -> tuple[str, ...]:
         """The variables that hold texts."""
@@ -149,18 +149,21 @@ class BranchLowering:
 
     # --- rows ----------------------------------------------------------------------------------------------------
 
-    def scan(self, source: PlanSource) -> plan.Scan:
+    def scan(self, source: PlanSource) -> plan.TableScan:
         """The rows of a source that the branch can use."""
         attributes = dict.fromkeys(Attribute(source.alias, column) for column in source.columns)
         attributes |= dict.fromkeys(a for test in source.filters for a in test.attributes)
         attributes |= dict.fromkeys(extreme.attribute for extreme in source.extremes)
         attributes |= dict.fromkeys(member.attribute for member in source.members)
-        return plan.Scan(
+        factors = [Attribute(source.alias, name) if name else None for name in source.factors]
+        attributes |= dict.fromkeys(factor for factor in factors if factor is not None)
+        return plan.TableScan(
             source.table,
             tuple((self.variables.of(a), a.column) for a in attributes),
             tuple(self.variables.of(Attribute(source.alias, column)) for column in source.columns),
             tuple(self._filters(source)),
             tuple(plan.Test("now", OPERATORS[check.op], None, constant(check.offset)) for check in source.times),
+            tuple("" if factor is None else self.variables.of(factor) for factor in factors),
         )
 
     def _filters(self, source: PlanSource) -> list[plan.Test]:
@@ -192,7 +195,7 @@ class BranchLowering:
         """Relations that are joined with each other, once."""
         checks = tuple(j for j in self.branch.joins if {a.source for a in j.attributes} <= set(group))
         scans = tuple(self.scan(self.branch.source(alias)) for alias in group)
-        rows = [Participant(plan.Join(scan=place), self._values(alias)) for place, alias in enumerate(group)]
+        rows = [Participant(plan.JoinStep(scan=place), self._values(alias)) for place, alias in enumerate(group)]
         found, _ = joins(rows, checks)
         return plan.Relations(scans, tuple(self.variables.of(a) for a in self.group_columns(group)), found)
 
@@ -222,12 +225,12 @@ class BranchLowering:
     def arriving(self, alias: str) -> Participant:
         """The rows of a stream that arrive, at the timestamp that is closed."""
         values = self._values(alias) | {self.facts.time(alias): plan.Term("now")}
-        return Participant(plan.Join(scan=self.places[alias]), values)
+        return Participant(plan.JoinStep(scan=self.places[alias]), values)
 
     def related(self, group: tuple[str, ...]) -> Participant:
         """The rows of relations that are joined with each other."""
         values = {a: plan.Term(self.variables.of(a)) for a in self.group_columns(group)}
-        return Participant(plan.Join(relations=self.branch.groups.index(group)), values)
+        return Participant(plan.JoinStep(relations=self.branch.groups.index(group)), values)
 
     def remembered(self, table: SynopsisTable) -> dict[Attribute, plan.Term]:
         """The values that an entry of a table gives: of its columns, of what equals them, of its extrema."""
@@ -246,7 +249,7 @@ class BranchLowering:
         table = self.branch.table(part.streams)
         checks = (check for check in transition.ages if check.stream in part.streams)
         ages = tuple((self.places[check.stream], check.least, check.greatest) for check in checks)
-        join = plan.Join(table=self.branch.tables.index(table), ages=ages, now=part.now, new=part.new)
+        join = plan.JoinStep(table=self.branch.tables.index(table), ages=ages, now=part.now, new=part.new)
         return Participant(join, self.remembered(table))
 
     # --- tables ------------------------------------------------------------------------------------------------------

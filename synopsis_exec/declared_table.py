@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from streambound.analyzer import columns
-from streambound.analyzer.catalog import OnViolation
+from streambound.analyzer.catalog import Kind, OnViolation
 from streambound.analyzer.query import Atom, NullTest
 from streambound.analyzer.values import Value
 from streambound.synopsis_exec.asked_relations import asked_relations, over_views
 from streambound.synopsis_exec.branch_plan import OPERATORS, constant
 from streambound.synopsis_exec.plan_ir import Input
 from streambound_runtime import spec
-from streambound_runtime.plan import Test
+from streambound_runtime.operators.plan import Test
+from streambound_runtime.promises import Arrival, Domain, KeyMark, Mark, Partitions
 
 Options = Sequence[tuple[Atom, ...]]
 
@@ -27,17 +28,31 @@ def declared_table(
 
     ``relations`` are the names of the job's relations, by them in small letters.
     """
-    columns = tuple(spec.Column(column.name, column.type.name, _domain(column.domain)) for column in item.declared)
+    columns = tuple(spec.TableColumn(one.name, one.type.name, declared_domain(one.domain)) for one in item.declared)
     needs = tuple(column.name for column in item.columns if column.name != item.timestamp)
     found, stops = item.source, item.on_violation is OnViolation.STOP
-    source = spec.Source(found.format, found.path, found.options, found.payload, found.metadata) if found else None
+    source = spec.SourceSpec(found.format, found.path, found.options, found.payload, found.metadata) if found else None
     derived = tuple(_derived(column, uses(column.name), relations or {}) for column in item.derived)
     if item.timestamp is None:
         return spec.Relation(item.name, columns, needs, source, item.rows, stops, derived)
-    useful, most, rate = _tests(options), item.max_per_timestamp, item.max_rate
-    limit = spec.Rate(rate.rows, rate.per, rate.written) if rate is not None else None
-    arrival = _arrival(item)
-    return spec.Stream(item.name, columns, item.timestamp, needs, useful, source, arrival, most, stops, limit, derived)
+    marks = tuple(KeyMark(p.attributes, p.column, told(p.value), p.max_open) for p in item.punctuations)
+    return spec.Stream(
+        item.name,
+        columns,
+        item.timestamp,
+        needs,
+        _tests(options),
+        source,
+        _arrival(item),
+        item.max_per_timestamp,
+        stops,
+        item.max_rate,
+        derived,
+        item.kind is Kind.RELATION,
+        marks,
+        item.ends_keys,
+        records=item.records,
+    )
 
 
 def _derived(column: columns.Column, uses: Options, relations: dict[str, str]) -> spec.Derived:
@@ -45,18 +60,19 @@ def _derived(column: columns.Column, uses: Options, relations: dict[str, str]) -
     return spec.Derived(column.name, over_views(column.expression, relations), column.type.name, _tests(uses), asks)
 
 
-def _arrival(item: Input) -> spec.Arrival:
+def _arrival(item: Input) -> Arrival[spec.Value]:
     mark, partitions = item.arrival.mark, item.arrival.partitions
-    return spec.Arrival(
+    return Arrival(
         item.arrival.lateness,
         item.arrival.idle_after,
-        spec.Mark(mark.column, _value(mark.value), mark.like, mark.since) if mark else None,
-        spec.Partitions(partitions.column, _values(partitions.values)) if partitions else None,
+        Mark(mark.column, _value(mark.value), mark.like, mark.since) if mark else None,
+        Partitions(partitions.column, _values(partitions.values)) if partitions else None,
     )
 
 
-def _domain(domain: columns.Domain | None) -> spec.Domain | None:
-    return spec.Domain(_value(domain.low), _value(domain.high), _values(domain.values)) if domain else None
+def declared_domain(domain: Domain[Value] | None) -> Domain[spec.Value] | None:
+    """The values that a column may have, encoded as the runtime has them."""
+    return Domain(_value(domain.low), _value(domain.high), _values(domain.values)) if domain else None
 
 
 def _tests(options: Options) -> tuple[tuple[Test, ...], ...]:
@@ -76,3 +92,10 @@ def _values(values: Iterable[Value]) -> tuple[spec.Value, ...]:
 
 def _value(value: Value | None) -> spec.Value | None:
     return None if value is None else constant(value)
+
+
+def told(value: Value) -> spec.Value:
+    """The value that tells a punctuation, encoded."""
+    found = constant(value)
+    assert found is not None, "a catalog gives a value"
+    return found

@@ -11,6 +11,7 @@ from streambound.analyzer.calendar_text import MICROSECONDS, parse_timestamp
 from streambound.analyzer.columns import Column
 from streambound.analyzer.types import Family
 from streambound.criteria.contract import fits_column
+from streambound.synopsis_exec.nested_values import nested_texts
 from streambound.synopsis_exec.plan_ir import Input
 
 _TEXT, _NUMBER = re.compile(r"'((?:[^'\\]|\\.)*)'"), re.compile(r"(?<![\w.'`])\d{1,9}(?![\w.'`])")
@@ -43,20 +44,27 @@ def _values(column: Column, expressions: Sequence[str]) -> Sequence[Any]:
         return column.domain.values
     texts = [text for expression in expressions for text in _TEXT.findall(expression)]
     numbers = [int(number) for expression in expressions for number in _NUMBER.findall(expression)]
-    near = [number + step for number in numbers for step in (0, 1, -1)]
+    close = [number + step for number in numbers for step in (0, 1, -1)]
     match column.type.family:
         case Family.STRING:
-            return [*(re.sub(r"[%_^$.]", "", text) for text in texts), *map(str, near), "a", "7", "2024-01-31", "Ab c"]
+            return [
+                *(re.sub(r"[%_^$.]", "", text) for text in texts),
+                *map(str, close),
+                "a",
+                "7",
+                "2024-01-31",
+                "Ab c",
+            ]
         case Family.FLOAT:
-            return [float(number) for number in (*near, *_FEW)]
+            return [float(number) for number in (*close, *_FEW)]
         case Family.BOOLEAN:
             return [1, 0]
         case Family.DATE:
-            return [_DAY + number for number in (*_FEW, *near)]
+            return [_DAY + number for number in (*_FEW, *close)]
         case Family.TIMESTAMP:
-            return [_NOON + 600 * MICROSECONDS * number for number in (*_FEW, *near)]
+            return [_NOON + 600 * MICROSECONDS * number for number in (*_FEW, *close)]
         case Family.DECIMAL:
-            return [number * 10 ** (column.type.scale or 0) for number in (*near, *_FEW)]
+            return [number * 10 ** (column.type.scale or 0) for number in (*close, *_FEW)]
         case Family.INTEGER:
-            return [*near, *_FEW]
-    return [1]
+            return [*close, *_FEW]
+    return nested_texts(column.type, (*texts, *close))

@@ -29,7 +29,7 @@ from streambound.synopsis_exec.branch_plan import (
 from streambound.synopsis_exec.family_streams import FamilyStreams
 from streambound.synopsis_exec.filters import constraint
 from streambound.synopsis_exec.plan_ir import BranchPlan
-from streambound_runtime import plan
+from streambound_runtime.operators import plan
 
 
 class FamilyLowering:
@@ -45,15 +45,15 @@ class FamilyLowering:
         return self.branch.branch
 
     @cached_property
-    def whole(self) -> SynopsisTable | None:
+    def full(self) -> SynopsisTable | None:
         """The table of the full set of the members; None where that is the set of all streams."""
         every = {source.alias for source in self.planned.branch.streams}
         return None if set(self.table.streams) == every else self.planned.table(self.table.streams)
 
-    def lowered(self) -> plan.Family:
+    def lowered(self) -> plan.FamilyPlan:
         """The family."""
         members = tuple(
-            plan.Member(
+            plan.FamilyMember(
                 self.streams.bits(member),
                 tuple(self.branch.places[alias] for alias in member.streams),
                 tuple(self._grown(member)),
@@ -61,16 +61,16 @@ class FamilyLowering:
             for member in self.table.members
         )
         lapses = tuple(found for lapse in self.table.lapses for found in self._lapses(lapse))
-        whole = None if self.whole is None else self.planned.tables.index(self.whole)
-        return plan.Family(self.planned.tables.index(self.table), members, whole, lapses)
+        full = None if self.full is None else self.planned.tables.index(self.full)
+        return plan.FamilyPlan(self.planned.tables.index(self.table), members, full, lapses)
 
-    def _lapses(self, lapse: Lapse) -> Iterator[plan.Lapse]:
+    def _lapses(self, lapse: Lapse) -> Iterator[plan.Expiry]:
         """When an entry is of no use, since a stream is missing that its values are held for."""
         if lapse.passing:
-            yield plan.Lapse(self.streams.bits_of(lapse.passing), self.branch.places[lapse.stream], lapse.expires)
+            yield plan.Expiry(self.streams.bits_of(lapse.passing), self.branch.places[lapse.stream], lapse.expires)
         if lapse.ending:
             mine, ending = self.streams.bit(lapse.stream), self.streams.bits_of(lapse.ending)
-            yield plan.Lapse(ending, having=mine, deadline=lapse.deadline)
+            yield plan.Expiry(ending, having=mine, deadline=lapse.deadline)
 
     # --- one member --------------------------------------------------------------------------------------------------
 
@@ -150,9 +150,9 @@ class FamilyLowering:
 
     def _complete(self, values: Values) -> tuple[plan.Term, ...]:
         """A match of all members: a result, or an entry of the table of all of them."""
-        if self.whole is None:
+        if self.full is None:
             return self.branch.results(values)
-        return tuple(self.branch.kept(stored, values) for stored in self.whole.key)
+        return tuple(self.branch.kept(stored, values) for stored in self.full.key)
 
     def _participants(
         self, member: Member, entries: Participant | None, groups: list[tuple[str, ...]]
@@ -167,7 +167,7 @@ class FamilyLowering:
     @property
     def _last_groups(self) -> list[tuple[str, ...]]:
         """The relations that no member brings: they are joined when all streams are there."""
-        joined = [group for group in self.planned.groups if self.whole is None or group[0] in self.whole.relations]
+        joined = [group for group in self.planned.groups if self.full is None or group[0] in self.full.relations]
         return [group for group in joined if group[0] not in self.table.relations]
 
     # --- what an entry holds -----------------------------------------------------------------------------------------
@@ -238,7 +238,7 @@ class FamilyLowering:
         own = (*member.streams, *member.relations)
         without = [self.branch.variables.of(s.attribute) for s in self.table.key if s.attribute.source in own]
         without += [self._age(age.stream) for age in self.table.ages if age.stream in own]
-        join = plan.Join(
+        join = plan.JoinStep(
             table=self.planned.tables.index(self.table), new=fresh, bits=tuple(bits), without=tuple(without)
         )
         values = {a: v for a, v in self.branch.remembered(self.table).items() if a.source not in own}

@@ -20,6 +20,7 @@ from streambound.criteria.contract import fits_column
 from streambound.synopsis_exec.adversary import RATE, Row, first_timestamp, pools
 from streambound.synopsis_exec.expression_values import expression_values
 from streambound.synopsis_exec.matches import Match, matches
+from streambound.synopsis_exec.nested_values import nested_texts
 from streambound.synopsis_exec.pace import pace, within_rates
 from streambound.synopsis_exec.partition_turns import in_partitions
 from streambound.synopsis_exec.plan_ir import Input, Plan
@@ -117,7 +118,7 @@ def matching_rows(
         mine += feed.relations[name][: max(0, _most_rows(plan, name) - len(mine))]
     late = moments[-1] + _widest(plan) + tick
     last = [(name, {**row, times[name]: late + tick * step}) for step in (0, 1) for name, row in dict(noise).items()]
-    rows = within_rates(plan, [*planted, *noise, *last])
+    rows = within_rates(plan.streams, [*planted, *noise, *last])
     return relations, sorted(rows, key=lambda pair: pair[1][times[pair[0]]])
 
 
@@ -193,8 +194,8 @@ def _constants(plan: Plan) -> dict[Family, Sequence[Any]]:
         for atom in branch.atoms:
             if isinstance(atom, Comparison) and atom.right is None and not branch.is_time(atom.left):
                 mine = found.setdefault(branch.column(atom.left).type.family, {})
-                near = [atom.offset] if isinstance(atom.offset, str) else [atom.offset + step for step in (-1, 0, 1)]
-                mine.update(dict.fromkeys(near))
+                values = [atom.offset] if isinstance(atom.offset, str) else [atom.offset + step for step in (-1, 0, 1)]
+                mine.update(dict.fromkeys(values))
     return {family: list(values) for family, values in found.items()}
 
 
@@ -243,5 +244,5 @@ def _any(random: Random, column: Column) -> Any:
         case Family.TIMESTAMP:
             return _START + random.randrange(_WIDE) * MICROSECONDS
         case Family.OTHER:
-            return 1
+            return random.choice(nested_texts(column.type))
     return random.randrange(_WIDE)

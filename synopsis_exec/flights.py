@@ -92,15 +92,15 @@ def _observation(row: dict[str, str]) -> Row:
     return {
         "ts": _minutes(row["time_hour"]),
         "origin": row["origin"],
-        "wind": _whole(row["wind_speed"], 1 / _MPH_A_KNOT),
-        "visib": _whole(row["visib"], 100),
-        "precip": _whole(row["precip"], 100),
-        "temp": _whole(row["temp"], 10 / 1.8, zero=32),
+        "wind": _in_integers(row["wind_speed"], 1 / _MPH_A_KNOT),
+        "visib": _in_integers(row["visib"], 100),
+        "precip": _in_integers(row["precip"], 100),
+        "temp": _in_integers(row["temp"], 10 / 1.8, zero=32),
     }
 
 
-def _whole(text: str, scale: float, zero: float = 0) -> int | None:
-    """A measurement in whole units, None if missing: `_whole("39.02", 10 / 1.8, zero=32)` is 39."""
+def _in_integers(text: str, scale: float, zero: float = 0) -> int | None:
+    """A measurement in whole units, None if missing: `_in_integers("39.02", 10 / 1.8, zero=32)` is 39."""
     return None if text == _MISSING else round((float(text) - zero) * scale)
 
 

@@ -1,25 +1,35 @@
-"""A query's job as the runtime runs it: `streambound_runtime.spec.Job`."""
+"""A query's job as the runtime runs it: `streambound_runtime.spec.JobSpec`."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 from streambound.analyzer.columns import Column
 from streambound.analyzer.endpoints import Target
+from streambound.analyzer.errors import UsageError
 from streambound.analyzer.version import __version__
+from streambound.synopsis_exec.asked_relations import asked_relations, over_views
+from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.declared_table import declared_table
 from streambound.synopsis_exec.layout import layout_sha256
-from streambound.synopsis_exec.plan_ir import Plan
+from streambound.synopsis_exec.plan_ir import Input, Plan
 from streambound.synopsis_exec.synopsis_plan import synopsis_plan
 from streambound.synopsis_exec.useful import useful, uses
 from streambound_runtime import spec
+from streambound_runtime.decoding.quoting import quoted
+from streambound_runtime.decoding.sql_types import spark_name
+from streambound_runtime.promises import PeriodContract
 
 
-def job_spec(plan: Plan, forced: str | None = None) -> spec.Job:
+def job_spec(plan: Plan | PlannedCircuit, forced: str | None = None) -> spec.JobSpec:
     """The job of a bounded query; raises UsageError for a ``forced`` placement that it cannot have."""
+    if isinstance(plan, PlannedCircuit):
+        return _circuit_job(plan, forced)
     relations = {item.name.lower(): item.name for item in plan.relations}
+    computed = tuple(_computed(item, plan, relations) for item in plan.computed)
     tables = [declared_table(item, useful(item, plan), partial(uses, item, plan), relations) for item in plan.inputs]
-    return spec.Job(
+    return spec.JobSpec(
         plan.name,
         __version__,
         tuple(table for table in tables if isinstance(table, spec.Stream)),
@@ -30,21 +40,63 @@ def job_spec(plan: Plan, forced: str | None = None) -> spec.Job:
         spec.Saved(plan.query_sha256, plan.contract_sha256, layout_sha256(plan)),
         _sink(plan),
         _target(plan.sink.quarantine) if plan.sink is not None and plan.sink.quarantine is not None else None,
-        None if plan.kept is None else spec.Computed(_columns(plan.kept.columns), plan.kept.expressions),
+        None if plan.kept is None else spec.ResultColumns(_columns(plan.kept.columns), plan.kept.expressions),
+        computed,
     )
 
 
-def _columns(columns: tuple[Column, ...]) -> tuple[spec.Column, ...]:
-    return tuple(spec.Column(column.name, column.type.name) for column in columns)
+def _circuit_job(plan: PlannedCircuit, forced: str | None) -> spec.JobSpec:
+    if forced not in (None, "driver"):
+        raise UsageError(
+            f"the query cannot be placed in {forced}: {plan.circuit.placed}", remedy="leave out --placement"
+        )
+    relations = {item.name.lower(): item.name for item in plan.relations}
+    tables = [
+        with_period(declared_table(item, relations=relations), plan.periods.get(item.name)) for item in plan.inputs
+    ]
+    return spec.JobSpec(
+        plan.name,
+        __version__,
+        tuple(table for table in tables if isinstance(table, spec.Stream)),
+        tuple(table for table in tables if isinstance(table, spec.Relation)),
+        _columns(plan.columns),
+        plan.time_type.name,
+        plan.circuit,
+        spec.Saved(plan.query_sha256, plan.contract_sha256, plan.layout_sha256),
+        _sink(plan),
+        _target(plan.sink.quarantine) if plan.sink is not None and plan.sink.quarantine is not None else None,
+    )
 
 
-def _sink(plan: Plan) -> spec.Sink | None:
+def with_period(table: spec.Stream | spec.Relation, period: PeriodContract | None) -> spec.Stream | spec.Relation:
+    """A table whose rows have periods; with all its columns where a row may be bad because of others."""
+    needs = table.needs
+    if period is not None and isinstance(table, spec.Stream) and (period.most is not None or period.key):
+        declared = (column.name for column in table.columns if column.name != table.timestamp)
+        needs = tuple(dict.fromkeys((*needs, *declared)))
+    return replace(table, period=period, needs=needs)
+
+
+def _computed(item: Input, plan: Plan, relations: dict[str, str]) -> spec.RelationQuery:
+    table = declared_table(item, useful(item, plan), partial(uses, item, plan), relations)
+    assert isinstance(table, spec.Relation)
+    asks = tuple(relations[name] for name in asked_relations(item.query))
+    names = ", ".join(quoted(column.name) for column in item.declared)
+    cast = ", ".join(f"CAST({n} AS {spark_name(c.type.name)}) AS {n}" for c in item.declared if (n := quoted(c.name)))
+    return spec.RelationQuery(table, f"SELECT {cast} FROM ({over_views(item.query, relations)}) AS q({names})", asks)
+
+
+def _columns(columns: tuple[Column, ...]) -> tuple[spec.TableColumn, ...]:
+    return tuple(spec.TableColumn(column.name, column.type.name) for column in columns)
+
+
+def _sink(plan: Plan | PlannedCircuit) -> spec.SinkSpec | None:
     if plan.sink is None:
         return None
     if plan.sink.call:
-        return spec.Sink(call=plan.sink.call)
+        return spec.SinkSpec(call=plan.sink.call)
     return None if plan.sink.target is None else _target(plan.sink.target)
 
 
-def _target(target: Target) -> spec.Sink:
-    return spec.Sink(target.format, target.path, target.options)
+def _target(target: Target) -> spec.SinkSpec:
+    return spec.SinkSpec(target.format, target.path, target.options)

@@ -10,6 +10,8 @@ MOST_AGING = 6
 
 def row_kernel_reason(plan: Plan) -> str | None:
     """Why a query needs the kernel of rows; None when the kernel of columns runs it."""
+    if plan.sums:
+        return "its entries hold sums, not counts alone"
     if not plan.in_columns:
         return "it keeps the greatest or least value per key, which is not a count"
     for branch in plan.branches:

@@ -11,10 +11,10 @@ from streambound.analyzer.types import DataType, Family
 from streambound.analyzer.values import to_json
 from streambound.synopsis_exec.plan_ir import Plan
 from streambound.synopsis_exec.simulate import replay
-from streambound_runtime.spec import Job
+from streambound_runtime.spec import JobSpec
 
 
-def kernel_output(plan: Plan, job: Job, rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
+def kernel_output(plan: Plan, job: JobSpec, rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
     """The output over encoded rows by stream and relation; by the interpreter of its plan."""
     relations = {item.name: [dict(row) for row in rows[item.name]] for item in plan.relations}
     streams = {item.name: [dict(row) for row in rows[item.name]] for item in plan.streams}

@@ -17,6 +17,9 @@ def layout_sha256(plan: Plan) -> str:
     found: dict[str, Any] = to_json(certificate(plan.bound, plan.distinct))
     layout = [[table[key] for key in _LAYOUT] for branch in found["branches"] for table in branch["tables"]]
     said: list[Any] = [plan.distinct, layout]
-    if derived := [[item.name, c.name, c.expression, c.type.name] for item in plan.inputs for c in item.derived]:
+    items = (*plan.inputs, *plan.computed)
+    if derived := [[item.name, c.name, c.expression, c.type.name] for item in items for c in item.derived]:
         said.append(derived)
+    if plan.computed:
+        said.append([[item.name, item.query] for item in plan.computed])
     return sha256(json.dumps(said).encode()).hexdigest()

@@ -11,10 +11,10 @@ from fractions import Fraction
 from random import Random
 from typing import Any
 
-from streambound.analyzer.arrival import Partitions
 from streambound.analyzer.closure import Sort
 from streambound.analyzer.query import Attribute, Branch, Comparison, Kind, OneOf, Op
 from streambound.analyzer.types import Family
+from streambound.analyzer.values import Value
 from streambound.criteria.contract import fits_column, plain_value
 from streambound.criteria.solution import (
     VALUES,
@@ -28,6 +28,8 @@ from streambound.criteria.solution import (
 from streambound.synopsis_exec.adversary import Row
 from streambound.synopsis_exec.expression_values import expression_values
 from streambound.synopsis_exec.plan_ir import Input, Plan
+from streambound.synopsis_exec.standing_rows import rows_behind
+from streambound_runtime.promises import Partitions
 
 Match = tuple[tuple[str, Row], ...]
 """The table and the row of each source of a branch."""
@@ -59,7 +61,7 @@ def matches(plan: Plan, random: Random, moments: Sequence[int], tick: int) -> It
 
     Those of one branch share the first match's rows of relations half of the time, so that relations stay small.
     """
-    inputs = {item.name: item for item in plan.inputs}
+    inputs = {item.name: item for item in (*plan.inputs, *plan.computed)}
     makers = [_Matches(item.branch, inputs, random, tick) for item in plan.branches]
     while makers:
         for maker in tuple(makers):
@@ -70,7 +72,13 @@ def matches(plan: Plan, random: Random, moments: Sequence[int], tick: int) -> It
                     makers.remove(maker)
             else:
                 maker.done += 1
-                yield found
+                yield tuple(_read(plan, inputs, found, maker.done))
+
+
+def _read(plan: Plan, inputs: Mapping[str, Input], match: Match, number: int) -> Iterator[tuple[str, Row]]:
+    """The rows of a match; in place of one that is computed, others of which it may be."""
+    for name, row in match:
+        yield from rows_behind(inputs[name], row, plan.relations, number) if inputs[name].query else [(name, row)]
 
 
 class _Matches:
@@ -190,7 +198,7 @@ class _Matches:
         return True
 
 
-def _is_partition(partitions: Partitions | None, column: str) -> bool:
+def _is_partition(partitions: Partitions[Value] | None, column: str) -> bool:
     return partitions is not None and partitions.column == column
 
 

@@ -12,12 +12,14 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import redirect_stdout
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from streambound.synopsis_exec.here import status_of
+from streambound.analyzer.job_reports import BatchReport, JobReport, object_of, report_of
+from streambound.synopsis_exec.in_process import status_of
 from streambound.synopsis_exec.resident import resident
-from streambound.synopsis_exec.runner import report_of
+from streambound.synopsis_exec.spark_progress import progress_of, spark_state
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -29,7 +31,7 @@ _NO_EQUALITY = "Stream-stream join without equality predicate"
 
 def main(argv: list[str]) -> int:
     """Do what the request says; the exit status is that of the job."""
-    request = json.loads(Path(argv[0]).read_text(encoding="utf-8"))
+    request = object_of(Path(argv[0]).read_text(encoding="utf-8"))
     out = sys.stdout
 
     def emit(event: dict[str, Any]) -> None:
@@ -59,11 +61,13 @@ def run_job(request: Request, emit: Emit) -> int:
     sys.argv = [request["job"], *request["options"], "--report", "json"]
     begun, rows = time.monotonic(), 0
 
-    def note(report: dict[str, Any]) -> None:
+    def note(report: JobReport) -> None:
         nonlocal rows
-        rows += report.get("rows", 0) if "batch" in report else 0
-        measured = {**sample(), **job_state(), "tuples": rows} if "batch" in report else {}
-        emit({**report, **measured, "seconds": round(time.monotonic() - begun, 3)})
+        measured = {}
+        if isinstance(report, BatchReport):
+            rows += report.rows
+            measured = {**sample(), **job_state(), "tuples": rows}
+        emit({**asdict(report), **measured, "seconds": round(time.monotonic() - begun, 3)})
 
     with redirect_stdout(_Reports(note)):
         return status_of(Path(request["job"]))
@@ -72,7 +76,7 @@ def run_job(request: Request, emit: Emit) -> int:
 class _Reports(io.TextIOBase):
     """Takes what a job prints: its reports are passed on, all else goes to the log."""
 
-    def __init__(self, note: Callable[[dict[str, Any]], None]) -> None:
+    def __init__(self, note: Callable[[JobReport], None]) -> None:
         self.note, self.line = note, ""
 
     def write(self, text: str) -> int:
@@ -91,14 +95,7 @@ def job_state() -> dict[str, int]:
     from pyspark.sql import SparkSession
 
     progress = [query.lastProgress for query in SparkSession.builder.getOrCreate().streams.active]
-    return spark_state([json.loads(p.json) for p in progress if p is not None])
-
-
-def spark_state(progress: list[dict[str, Any]]) -> dict[str, int]:
-    """Rows and bytes of all state operators."""
-    operators = [operator for one in progress for operator in one.get("stateOperators", ())]
-    rows = sum(operator["numRowsTotal"] for operator in operators)
-    return {"state_rows": rows, "state_bytes": sum(operator["memoryUsedBytes"] for operator in operators)}
+    return spark_state([progress_of(p.json) for p in progress if p is not None])
 
 
 # --- Spark's own join -------------------------------------------------------------------------------------------------
@@ -157,13 +154,13 @@ def _run(spark: SparkSession, request: Request, sql: str, emit: Emit) -> None:
     )
     while True:
         done = query.awaitTermination(1)
-        updates = [json.loads(progress.json) for progress in query.recentProgress]
+        updates = [progress_of(progress.json) for progress in query.recentProgress]
         for progress in updates[seen:]:
-            if progress["numInputRows"]:  # else only a watermark has moved
+            if progress.numInputRows:  # else only a watermark has moved
                 batches += 1
                 tuples = request["tuples"][min(batches, len(request["tuples"])) - 1]
                 measured = {**sample(), **spark_state([progress]), "tuples": tuples}
-                emit({"batch": progress["batchId"], **measured, "seconds": round(time.monotonic() - begun, 3)})
+                emit({"batch": progress.batchId, **measured, "seconds": round(time.monotonic() - begun, 3)})
         seen = len(updates)
         if done:
             emit({"ended": True})

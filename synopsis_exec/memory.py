@@ -13,12 +13,14 @@ import sys
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from streambound.analyzer.job_reports import ErrorReport, JobReport, SummaryReport, object_of, report_of
+from streambound.analyzer.json_models import structured
 from streambound.analyzer.query import Query
 from streambound.analyzer.symbols import symbol
 from streambound.criteria.certificate import state_bytes
@@ -36,8 +38,6 @@ GRACE = 120
 
 FLAT = 1.05
 """The second half may have so many times the entries of the first half: random streams have more by chance."""
-
-Event = dict[str, Any]
 
 
 class Curve(StrEnum):
@@ -75,6 +75,25 @@ class Sample:
     entries: int | None = None
     peak: int | None = None
     bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NativeState:
+    """What the process that runs Spark's own join says of it: why Spark refuses the query, or how it ended."""
+
+    refused: str = ""
+    keyed: str = ""
+    ended: bool = False
+    stopped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A line of the measuring process (`measuring`): a job's report, a sample after a micro-batch, Spark's join."""
+
+    report: JobReport | None
+    sample: Sample | None
+    native: NativeState
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +197,7 @@ def measure(
     Raises what a run raises, except that a job which breaks its bound is a measurement, too.
     """
     check_spark()
-    plan = compiled.plan
+    plan = compiled.synopsis
     with tempfile.TemporaryDirectory(prefix="streambound-memory-") as directory:
         folder = Path(directory)
         counted = _Counted(plan)
@@ -195,7 +214,8 @@ def measure(
             native = _native(folder, query, load, lambda rows: on_rows("native", rows))
     return Measurement(
         plan.name, stream, load.tuples, load.heap, limit, entries.text, limit_bytes, rows,
-        sum(summary.get("quarantined", {}).values()), summary.get("results", 0), samples, stopped, native, in_order,
+        sum(summary.quarantined.values()) if summary else 0, summary.results if summary else 0, samples, stopped,
+        native, in_order,
     )  # fmt: skip
 
 
@@ -257,7 +277,7 @@ def sizes(plan: Plan, size: Size, relations: Brought, rates: Mapping[str, int], 
 
 def _job(
     folder: Path, compiled: CompiledJob, load: Load, on_rows: Callable[[int], None]
-) -> tuple[tuple[Sample, ...], Event, str]:
+) -> tuple[tuple[Sample, ...], SummaryReport | None, str]:
     """The job's samples and summary; and the reason where it stopped because its bound was broken."""
     compiled.write(folder)
     options = {"input": "in", "output": "out.jsonl", "quarantine": "bad.jsonl", "checkpoint": "checkpoint"}
@@ -266,11 +286,12 @@ def _job(
     request = {"what": "job", "job": str(folder / "job.py"), "options": parts}
     log = folder / "job.log"
     status, events = _watch(folder, request, load.heap, log, None, on_rows)
-    last = events[-1] if events else {}
-    stopped = str(last.get("message", "")) if last.get("error") == "limit" else ""
-    if not stopped and (status != 0 or "summary" not in last):
+    last = events[-1].report if events else None
+    if isinstance(last, ErrorReport) and last.error == "limit":
+        return _samples(events), None, last.message
+    if status != 0 or not isinstance(last, SummaryReport):
         raise failure(last, status, _kept(log))
-    return _samples(events), last if not stopped else {}, stopped
+    return _samples(events), last, ""
 
 
 def _native(folder: Path, query: Query, load: Load, on_rows: Callable[[int], None]) -> Native:
@@ -292,12 +313,12 @@ def _native(folder: Path, query: Query, load: Load, on_rows: Callable[[int], Non
     }
     log = folder / "native.log"
     status, events = _watch(folder, request, load.heap, log, load.native_seconds + GRACE, on_rows)
-    found = {key: str(event[key]) for event in events for key in ("refused", "keyed") if key in event}
+    refused, keyed = (_last(getattr(event.native, what) for event in events) for what in ("refused", "keyed"))
     samples = _samples(events)
-    if "refused" in found and not samples and not _exhausted(log):
-        return Native(refused=found["refused"], keyed=found.get("keyed", ""))
+    if refused and not samples and not _exhausted(log):
+        return Native(refused=refused, keyed=keyed)
     ended, reason = _ended(status, events, log)
-    return Native(samples, ended, keyed=found.get("keyed", ""), reason=reason)
+    return Native(samples, ended, keyed=keyed, reason=reason)
 
 
 def _link(folder: Path, batches: int) -> None:
@@ -311,16 +332,15 @@ def _link(folder: Path, batches: int) -> None:
 
 def _ended(status: int, events: Sequence[Event], log: Path) -> tuple[str, str]:
     """How Spark's join ended, and the reason where it failed."""
-    keys = {key for event in events for key in event}
-    if "ended" in keys:
+    if any(event.native.ended for event in events):
         return "done", ""
-    if "stopped" in keys:
+    if any(event.native.stopped for event in events):
         return "stopped", ""
-    if _exhausted(log) or any(word in str(events) for word in _OUT_OF_MEMORY):
+    if _exhausted(log) or any(word in event.native.refused for event in events for word in _OUT_OF_MEMORY):
         return "out of memory", ""
     if status < 0:
         return "stopped", ""
-    reason = next((str(event["refused"]) for event in events if "refused" in event), "")
+    reason = next((event.native.refused for event in events if event.native.refused), "")
     return "failed", reason or last_meaningful_line(log.read_text(encoding="utf-8", errors="replace"))
 
 
@@ -330,12 +350,16 @@ def _exhausted(log: Path) -> bool:
 
 
 def _samples(events: Sequence[Event]) -> tuple[Sample, ...]:
-    names = Sample.__dataclass_fields__
-    return tuple(Sample(**{k: v for k, v in event.items() if k in names}) for event in events if "heap" in event)
+    return tuple(event.sample for event in events if event.sample is not None)
+
+
+def _last(texts: Iterable[str]) -> str:
+    """The last text that is not empty."""
+    return next(filter(None, reversed([*texts])), "")
 
 
 def _watch(
-    folder: Path, request: Event, heap: str, log: Path, seconds: int | None, on_rows: Callable[[int], None]
+    folder: Path, request: Mapping[str, Any], heap: str, log: Path, seconds: int | None, on_rows: Callable[[int], None]
 ) -> tuple[int, list[Event]]:
     """Run `measuring` on a request, at most so long; its exit status and its reports. All else goes to the log."""
     file = folder / f"{request['what']}.json"
@@ -353,12 +377,12 @@ def _watch(
             timer.start()
         try:
             for line in process.stdout or ():
-                event = _event(line)
+                event = event_of(line)
                 if event is None:
                     errors.write(line)
                     continue
-                if "tuples" in event:
-                    on_rows(event["tuples"] - _read(events))
+                if event.sample is not None:
+                    on_rows(event.sample.tuples - _read(events))
                 events.append(event)
             return process.wait(), events
         finally:
@@ -368,15 +392,16 @@ def _watch(
 
 
 def _read(events: Sequence[Event]) -> int:
-    return max((event.get("tuples", 0) for event in events), default=0)
+    return max((sample.tuples for sample in _samples(events)), default=0)
 
 
-def _event(line: str) -> Event | None:
-    try:
-        found = json.loads(line)
-    except ValueError:
+def event_of(line: str) -> Event | None:
+    """A line of the measuring process; None for what Spark or a library prints."""
+    value = object_of(line)
+    if not value:
         return None
-    return found if isinstance(found, dict) else None
+    sample = structured(value, Sample, closed=False) if "heap" in value else None
+    return Event(report_of(line), sample, structured(value, NativeState, closed=False))
 
 
 def _environment(heap: str) -> dict[str, str]:

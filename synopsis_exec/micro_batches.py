@@ -12,7 +12,8 @@ from itertools import pairwise
 from pathlib import Path
 from random import Random
 
-from streambound.synopsis_exec.arriving import Pieces, arriving, not_idle
+from streambound.synopsis_exec.arriving import BatchedLines, arriving, not_idle
+from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.plan_ir import Input, Plan
 from streambound.synopsis_exec.recorded import input_files, lines_of, read_rows
 from streambound.synopsis_exec.recorded_streams import write_part
@@ -34,7 +35,7 @@ class Rows:
         return sum(len(lines) for part in (self.streams, self.relations) for lines in part.values())
 
 
-def recorded(plan: Plan, folder: Path) -> Rows:
+def recorded(plan: Plan | PlannedCircuit, folder: Path) -> Rows:
     """The rows of a directory, as `run --input` takes it. Raises InputError for a file that cannot be read."""
     lines = {
         item.name: [row for file in input_files(item.name, folder) for row in lines_of(file)] for item in plan.inputs
@@ -57,28 +58,30 @@ def in_order(stream: Input, lines: Sequence[bytes]) -> list[bytes]:
     return [line for _, line in sorted(stamped, key=lambda pair: pair[0])]
 
 
-def cut(random: Random, streams: Sequence[Input], lines: Mapping[str, Sequence[bytes]], most: int) -> Pieces:
-    """The lines of each stream as up to ``most`` pieces, shuffled within each."""
-    pieces = {s.name: _pieces(random, arriving(random, s, lines[s.name]), random.randint(1, most)) for s in streams}
-    return not_idle(streams, pieces)
+def cut(random: Random, streams: Sequence[Input], lines: Mapping[str, Sequence[bytes]], most: int) -> BatchedLines:
+    """The lines of each stream in up to ``most`` micro-batches, shuffled within each."""
+    batches = {
+        s.name: _in_batches(random, arriving(random, s, lines[s.name]), random.randint(1, most)) for s in streams
+    }
+    return not_idle(streams, batches)
 
 
-def _pieces(random: Random, lines: Sequence[bytes], number: int) -> list[list[bytes]]:
+def _in_batches(random: Random, lines: Sequence[bytes], number: int) -> list[list[bytes]]:
     places = [0, *sorted(random.randint(0, len(lines)) for _ in range(number - 1)), len(lines)]
-    pieces = [list(lines[start:end]) for start, end in pairwise(places)]
-    for piece in pieces:
-        random.shuffle(piece)
-    return pieces
+    batches = [list(lines[start:end]) for start, end in pairwise(places)]
+    for batch in batches:
+        random.shuffle(batch)
+    return batches
 
 
 def write_batches(
-    folder: Path, relations: Mapping[str, Sequence[bytes]], pieces: Mapping[str, Sequence[list[bytes]]]
+    folder: Path, relations: Mapping[str, Sequence[bytes]], batches: Mapping[str, Sequence[list[bytes]]]
 ) -> int:
-    """A directory that a job reads piece by piece; returns the number of micro-batches."""
-    for name, mine in {**{name: [lines] for name, lines in relations.items()}, **pieces}.items():
+    """A directory that a job reads batch by batch; returns the number of micro-batches."""
+    for name, mine in {**{name: [lines] for name, lines in relations.items()}, **batches}.items():
         for number, lines in enumerate(mine):
             write_part(folder, name, number, [_text(line) for line in lines])
-    return max((len(mine) for mine in pieces.values()), default=0)
+    return max((len(mine) for mine in batches.values()), default=0)
 
 
 def _text(line: bytes) -> str:

@@ -35,9 +35,9 @@ def _least(most: int, stream: Input) -> int:
     return most if stream.max_rate is None else min(most, stream.max_rate.rows)
 
 
-def within_rates(plan: Plan, rows: Iterable[tuple[str, Row]]) -> list[tuple[str, Row]]:
+def within_rates(inputs: Iterable[Input], rows: Iterable[tuple[str, Row]]) -> list[tuple[str, Row]]:
     """The rows without those that are one too many beside rows of their stream before them, in whatever order."""
-    streams = {stream.name: stream for stream in plan.streams}
+    streams = {stream.name: stream for stream in inputs}
     counted: Counter[tuple[str, Any]] = Counter()
     times: defaultdict[str, list[int]] = defaultdict(list)
     found = []
@@ -57,8 +57,8 @@ def within_rates(plan: Plan, rows: Iterable[tuple[str, Row]]) -> list[tuple[str,
 def _room(times: list[int], now: int, most: int, per: int) -> bool:
     """Whether one more row leaves every interval of the length ``per`` with so many at most; ``times`` are in order."""
     place = bisect_left(times, now)
-    near = [*times[max(0, place - most) : place], now, *times[place : place + most]]
-    return all(last - first >= per for first, last in zip(near, near[most:], strict=False))
+    around = [*times[max(0, place - most) : place], now, *times[place : place + most]]
+    return all(last - first >= per for first, last in zip(around, around[most:], strict=False))
 
 
 def crowded(stream: Input, counts: Mapping[int, int]) -> set[int]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import cycle
 
-from streambound.analyzer.arrival import Partitions
+from streambound.analyzer.values import Value
 from streambound.synopsis_exec.adversary import Row
 from streambound.synopsis_exec.plan_ir import Input
+from streambound_runtime.promises import Partitions
 
 LAG = 4
 """How many rows for each of the partitions a stream brings while one of them brings none."""
@@ -28,7 +29,7 @@ def in_partitions(streams: Sequence[Input], rows: Iterator[tuple[str, Row]]) -> 
 class _Turns:
     """The partitions of a stream, and how many rows ago each has brought one."""
 
-    def __init__(self, partitions: Partitions) -> None:
+    def __init__(self, partitions: Partitions[Value]) -> None:
         self.column, self.next = partitions.column, cycle(partitions.values)
         self.ago = dict.fromkeys(partitions.values, 0)
 

@@ -79,6 +79,8 @@ def _undivided(plan: Plan) -> str:
     """Why a plan cannot be in buckets; nothing where it can."""
     if not any(branch.tables for branch in plan.branches):
         return "no partial matches are remembered"
+    if plan.distinct and plan.kept is not None:
+        return "results of a set that are computed of several rows are compared with each other"
     keys = _keys(plan)
     if not keys:
         return "no equality spans all streams"
@@ -159,7 +161,7 @@ def _is_key(branch: BranchPlan, value: object, key: Mapping[str, str]) -> bool:
 
 def _large(plan: Plan, stream: str, column: str) -> bool:
     """Whether integers of a column exceed 64 bits: such are encoded otherwise, and so are in other buckets."""
-    from streambound_runtime.decoding.kinds import kind_of
+    from streambound_runtime.decoding.sql_types import sql_type
 
     item = next(item for item in plan.streams if item.name == stream)
-    return kind_of(next(each.type.name for each in (*item.declared, *item.columns) if each.name == column)).large
+    return sql_type(next(each.type.name for each in (*item.declared, *item.columns) if each.name == column)).large

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from dataclasses import replace
 from hashlib import sha256
 
-from streambound.analyzer.arrival import STRICT
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
 from streambound.analyzer.columns import Column
 from streambound.analyzer.constants import is_interval
 from streambound.analyzer.endpoints import Sink
 from streambound.analyzer.errors import NotExecutableError
-from streambound.analyzer.query import Attribute, Branch, Comparison, Computed, Output, Query
+from streambound.analyzer.query import Attribute, Comparison, Query, Source
 from streambound.analyzer.render import render
-from streambound.analyzer.types import DataType, Family
+from streambound.analyzer.types import Family
+from streambound.criteria.bound import QueryBound
+from streambound.criteria.operators.columns import columns_of, type_of
 from streambound.criteria.projected_time import stamp
 from streambound.criteria.synopsis import MOST_TABLES, Synopsis
 from streambound.criteria.unlimited import unlimited
@@ -26,11 +27,11 @@ from streambound.synopsis_exec.filters import constraint, extremes, local_filter
 from streambound.synopsis_exec.kept_results import KeptResults, kept_results
 from streambound.synopsis_exec.plan_ir import AgeCheck, BranchPlan, Input, Plan, PlanSource, PlanTransition
 from streambound.synopsis_exec.plan_text import plan_text
-from streambound_runtime.decoding.reasons import shown
+from streambound.synopsis_exec.result_columns import check_columns, refused
+from streambound_runtime.decoding.quoting import quoted
+from streambound_runtime.promises import STRICT
 
 __all__ = ["Plan", "make_plan", "plan_text"]
-
-_RESERVED = ("_ts", "_mult")
 
 
 def make_plan(decision: Decision, catalog: Catalog, unbounded: bool = False) -> Plan:
@@ -41,42 +42,54 @@ def make_plan(decision: Decision, catalog: Catalog, unbounded: bool = False) -> 
     split = decision.derivation.split
     if not unbounded:
         _check_verdict(decision)
-    _check_outputs(decision.query)
+    _check_outputs(decision.query, catalog.sink(decision.query.name))
     _check_times(decision.query)
     sizes = decision.bound or (unlimited(split) if unbounded else None)
     if sizes is None:
         raise _unknown_bound(split)
-    results = _columns(decision.query)
+    return planned(decision.query, split, sizes, catalog)
+
+
+def planned(query: Query, split: Query, sizes: QueryBound, catalog: Catalog, repeats: bool = False) -> Plan:
+    """The plan of a query, or of a block of one, with tables of these sizes; raises NotExecutableError.
+
+    The block of a set that ``repeats`` does not remember what it has returned.
+    """
+    results = columns_of(query)
     kept = kept_results([part.synopsis.facts.branch for part in sizes.branches], results)
-    planned = (_branch_plan(split, number, part.synopsis, kept) for number, part in enumerate(sizes.branches, start=1))
-    branches = tuple(plan for plan in planned if plan is not None)
-    sources = [source for branch in decision.query.branches for source in branch.sources]
+    each = (_branch_plan(split, number, part.synopsis, kept) for number, part in enumerate(sizes.branches, start=1))
+    branches = tuple(plan for plan in each if plan is not None)
+    sources = [source for branch in query.branches for source in branch.sources]
     expressions = tuple(dict.fromkeys(c.expression for source in sources for c in source.columns if c.expression))
+    computed = _computed(sources)
+    expressions += tuple(table.query for table in computed)
     asked = (name for expression in expressions for name in asked_relations(expression))
     used = {name.lower(): name for name in (*(source.table for source in sources), *asked)}
     tables = [table for name in used if (table := catalog.table(name)) is not None]
     inputs = tuple(_input(table, branches, expressions) for table in tables)
-    _check_inputs(decision.query, inputs)
+    made = tuple(_input(table, branches, expressions) for table in computed)
+    _check_inputs(query, inputs)
     for item in inputs:
-        _check_derived(decision.query, item)
-    if kept is not None and any(column.type.family is Family.OTHER for column in kept.columns):
+        _check_nested(query, item, expressions)
+    kinds = [column.type for column in kept.columns] if kept is not None else []
+    if any(kind.family is Family.OTHER and not is_interval(kind) for kind in kinds):
         what = "a result is computed of a value that is no simple one, such as an array"
-        raise _refused(decision.query, what, "declare what is needed of it as a column of its own, of a simple type")
-    sql = render(decision.query, pretty=True)
-    sink = catalog.sink(decision.query.name)
-    _check_sink(decision.query, sink)
+        raise _refused(query, what, "declare what is needed of it as a column of its own, of a simple type")
+    sql = render(query, pretty=True)
+    sink = catalog.sink(query.name)
     tables.sort(key=lambda table: table.name)
     contracts = "\n".join(map(_contract, tables))
     rest = [contracts, *(f"{table.on_violation} {table.source}" for table in tables), catalog.counters, str(sink)]
     return Plan(
-        name=decision.query.name,
+        name=query.name,
         sql=sql,
         query_sha256=sha256(sql.encode()).hexdigest(),
         catalog_sha256=sha256("\n".join(rest).encode()).hexdigest(),
         contract_sha256=sha256(contracts.encode()).hexdigest(),
-        distinct=decision.query.distinct,
+        distinct=query.distinct,
         columns=results,
         inputs=inputs,
+        computed=made,
         branches=branches,
         several=len(sizes.branches) > 1,
         bound=sizes,
@@ -84,6 +97,8 @@ def make_plan(decision: Decision, catalog: Catalog, unbounded: bool = False) -> 
         counters=catalog.counters,
         sink=sink,
         kept=kept,
+        sums=query.sums,
+        repeats=repeats,
     )
 
 
@@ -103,30 +118,15 @@ def _check_verdict(decision: Decision) -> None:
     )
 
 
-def _check_outputs(query: Query) -> None:
-    names = [output.name for output in query.branches[0].outputs]
-    lowered = Counter(name.lower() for name in names)
-    twice = next((name for name in names if lowered[name.lower()] > 1), None)
-    if twice is not None:
-        raise _refused(query, f"two columns of the select list are named {twice}", "name them apart with AS")
-    reserved = next((name for name in names if name.lower() in _RESERVED), None)
-    if reserved is not None:
-        raise _refused(
-            query, f"{reserved} is a column that the job adds itself", "give the column another name with AS"
-        )
-    computed = next((o for branch in query.branches for o in branch.outputs if isinstance(o.value, Computed)), None)
-    if computed is not None and query.distinct:
-        what = f"the set would have to remember every {computed.name}, which is computed of several rows"
-        raise _refused(query, what, "select the columns that it is computed of, and compute it downstream")
-    for position, column in enumerate(_columns(query)):
-        kinds = {_type_of(branch, branch.outputs[position]) for branch in query.branches}
+def _check_outputs(query: Query, sink: Sink | None) -> None:
+    columns = columns_of(query)
+    check_columns(query.name, columns, sink, query.file, query.span.line)
+    for position, column in enumerate(columns):
+        kinds = {type_of(branch, branch.outputs[position]) for branch in query.branches}
         families = {(kind.family, kind.scale) for kind in kinds if kind.name != "void" and not is_interval(kind)}
         if len({*families, *filter(is_interval, kinds)}) > 1:
             what = f"the branches of the union give {column.name} different types"
             raise _refused(query, what, "declare the columns with one type in the catalog")
-        if any(family is Family.OTHER for family, _ in families):
-            what = f"{column.name} has the type {column.type.name}, whose values cannot be compared"
-            raise _refused(query, what, "select a column of a simple type")
 
 
 def _check_times(query: Query) -> None:
@@ -138,31 +138,8 @@ def _check_times(query: Query) -> None:
         raise _refused(query, f"{what}: its rows have no application time", "run it as a batch query")
 
 
-def _check_sink(query: Query, sink: Sink | None) -> None:
-    """Files of a sink are in directories `batch=N`, which readers take for a column."""
-    if sink is not None and sink.target is not None and sink.target.path:
-        taken = next((o.name for o in query.branches[0].outputs if o.name.lower() == "batch"), None)
-        if taken is not None:
-            what = f"its sink's files have a column {taken} of their own, the number of the batch"
-            raise _refused(query, what, "give the column another name with AS")
-
-
 def _refused(query: Query, what: str, remedy: str) -> NotExecutableError:
-    message = f"{query.name} cannot be compiled: {what}"
-    return NotExecutableError(message, remedy=remedy, file=query.file, line=query.span.line)
-
-
-def _columns(query: Query) -> tuple[Column, ...]:
-    """The select list as columns; a NULL takes its type from another branch of a union."""
-    found = []
-    for position, output in enumerate(query.branches[0].outputs):
-        kinds = [_type_of(branch, branch.outputs[position]) for branch in query.branches]
-        found.append(Column(output.name, next((kind for kind in kinds if kind.name != "void"), kinds[0])))
-    return tuple(found)
-
-
-def _type_of(branch: Branch, output: Output) -> DataType:
-    return branch.column(output.value).type if isinstance(output.value, Attribute) else output.value.type
+    return refused(query.name, what, remedy, query.file, query.span.line)
 
 
 def _unknown_bound(split: Query) -> NotExecutableError:
@@ -191,7 +168,8 @@ def _branch_plan(split: Query, number: int, synopsis: Synopsis, kept: KeptResult
         limits = () if relation else extremes(facts, source.alias, synopsis.late_relations(source.alias))
         filters = local_filters(facts, source.alias)
         lists = members(facts, source.alias)
-        sources.append(PlanSource(source.alias, source.table, source.kind, columns, filters, times, limits, lists))
+        read = PlanSource(source.alias, source.table, source.kind, columns, filters, times, limits, lists)
+        sources.append(replace(read, factors=source.factors))
     transitions = tuple(_transition(synopsis, joins, transition) for transition in synopsis.transitions)
     _check_extrema(split, synopsis, transitions)
     return BranchPlan(
@@ -271,7 +249,7 @@ def _ages(synopsis: Synopsis, transition: Way) -> list[AgeCheck]:
 def _input(table: DeclaredTable, branches: tuple[BranchPlan, ...], expressions: tuple[str, ...]) -> Input:
     """A table with the columns that filters, joins, the select list, and subqueries in expressions mention."""
     derived = dict[str, Column]()
-    needed = {table.timestamp, *(name for one in expressions for name in asked_columns(one, table))}
+    needed = {table.timestamp, *(name for one in expressions for name in asked_columns(one, table.columns, table.name))}
     for plan in branches:
         for source in plan.sources:
             if source.table == table.name:
@@ -296,7 +274,24 @@ def _input(table: DeclaredTable, branches: tuple[BranchPlan, ...], expressions: 
         on_violation=table.on_violation,
         arrival=table.arrival,
         max_rate=table.max_rate,
+        query=table.query,
+        punctuations=table.punctuations,
     )
+
+
+def _computed(sources: list[Source]) -> list[DeclaredTable]:
+    """The relations that are computed of others."""
+    found = {source.table: source for source in sources if source.query}
+    return [
+        DeclaredTable(
+            source.table,
+            source.kind,
+            tuple(column for column in source.columns if not column.expression),
+            rows=source.rows,
+            query=source.query,
+        )
+        for source in found.values()
+    ]
 
 
 def _check_inputs(query: Query, inputs: tuple[Input, ...]) -> None:
@@ -307,17 +302,16 @@ def _check_inputs(query: Query, inputs: tuple[Input, ...]) -> None:
         raise _refused(query, what, "register the branches as queries of their own")
 
 
-def _check_derived(query: Query, item: Input) -> None:
-    """Of a value of another type, such as an array, a job only knows that it is there."""
-    for column in item.derived:
-        opaque = (c for c in item.declared if c.type.family is Family.OTHER and _quoted(c.name) in column.expression)
-        if (read := next(opaque, None)) is not None:
-            what = f"{shown(column.expression)} reads {item.name}.{read.name}, a column of type {read.type.name}"
-            raise _refused(query, what, "declare what is needed of it as a column of its own, of a simple type")
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
+def _check_nested(query: Query, item: Input, expressions: tuple[str, ...]) -> None:
+    """CSV has no arrays; and of a relation's, where a subquery asks for it, a job only knows that it is there."""
+    kinds = {column.name: column.type for column in item.declared if column.type.family is Family.OTHER}
+    asked = {name for one in expressions for name in asked_columns(one, item.declared, item.name)}
+    read = {name for one in item.derived for name in kinds if quoted(name).lower() in one.expression.lower()}
+    csv = item.source is not None and item.source.format == "csv"
+    if (name := next((name for name in kinds if name in asked or (csv and name in read)), None)) is not None:
+        why = "asked for in a subquery" if name in asked else "read from CSV"
+        what = f"{item.name}.{name}, a column of type {kinds[name].name}, is {why}"
+        raise _refused(query, what, "declare what is needed of it as a column of its own, of a simple type")
 
 
 def _contract(table: DeclaredTable) -> str:
@@ -325,4 +319,5 @@ def _contract(table: DeclaredTable) -> str:
     columns = ", ".join(f"{c.name} {c.type.name} {c.domain}" for c in table.columns)
     rest = f" {table.arrival}" if table.arrival != STRICT else ""
     rest += f" {table.max_rate.rows} per {table.max_rate.per}" if table.max_rate is not None else ""
+    rest += "".join(f" {one}" for one in table.punctuations)
     return f"{table.kind} {table.name}({columns}) {table.timestamp} {table.max_per_timestamp} {table.rows}{rest}"

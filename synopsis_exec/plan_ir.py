@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from streambound.analyzer.arrival import STRICT, Arrival
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.catalog import Counters, Kind, OnViolation
+from streambound.analyzer.changes import KeyPunctuation
 from streambound.analyzer.columns import Column
 from streambound.analyzer.endpoints import Sink, SourceOptions
 from streambound.analyzer.query import Atom, Branch, Comparison, Output
-from streambound.analyzer.rates import Rate
 from streambound.analyzer.types import DataType, Family
+from streambound.analyzer.values import Value
 from streambound.criteria.bound import QueryBound
 from streambound.criteria.projected_time import Stamp
 from streambound.criteria.tables import SynopsisTable
 from streambound.criteria.ways import Part
 from streambound.synopsis_exec.filters import ExtremeLimit, Membership
 from streambound.synopsis_exec.kept_results import KeptResults
+from streambound_runtime.promises import STRICT, Arrival, ChangeRecords, Rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,8 @@ class Input:
     """A stream or relation of the catalog that the job reads: its declared columns, and those that it needs.
 
     These are declared ones, and those derived by expressions. ``rows`` is the declared size of a relation.
+    ``query`` gives the rows of one that is computed of others. Records that are ``punctuations`` are no rows; the plan
+    uses them if it ``ends_keys``. Changes of a relation may be in ``records`` that are no rows.
     """
 
     name: str
@@ -36,8 +39,12 @@ class Input:
     source: SourceOptions | None
     rows: int | None = None
     on_violation: OnViolation = OnViolation.QUARANTINE
-    arrival: Arrival = STRICT
+    arrival: Arrival[Value] = STRICT
     max_rate: Rate | None = None
+    query: str = ""
+    punctuations: tuple[KeyPunctuation, ...] = ()
+    ends_keys: bool = False
+    records: ChangeRecords | None = None
 
     @property
     def derived(self) -> tuple[Column, ...]:
@@ -49,7 +56,7 @@ class Input:
 class PlanSource:
     """One source of a branch: filters on its rows, and the columns that joins and the select list use.
 
-    ``times`` are conditions on a stream's timestamp alone.
+    ``times`` are conditions on a stream's timestamp alone; ``factors`` the columns that each of the query's sums has.
     """
 
     alias: str
@@ -60,12 +67,14 @@ class PlanSource:
     times: tuple[Comparison, ...]
     extremes: tuple[ExtremeLimit, ...]
     members: tuple[Membership, ...] = ()
+    factors: tuple[str, ...] = ()
 
     @property
     def used(self) -> frozenset[str]:
         """The columns that filters, joins and the select list mention."""
         found = {*self.columns, *(a.column for atom in self.filters for a in atom.attributes)}
         found |= {limit.attribute.column for limit in self.extremes}
+        found |= {name for name in self.factors if name}
         return frozenset(found | {member.attribute.column for member in self.members})
 
 
@@ -137,7 +146,8 @@ class Plan:
     ``catalog_sha256`` covers the declarations that the query uses, ``contract_sha256`` what of them a saved state
     depends on: not where rows come from or go, or what becomes of bad ones. ``several`` says that the query was split
     into more than one branch, so that tables are named with their branch's number. ``stamp`` says when a set's results
-    are forgotten. ``kept`` is of what results are computed.
+    are forgotten. ``kept`` is of what results are computed. Of a block below an aggregate, results carry ``sums``, or
+    the set ``repeats`` what it has returned. ``computed`` are relations that are computed of others.
     """
 
     name: str
@@ -155,6 +165,9 @@ class Plan:
     counters: Counters = Counters.BIGINT
     sink: Sink | None = None
     kept: KeptResults | None = None
+    sums: tuple[str, ...] = ()
+    repeats: bool = False
+    computed: tuple[Input, ...] = ()
 
     @property
     def kept_columns(self) -> tuple[Column, ...]:
@@ -185,6 +198,11 @@ class Plan:
     def relations(self) -> tuple[Input, ...]:
         """The static relations that the job reads."""
         return tuple(item for item in self.inputs if item.kind is Kind.RELATION)
+
+    @property
+    def static(self) -> tuple[Input, ...]:
+        """All static relations: those that the job reads, and those that it computes of these."""
+        return (*self.relations, *self.computed)
 
     @property
     def time_family(self) -> Family:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from streambound.analyzer.types import Family
 from streambound.criteria.tables import Stored, SynopsisTable
 from streambound.synopsis_exec.kernel_choice import kernel_in_words
-from streambound.synopsis_exec.plan_ir import BranchPlan, Plan
+from streambound.synopsis_exec.plan_ir import BranchPlan, Input, Plan
 from streambound.synopsis_exec.synopsis_plan import synopsis_plan
 from streambound_runtime.decoding.reasons import a_type, shown
 from streambound_runtime.text import printed
@@ -26,15 +28,21 @@ def plan_text(plan: Plan) -> str:
 
 def derived_in_words(plan: Plan) -> list[str]:
     """One phrase per column that Spark computes: of which rows, what, and of which type."""
-    found = [
-        f"of each row of {item.name}: {shown(column.expression)}, {a_type(column.type.name)}"
-        for item in plan.inputs
-        for column in item.derived
-    ]
+    found = inputs_in_words((*plan.inputs, *plan.computed))
+    found += [f"once, when it starts: {item.name}, which is {shown(item.query)}" for item in plan.computed]
     if plan.kept is not None:
         pairs = zip(plan.columns, plan.kept.expressions, strict=True)
         found += [f"of what a match keeps: {column.name}, which is {shown(text)}" for column, text in pairs]
     return found
+
+
+def inputs_in_words(inputs: Iterable[Input]) -> list[str]:
+    """One phrase per column that Spark computes of rows as they come."""
+    return [
+        f"of each row of {item.name}: {shown(column.expression)}, {a_type(column.type.name)}"
+        for item in inputs
+        for column in item.derived
+    ]
 
 
 def tables_in_words(plan: Plan) -> list[str]:

@@ -54,20 +54,20 @@ def _excess(item: Input, rows: Sequence[tuple[bytes, Row]], options: Sequence[tu
     most, rate, time = item.max_per_timestamp, item.max_rate, item.timestamp or ""
     if most is None and rate is None:
         return {}
-    counted, near, excess = Counter[Any](), deque[int](), dict[int, str]()
+    counted, recent, excess = Counter[Any](), deque[int](), dict[int, str]()
     for number in sorted(range(len(rows)), key=lambda number: (rows[number][1][time], rows[number][0])):
         if not is_useful(rows[number][1], options):
             continue
         now = rows[number][1][time]
-        while rate is not None and near and near[0] <= now - rate.per:
-            near.popleft()
+        while rate is not None and recent and recent[0] <= now - rate.per:
+            recent.popleft()
         if most is not None and counted[now] >= most:
             excess[number] = detail("max-per-timestamp", most=most)
-        elif rate is not None and len(near) >= rate.rows:
+        elif rate is not None and len(recent) >= rate.rows:
             excess[number] = detail("max-rate", most=rate.rows, per=rate.written)
         else:
             counted[now] += 1
-            near.append(now)
+            recent.append(now)
     return excess
 
 

@@ -9,8 +9,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from streambound.analyzer.types import Family
 from streambound.analyzer.values import to_json
+from streambound.synopsis_exec.change_lines import change_writer
 from streambound.synopsis_exec.feeds import Feed
+from streambound.synopsis_exec.nested_values import as_text
 from streambound.synopsis_exec.plan_ir import Input, Plan
 
 FIRST_MODIFIED = 1_000_000_000
@@ -21,11 +24,16 @@ Spark reads files in the order of their modification times."""
 
 def line_writer(item: Input) -> Callable[[Mapping[str, Any]], str]:
     """A function from an encoded row of a stream or relation to its line of JSON."""
+    if item.records is not None:
+        return change_writer(item)
     kinds = {column.name: column.type for column in item.declared}
     known: dict[tuple[str, Any], str] = {}
 
     def cell(name: str, value: Any) -> str:
-        text = f"{json.dumps(name, ensure_ascii=False)}: {json.dumps(to_json(value, kinds[name]), ensure_ascii=False)}"
+        kind = kinds[name]
+        nested = value is not None and kind.family is Family.OTHER
+        said = as_text(value, kind) if nested else json.dumps(to_json(value, kind), ensure_ascii=False)
+        text = f"{json.dumps(name, ensure_ascii=False)}: {said}"
         if len(known) < 100_000:
             known[name, value] = text
         return text

@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 import codecs
-import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from select import select
 from threading import current_thread, main_thread
 from time import monotonic
-from typing import Any
 
 from streambound.analyzer.errors import InputError, RuntimeLimitError, StreamboundError, UsageError
+from streambound.analyzer.job_reports import BatchReport, ErrorReport, JobReport, SummaryReport, report_of
 from streambound.synopsis_exec.java import JavaError, require_java
 from streambound.synopsis_exec.job_file import JOB, CompiledJob
+from streambound.synopsis_exec.period_job import CompiledPeriodJob
 from streambound.synopsis_exec.recorded import input_files
-from streambound_runtime.spec import Job
+from streambound_runtime.periods.job import PeriodJob
+from streambound_runtime.spec import JobSpec
 
-Report = dict[str, Any]
 LOG, SCRATCH = "spark.log", "tmp"
 """What the temporary directory of a run holds."""
 PATIENCE = 10
@@ -42,6 +42,7 @@ _ERRORS: dict[str, type[StreamboundError]] = {
     "output": InputError,
     "expression": RuntimeLimitError,
     "spark": InputError,
+    "lineage": RuntimeLimitError,
 }
 _REMEDIES = {
     "limit": "is max_rate or max_per_timestamp in the catalog too low? The job was stopped before memory could grow",
@@ -49,6 +50,7 @@ _REMEDIES = {
     "rows": "declare more rows in the catalog and check the query again, or remove some",
     "contract": 'correct the row, or let the catalog put such rows aside: on_violation = "quarantine"',
     "expression": "let the query say what such a result is, with the try_… function or a condition before it",
+    "lineage": "raise lineage_nodes in the catalog, or join and project less in one query",
     "output": "make room or correct the path, then run again; with the same --checkpoint it goes on where it stopped",
 }
 
@@ -65,22 +67,22 @@ class RunSummary:
     rows: dict[str, int]
     quarantined: dict[str, int]
     results: int
-    peak: int
+    peak: int | None
     limit: int | None
     output: Path | None
     quarantine: Path | None
-    batches: tuple[Report, ...] = field(default=(), repr=False)
+    batches: tuple[BatchReport, ...] = field(default=(), repr=False)
     waited_for: dict[str, str] = field(default_factory=dict)
     checkpoint: Path | None = None
 
 
 def run_query(
-    compiled: CompiledJob,
+    compiled: CompiledJob | CompiledPeriodJob,
     input_dir: Path | None,
     output: Path | None,
     quarantine: Path | None = None,
     checkpoint: Path | None = None,
-    on_report: Callable[[Report], None] = lambda report: None,
+    on_report: Callable[[JobReport], None] = lambda report: None,
     *,
     base: Path | None = None,
     multiplicity: str = "count",
@@ -109,24 +111,23 @@ def run_query(
     arguments = ["--report", "json", "--multiplicity", multiplicity]
     arguments += [part for name, value in options.items() if value for part in (name, str(value.absolute()))]
     with _temporary(compiled) as folder:
-        reports = _reports(folder, arguments, on_report)
-    last = reports[-1]
+        reports, last = _reports(folder, arguments, on_report)
     return RunSummary(
-        last["summary"],
-        last["rows"],
-        last["quarantined"],
-        last["results"],
-        last["peak"],
-        last["limit"],
+        last.summary,
+        last.rows,
+        last.quarantined,
+        last.results,
+        last.peak,
+        last.limit,
         output,
         quarantine,
-        tuple(report for report in reports if "batch" in report),
-        last["waited_for"],
+        tuple(report for report in reports if isinstance(report, BatchReport)),
+        last.waited_for,
         checkpoint,
     )
 
 
-def check_input(job: Job, folder: Path) -> None:
+def check_input(job: JobSpec | PeriodJob, folder: Path) -> None:
     """Whether a directory holds a file for every stream and relation of a job; raises InputError."""
     if not folder.exists():
         raise InputError("there is no such input directory", file=str(folder), remedy="name it with --input DIR")
@@ -176,7 +177,7 @@ def check_spark() -> None:
 
 
 @contextmanager
-def _temporary(compiled: CompiledJob) -> Iterator[Path]:
+def _temporary(compiled: CompiledJob | CompiledPeriodJob) -> Iterator[Path]:
     """A directory for the job, its log, and all that it and Spark keep meanwhile; of that what an error names stays."""
     folder = Path(tempfile.mkdtemp(prefix="streambound-run-"))
     try:
@@ -194,10 +195,12 @@ def _temporary(compiled: CompiledJob) -> Iterator[Path]:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _reports(folder: Path, arguments: list[str], on_report: Callable[[Report], None]) -> list[Report]:
+def _reports(
+    folder: Path, arguments: list[str], on_report: Callable[[JobReport], None]
+) -> tuple[list[JobReport], SummaryReport]:
     """Run the job and pass its reports on; everything else that it and Spark print goes to the log."""
     log, own = folder / LOG, {"PYSPARK_PYTHON": sys.executable, "PYTHONWARNINGS": "ignore"}
-    reports: list[Report] = []
+    reports: list[JobReport] = []
     with (
         _signals_raised(),
         log.open("w", encoding="utf-8") as errors,
@@ -224,10 +227,7 @@ def _reports(folder: Path, arguments: list[str], on_report: Callable[[Report], N
         except BaseException:
             _end(process)
             raise
-    last = reports[-1] if reports else {}
-    if status != 0 or "summary" not in last:
-        raise failure(last, status, log)
-    return reports
+    return reports, summary_of(reports, status, log)
 
 
 @contextmanager
@@ -264,20 +264,18 @@ def _end(process: subprocess.Popen[str]) -> None:
         os.killpg(process.pid, signal.SIGKILL)
 
 
-def report_of(line: str) -> Report | None:
-    """A line that a job prints as one of its reports; None for anything else."""
-    try:
-        found = json.loads(line)
-    except ValueError:
-        return None
-    return found if isinstance(found, dict) and found.keys() & {"doing", "batch", "summary", "error"} else None
+def summary_of(reports: Sequence[JobReport], status: int, log: Path) -> SummaryReport:
+    """The last report of a job that ended with a status; raises what one that failed says, or its log."""
+    last = reports[-1] if reports else None
+    if status == 0 and isinstance(last, SummaryReport):
+        return last
+    raise failure(last, status, log)
 
 
-def failure(last: Report, status: int, log: Path) -> StreamboundError:
+def failure(last: JobReport | None, status: int, log: Path) -> StreamboundError:
     """What to raise after a job that ended with a status and a last report."""
-    if "error" in last:
-        kind = str(last["error"])
-        return _ERRORS.get(kind, StreamboundError)(str(last["message"]), remedy=_REMEDIES.get(kind, ""))
+    if isinstance(last, ErrorReport):
+        return _ERRORS.get(last.error, StreamboundError)(last.message, remedy=_REMEDIES.get(last.error, ""))
     reason = last_meaningful_line(log.read_text(encoding="utf-8", errors="replace"))
     message = f"the Spark job ended with status {status}{': ' + reason if reason else ''}"
     return StreamboundError(message, remedy=f"its full log is {log}")

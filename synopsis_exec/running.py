@@ -12,11 +12,11 @@ from weakref import finalize
 
 from streambound.analyzer.errors import InputError, StreamboundError
 from streambound.synopsis_exec.job_file import CompiledJob
+from streambound_runtime.dataframes import Finished, ended, fold, over, start
 from streambound_runtime.endpoints import FILES
 from streambound_runtime.errors import JobError
-from streambound_runtime.given import Finished, ended, fold, over, start
 from streambound_runtime.settings import Settings
-from streambound_runtime.spec import Job, Source, Stream
+from streambound_runtime.spec import JobSpec, SourceSpec, Stream
 from streambound_runtime.usage import checked
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def run(compiled: CompiledJob, spark: SparkSession, inputs: Inputs, base: str, c
     return found
 
 
-def _from_paths(job: Job, paths: Mapping[str, str]) -> Job:
+def _from_paths(job: JobSpec, paths: Mapping[str, str]) -> JobSpec:
     """The job with paths for the sources of these streams and relations."""
 
     def given(table: Stream | object) -> object:
@@ -70,13 +70,13 @@ def _from_paths(job: Job, paths: Mapping[str, str]) -> Job:
         if name not in paths:
             return table
         source = getattr(table, "source", None)
-        declared = source if source is not None and source.format in FILES else Source("json", payload="value")
+        declared = source if source is not None and source.format in FILES else SourceSpec("json", payload="value")
         return replace(table, source=replace(declared, path=str(Path(paths[name]).absolute())))  # type: ignore[type-var]
 
     return replace(job, streams=tuple(map(given, job.streams)), relations=tuple(map(given, job.relations)))  # type: ignore[arg-type]
 
 
-def _check_names(job: Job, inputs: Mapping[str, object]) -> None:
+def _check_names(job: JobSpec, inputs: Mapping[str, object]) -> None:
     known = [table.name for table in job.tables]
     unknown = next((name for name in inputs if name not in known), None)
     if unknown is not None:

@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
-from streambound_runtime.spec import Job
+from streambound.analyzer.expressions.dialect import parsed
+from streambound.analyzer.expressions.evident import encoded, plain_value
+from streambound.analyzer.expressions.expression import value_of
+from streambound.analyzer.expressions.reading import read
+from streambound.analyzer.types import DataType, parse_type
+from streambound_runtime.arrays import Value
+from streambound_runtime.decoding.sql_types import sql_type
+from streambound_runtime.operators.by_tick import Changes, delta_of_rows, rows_by_time
+from streambound_runtime.operators.circuit import CircuitOperator
+from streambound_runtime.operators.circuit_plan import CircuitPlan, MapNode
+from streambound_runtime.operators.delta import Delta
+from streambound_runtime.operators.entries import column_of
+from streambound_runtime.operators.interpreter import RowSynopsis
+from streambound_runtime.operators.sums import times
+from streambound_runtime.spec import JobSpec, Stream
 
 Row = dict[str, Any]
 Key = tuple[Any, ...]
@@ -24,20 +39,93 @@ class ClosedTimestamp:
 
 
 def replay(
-    job: Job, relations: Mapping[str, list[Row]], streams: Mapping[str, Iterable[Row]]
+    job: JobSpec, relations: Mapping[str, list[Row]], streams: Mapping[str, Iterable[Row]]
 ) -> Iterator[ClosedTimestamp]:
     """Close the timestamps of some finite streams in order; rows hold encoded values.
 
     The timestamp column of each stream is the one that the job names.
     """
-    from streambound_runtime.operators.interpreter import RowSynopsis
-
     batches: dict[int, dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
     for stream in job.streams:
         for row in streams.get(stream.name, ()):
+            if not stream.ends_keys and any(row.get(mark.column) == mark.value for mark in stream.marks):
+                continue
             batches[row[stream.timestamp]][stream.name].append(row)
+    if isinstance(job.plan, CircuitPlan):
+        yield from _replay_circuit(job, job.plan, relations, batches)
+        return
     synopsis = RowSynopsis(job.plan, relations)
     names = job.plan.columns
     for now in sorted(batches):
-        results = tuple((dict(zip(names, key, strict=True)), n) for key, n in synopsis.close(now, batches[now]))
-        yield ClosedTimestamp(now, results, synopsis.tables(), synopsis.entries())
+        results = tuple((dict(zip(names, key, strict=True)), times(n)) for key, n in synopsis.close(now, batches[now]))
+        tables = {name: {key: times(n) for key, n in found.items()} for name, found in synopsis.tables().items()}
+        yield ClosedTimestamp(now, results, tables, synopsis.entries())
+
+
+def _replay_circuit(
+    job: JobSpec,
+    circuit: CircuitPlan,
+    relations: Mapping[str, list[Row]],
+    batches: Mapping[int, Mapping[str, list[Row]]],
+) -> Iterator[ClosedTimestamp]:
+    """A circuit, timestamp by timestamp; at the end all is closed."""
+    operator = CircuitOperator(circuit, relations, evaluated, job.streams)
+    streams = {stream.name: stream for stream in job.streams}
+    found: dict[int, tuple[list[tuple[Row, int]], int]] = {}
+    for now in sorted(batches):
+        deltas = {name: rows_as_delta([now] * len(rows), rows, streams[name]) for name, rows in batches[now].items()}
+        _note(found, circuit, operator.step(deltas), now, operator.entries())
+    _note(found, circuit, operator.step({}, None, over=True), max(batches, default=0), operator.entries())
+    for now, (results, entries) in sorted(found.items()):
+        yield ClosedTimestamp(now, tuple(results), {}, entries)
+
+
+def rows_as_delta(times: Sequence[int], rows: list[Row], stream: Stream) -> Delta:
+    """Rows in order of their timestamps as what a job closes."""
+    kinds = {column.name: sql_type(column.type).family for column in stream.columns}
+    kinds |= {column.name: sql_type(column.type).family for column in stream.derived}
+    found = delta_of_rows(times, rows, {name: kinds[name] == "string" for name in stream.needs})
+    columns, dictionary = dict(found.columns), dict[str, list[str]]()
+    for name in stream.needs:
+        if kinds[name] == "string":  # as a job has them, numbers of a dictionary
+            texts = sorted({row[name] for row in rows if row[name] is not None})
+            places = {text: place for place, text in enumerate(texts)}
+            columns[name] = column_of([places.get(row[name], 0) for row in rows], False)[0]
+            dictionary[name] = texts
+    return replace(found, columns=columns, dictionary=dictionary)
+
+
+def _note(
+    found: dict[int, tuple[list[tuple[Row, int]], int]], circuit: CircuitPlan, delta: Delta, now: int, entries: int
+) -> None:
+    found.setdefault(now, ([], entries))
+    for time, rows in rows_by_time(delta).items():
+        found.setdefault(time, ([], entries))[0].extend(
+            (dict(zip(circuit.columns, row, strict=True)), n) for row, n in rows
+        )
+
+
+def evaluated(node: MapNode, rows: Delta) -> Delta:
+    """What Spark computes in a job, by the interpreter of expressions; raises NotKnown where only Spark knows."""
+    kinds = {name: kind for name, text in node.given if (kind := parse_type(text)) is not None}
+    types = [kind for _, text in node.columns if (kind := parse_type(text)) is not None]
+    expressions = [read(parsed(text), kinds) for text in node.expressions]
+    where = read(parsed(node.where), kinds) if node.where else None
+    changes = Changes(tuple(name for name, _ in node.columns))
+    for now, mine in sorted(rows_by_time(rows).items()):
+        kept = []
+        for values, weight in mine:
+            row = {name: plain_value(value, kinds[name]) for (name, _), value in zip(node.given, values, strict=True)}
+            if where is not None and value_of(where, row).value != 1:
+                continue
+            found = [value_of(expression, row) for expression in expressions]
+            plain = zip(found, types, strict=True)
+            kept.append((tuple(None if f.value is None else _as_in_jobs(f.value, kind) for f, kind in plain), weight))
+        changes.add(now, kept)
+    return changes.delta
+
+
+def _as_in_jobs(value: Fraction | str, kind: DataType) -> Value:
+    """A value in the units of its type; a fraction as the nearest double."""
+    found = encoded(value, kind)
+    return float(found) if isinstance(found, Fraction) else found

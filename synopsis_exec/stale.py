@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 
 from streambound.synopsis_exec.job_file import job_in
-from streambound_runtime.spec import Job
+from streambound_runtime.spec import JobSpec
 from streambound_runtime.text import printed
 
 MOST_LINES = 40
@@ -15,12 +15,12 @@ MOST_LINES = 40
 _RUNTIME = re.compile(r"streambound_runtime-(\d[^\s\"']*)\.zip")
 
 
-def causes(text: str, new: Job) -> list[str]:
+def causes(text: str, new: JobSpec) -> list[str]:
     """Why a file's job is not the one that is compiled now; empty where it is, whatever else the file says.
 
     >>> from streambound_runtime.spec import Saved
-    >>> from streambound_runtime.plan import Synopsis
-    >>> causes("print()", Job("q", "1", (), (), (), "bigint", Synopsis((), (), 0), Saved("", "", "")))
+    >>> from streambound_runtime.operators.plan import Synopsis
+    >>> causes("print()", JobSpec("q", "1", (), (), (), "bigint", Synopsis((), (), 0), Saved("", "", "")))
     ['it is no job that streambound wrote']
     """
     old = job_in(text)
@@ -40,18 +40,18 @@ def causes(text: str, new: Job) -> list[str]:
     return found or ["it was changed by hand, or another build of streambound wrote it"]
 
 
-def _by(version: str, new: Job) -> str:
+def _by(version: str, new: JobSpec) -> str:
     return f"streambound {version} wrote it, this is {new.runtime}"
 
 
-def _declared(job: Job) -> tuple[object, ...]:
+def _declared(job: JobSpec) -> tuple[object, ...]:
     """What the catalog says: of streams and relations all but what a query needs of them."""
     streams = tuple(replace(stream, needs=(), useful=(), derived=()) for stream in job.streams)
     relations = tuple(replace(relation, needs=(), derived=()) for relation in job.relations)
     return job.saved.catalog, job.plan.most, streams, relations, job.sink, job.quarantine
 
 
-def difference(text: str, new: Job, file: str) -> list[str]:
+def difference(text: str, new: JobSpec, file: str) -> list[str]:
     """The differing lines of the jobs as a unified diff, from the file's to what is compiled now, the first of them."""
     old = job_in(text)
     before, now = "" if old is None else printed(old), printed(new)

@@ -28,10 +28,10 @@ def steps_text(compiled: CompiledJob, input_dir: Path) -> str:
     the timestamp added, ``s_p`` what was there before. Rows that a run quarantines are left out and counted at the
     end. Raises InputError for a missing file, and UsageError where columns are computed by Spark.
     """
-    plan = compiled.plan
-    computed = next((column for item in plan.inputs for column in item.derived), None)
-    if computed is not None:
-        what = f"the synopses are shown without Spark, which alone computes {shown(computed.expression)}"
+    plan = compiled.synopsis
+    texts = [*(column.expression for item in plan.inputs for column in item.derived), *(c.query for c in plan.computed)]
+    if texts:
+        what = f"the synopses are shown without Spark, which alone computes {shown(texts[0])}"
         raise UsageError(what, remedy="run the query, or let explain show another stage")
     recorded = {item.name: recorded_rows(item, input_dir, useful(item, plan)) for item in plan.inputs}
     streams = {item.name: recorded[item.name].rows for item in plan.streams}

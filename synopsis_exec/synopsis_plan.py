@@ -14,13 +14,13 @@ from streambound.synopsis_exec.family_plan import FamilyLowering
 from streambound.synopsis_exec.kernel_choice import row_kernel_reason
 from streambound.synopsis_exec.placement import BUCKETS, placement
 from streambound.synopsis_exec.plan_ir import BranchPlan, Plan
-from streambound_runtime import formula, plan
+from streambound_runtime.operators import formula, plan
 
 
-def synopsis_plan(query: Plan, forced: str | None = None) -> plan.Synopsis:
+def synopsis_plan(query: Plan, forced: str | None = None) -> plan.SynopsisPlan:
     """The synopsis of a bounded query as data; raises UsageError for a ``forced`` placement that it cannot have."""
     reason, placed = row_kernel_reason(query), placement(query, forced)
-    return plan.Synopsis(
+    return plan.SynopsisPlan(
         tuple(column.name for column in query.kept_columns),
         tuple(_branch(query, branch) for branch in query.branches),
         bound_formula(query),
@@ -33,11 +33,20 @@ def synopsis_plan(query: Plan, forced: str | None = None) -> plan.Synopsis:
         placed.because,
         placed.key,
         BUCKETS if placed.where == "buckets" else 0,
-        None if query.stamp is None else plan.Forgetting(query.stamp.place, query.stamp.lag),
+        _forgetting(query),
+        query.sums,
+        query.repeats,
     )
 
 
-def _branch(query: Plan, branch: BranchPlan) -> plan.Branch:
+def _forgetting(query: Plan) -> plan.Forgetting | None:
+    if query.stamp is None:
+        return None
+    place = query.stamp.place if query.kept is None else query.kept.place_of(query.stamp.place)
+    return plan.Forgetting(place, query.stamp.lag)
+
+
+def _branch(query: Plan, branch: BranchPlan) -> plan.Subplan:
     lowering = BranchLowering(query, branch)
     lowered = lowering.lowered()
     families = tuple(FamilyLowering(lowering, table).lowered() for table in branch.families)
@@ -56,8 +65,8 @@ def quantities(query: Plan) -> dict[str, formula.Formula]:
         name = symbol("c", stream.name)
         found[name] = formula.Unknown(name) if stream.max_per_timestamp is None else stream.max_per_timestamp
         found |= {symbol("rate", stream.name): stream.max_rate.rows} if stream.max_rate is not None else {}
-    for relation in query.relations:
-        found[symbol("rows", relation.name)] = formula.Size(relation.name)
+    for relation in query.static:
+        found[symbol("rows", relation.name)] = formula.RowCount(relation.name)
         for column in relation.columns:
             found[symbol("min", relation.name, column.name)] = formula.Extreme(relation.name, column.name, False)
             found[symbol("max", relation.name, column.name)] = formula.Extreme(relation.name, column.name, True)
@@ -70,8 +79,8 @@ def as_formula(size: Size, known: dict[str, formula.Formula]) -> formula.Formula
     >>> from streambound.criteria.size import Multiplication
     >>> rows = Addition((Symbol("rows_R"), Number(-1)))
     >>> size = Addition((Multiplication((Number(3), Symbol("c_S"))), Maximum((Number(0), rows))))
-    >>> as_formula(size, {"c_S": 2, "rows_R": formula.Size("R")})
-    Sum(of=(Greatest(of=(0, Sum(of=(Size(relation='R'), -1)))), 6))
+    >>> as_formula(size, {"c_S": 2, "rows_R": formula.RowCount("R")})
+    Sum(of=(Greatest(of=(0, Sum(of=(RowCount(relation='R'), -1)))), 6))
     """
     match size:
         case Number(number):

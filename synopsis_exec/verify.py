@@ -1,8 +1,9 @@
 """Whether a job prints what batch SQL returns: other micro-batches in every run, and of a difference a small input.
 
 A run brings the streams in another order that the catalog allows, cut at random (`micro_batches`), runs the job, and
-compares its output with the statement over the same rows in Spark (`recheck.oracle.spark_batch`), except bad ones
-(`bench`).
+compares its output with the statement over the same rows in Spark, except bad ones (`bench`): joins with the statement
+and the time of each result (`recheck.oracle.spark_batch`), SEQ VT with the SQL inside of it at single points of time
+(`recheck.oracle.spark_snapshots`), other queries with the statement over prefixes (`recheck.oracle.spark_prefixes`).
 """
 
 from __future__ import annotations
@@ -13,12 +14,16 @@ from random import Random
 
 from streambound.analyzer.types import Family
 from streambound.recheck.oracle.spark_batch import BatchStatement, Cell
-from streambound.synopsis_exec.arriving import Pieces
+from streambound.synopsis_exec.arriving import BatchedLines
 from streambound.synopsis_exec.bench import Bench, Item, Trial
+from streambound.synopsis_exec.circuit_plan import PlannedCircuit
+from streambound.synopsis_exec.circuit_rows import Row, circuit_rows
 from streambound.synopsis_exec.feeds import matching_rows
 from streambound.synopsis_exec.job_file import CompiledJob
 from streambound.synopsis_exec.matches import never_joins
 from streambound.synopsis_exec.micro_batches import Rows, cut
+from streambound.synopsis_exec.pace import within_rates
+from streambound.synopsis_exec.period_rows import by_time, with_periods
 from streambound.synopsis_exec.plan_ir import Plan
 from streambound.synopsis_exec.recorded_streams import line_writer
 from streambound.synopsis_exec.runner import check_spark
@@ -93,7 +98,7 @@ def verify(
     """
     check_spark()
     plan = compiled.plan
-    moment = plan.time_family is Family.TIMESTAMP
+    moment = plan.time_type.family is Family.TIMESTAMP
     trials: list[Trial] = []
     difference = None
     on_step("starting Spark")
@@ -109,15 +114,17 @@ def verify(
                 on_step("looking for fewer rows with the difference")
                 difference = smallest(bench, items)
                 break
-    return Verification(plan.name, statement.columns, seed, tuple(trials), difference, never_joins(plan), moment)
+    return Verification(plan.name, statement.columns, seed, tuple(trials), difference, _never(plan), moment)
 
 
-def generated(plan: Plan, seed: int) -> Rows:
+def _never(plan: Plan | PlannedCircuit) -> bool:
+    """Whether no rows ever give a result."""
+    return not isinstance(plan, PlannedCircuit) and never_joins(plan)
+
+
+def generated(plan: Plan | PlannedCircuit, seed: int) -> Rows:
     """Rows that fit the query and the catalog, so few that batch SQL can join them all: matches among random rows."""
-    most = max((len(branch.branch.streams) for branch in plan.branches), default=1)
-    each = max(8, min(300, int(COMBINATIONS ** (1 / most))))
-    few = None if any(item.derived for item in plan.inputs) else FEW  # of which Spark lets through who knows how many
-    relations, rows = matching_rows(plan, seed, few=few, each=each)
+    relations, rows = _of_circuit(plan, seed) if isinstance(plan, PlannedCircuit) else _matching(plan, seed)
     writers = {item.name: line_writer(item) for item in plan.inputs}
     streams: dict[str, list[bytes]] = {item.name: [] for item in plan.streams}
     for name, row in rows:
@@ -126,10 +133,27 @@ def generated(plan: Plan, seed: int) -> Rows:
     return Rows(streams, found)
 
 
-def _items(rows: Rows, pieces: Pieces) -> list[Item]:
+def _of_circuit(plan: PlannedCircuit, seed: int) -> tuple[dict[str, list[Row]], list[tuple[str, Row]]]:
+    relations, rows = circuit_rows(plan, seed)
+    if not plan.periods:
+        return relations, rows
+    given = {item.name: [row for name, row in rows if name == item.name] for item in plan.streams} | relations
+    found = with_periods(plan.inputs, plan.periods, given, Random(f"periods {seed}"))
+    arriving = within_rates(plan.streams, by_time(plan.streams, found))
+    return {item.name: found[item.name] for item in plan.relations}, arriving
+
+
+def _matching(plan: Plan, seed: int) -> tuple[dict[str, list[Row]], list[tuple[str, Row]]]:
+    most = max((len(branch.branch.streams) for branch in plan.branches), default=1)
+    each = max(8, min(300, int(COMBINATIONS ** (1 / most))))
+    few = None if any(item.derived for item in plan.inputs) else FEW  # of which Spark lets through who knows how many
+    return matching_rows(plan, seed, few=few, each=each)
+
+
+def _items(rows: Rows, batches: BatchedLines) -> list[Item]:
     """All rows, micro-batch by micro-batch."""
     relations = [(name, 0, line) for name, lines in rows.relations.items() for line in lines]
-    streams = [(name, k, line) for name, mine in pieces.items() for k, lines in enumerate(mine) for line in lines]
+    streams = [(name, k, line) for name, mine in batches.items() for k, lines in enumerate(mine) for line in lines]
     return relations + sorted(streams, key=lambda item: item[1])
 
 

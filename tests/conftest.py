@@ -64,7 +64,9 @@ def spark() -> Iterator[Any]:
     os.environ["PYSPARK_PYTHON"] = sys.executable
     from streambound_runtime.session import session as session_of
 
-    with warnings.catch_warnings():
+    # Thousands of queries share its heap.
+    with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYSPARK_SUBMIT_ARGS", "--driver-memory 2g pyspark-shell")
         warnings.simplefilter("ignore")
         session = session_of("tests")
     yield session

@@ -16,11 +16,12 @@ import pytest
 
 import streambound
 from streambound import Report, StreamboundError
+from streambound.analyzer.errors import UsageError
 from streambound.reports.formats import FORMAT_NAMES
 from support.command_line import BOUNDED, CATALOG, FIGURE2, ROOT, UNBOUNDED, call
 
 PAGE = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
-STATEMENTS = f"-- name: good\n{BOUNDED};\n{UNBOUNDED};\nSELECT nope FROM S;\nSELECT count(*) FROM S"
+STATEMENTS = f"-- name: good\n{BOUNDED};\n{UNBOUNDED};\nSELECT nope FROM S;\nSELECT a FROM S TABLESAMPLE (10 PERCENT)"
 
 
 BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.S)
@@ -110,6 +111,8 @@ def test_importing_imports_nothing_else() -> None:
         "streambound.check('SELECT 1 AS x FROM S', catalog)\n"
         "heavy = {'pyspark', 'py4j', 'sympy', 'networkx', 'numpy', 'pandas', 'pyarrow', 'rich', 'click', 'duckdb'}\n"
         "assert not heavy & {name.split('.')[0] for name in sys.modules}\n"
+        "circuits = [name for name in sys.modules if name.startswith('streambound.incremental')]\n"
+        "assert not circuits, circuits\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -182,3 +185,14 @@ def test_catalogs_from_a_file_a_text_and_a_dictionary_are_alike() -> None:
     text = file.read_text(encoding="utf-8")
     kinds = (file, str(file), text, tomllib.loads(text), streambound.load_catalog(file))
     assert {streambound.check(sql, kind)[0].bound.entries for kind in kinds} == {5}  # type: ignore[union-attr]
+
+
+def test_explain_gives_queries_as_sql() -> None:
+    catalog = {"streams": {"S": {"timestamp": "ts", "columns": {"a": "bigint", "ts": "bigint"}}}}
+    query = "SELECT a FROM S WHERE a > 1 OR a < 0"
+    assert streambound.explain(query, catalog, stages=["normal-form"], sql=True) == (
+        "SELECT S.a FROM S WHERE S.a > 1 OR S.a < 0"
+    )
+    assert not streambound.explain(query, catalog, stages=["normal-form"]).startswith("SELECT")
+    with pytest.raises(UsageError, match="stages that are queries"):
+        streambound.explain(query, catalog, sql=True)

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from support.corpus import ANSWERED, CASES
 from support.encoding import multiset
 from support.kernel import formula_value, run_kernel
 from support.oracle import Oracle, by_timestamp
 from support.product import criterion, decided
 
-CASES: list[dict[str, Any]] = [
-    json.loads(line) for line in (Path(__file__).parent / "data" / "corpus.jsonl").read_text().splitlines()
-]
-ANSWERED = [case for case in CASES if "expected" in case]
 BOUNDED = [case for case in ANSWERED if case["verdict"] == "bounded"]
 
 

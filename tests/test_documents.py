@@ -12,21 +12,25 @@ import pytest
 from click.testing import CliRunner
 
 from streambound import cli
-from streambound.analyzer.arrival import Arrival, Mark, Partitions
 from streambound.analyzer.catalog import parse_catalog
 from streambound.analyzer.settings import KEYS
 from streambound.reports.formats import FORMAT_NAMES
+from streambound_runtime.promises import Arrival, Mark, Partitions
 from streambound_runtime.settings import Settings
 from support.program import ROOT
 from support.transcripts import Block, blocks_of, follow, matches
 
 PAGES = ["README.md", *sorted(file.relative_to(ROOT).as_posix() for file in (ROOT / "docs").glob("*.md"))]
 OTHERS = [
-    "CHANGELOG.md", "CONTRIBUTING.md", "benchmarks/README.md", "docs/codes/README.md", "examples/flights/README.md",
-    "examples/nexmark/README.md", "examples/registry/README.md", "tests/data/README.md", "tests/support/README.md",
+    "CHANGELOG.md", "CONTRIBUTING.md", "benchmarks/README.md", "docs/codes/README.md", "examples/auctions/README.md",
+    "examples/flights/README.md", "examples/nexmark/README.md", "examples/registry/README.md", "tests/data/README.md",
+    "tests/support/README.md",
 ]  # fmt: skip
 TEXTS = {page: (ROOT / page).read_text(encoding="utf-8") for page in [*PAGES, *OTHERS]}
-FOLLOWED = ["docs/run.md", "docs/understand.md", "docs/write.md"]
+FOLLOWED = [
+    "docs/circuits.md", "docs/periods.md", "docs/run.md", "docs/understand.md", "docs/write.md",
+    "examples/auctions/README.md",
+]  # fmt: skip
 ELSEWHERE = {"README.md": "test_readme.py", "docs/gate.md": "gate", "docs/gate-tutorial.md": "test_gate_tutorial.py"}
 """Pages whose commands another test follows."""
 SPARKS_SCHEMA = {
@@ -62,8 +66,9 @@ def test_the_commands_but_those_that_start_spark(page: str, tmp_path: Path) -> N
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_the_commands_that_start_spark(tmp_path: Path) -> None:
-    assert follow(blocks_of("docs/run.md"), tmp_path) > 3
+@pytest.mark.parametrize("page", ["docs/periods.md", "docs/run.md", "examples/auctions/README.md"])
+def test_the_commands_that_start_spark(page: str, tmp_path: Path) -> None:
+    assert follow(blocks_of(page), tmp_path) > 3
 
 
 def test_every_page_with_commands_is_followed() -> None:

@@ -110,13 +110,16 @@ Rows = dict[str, list[dict[str, Any]]]
 
 
 def _inputs(statement: Statement, plan: Plan, number: int) -> Iterator[tuple[Rows, Rows]]:
-    """Relations and streams: random ones, ones with many values, and for some queries those that fill the tables."""
+    """Relations and streams: random ones, ones with many values, and for some queries those that fill the tables.
+
+    Those take longest; tests/synopsis_exec/test_adversary.py has more of them.
+    """
     choices = Choices.seeded(number)
     makers: tuple[Callable[..., Rows], ...] = (small_rows, adversarial_rows)
     for make in makers:
         rows = encode_rows(statement.catalog, make(choices, statement.catalog, 5))
         yield {r.name: rows[r.name] for r in plan.relations}, {s.name: rows[s.name] for s in plan.streams}
-    if number % 4 == 0:
+    if number % 12 == 0:
         yield from ((flood.relations, flood.streams) for flood in floods(plan, rate=4, timestamps=6))
 
 

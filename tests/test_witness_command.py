@@ -164,3 +164,75 @@ def test_types_without_so_many_values(place: Path) -> None:
     result = _witness("q.sql", "--size", "5000")
     assert result.exit_code == 1
     assert "there is no witness of size 5000" in result.output
+
+
+@pytest.mark.parametrize("filtered", ["bit_count(T.a % 10) = 2", "levenshtein(date_format(T.d, 'y'), '19') = 2"])
+def test_duckdb_finds_rows_that_pass_a_filter_that_check_cannot_evaluate(place: Path, filtered: str) -> None:
+    (place / "q.sql").write_text(f"SELECT DISTINCT U.a FROM T, U WHERE {filtered} AND U.ts > T.ts")
+    alone = _witness("q.sql")
+    assert alone.exit_code == 1 and "its verdict is unknown" in alone.output
+    proved = _witness("q.sql", "--prove", "4")
+    assert proved.exit_code == 0, proved.output
+    assert "proved by DuckDB: 16 of 16 prefixes" in proved.output
+
+
+@pytest.mark.parametrize("sql", ["SELECT DISTINCT a FROM S WHERE bit_count(a) = 2 AND a BETWEEN 0 AND 9",
+                                 "SELECT DISTINCT a FROM S WHERE soundex(CAST(a AS STRING)) = 'none'"])  # fmt: skip
+def test_what_duckdb_finds_no_rows_of_has_no_witness(place: Path, sql: str) -> None:
+    (place / "q.sql").write_text(sql)
+    result = _witness("q.sql", "--prove", "4")
+    assert result.exit_code == 1 and "has no witness" in result.output
+
+
+def test_operators_beyond_joins_have_witnesses(place: Path) -> None:
+    (place / "q.sql").write_text("SELECT a, count(*) AS n FROM S GROUP BY a HAVING count(*) > 1")
+    result = _witness("q.sql", "--size", "3", "--out", "w", "--prove", "5")
+    assert result.exit_code == 0, result.output
+    assert "proved by DuckDB: 32 of 32 prefixes" in result.output
+    elements = [(place / "w" / f"element-{k}" / "S.jsonl").read_text().splitlines() for k in (1, 2, 3)]
+    assert len({json.loads(rows[0])["a"] for rows in elements}) == 3
+
+
+PERIODS = """
+[streams.shifts]
+timestamp = "vb"
+columns = { skill = "string", n = "bigint", vb = "bigint", ve = "bigint" }
+period = ["vb", "ve"]
+"""
+
+
+def _history(file: Path) -> list[int]:
+    """How many rows are valid at each point of time."""
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    return [sum(row["vb"] <= time < row["ve"] for row in rows) for time in range(40)]
+
+
+def test_rows_with_periods_end_at_one_of_two_times(place: Path) -> None:
+    """All choices of ends look alike until the last row has begun, and have different results then."""
+    (place / "streams.toml").write_text(PERIODS)
+    (place / "q.sql").write_text("SEQ VT (SELECT COUNT(*) AS n FROM shifts WHERE n > 5 GROUP BY 'all')")
+    found = set()
+    for chosen in ("", "1", "2", "3", "1,2", "1,3", "2,3", "1,2,3"):
+        result = _witness("q.sql", "--size", "3", "--out", "w", "--subset", chosen)
+        assert result.exit_code == 0, result.output
+        file = place / "w" / "input" / "shifts.jsonl"
+        rows = [json.loads(line) for line in file.read_text().splitlines()]
+        assert [(row["n"] > 5, row["vb"]) for row in rows] == [(True, 0), (True, 1), (True, 2)]
+        assert min(row["ve"] for row in rows) > 3
+        found.add(tuple(_history(file)))
+    assert len(found) == 8
+    assert "unbounded" in result.output and '"_begin": 2' in result.output
+
+
+def test_a_period_witness_has_no_probes(place: Path) -> None:
+    (place / "streams.toml").write_text(PERIODS)
+    (place / "q.sql").write_text("SEQ VT (SELECT skill FROM shifts)")
+    result = _witness("q.sql", "--prove", "3")
+    assert result.exit_code == 2 and "no probes" in result.output
+
+
+def test_a_bounded_statement_over_periods_has_no_witness(place: Path) -> None:
+    (place / "streams.toml").write_text(PERIODS + "max_duration = 5\n")
+    (place / "q.sql").write_text("SEQ VT (SELECT skill FROM shifts)")
+    result = _witness("q.sql")
+    assert result.exit_code == 1 and "it is bounded" in result.output

@@ -25,10 +25,15 @@ def blocks(tree: Tree) -> Tree:
 
     Duplicates are eliminated at a block's top only: a set below a bag is a block of its own.
     """
-    if _is_block(tree, distinct=_is_set(tree)):
+    if is_block(tree):
         return SpjBlock(tree)
     changed = {name: blocks(under) for name, under in named_inputs(tree).items()}
     return replace(tree, **changed)  # type: ignore[arg-type]
+
+
+def is_block(tree: Tree) -> bool:
+    """Whether a tree holds nothing but selections, projections, inner joins and unions, as a block does."""
+    return _is_block(tree, distinct=_is_set(tree))
 
 
 def _is_set(tree: Tree) -> bool:
@@ -39,7 +44,7 @@ def _is_block(tree: Tree, distinct: bool) -> bool:
     """Whether a tree is one block; ``distinct``: of a set, inside of which duplicates do not matter."""
     match tree:
         case Scan():
-            return True
+            return not tree.changes
         case Join(JoinKind.INNER) | Alias() | Filter() | Project():
             return all(_is_block(under, distinct) for under in inputs(tree))
         case Union(distinct=each_once):

@@ -9,13 +9,15 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
+from streambound.analyzer.algebra.buckets import FLINK_COLUMNS, BucketCalls, TableFunction, is_bucket, table_function
+from streambound.analyzer.algebra.calls import is_aggregate_call, sort_keys
+from streambound.analyzer.algebra.facts import ViewKind, facts
 from streambound.analyzer.algebra.nodes import (
-    Aggregate,
     Alias,
     AsOf,
+    Bucket,
     Distinct,
     Except,
-    Filter,
     FirstRows,
     Fixpoint,
     Intersect,
@@ -24,7 +26,7 @@ from streambound.analyzer.algebra.nodes import (
     JoinKind,
     Named,
     OrderBy,
-    Over,
+    PeriodScan,
     Project,
     Recur,
     Scalar,
@@ -34,7 +36,11 @@ from streambound.analyzer.algebra.nodes import (
     Tree,
     Union,
 )
-from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.algebra.schema import schema
+from streambound.analyzer.algebra.schema_columns import Schema
+from streambound.analyzer.algebra.select_list import SelectList
+from streambound.analyzer.algebra.subqueries import Subqueries
+from streambound.analyzer.catalog import Catalog, Kind
 from streambound.analyzer.codes import Code
 from streambound.analyzer.expressions.rows import outermost_queries
 from streambound.analyzer.findings import Positions
@@ -52,7 +58,6 @@ _KEYWORDS = {
     "limit": (TokenType.LIMIT, TokenType.FETCH),
     "offset": (TokenType.OFFSET,),
     "qualify": (TokenType.QUALIFY,),
-    "windows": (TokenType.WINDOW,),
     "laterals": (TokenType.LATERAL,),
     "sample": (TokenType.TABLE_SAMPLE,),
     "using": (TokenType.USING,),
@@ -76,7 +81,7 @@ _JOIN_WORDS = (TokenType.LEFT, TokenType.RIGHT, TokenType.FULL, TokenType.SEMI, 
 _QUERIES_ONLY = "a statement is a SELECT, or a UNION of SELECTs"
 _CLAUSES = (
     "expressions", "from_", "joins", "where", "group", "having", "qualify", "distinct", "order", "limit", "offset",
-    "with_", "kind", "hint",
+    "with_", "kind", "hint", "windows",
 )  # fmt: skip
 """The clauses of a SELECT that the algebra has operators for."""
 
@@ -98,12 +103,17 @@ Ctes = Mapping[str, "Cte | Recur"]
 class Lowering:
     """Makes trees of the queries of one statement; raises Finding for what no operator stands for.
 
-    ``queries`` collects those of subqueries in expressions, by the identity of their syntax.
+    ``queries`` collects those of subqueries in expressions, by the identity of their syntax, which ``kept`` holds.
+    ``recursive`` has the columns of the recursive relations around what is being lowered. ``joining``: what asks
+    relations is joined with them, where that is the same (`asked_relations`).
     """
 
     positions: Positions
     catalog: Catalog
     queries: dict[int, Tree] = field(default_factory=dict)
+    kept: list[exp.Query] = field(default_factory=list)
+    recursive: list[Schema] = field(default_factory=list)
+    joining: bool = False
 
     def query(self, node: exp.Expr, ctes: Ctes) -> Tree:
         """The tree of a query expression."""
@@ -147,43 +157,49 @@ class Lowering:
         distinct = node.args.get("distinct")
         if distinct is not None and distinct.args.get("on"):
             raise self.positions.finding(Code.UNSUPPORTED, "DISTINCT ON is outside the query language", distinct)
-        if node.args.get("from_") is None:
-            raise self.positions.finding(Code.UNSUPPORTED, "a SELECT without FROM reads no stream", node)
-        tree = self._from(node, ctes)
+        tree = self.nothing(node) if node.args.get("from_") is None else self.joined(node, ctes)
         if where := node.args.get("where"):
-            tree = Filter(tree, self._scalar(where.this, ctes), syntax=where)
+            tree = self.where(tree, where, ctes)
         tree = self._listed(node, tree, ctes)
         if distinct is not None:
             tree = Distinct(tree, syntax=node, at=self.positions.eliminates_duplicates(node))
         return self._ordered(node, ctes, tree)
 
+    def where(self, tree: Tree, where: exp.Where, ctes: Ctes) -> Tree:
+        """The rows of a FROM that a WHERE lets pass; subqueries over streams become joins."""
+        return self._subqueries(tree, ctes).where(tree, where)
+
+    def nothing(self, node: exp.Select) -> Tree:
+        """What a SELECT without FROM reads; raises Finding."""
+        raise self.positions.finding(Code.UNSUPPORTED, "a SELECT without FROM reads no stream", node)
+
     def _listed(self, node: exp.Select, tree: Tree, ctes: Ctes) -> Tree:
-        """A SELECT's list over its FROM and WHERE: an aggregate, columns over windows, or a projection."""
-        items = tuple(self._item(item, ctes) for item in node.expressions)
-        group, having, qualify = (node.args.get(name) for name in ("group", "having", "qualify"))
-        if group is not None or having is not None or any(map(_aggregates, node.expressions)):
-            first = "group" if group else "having"
-            at = self._keyword(first, node.args[first], node) if group or having else None
-            keys = tuple(self._scalar(key, ctes) for key in _grouped(group)) if group else ()
-            return Aggregate(tree, keys, items, self._scalar(having.this, ctes) if having else None, syntax=node, at=at)
-        over = next((found for item in node.expressions for found in item.find_all(exp.Window)), None)
-        if over is not None or qualify is not None:
-            at = self._keyword("qualify", qualify, node) if over is None else self.positions.of(over)
-            return Over(tree, items, self._scalar(qualify.this, ctes) if qualify else None, syntax=node, at=at)
-        return Project(tree, items, syntax=node)
+        """A SELECT's list over its FROM and WHERE: a projection, of groups or of columns over windows too."""
+        clauses = [name for name in ("group", "having", "qualify") if node.args.get(name)]
+        subqueries = self._subqueries(tree, ctes)
+        plain = not clauses and not any(map(_is_more, node.expressions))
+        if plain and not any(map(subqueries.over_streams, node.expressions)):
+            return Project(tree, tuple(self._item(item, ctes) for item in node.expressions), syntax=node)
+        grouping = next((name for name in ("group", "having") if name in clauses), "")
+        at = self._keyword(grouping, node.args[grouping], node) if grouping else None
+        made = SelectList(
+            node.copy(), node, self.positions, subqueries, lambda one: self.scalar(one, ctes),
+            lambda one: self._item(one, ctes), at,
+        )  # fmt: skip
+        return made.lower(tree)
 
     def _ordered(self, node: exp.Expr, ctes: Ctes, tree: Tree) -> Tree:
         """A query's tree under its ORDER BY, LIMIT and OFFSET."""
         order, limit, offset = (node.args.get(name) for name in ("order", "limit", "offset"))
         if order is not None:
-            keys = tuple(self._scalar(key, ctes) for key in order.expressions)
+            keys = sort_keys(order, lambda key: self.scalar(key, ctes))
             tree = OrderBy(tree, keys, syntax=order, at=self._keyword("order", order, node))
         if limit is not None or offset is not None:
             first = "offset" if limit is None else "limit"
             count = limit.args.get("count") if isinstance(limit, exp.Fetch) else limit and limit.expression
             at = self._keyword(first, node.args[first], node)
-            skipped = self._scalar(offset.expression, ctes) if offset else None
-            tree = FirstRows(tree, self._scalar(count, ctes) if count else None, skipped, syntax=limit or offset, at=at)
+            skipped = self.scalar(offset.expression, ctes) if offset else None
+            tree = FirstRows(tree, self.scalar(count, ctes) if count else None, skipped, syntax=limit or offset, at=at)
         return tree
 
     def _item(self, node: exp.Expr, ctes: Ctes) -> Item:
@@ -195,23 +211,24 @@ class Lowering:
             without = tuple(column.name for column in star.args.get("except_") or ())
             return Star(node.table if isinstance(node, exp.Column) else "", without, syntax=node)
         if isinstance(node, exp.Alias):
-            return Named(node.alias, self._scalar(node.this, ctes), alias=True)
+            return Named(node.alias, self.scalar(node.this, ctes), alias=True)
         inner = node.unnest()
         return Named(
-            inner.parts[-1].name if isinstance(inner, exp.Column) else inner.sql("spark"), self._scalar(inner, ctes)
+            inner.parts[-1].name if isinstance(inner, exp.Column) else inner.sql("spark"), self.scalar(inner, ctes)
         )
 
-    def _from(self, node: exp.Expr, ctes: Ctes) -> Tree:
+    def joined(self, node: exp.Expr, ctes: Ctes) -> Tree:
         """The joins of a FROM, from left to right."""
         first = node.args["from_"].this
         joins = node.args.get("joins") or []
         self._distinct_aliases([first, *(join.this for join in joins)])
-        tree = self._entry(first, ctes)
+        tree = self.entry(first, ctes)
         for join in joins:
-            tree = self._join(tree, join, ctes)
+            tree = self.join(tree, join, ctes)
         return tree
 
-    def _join(self, left: Tree, join: exp.Join, ctes: Ctes) -> Tree:
+    def join(self, left: Tree, join: exp.Join, ctes: Ctes) -> Tree:
+        """A join of what is left of it with a FROM entry."""
         self.reject(join, ("this", "on", "using", "side", "kind"))
         inner = not join.side and (join.kind or "INNER") in ("INNER", "CROSS")
         word = join.kind if join.kind in ("SEMI", "ANTI") else join.side
@@ -220,8 +237,11 @@ class Lowering:
         at = None if inner else self.positions.keyword(*_JOIN_WORDS, after=self._before(join))
         if using and inner:
             at = self._keyword("using", join.args["using"], join)
-        right = self._entry(join.this, ctes)
-        return Join(kind, left, right, self._scalar(on, ctes) if on is not None else None, using, syntax=join, at=at)
+        right = self.entry(join.this, ctes)
+        made = Join(kind, left, right, self.scalar(on, ctes) if on is not None else None, using, syntax=join, at=at)
+        if self.joining and kind is JoinKind.SEMI and facts(right, self.catalog).change is ViewKind.STATIC:
+            return self._subqueries(left, ctes).asked().semi_join(made)
+        return made
 
     def _distinct_aliases(self, entries: list[exp.Expr]) -> None:
         """Raise a Finding where two entries of a FROM, or of a WITH, have one name."""
@@ -233,10 +253,12 @@ class Lowering:
                 raise self.positions.finding(Code.DUPLICATE_ALIAS, message, entry, "give one an alias: … AS t2")
             seen.add(alias)
 
-    def _entry(self, node: exp.Expr, ctes: Ctes) -> Tree:
+    def entry(self, node: exp.Expr, ctes: Ctes) -> Tree:
         """The tree of one FROM entry: a table, a CTE or a subquery."""
         if isinstance(node, exp.Table):
             self.reject(node, ("this", "alias", "db", "catalog", "version"))
+            if (function := table_function(node)) is not None:
+                return self._table_function(node, function, ctes)
             cte = ctes.get(node.name.lower()) if not node.args.get("db") else None
             return self._table(node, ctes) if cte is None else self._cte(node, cte)
         if isinstance(node, exp.Subquery):
@@ -245,11 +267,31 @@ class Lowering:
         called = {"values": "VALUES", "lateral": "LATERAL"}.get(node.key, "this source")
         raise self.positions.finding(Code.UNSUPPORTED, f"{called} in FROM is outside the query language", node)
 
+    def _table_function(self, node: exp.Table, function: TableFunction, ctes: Ctes) -> Tree:
+        """``TUMBLE(TABLE t, DESCRIPTOR(ts), size) AS x``: t's rows, with the ends of their buckets."""
+        alias = node.alias_or_name if node.args.get("alias") else function.table.name
+        table = exp.Table(this=function.table.this.copy(), alias=exp.TableAlias(this=exp.to_identifier(alias)))
+        rows = self.entry(table, ctes)
+        lengths = BucketCalls(self.positions, set(), lambda one: self.scalar(one, ctes)).read(
+            function.name, list(function.lengths), exp.Anonymous(this=function.name), node
+        )
+        time, keys = self.scalar(function.time, ctes), tuple(self.scalar(key, ctes) for key in function.keys)
+        tree: Tree = Bucket(
+            rows, lengths.kind, time, lengths.size, lengths.slide, lengths.offset, FLINK_COLUMNS, alias, keys,
+            syntax=node, at=self.positions.of(node),
+        )  # fmt: skip
+        names = _column_names(node)
+        return Alias(tree, alias, names, syntax=node) if names else tree
+
     def _table(self, node: exp.Table, ctes: Ctes) -> Tree:
         alias, names = node.alias_or_name, _column_names(node)
-        tree: Tree = Scan(find_table(node, self.catalog, self.positions).name, alias, syntax=node)
+        table = find_table(node, self.catalog, self.positions)
+        tree: Tree = Scan(table.name, alias, table.changes is not None, syntax=node)
         if version := node.args.get("version"):
-            tree = AsOf(tree, self._scalar(version.expression, ctes), syntax=version, at=self.positions.of(version))
+            if table.period is not None:
+                tree = PeriodScan(table.name, alias, table.period.begin, table.period.end, syntax=node)
+            if table.kind is not Kind.RELATION or table.period is not None or table.changes is not None:
+                tree = AsOf(tree, self.scalar(version.expression, ctes), syntax=version, at=self.positions.of(version))
         return Alias(tree, alias, names, syntax=node) if names else tree
 
     def _cte(self, node: exp.Table, cte: Cte | Recur) -> Tree:
@@ -270,16 +312,36 @@ class Lowering:
             message = "a recursive query is a UNION of what it starts with and what it makes of itself"
             raise self.positions.finding(Code.UNSUPPORTED, message, body)
         inner = self._with(body, cte.scope)
-        step = self.query(body.expression, {**inner, name.lower(): Recur(name, name)})
         base = self.query(body.this, inner)
         if names := _column_names(cte.node):
             base = Alias(base, name, names, syntax=cte.node)
+        self.recursive.append(schema(base, self.catalog, self.recursive[-1] if self.recursive else ()))
+        step = self.query(body.expression, {**inner, name.lower(): Recur(name, name)})
+        self.recursive.pop()
         return Fixpoint(name, base, step, bool(body.args.get("distinct")), syntax=cte.node, at=at)
 
-    def _scalar(self, node: exp.Expr, ctes: Ctes) -> Scalar:
+    def scalar(self, node: exp.Expr, ctes: Ctes) -> Scalar:
+        """An expression, whose subqueries are lowered."""
         for query in outermost_queries(node):
-            self.queries[id(query)] = self.query(query, ctes)
+            self._subquery(query, ctes)
         return Scalar(node.sql("spark", comments=False), syntax=node)
+
+    def _subquery(self, query: exp.Query, ctes: Ctes) -> Tree:
+        """The tree of a subquery in an expression, which is lowered once."""
+        if id(query) not in self.queries:
+            self.queries[id(query)] = self.query(query, ctes)
+            self.kept.append(query)
+        return self.queries[id(query)]
+
+    def _subqueries(self, tree: Tree, ctes: Ctes) -> Subqueries:
+        """What lowers the subqueries of a SELECT over a tree of its FROM."""
+        made = Subqueries(
+            self.positions, self.catalog, lambda one: self.scalar(one, ctes), lambda one: self._subquery(one, ctes),
+            recursive=self.recursive[-1] if self.recursive else (), joining=self.joining,
+        )  # fmt: skip
+        columns = made.columns(tree)
+        made.names = {name.lower() for column in columns for name in (column.name, column.alias)}
+        return made
 
     def reject(self, node: exp.Expr, allowed: tuple[str, ...]) -> None:
         """Raise a Finding for the first argument of a node that no operator stands for, at its keyword."""
@@ -319,21 +381,13 @@ def _first(value: object, node: exp.Expr) -> exp.Expr:
     return next((item for item in items if isinstance(item, exp.Expr)), node)
 
 
-def _grouped(group: exp.Group) -> list[exp.Expr]:
-    """What a GROUP BY names: its keys, and its ROLLUP, CUBE and GROUPING SETS as one each."""
-    special = [found for name in ("rollup", "cube", "grouping_sets") for found in group.args.get(name) or ()]
-    return [*group.expressions, *special]
-
-
-def _aggregates(node: exp.Expr) -> bool:
-    """Whether an expression aggregates its SELECT's rows: not in a subquery of its own, nor over a window."""
-    for found in node.find_all(exp.AggFunc):
-        inside = found.parent
-        while inside is not None and inside is not node.parent and not isinstance(inside, exp.Window | exp.Query):
-            inside = inside.parent
-        if inside is node.parent:
-            return True
-    return False
+def _is_more(node: exp.Expr) -> bool:
+    """Whether an item of a list is more than an expression over one row: outside of its subqueries."""
+    if isinstance(node, exp.Query):
+        return False
+    if isinstance(node, exp.Window) or is_aggregate_call(node) or is_bucket(node):
+        return True
+    return any(_is_more(one) for one in node.iter_expressions())
 
 
 def _reads(node: exp.Expr, name: str) -> bool:

@@ -47,6 +47,97 @@ Item = Named | Star
 """An item of a select list."""
 
 
+@dataclass(frozen=True, slots=True)
+class SortKey:
+    """What rows are put in order by: by falling values, if ``descending``; NULL comes first, or last."""
+
+    value: Scalar
+    descending: bool = False
+    nulls_first: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateCall:
+    """An aggregate of the rows of a group, and the column that it is.
+
+    ``function`` is its name in capitals, one for all that mean the same (``STDDEV`` is STDDEV_SAMP); ``COUNT(*)`` has
+    no arguments. ``filter`` says which rows count, ``distinct`` each combination of arguments once. ``order`` is that
+    of WITHIN GROUP, whose value is no argument: ``PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY v)`` has the one 0.5.
+    """
+
+    name: str
+    function: str
+    arguments: tuple[Scalar, ...] = ()
+    distinct: bool = False
+    filter: Scalar | None = None
+    order: tuple[SortKey, ...] = ()
+    ignore_nulls: bool = False
+    syntax: exp.Expr | None = field(default=None, compare=False, repr=False)
+
+
+class Unit(StrEnum):
+    """What a frame is measured in: rows, or values of the one key of its order."""
+
+    ROWS = "rows"
+    RANGE = "range"
+
+
+class Side(StrEnum):
+    """On which side of the current row an end of a frame lies."""
+
+    PRECEDING = "preceding"
+    CURRENT = "current row"
+    FOLLOWING = "following"
+
+
+@dataclass(frozen=True, slots=True)
+class FrameEnd:
+    """An end of a frame, which belongs to it: so far from the current row, without end where ``distance`` is None.
+
+    Of rows it is a number of them; of values a number, or microseconds where ``interval`` says so.
+    """
+
+    side: Side
+    distance: int | None = None
+    interval: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The rows around each row that a function over a window is computed of."""
+
+    unit: Unit
+    start: FrameEnd
+    end: FrameEnd
+
+
+@dataclass(frozen=True, slots=True)
+class WindowCall:
+    """A function of the rows that agree in ``partition``, in an order, and the column that it is.
+
+    ``function`` as for `AggregateCall`. ``frame`` is None for functions that have none: ranks, LAG and LEAD.
+    """
+
+    name: str
+    function: str
+    arguments: tuple[Scalar, ...] = ()
+    partition: tuple[Scalar, ...] = ()
+    order: tuple[SortKey, ...] = ()
+    frame: Frame | None = None
+    distinct: bool = False
+    filter: Scalar | None = None
+    ignore_nulls: bool = False
+    syntax: exp.Expr | None = field(default=None, compare=False, repr=False)
+
+
+class BucketKind(StrEnum):
+    """How buckets of time lie: side by side, one every so often, or around rows that follow each other closely."""
+
+    TUMBLING = "tumbling"
+    HOPPING = "hopping"
+    SESSION = "session"
+
+
 class JoinKind(StrEnum):
     """What a join keeps beside the pairs that satisfy its condition, or instead of them."""
 
@@ -56,6 +147,23 @@ class JoinKind(StrEnum):
     FULL = "full"
     SEMI = "semi"
     ANTI = "anti"
+    NOT_IN = "not in"
+    """The left rows without a right row for which the condition is true, and ``member`` true or NULL."""
+
+
+ONE_SIDED = (JoinKind.SEMI, JoinKind.ANTI, JoinKind.NOT_IN)
+"""The joins that keep the left side's columns only."""
+
+
+class ApplyKind(StrEnum):
+    """What a subquery says of a row."""
+
+    EXISTS = "exists"
+    """Whether it has a row: never NULL."""
+    IN = "in"
+    """Whether one of its rows equals the row's ``operands``: NULL where none does, and one might."""
+    SCALAR = "scalar"
+    """The one value of its one row: NULL where it has none; several rows stop a run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,15 +176,32 @@ class Operator:
 
 @dataclass(frozen=True, slots=True)
 class Scan(Operator):
-    """A stream or relation of the catalog, by the name that it has there; its columns belong to ``alias``."""
+    """A stream or relation of the catalog, by the name that it has there; its columns belong to ``alias``.
+
+    ``changes`` says that it is a relation whose rows come and go.
+    """
 
     table: str
     alias: str
+    changes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodScan(Operator):
+    """A relation whose rows hold in a period ``[begin, end)``, which two columns of theirs name, as a table of rows."""
+
+    table: str
+    alias: str
+    begin: str
+    end: str
 
 
 @dataclass(frozen=True, slots=True)
 class AsOf(Operator):
-    """``input FOR SYSTEM_TIME AS OF time``: a relation as it was at a time."""
+    """``input FOR SYSTEM_TIME AS OF time``: a relation as it was at a time, which may be a column beside it in FROM.
+
+    Of a `PeriodScan` these are the rows with ``begin <= time < end``.
+    """
 
     input: Tree
     time: Scalar
@@ -109,32 +234,73 @@ class Project(Operator):
 
 @dataclass(frozen=True, slots=True)
 class Over(Operator):
-    """One row for each row, with columns that are computed over a window of rows; those that ``qualify``."""
+    """Each row, with a column more for each function over a window of rows; these columns belong to no alias."""
 
     input: Tree
-    items: tuple[Item, ...]
-    qualify: Scalar | None = None
+    calls: tuple[WindowCall, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket(Operator):
+    """Each row once for every bucket that its time is in, with the bucket's ends; a row without a time in none.
+
+    Tumbling and hopping buckets are ``[offset + k·slide, offset + k·slide + size)`` for every integer k. A session is
+    of the rows that agree in ``keys``: from the first one's time to ``size`` after the last one's; a row that comes at
+    most ``size`` after another is in its session. Sizes are in microseconds, of the time's type. ``columns`` are the
+    names of a bucket's start, its end and, if there is a third one, its last microsecond; they belong to ``alias``.
+    """
+
+    input: Tree
+    kind: BucketKind
+    time: Scalar
+    size: int
+    slide: int = 0
+    offset: int = 0
+    columns: tuple[str, ...] = ("window_start", "window_end")
+    alias: str = ""
+    keys: tuple[Scalar, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Aggregate(Operator):
-    """One row for each group of rows that agree in ``keys``, if it is as ``having`` says; without keys, one row."""
+    """One row for each group of rows that agree in ``keys`` (NULL equals NULL); without keys, one row of all of them.
+
+    Its columns are the keys, those that are a column of the input under the name and alias that it has there, then the
+    ``calls``, without an alias. HAVING is a `Filter` above it, the select list a `Project` above that.
+    """
 
     input: Tree
-    keys: tuple[Scalar, ...]
-    items: tuple[Item, ...]
-    having: Scalar | None = None
+    keys: tuple[Named, ...]
+    calls: tuple[AggregateCall, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Apply(Operator):
+    """Each row, with a column more: what a subquery, which may name the row's columns, says of it.
+
+    [NOT] EXISTS and [NOT] IN that every row of a WHERE must satisfy are joins (SEMI, ANTI, NOT_IN) instead.
+    """
+
+    input: Tree
+    subquery: Tree
+    kind: ApplyKind
+    name: str
+    operands: tuple[Scalar, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Join(Operator):
-    """Pairs of rows. ``using`` names columns that both sides have, which become one; else ``condition``, if any."""
+    """Pairs of rows. ``using`` names columns that both sides have, which become one; else ``condition``, if any.
+
+    ``member`` is the equality of NOT IN, which is neither true nor false where one of its sides is NULL.
+    """
 
     kind: JoinKind
     left: Tree
     right: Tree
     condition: Scalar | None = None
     using: tuple[str, ...] = ()
+    member: Scalar | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +342,7 @@ class OrderBy(Operator):
     """The rows in an order."""
 
     input: Tree
-    keys: tuple[Scalar, ...]
+    keys: tuple[SortKey, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,8 +380,8 @@ class SpjBlock(Operator):
 
 
 Tree = (
-    Scan | AsOf | Alias | Filter | Project | Over | Aggregate | Join | Distinct | Union | Except | Intersect
-    | OrderBy | FirstRows | Fixpoint | Recur | SpjBlock
+    Scan | PeriodScan | AsOf | Alias | Filter | Project | Over | Bucket | Aggregate | Apply | Join | Distinct | Union
+    | Except | Intersect | OrderBy | FirstRows | Fixpoint | Recur | SpjBlock
 )  # fmt: skip
 """A tree of operators."""
 
@@ -223,13 +389,13 @@ SetOperation = Union | Except | Intersect
 """The operators that take the columns of two sides by position."""
 
 OPERATORS: tuple[type[Tree], ...] = (
-    Scan, AsOf, Alias, Filter, Project, Over, Aggregate, Join, Distinct, Union, Except, Intersect, OrderBy, FirstRows,
-    Fixpoint, Recur, SpjBlock,
+    Scan, PeriodScan, AsOf, Alias, Filter, Project, Over, Bucket, Aggregate, Apply, Join, Distinct, Union, Except,
+    Intersect, OrderBy, FirstRows, Fixpoint, Recur, SpjBlock,
 )  # fmt: skip
 """All of them, for the printer and its reader."""
 
 
-INPUTS = ("input", "left", "right", "base", "step")
+INPUTS = ("input", "subquery", "left", "right", "base", "step")
 """The fields of operators that are trees, from left to right."""
 
 

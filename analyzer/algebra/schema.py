@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import (
+    ONE_SIDED,
     Aggregate,
+    AggregateCall,
     Alias,
+    Apply,
+    ApplyKind,
     AsOf,
+    Bucket,
     Distinct,
     Except,
     Filter,
@@ -20,8 +25,10 @@ from streambound.analyzer.algebra.nodes import (
     Item,
     Join,
     JoinKind,
+    Named,
     OrderBy,
     Over,
+    PeriodScan,
     Project,
     Recur,
     Scalar,
@@ -30,42 +37,29 @@ from streambound.analyzer.algebra.nodes import (
     Star,
     Tree,
     Union,
+    WindowCall,
 )
+from streambound.analyzer.algebra.row_expressions import type_of, type_of_call
+from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn, meant
 from streambound.analyzer.catalog import Catalog
-from streambound.analyzer.columns import Column
+from streambound.analyzer.constants import BOOLEAN, Folded
 from streambound.analyzer.expressions.dialect import parsed as parsed_text
-
-
-@dataclass(frozen=True, slots=True)
-class ViewColumn:
-    """A column of an operator's rows.
-
-    ``alias`` is the FROM item that it belongs to, empty in the result of a SELECT. ``column`` is the declared column
-    whose values it has, None for a computed one; ``time`` says that it is an application time.
-    """
-
-    alias: str
-    name: str
-    column: Column | None = None
-    time: bool = False
-
-    def called(self, name: str, alias: str = "") -> bool:
-        """Whether a name, which may have an alias before it, can mean this column."""
-        return self.name.lower() == name.lower() and (not alias or self.alias.lower() == alias.lower())
-
-
-Schema = tuple[ViewColumn, ...]
-"""The columns of an operator's rows, in order."""
+from streambound.analyzer.expressions.function import ANY
+from streambound.analyzer.expressions.kinds import common
+from streambound.analyzer.types import DataType
 
 
 def schema(tree: Tree, catalog: Catalog, recursive: Schema = ()) -> Schema:
     """The columns of a tree's rows. ``recursive``: those of the relation that a `Fixpoint` around it defines."""
     match tree:
-        case Scan(table=table, alias=alias):
+        case Scan(table=table, alias=alias) | PeriodScan(table=table, alias=alias):
             declared = catalog.table(table)
             columns = declared.columns if declared else ()
             time = declared.timestamp if declared else None
-            return tuple(ViewColumn(alias, column.name, column, column.name == time) for column in columns)
+            return tuple(
+                ViewColumn(alias, column.name, column, column.name == time, column.type, column.name != time)
+                for column in columns
+            )
         case Recur(alias=alias):
             return tuple(replace(found, alias=alias) for found in recursive)
         case Alias(input, alias, names):
@@ -74,26 +68,103 @@ def schema(tree: Tree, catalog: Catalog, recursive: Schema = ()) -> Schema:
                 replace(found, alias=alias, name=name)
                 for found, name in zip(inner, names or [found.name for found in inner], strict=False)
             )
-        case Project(input, items) | Over(input, items) | Aggregate(input=input, items=items):
+        case Project(input, items):
             return tuple(_listed(items, schema(input, catalog, recursive)))
+        case Aggregate(input, keys, calls):
+            given = schema(input, catalog, recursive)
+            return (*grouped(keys, given), *(_computed(call, given, bool(keys)) for call in calls))
+        case Over(input, calls):
+            given = schema(input, catalog, recursive)
+            return (*given, *(_computed(call, given, grouped=True) for call in calls))
+        case Bucket(input=input, time=time, columns=names, alias=alias):
+            given = schema(input, catalog, recursive)
+            kind = type_of(parsed(time), given)[0]
+            return (*given, *(ViewColumn(alias, name, type=kind, nullable=False) for name in names))
+        case Apply(input, subquery, kind, name):
+            asked = schema(subquery, catalog, recursive)
+            found = asked[0].type if kind is ApplyKind.SCALAR and asked else BOOLEAN
+            nullable = kind is not ApplyKind.EXISTS
+            return (*schema(input, catalog, recursive), ViewColumn("", name, type=found, nullable=nullable))
         case Join(kind, left, right, _, using):
             mine = schema(left, catalog, recursive)
-            if kind in (JoinKind.SEMI, JoinKind.ANTI):
+            if kind in ONE_SIDED:
                 return mine
-            return joined(mine, schema(right, catalog, recursive), using)
-        case Union(left) | Except(left) | Intersect(left):
-            return schema(left, catalog, recursive)
-        case Fixpoint(base=base):
-            return schema(base, catalog, recursive)
+            other = schema(right, catalog, recursive)
+            mine = _padded(mine) if kind in (JoinKind.RIGHT, JoinKind.FULL) else mine
+            other = _padded(other) if kind in (JoinKind.LEFT, JoinKind.FULL) else other
+            return joined(mine, other, using)
+        case Union(left, right):
+            return combined(schema(left, catalog, recursive), schema(right, catalog, recursive))
+        case Except(left, right) | Intersect(left, right):
+            mine, other = schema(left, catalog, recursive), schema(right, catalog, recursive)
+            return tuple(replace(one, type=_common(one, two)) for one, two in zip(mine, other, strict=False))
+        case Fixpoint(base=base, step=step):
+            first = schema(base, catalog, recursive)
+            open_end = tuple(replace(found, nullable=True) for found in first)
+            return combined(first, schema(step, catalog, open_end))
         case AsOf(input) | Filter(input) | Distinct(input) | OrderBy(input) | FirstRows(input) | SpjBlock(input):
             return schema(input, catalog, recursive)
 
 
+def _padded(columns: Schema) -> Schema:
+    """The columns of a side that a row may have no partner on."""
+    return tuple(replace(found, nullable=True) for found in columns)
+
+
 def joined(left: Schema, right: Schema, using: tuple[str, ...]) -> Schema:
-    """The columns of pairs of rows: those that USING names come first, once."""
-    once = [found for name in using for found in left if found.called(name)]
+    """The columns of pairs of rows: those that USING names come first, once; of these one side is always there."""
+    named = [[next((f for f in side if f.called(name)), None) for side in (left, right)] for name in using]
+    once = [_merged(one, other) for one, other in named if one is not None]
     rest = [found for found in (*left, *right) if not any(found.called(name) for name in using)]
     return (*once, *rest)
+
+
+def grouped(keys: tuple[Named, ...], given: Schema) -> Schema:
+    """The columns that the keys of an `Aggregate` are, over an input of those columns."""
+    return tuple(_grouped(key, given) for key in keys)
+
+
+def _grouped(key: Named, given: Schema) -> ViewColumn:
+    """The column of a key: the input's own, where it is one, with its alias."""
+    syntax = parsed(key.value)
+    place = meant(syntax, given) if isinstance(syntax, exp.Column) else None
+    if place is None:
+        kind, nullable = type_of(syntax, given)
+        return ViewColumn("", key.name, type=kind, nullable=nullable)
+    return given[place] if not key.alias else replace(given[place], alias="", name=key.name)
+
+
+def _computed(call: AggregateCall | WindowCall, given: Schema, grouped: bool) -> ViewColumn:
+    """The column of an aggregate, or of a function over a window; ``grouped``: it has a row to be computed of."""
+    arguments = [type_of(parsed(argument), given) for argument in call.arguments]
+    kind, nullable = type_of_call(call, arguments, grouped)
+    return ViewColumn("", call.name, type=kind, nullable=nullable)
+
+
+def _merged(one: ViewColumn, other: ViewColumn | None) -> ViewColumn:
+    return one if other is None else replace(one, nullable=one.nullable and other.nullable, type=_common(one, other))
+
+
+def combined(left: Schema, right: Schema) -> Schema:
+    """The columns of two sides by position: by the names of the first, of a type that has the values of both."""
+    return tuple(
+        replace(
+            one,
+            type=_common(one, other),
+            nullable=one.nullable or other.nullable,
+            column=one.column if one.column == other.column else None,
+            time=one.time and other.time,
+        )
+        for one, other in zip(left, right, strict=False)
+    )
+
+
+def _common(one: ViewColumn, other: ViewColumn) -> DataType | None:
+    """The type of what is a value of one column or of the other; None where it is not known."""
+    if one.type is None or other.type is None or one.type == other.type:
+        return one.type if one.type == other.type else None
+    found = common([Folded(None, one.type), Folded(None, other.type)])
+    return None if found == ANY else found
 
 
 def _listed(items: tuple[Item, ...], given: Schema) -> Iterator[ViewColumn]:
@@ -102,18 +173,23 @@ def _listed(items: tuple[Item, ...], given: Schema) -> Iterator[ViewColumn]:
             yield from (replace(found, alias="") for found in starred(item, given))
             continue
         syntax = parsed(item.value)
-        found = _meant(syntax, given) if isinstance(syntax, exp.Column) else None
-        yield replace(found, alias="", name=item.name) if found else ViewColumn("", item.name)
+        place = meant(syntax, given) if isinstance(syntax, exp.Column) else None
+        if place is not None:
+            yield replace(given[place], alias="", name=item.name)
+            continue
+        kind, nullable = type_of(syntax, given)
+        yield ViewColumn("", item.name, type=kind, nullable=nullable)
 
 
 def starred(star: Star, given: Schema) -> Schema:
     """The columns that a ``*`` stands for."""
-    mine = (found for found in given if not star.alias or found.alias.lower() == star.alias.lower())
-    return tuple(found for found in mine if not any(found.called(name) for name in star.without))
+    return tuple(given[place] for place in starred_places(star, given))
 
 
-def _meant(column: exp.Column, given: Schema) -> ViewColumn | None:
-    return next((found for found in given if found.called(column.name, column.table)), None)
+def starred_places(star: Star, given: Schema) -> tuple[int, ...]:
+    """The places of the columns that a ``*`` stands for."""
+    mine = (p for p, found in enumerate(given) if not star.alias or found.alias.lower() == star.alias.lower())
+    return tuple(place for place in mine if not any(given[place].called(name) for name in star.without))
 
 
 def parsed(scalar: Scalar) -> exp.Expr:

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 from sqlglot import exp
 
+from streambound.analyzer.algebra.calls import call_syntax, interval_syntax, order_syntax
 from streambound.analyzer.algebra.nodes import (
+    ONE_SIDED,
     Aggregate,
+    AggregateCall,
     Alias,
+    Apply,
+    ApplyKind,
     AsOf,
+    Bucket,
+    BucketKind,
     Distinct,
     Except,
     Filter,
@@ -20,14 +30,18 @@ from streambound.analyzer.algebra.nodes import (
     Named,
     OrderBy,
     Over,
+    PeriodScan,
     Project,
     Recur,
     Scalar,
     Scan,
     SetOperation,
     SpjBlock,
+    Star,
     Tree,
     Union,
+    WindowCall,
+    named_inputs,
 )
 from streambound.analyzer.algebra.schema import parsed
 
@@ -43,42 +57,194 @@ _JOINS = {
     JoinKind.FULL: {"side": "FULL"},
     JoinKind.SEMI: {"side": "LEFT", "kind": "SEMI"},
     JoinKind.ANTI: {"side": "LEFT", "kind": "ANTI"},
+    JoinKind.NOT_IN: {"side": "LEFT", "kind": "ANTI"},
 }
 
 
 def to_sql(tree: Tree) -> exp.Query:
-    """The query of a tree, as syntax of its own."""
+    """The query of a tree, as syntax of its own; each recursive relation of it is defined once, at its top."""
+    tree, recursive = _apart(tree, {})
+    query = _query(tree)
+    for name, fixpoint in recursive.items():
+        body = exp.Union(this=_query(fixpoint.base), expression=_query(fixpoint.step), distinct=fixpoint.distinct)
+        query = query.with_(_identifier(name), as_=body, recursive=True, copy=False)
+    return query
+
+
+def _apart(tree: Tree, known: dict[str, Fixpoint]) -> tuple[Tree, dict[str, Fixpoint]]:
+    """A tree whose recursive relations have names of their own, and these relations, inner ones first."""
+    for field, under in named_inputs(tree).items():
+        changed, known = _apart(under, known)
+        tree = replace(tree, **{field: changed})  # type: ignore[arg-type]
+    if isinstance(tree, Fixpoint):
+        name, number = tree.name, 1
+        while known.get(name, tree) != tree:
+            number += 1
+            step, name = _recurring(tree.step, tree.name, f"{tree.name}_{number}"), f"{tree.name}_{number}"
+            tree = replace(tree, name=name, step=step)
+        known = {**known, name: tree}
+    return tree, known
+
+
+def _recurring(tree: Tree, name: str, other: str) -> Tree:
+    """A tree that reads a recursive relation under another name."""
+    if isinstance(tree, Recur):
+        return replace(tree, name=other) if tree.name == name else tree
+    changed = {field: _recurring(under, name, other) for field, under in named_inputs(tree).items()}
+    return replace(tree, **changed)  # type: ignore[arg-type]
+
+
+def _query(tree: Tree) -> exp.Query:
     match tree:
         case Project(input, items):
-            return _from(exp.Select(expressions=_items(items)), input)
-        case Over(input, items, qualify):
-            over = _from(exp.Select(expressions=_items(items)), input)
-            if qualify is not None:
-                over.set("qualify", exp.Qualify(this=_copied(qualify)))
-            return over
-        case Aggregate(input, keys, items, having):
-            select = _from(exp.Select(expressions=_items(items)), input).group_by(*map(_copied, keys), copy=False)
-            return select if having is None else select.having(_copied(having), copy=False)
+            return _select(items, input)
+        case Aggregate(keys=keys, calls=calls):
+            return _select((*(replace(key, alias=True) for key in keys), *map(_column, calls)), tree)
+        case Over(input, calls):
+            return _select((Star(), *map(_column, calls)), tree)
+        case Bucket(columns=columns):
+            ends = (Named(name, Scalar(_quoted(name)), alias=True) for name in columns)
+            return _select((Star(), *ends), replace(tree, alias=""))
+        case Apply(name=name):
+            return _select((Star(), Named(name, Scalar(_quoted(name)), alias=True)), tree)
         case Distinct(input):
-            inner = to_sql(input)
+            inner = _query(input)
             plain = isinstance(inner, exp.Select) and not inner.args.get("distinct")
             return inner.distinct(copy=False) if plain and isinstance(inner, exp.Select) else _all_of(inner).distinct()
         case Union(left, right, distinct) | Except(left, right, distinct) | Intersect(left, right, distinct):
             make = _SET_OPERATIONS[type(tree)]
-            return make(this=to_sql(left), expression=to_sql(right), distinct=distinct)
+            return make(this=_query(left), expression=_query(right), distinct=distinct)
         case OrderBy(input, keys):
-            return _open(to_sql(input)).order_by(*map(_copied, keys), copy=False)
+            query = _open(_query(input))
+            query.set("order", order_syntax(keys, _copied))
+            return query
         case FirstRows(input, count, offset):
-            query = _open(to_sql(input))
+            query = _open(_query(input))
             query = query if count is None else query.limit(_copied(count), copy=False)
             return query if offset is None else query.offset(_copied(offset), copy=False)
         case SpjBlock(input):
-            return to_sql(input)
-        case Fixpoint(name, base, step, distinct):
-            body = exp.Union(this=to_sql(base), expression=to_sql(step), distinct=distinct)
-            select = exp.select("*").from_(_identifier(name))
-            return select.with_(_identifier(name), as_=body, recursive=True, copy=False)
-    return _from(exp.select("*"), tree)
+            return _query(input)
+        case Fixpoint(name):
+            return exp.select("*").from_(_identifier(name))
+    return _from(exp.Select(expressions=[exp.Star()]), tree)
+
+
+def _select(items: tuple[Item, ...], tree: Tree) -> exp.Select:
+    """One SELECT over what its list, GROUP BY, HAVING and QUALIFY were lowered to, above a tree of joins."""
+    list_ = _List(tree)
+    select = exp.Select(expressions=[_item(item, list_) for item in items])
+    if list_.qualify is not None:
+        select.set("qualify", exp.Qualify(this=list_.value(list_.qualify)))
+    if list_.having is not None:
+        select.set("having", exp.Having(this=list_.value(list_.having)))
+    if list_.keys:
+        select.set("group", exp.Group(expressions=list_.keys))
+    return _from(select, list_.below)
+
+
+class _List:
+    """The operators between a projection and the joins that it is of: what their columns stand for in SQL."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.meant: dict[str, exp.Expr] = {}
+        self.qualify: Scalar | None = None
+        self.having: Scalar | None = None
+        self.keys: list[exp.Expr] = []
+        self._names: dict[int, str] = {}
+        self.below = self._down(tree)
+
+    def value(self, scalar: Scalar) -> exp.Expr:
+        """An expression, with what its columns stand for."""
+        holder = exp.Paren(this=_copied(scalar))
+        for column in list(holder.find_all(exp.Column)):
+            found = self.meant.get(column.name.lower()) if not column.table else None
+            if found is None or column.find_ancestor(exp.Query):
+                continue
+            nested = isinstance(found, exp.Binary | exp.Not) and column.parent is not holder
+            column.replace(exp.Paren(this=found.copy()) if nested else found.copy())
+        return holder.this  # type: ignore[no-any-return]
+
+    def _down(self, tree: Tree) -> Tree:
+        match tree:
+            case Filter(Over() as over, condition):
+                self.qualify = condition
+                return self._down(over)
+            case Filter(Aggregate() as aggregate, condition) | Filter(Apply(Aggregate()) as aggregate, condition):
+                self.having = condition
+                return self._down(aggregate)
+            case Over(input, calls):
+                below = self._down(input)
+                self.meant |= {call.name.lower(): call_syntax(call, self.value) for call in calls}
+                return below
+            case Apply(input, subquery, kind, name, operands):
+                below = self._down(input)
+                self.meant[name.lower()] = _asked(_query(subquery), kind, [self.value(one) for one in operands])
+                return below
+            case Aggregate(input, keys, calls):
+                return self._aggregate(input, keys, calls)
+            case Bucket(alias="") as bucket:
+                return self._bucket(bucket, grouped=False)
+        return tree
+
+    def _aggregate(self, tree: Tree, keys: tuple[Named, ...], calls: tuple[AggregateCall, ...]) -> Tree:
+        names = {key.name.lower() for key in keys}
+        ends = {name.lower() for name in tree.columns} if isinstance(tree, Bucket) and not tree.alias else set()
+        if isinstance(tree, Bucket) and ends and ends <= names:
+            below = self._bucket(tree, grouped=True)
+            keys = tuple(key for key in keys if key.name.lower() not in ends)
+            self.keys = [*map(self._key, keys), _bucket_call(tree, self.value)]
+        else:
+            below = self._down(tree)
+            self.keys = [self._key(key) for key in keys]
+        made = {key.name.lower(): self._key(key) for key in keys if key.alias}
+        self.meant |= made | {call.name.lower(): call_syntax(call, self.value) for call in calls}
+        return below
+
+    def _key(self, key: Named) -> exp.Expr:
+        return self.value(key.value)
+
+    def _bucket(self, bucket: Bucket, grouped: bool) -> Tree:
+        """``grouped``: the bucket is a key, so that its name means it."""
+        below = self._down(bucket.input)
+        call = _bucket_call(bucket, self.value)
+        named = exp.column(call.name)
+        for name, end in zip(bucket.columns, ("start", "end"), strict=False):
+            part = exp.column(exp.to_identifier(end), call.name) if grouped else None
+            self.meant[name.lower()] = part or exp.Dot(this=call.copy(), expression=exp.to_identifier(end))
+        if len(bucket.columns) > 2:
+            last = exp.Dot(this=named if grouped else call.copy(), expression=exp.to_identifier("end"))
+            self.meant[bucket.columns[2].lower()] = exp.Sub(this=last, expression=interval_syntax(1))
+        return below
+
+
+def _bucket_call(bucket: Bucket, value: Callable[[Scalar], exp.Expr]) -> exp.Anonymous:
+    """The call of Spark's function that makes the buckets."""
+    lengths = [bucket.size]
+    if bucket.kind is not BucketKind.SESSION and (bucket.slide != bucket.size or bucket.offset):
+        lengths += [bucket.slide, bucket.offset] if bucket.offset else [bucket.slide]
+    texts = [exp.Literal.string(f"{length} microseconds") for length in lengths]
+    name = "session_window" if bucket.kind is BucketKind.SESSION else "window"
+    return exp.Anonymous(this=name, expressions=[value(bucket.time), *texts])
+
+
+def _asked(query: exp.Query, kind: ApplyKind, operands: list[exp.Expr]) -> exp.Expr:
+    """A subquery in an expression."""
+    match kind:
+        case ApplyKind.EXISTS:
+            return exp.Exists(this=query)
+        case ApplyKind.IN:
+            value = operands[0] if len(operands) == 1 else exp.Tuple(expressions=operands)
+            return exp.In(this=value, query=exp.Subquery(this=query))
+        case ApplyKind.SCALAR:
+            return exp.Subquery(this=query)
+
+
+def _column(call: AggregateCall | WindowCall) -> Named:
+    return Named(call.name, Scalar(_quoted(call.name)), alias=True)
+
+
+def _quoted(name: str) -> str:
+    return exp.column(_identifier(name)).sql("spark")
 
 
 def _open(query: exp.Query) -> exp.Query:
@@ -93,7 +259,12 @@ def _all_of(query: exp.Query) -> exp.Select:
 def _from(select: exp.Select, tree: Tree) -> exp.Select:
     """A SELECT over a tree of joins, and their filter."""
     if isinstance(tree, Filter):
-        return _from(select, tree.input).where(_copied(tree.condition), copy=False)
+        list_ = _List(tree.input)
+        if not isinstance(tree.input, Apply):
+            return _from(select, tree.input).where(_copied(tree.condition), copy=False)
+        return _from(select, list_.below).where(list_.value(tree.condition), copy=False)
+    if isinstance(tree, Join) and tree.kind in ONE_SIDED and not tree.using:
+        return _from(select, tree.left).where(_partners(tree), copy=False)
     joins = list[Join]()
     while isinstance(tree, Join):
         joins.insert(0, tree)
@@ -101,19 +272,37 @@ def _from(select: exp.Select, tree: Tree) -> exp.Select:
     select.from_(_entry(tree), copy=False)
     for join in joins:
         node = exp.Join(this=_entry(join.right), **_JOINS[join.kind])
-        if join.condition is not None:
-            node.set("on", _copied(join.condition))
+        if (condition := _condition(join)) is not None:
+            node.set("on", condition)
         elif join.using:
             node.set("using", [_identifier(name) for name in join.using])
+        elif join.kind in (JoinKind.SEMI, JoinKind.ANTI):
+            node.set("on", exp.true())
         elif join.kind is JoinKind.INNER:
             node.set("kind", "CROSS")
         select.append("joins", node)
     return select
 
 
+def _condition(join: Join) -> exp.Expr | None:
+    """What partners satisfy: of NOT IN also those of which it is not known."""
+    condition = _copied(join.condition) if join.condition is not None else None
+    if join.member is None:
+        return condition
+    member = exp.func("coalesce", _copied(join.member), exp.true())
+    return exp.and_(condition, member) if condition is not None else member
+
+
+def _partners(join: Join) -> exp.Expr:
+    """A semi or anti join as a condition."""
+    query, condition = _from(exp.select("1"), join.right), _condition(join)
+    exists = exp.Exists(this=query if condition is None else query.where(condition, copy=False))
+    return exists if join.kind is JoinKind.SEMI else exp.Not(this=exists)
+
+
 def _entry(tree: Tree) -> exp.Expr:
     match tree:
-        case Scan(table=name, alias=alias) | Recur(name, alias):
+        case Scan(table=name, alias=alias) | PeriodScan(table=name, alias=alias) | Recur(name, alias):
             return exp.Table(this=_identifier(name), alias=exp.TableAlias(this=_identifier(alias)))
         case AsOf(input, time):
             table = _entry(input)
@@ -123,19 +312,17 @@ def _entry(tree: Tree) -> exp.Expr:
             named = exp.TableAlias(this=_identifier(alias) if alias else None)
             if columns:
                 named.set("columns", [_identifier(name) for name in columns])
-            return exp.Subquery(this=to_sql(input), alias=named)
-    return exp.Subquery(this=to_sql(tree), alias=exp.TableAlias(this=_identifier("q")))
+            return exp.Subquery(this=_query(input), alias=named)
+    alias = tree.alias if isinstance(tree, Bucket) else "q"
+    return exp.Subquery(this=_query(tree), alias=exp.TableAlias(this=_identifier(alias)))
 
 
-def _items(items: tuple[Item, ...]) -> list[exp.Expr]:
-    return [_item(item) for item in items]
-
-
-def _item(item: Item) -> exp.Expr:
+def _item(item: Item, list_: _List) -> exp.Expr:
     if isinstance(item, Named):
-        value = _copied(item.value)
+        value = list_.value(item.value)
         return exp.Alias(this=value, alias=_identifier(item.name)) if item.alias else value
-    star = exp.Star(except_=[exp.column(_identifier(name)) for name in item.without] or None)
+    without = [name for name in item.without if name.lower() not in list_.meant]
+    star = exp.Star(except_=[exp.column(_identifier(name)) for name in without] or None)
     return exp.Column(this=star, table=_identifier(item.alias)) if item.alias else star
 
 

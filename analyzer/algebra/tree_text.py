@@ -10,23 +10,30 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, replace
+from enum import StrEnum
 
 from sqlglot import exp, parse_one
 
+from streambound.analyzer.algebra.calls import aggregate_call, call_syntax, sort_keys, window_call
 from streambound.analyzer.algebra.nodes import (
     INPUTS,
     OPERATORS,
+    AggregateCall,
+    ApplyKind,
+    BucketKind,
     Item,
     JoinKind,
     Named,
     Operator,
     Scalar,
+    SortKey,
     Star,
     Tree,
+    WindowCall,
     inputs,
 )
-from streambound.analyzer.expressions.dialect import SparkAsWritten
+from streambound.analyzer.expressions.dialect import SparkAsWritten, parsed
 
 _PLACES = {field.name for field in fields(Operator)}
 _BY_NAME = {operator.__name__: operator for operator in OPERATORS}
@@ -55,15 +62,24 @@ def _literal(value: object) -> object:
         case Named():
             named = exp.alias_(parse_one(value.value.text, dialect=SparkAsWritten), value.name, quoted=True)
             return named.sql("spark") if value.alias else value.value.text
+        case AggregateCall(name=name) | WindowCall(name=name):
+            call = call_syntax(value, lambda scalar: parse_one(scalar.text, dialect=SparkAsWritten))
+            return exp.alias_(call, name, quoted=True).sql("spark")
+        case SortKey():
+            return _ordered(value)
         case Star(alias, without):
             star = f"{exp.to_identifier(alias, quoted=True).sql('spark')}.*" if alias else "*"
             names = ", ".join(exp.to_identifier(name, quoted=True).sql("spark") for name in without)
             return f"{star} EXCEPT ({names})" if names else star
         case tuple():
             return [_literal(one) for one in value]
-        case JoinKind():
+        case StrEnum():
             return str(value)
     return value
+
+
+def _ordered(key: SortKey) -> str:
+    return f"{key.value.text}{' DESC' * key.descending} NULLS {'FIRST' if key.nulls_first else 'LAST'}"
 
 
 class TreeTextError(ValueError):
@@ -71,12 +87,12 @@ class TreeTextError(ValueError):
 
 
 def read_tree(text: str) -> Tree:
-    r"""The tree of a text, without places in SQL; raises TreeTextError for a text that is none.
+    r"""The tree of a text, without places in SQL and comments; raises TreeTextError for a text that is none.
 
     >>> tree_text(read_tree("Filter(condition='S.a > 1')\n  Scan(table='S', alias='S')  # append-only"))
     "Filter(condition='S.a > 1')\n  Scan(table='S', alias='S')"
     """
-    lines = [line for line in text.splitlines() if line.strip()]
+    lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
     tree, rest = _read(lines, 0)
     if rest:
         raise TreeTextError(f"a tree has one operator at its top: {rest[0]}")
@@ -123,18 +139,37 @@ def _operator(line: str) -> tuple[type[Tree], dict[str, object]]:
 
 def _value(value: object, type_: str) -> object:
     """A field's value from its literal, by the type that the field is declared with."""
+    if isinstance(value, str) and type_ in _ENUMS:
+        return _ENUMS[type_](value)
+    one = next((read for name, read in _READERS.items() if name in type_), None)
     match value:
-        case list() if "Item" in type_:
-            return tuple(_item(str(one)) for one in value)
-        case list() if "Scalar" in type_:
-            return tuple(Scalar(str(one)) for one in value)
         case list():
-            return tuple(map(str, value))
-        case str() if "Scalar" in type_:
-            return Scalar(value)
-        case str() if "JoinKind" in type_:
-            return JoinKind(value)
+            return tuple(str(part) if one is None else one(str(part)) for part in value)
+        case str() if one is not None:
+            return one(value)
     return value
+
+
+def _scalar(node: exp.Expr) -> Scalar:
+    return Scalar(node.sql("spark", comments=False))
+
+
+def _aggregate(text: str) -> AggregateCall:
+    node = parsed(text, alias=True)
+    return replace(aggregate_call(node.unalias(), node.alias, _scalar), syntax=None)
+
+
+def _window(text: str) -> WindowCall:
+    node = parsed(text, alias=True)
+    window = node.unalias()
+    if not isinstance(window, exp.Window):
+        raise ValueError(f"no function over a window: {text}")
+    return replace(window_call(window, node.alias, _scalar), syntax=None)
+
+
+def _sort_key(text: str) -> SortKey:
+    query = parse_one(f"SELECT 1 ORDER BY {text}", dialect=SparkAsWritten)
+    return sort_keys(query.args["order"], _scalar)[0]
 
 
 def _item(text: str) -> Item:
@@ -146,3 +181,15 @@ def _item(text: str) -> Item:
         without = tuple(column.name for column in star.args.get("except_") or ())
         return Star(node.table if isinstance(node, exp.Column) else "", without)
     return Named(node.name if isinstance(node, exp.Column) else text, Scalar(text))
+
+
+_READERS: dict[str, Callable[[str], object]] = {
+    "Item": _item,
+    "Named": _item,
+    "AggregateCall": _aggregate,
+    "WindowCall": _window,
+    "SortKey": _sort_key,
+    "Scalar": Scalar,
+}
+"""What a field of some type is read with."""
+_ENUMS: dict[str, type[StrEnum]] = {kind.__name__: kind for kind in (ApplyKind, BucketKind, JoinKind)}

@@ -8,18 +8,22 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import (
     Aggregate,
+    AggregateCall,
     Alias,
+    Apply,
     AsOf,
+    Bucket,
+    BucketKind,
     Except,
     Filter,
     FirstRows,
     Fixpoint,
     Intersect,
-    Item,
     Join,
     Named,
     OrderBy,
     Over,
+    PeriodScan,
     Project,
     Recur,
     Scalar,
@@ -28,9 +32,12 @@ from streambound.analyzer.algebra.nodes import (
     Star,
     Tree,
     Union,
+    WindowCall,
     inputs,
 )
-from streambound.analyzer.algebra.schema import Schema, ViewColumn, joined, parsed, schema, starred
+from streambound.analyzer.algebra.schema import joined, parsed, schema, starred
+from streambound.analyzer.algebra.schema_columns import Schema
+from streambound.analyzer.algebra.verify_types import ill_typed
 from streambound.analyzer.catalog import Catalog
 
 
@@ -39,26 +46,33 @@ def violations(tree: Tree, catalog: Catalog, recursive: tuple[str, Schema] | Non
 
     ``recursive``: the relation that a `Fixpoint` around the tree defines, and its columns.
     """
-    return tuple(_violations(tree, catalog, recursive))
+    return tuple(_violations(tree, catalog, recursive, ()))
 
 
-def _violations(tree: Tree, catalog: Catalog, recursive: tuple[str, Schema] | None) -> Iterator[str]:
+def _violations(tree: Tree, catalog: Catalog, recursive: tuple[str, Schema] | None, around: Schema) -> Iterator[str]:
+    """``around``: the columns of the row that a subquery is of."""
     columns = recursive[1] if recursive else ()
-    yield from _of_operator(tree, [schema(under, catalog, columns) for under in inputs(tree)], catalog, recursive)
+    given = [schema(under, catalog, columns) for under in inputs(tree)]
+    yield from _of_operator(tree, given, catalog, recursive, around)
     for under in inputs(tree):
         own = (
             (tree.name, schema(tree.base, catalog)) if isinstance(tree, Fixpoint) and under is tree.step else recursive
         )
-        yield from _violations(under, catalog, own)
+        outside = (*around, *given[0]) if isinstance(tree, Apply) and under is tree.subquery else around
+        yield from _violations(under, catalog, own, outside)
 
 
 def _of_operator(
-    tree: Tree, given: list[Schema], catalog: Catalog, recursive: tuple[str, Schema] | None
+    tree: Tree, given: list[Schema], catalog: Catalog, recursive: tuple[str, Schema] | None, around: Schema
 ) -> Iterator[str]:
     """What is wrong with one operator over inputs of those columns."""
+    yield from ill_typed(tree, given)
     match tree:
-        case Scan(table=table) if catalog.table(table) is None:
-            yield f"Scan: {catalog.file} declares no {table}"
+        case Scan(table=table) | PeriodScan(table=table) if catalog.table(table) is None:
+            yield f"{type(tree).__name__}: {catalog.file} declares no {table}"
+        case PeriodScan(begin=begin, end=end):
+            lacking = [name for name in (begin, end) if not any(f.called(name) for f in schema(tree, catalog))]
+            yield from (f"PeriodScan: {tree.table} has no column {name}" for name in lacking)
         case Recur(name=name) if recursive is None or recursive[0] != name:
             yield f"Recur: nothing around it defines {name}"
         case Alias(columns=names) if names and len(names) != len(given[0]):
@@ -68,15 +82,16 @@ def _of_operator(
         case Join(using=using):
             lacking = [name for name in using for side in given if not any(f.called(name) for f in side)]
             yield from (f"Join: one side has no column {name}" for name in lacking)
-            yield from _unknown(tree, [tree.condition], joined(given[0], given[1], ()))
-        case Filter() | OrderBy() | Project() | Over() | Aggregate() | AsOf() | FirstRows():
+            yield from _unknown(tree, [tree.condition, tree.member], (*joined(given[0], given[1], ()), *around))
+        case Bucket(kind=kind, slide=slide) if (kind is BucketKind.SESSION) != (not slide):
+            yield f"Bucket: a {kind} one has {'a' if slide else 'no'} slide"
+        case Filter() | OrderBy() | Project() | Over() | Bucket() | Aggregate() | Apply() | FirstRows():
             below = tree.input
             if isinstance(tree, OrderBy):  # it may name what is below the projection, too
                 below_schemas = [schema(under, catalog) for under in _below(below)]
-                yield from _unknown(tree, _scalars(tree), tuple(f for s in below_schemas for f in s))
+                yield from _unknown(tree, _scalars(tree), tuple(f for s in (*below_schemas, around) for f in s))
             else:
-                listed = _names(getattr(tree, "items", ()))
-                yield from _unknown(tree, _scalars(tree), (*given[0], *listed))
+                yield from _unknown(tree, _scalars(tree), (*given[0], *around))
 
 
 def _below(tree: Tree) -> Iterator[Tree]:
@@ -87,30 +102,27 @@ def _below(tree: Tree) -> Iterator[Tree]:
         (tree,) = inputs(tree)
 
 
-def _names(items: tuple[Item, ...]) -> Schema:
-    """The names that a select list gives: GROUP BY, HAVING and QUALIFY may use them."""
-    return tuple(ViewColumn("", item.name) for item in items if isinstance(item, Named))
-
-
 def _scalars(tree: Tree) -> list[Scalar | None]:
     match tree:
         case Filter(condition=condition):
             return [condition]
         case OrderBy(keys=keys):
-            return list(keys)
-        case AsOf(time=time):
-            return [time]
+            return [key.value for key in keys]
         case Project(items=items):
-            return _values(items)
-        case Over(items=items, qualify=qualify):
-            return [*_values(items), qualify]
-        case Aggregate(keys=keys, items=items, having=having):
-            return [*keys, *_values(items), having]
+            return [item.value for item in items if isinstance(item, Named)]
+        case Bucket(time=time, keys=own):
+            return [time, *own]
+        case Apply(operands=operands):
+            return list(operands)
+        case Over(calls=calls):
+            return [scalar for call in calls for scalar in (*_of_call(call), *call.partition)]
+        case Aggregate(keys=named, calls=aggregates):
+            return [*(key.value for key in named), *(scalar for call in aggregates for scalar in _of_call(call))]
     return []
 
 
-def _values(items: tuple[Item, ...]) -> list[Scalar | None]:
-    return [item.value for item in items if isinstance(item, Named)]
+def _of_call(call: AggregateCall | WindowCall) -> list[Scalar | None]:
+    return [*call.arguments, call.filter, *(key.value for key in call.order)]
 
 
 def _unknown(tree: Tree, scalars: list[Scalar | None], given: Schema) -> Iterator[str]:
@@ -132,3 +144,40 @@ def _columns(node: exp.Expr) -> Iterator[exp.Column]:
         yield node
     for child in node.iter_expressions():
         yield from _columns(child)
+
+
+def outer_columns(tree: Tree, catalog: Catalog, recursive: Schema = ()) -> tuple[exp.Column, ...]:
+    """The columns that a subquery's tree names and lacks: they are of the row outside.
+
+    A subquery in one of its expressions counts with all that it names and what is around it lacks.
+    """
+    return tuple(_outer_columns(tree, catalog, recursive, ()))
+
+
+def _outer_columns(tree: Tree, catalog: Catalog, recursive: Schema, around: Schema) -> Iterator[exp.Column]:
+    given = tuple(found for under in inputs(tree) for found in schema(under, catalog, recursive))
+    below = tuple(f for under in _below(tree) for f in schema(under, catalog)) if isinstance(tree, OrderBy) else ()
+    left = schema(tree.left, catalog, recursive) if isinstance(tree, Join) else ()
+    scalars = [tree.condition, tree.member] if isinstance(tree, Join) else _scalars(tree)
+    scalars = [tree.time] if isinstance(tree, AsOf) else scalars
+    for scalar in scalars:
+        for column in _columns(parsed(scalar)) if scalar else ():
+            if not any(field.called(column.name, column.table) for field in (*given, *below, *around)):
+                yield column
+        for query in parsed(scalar).find_all(exp.Query) if scalar else ():
+            for column in query.find_all(exp.Column):
+                if column.table and not any(f.called(column.name, column.table) for f in (*given, *around)):
+                    named = {one.alias_or_name.lower() for one in query.find_all(exp.Table, exp.Subquery)}
+                    if column.table.lower() not in named:
+                        yield column
+    for under in inputs(tree):
+        inner = schema(tree.base, catalog) if isinstance(tree, Fixpoint) and under is tree.step else recursive
+        beside = left if isinstance(tree, Join) and under is tree.right and _is_as_of(under) else ()
+        if isinstance(tree, Apply) and under is tree.subquery:
+            beside = schema(tree.input, catalog, recursive)
+        yield from _outer_columns(under, catalog, inner, (*around, *beside))
+
+
+def _is_as_of(tree: Tree) -> bool:
+    """Whether a side of a join names the other one's time."""
+    return isinstance(tree, AsOf) or (isinstance(tree, Alias) and _is_as_of(tree.input))

@@ -41,10 +41,11 @@ class SparkAsWritten(Spark):
 
 
 @lru_cache(maxsize=1024)
-def parsed(text: str) -> exp.Expr:
-    """The syntax tree of an expression's text."""
+def parsed(text: str, alias: bool = False) -> exp.Expr:
+    """The syntax tree of an expression's text; with its AS, if it has one and ``alias`` says so."""
     selected, dialect = f"SELECT {text}", SparkAsWritten()
     tokens = whole_strings(whole_numerals(dialect.tokenize(selected), selected), selected)
     (statement,) = dialect.parser().parse(tokens, selected)
     assert isinstance(statement, exp.Select), text
-    return statement.expressions[0].unalias()  # type: ignore[no-any-return]
+    item = statement.expressions[0]
+    return item if alias else item.unalias()  # type: ignore[no-any-return]

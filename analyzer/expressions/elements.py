@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from sqlglot import exp
 from sqlglot.errors import ParseError
 
@@ -48,6 +50,15 @@ def _element_kind(arguments: tuple[Folded, ...]) -> DataType:
     return known.get("element", known.get("value", ANY))
 
 
+def _struct_kind(arguments: tuple[Folded, ...]) -> DataType:
+    """The struct of names and values; ANY where a name is no literal, no plain word, or a type is not known."""
+    names, kinds = [str(one.value) for one in arguments[::2]], [one.kind for one in arguments[1::2]]
+    if len(names) != len(kinds) or ANY in kinds or not all(re.fullmatch(r"[A-Za-z_]\w*", name) for name in names):
+        return ANY
+    fields = (f"{name}:{kind.name}" for name, kind in zip(names, kinds, strict=True))
+    return parse_type(f"struct<{','.join(fields)}>") or ANY
+
+
 def _first_kind(arguments: tuple[Folded, ...]) -> DataType:
     return arguments[0].kind
 
@@ -57,6 +68,7 @@ ELEMENTS = (
     Function("element_at", _element_kind, arguments=(2, 2)),
     Function("try_element_at", _element_kind, arguments=(2, 2)),
     Function("get", _element_kind, arguments=(2, 2)),
+    Function("named_struct", _struct_kind, arguments=(2, 200)),
     Function("array_max", _element_kind),
     Function("array_min", _element_kind),
     Function("size", always(INT)),

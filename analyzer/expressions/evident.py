@@ -7,13 +7,14 @@ from fractions import Fraction
 from itertools import product
 from math import prod
 
-from streambound.analyzer.columns import Column, Domain
+from streambound.analyzer.columns import Column
 from streambound.analyzer.constants import Folded
 from streambound.analyzer.expressions.choices import converted
 from streambound.analyzer.expressions.expression import Call, Expression, Field, Literal, value_of
 from streambound.analyzer.expressions.function import Fails, NotKnown, Scalar
 from streambound.analyzer.types import DataType, Family
 from streambound.analyzer.values import Value
+from streambound_runtime.promises import Domain
 
 MOST_VALUES = 256
 """Values of one expression that are listed."""
@@ -24,7 +25,7 @@ Ends = tuple[Fraction, Fraction]
 Columns = Mapping[str, Column]
 
 
-def domain(expression: Expression, columns: Columns) -> Domain | None:
+def domain(expression: Expression, columns: Columns) -> Domain[Value] | None:
     """The domain of an expression's values other than NULL; None where none is evident, or its type says as much."""
     listed = _listed(expression, columns)
     if listed is not None and (values := {encoded(one, expression.kind) for one in listed if one is not None}):
@@ -33,7 +34,7 @@ def domain(expression: Expression, columns: Columns) -> Domain | None:
     return Domain(int(ends[0]), int(ends[1])) if ends is not None and ends != _of_type(expression.kind) else None
 
 
-def _compact(values: tuple[Value, ...], kind: DataType) -> Domain | None:
+def _compact(values: tuple[Value, ...], kind: DataType) -> Domain[Value] | None:
     """A list of values, least first; whole numbers without a gap as a range."""
     least, most = values[0], values[-1]
     if kind.family is Family.BOOLEAN:
@@ -56,7 +57,7 @@ def encoded(value: Fraction | str, kind: DataType) -> Value:
     return value if kind.family is Family.FLOAT else int(value)
 
 
-def plain_value(value: Value | None, kind: DataType) -> Scalar:
+def plain_value(value: Value | float | None, kind: DataType) -> Scalar:
     """A value without the units of its type.
 
     >>> from streambound.analyzer.constants import kind_of

@@ -34,6 +34,8 @@ _UNITS = {
 _CAST_NAMES = ("bigint", "smallint", "tinyint", "decimal", "binary")
 """Types that may be called, beside those that the parser knows."""
 _SUBQUERIES = (exp.Any, exp.All)
+SUBQUERY = "a subquery"
+"""What a subquery is called among functions."""
 UNITS_FIRST = frozenset(("timestampdiff", "timestampadd", "datediff", "date_diff", "dateadd", "date_add"))
 """Functions that take a unit, a word, where they take three arguments."""
 
@@ -84,7 +86,7 @@ def _of_relations(node: exp.Expr, columns: Mapping[str, DataType]) -> Expression
     """A subquery, which only Spark can evaluate: of the row's columns that it names, and of relations."""
     kind = ANY if isinstance(node, exp.Query) else BOOLEAN
     own = dict.fromkeys(column.name for column in columns_of_row(node))
-    return Call(Function("a subquery", always(kind)), tuple(Field(name, plain(columns[name])) for name in own), kind)
+    return Call(Function(SUBQUERY, always(kind)), tuple(Field(name, plain(columns[name])) for name in own), kind)
 
 
 def _not_negated(node: exp.Expr) -> exp.Expr | None:

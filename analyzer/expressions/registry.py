@@ -48,6 +48,11 @@ _WINDOWS = frozenset(
 _BUCKETS = frozenset({"window", "session_window", "window_time"})
 
 
+def is_aggregate(name: str) -> bool:
+    """Whether a function, by its name in small letters, makes one value of several rows."""
+    return name in _AGGREGATES and name not in _WINDOWS
+
+
 def refusal(name: str, shown: str) -> tuple[str, str] | None:
     """Why a function, shown as it is written, gives no value of a row, and what to do instead; None where it may."""
     if name in _OTHER_VALUE:

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import replace
+from fractions import Fraction
 from functools import lru_cache
 
+from sqlglot import exp
+
 from streambound.analyzer.columns import Column
+from streambound.analyzer.constants import Folded
 from streambound.analyzer.expressions.dialect import parsed
 from streambound.analyzer.expressions.evident import encoded, plain_value
-from streambound.analyzer.expressions.expression import Expression, fields, value_of
-from streambound.analyzer.expressions.function import NotKnown
-from streambound.analyzer.expressions.reading import Refused, read
+from streambound.analyzer.expressions.expression import Call, Expression, Literal, fields, value_of
+from streambound.analyzer.expressions.function import Function, NotKnown
+from streambound.analyzer.expressions.reading import SUBQUERY, Refused, read
 from streambound.analyzer.query import Computed
-from streambound.analyzer.types import DataType
+from streambound.analyzer.types import DataType, Family
 from streambound.analyzer.values import Value
+
+Evaluate = Callable[[Column, Sequence[Column], Mapping[str, Value | None]], Value | None]
+"""The value of a derived column, by the columns that it reads and a row of encoded values; raises NotKnown."""
+_evaluator: ContextVar[Evaluate | None] = ContextVar("evaluator", default=None)
 
 
 @lru_cache(maxsize=1024)
@@ -24,13 +35,56 @@ def expression_of(column: Column, declared: tuple[Column, ...]) -> Expression:
 
 def derived_value(column: Column, declared: tuple[Column, ...], row: Mapping[str, Value | None]) -> Value | None:
     """The value of a derived column in a row of encoded values; raises Fails and NotKnown."""
-    found = expression_of(column, declared)
+    return value_in_row(expression_of(column, declared), column, declared, row)
+
+
+def value_in_row(
+    found: Expression, column: Column, declared: tuple[Column, ...], row: Mapping[str, Value | None]
+) -> Value | None:
+    """The same, where the expression is ``found``."""
     kinds = {one.name: one.type for one in declared}
     plain = {name: plain_value(row[name], kinds[name]) for name in fields(found)}
-    value = value_of(found, plain)
-    if value.kind.family is not column.type.family:
-        raise NotKnown(f"the value of {column.name}")
+    try:
+        value = value_of(found, plain)
+        if value.kind.family is not column.type.family:
+            raise NotKnown(f"the value of {column.name}")
+    except NotKnown:
+        evaluate = _evaluator.get()
+        if evaluate is None or asked(column.expression):
+            raise
+        return evaluate(column, tuple(one for one in declared if one.name in plain), row)
     return None if value.value is None else encoded(value.value, value.kind)
+
+
+@contextmanager
+def evaluated_by(evaluate: Evaluate) -> Iterator[None]:
+    """Ask another engine, in the block, for the values of derived columns that are not known here."""
+    before = _evaluator.set(evaluate)
+    try:
+        yield
+    finally:
+        _evaluator.reset(before)
+
+
+def is_evaluated_elsewhere() -> bool:
+    """Whether another engine is asked for what is not known here."""
+    return _evaluator.get() is not None
+
+
+@lru_cache(maxsize=1024)
+def asked(expression: str) -> frozenset[str]:
+    """The names of the relations that an expression asks in subqueries, in small letters."""
+    return frozenset(table.name.lower() for table in parsed(expression).find_all(exp.Table))
+
+
+def of_no_rows(expression: Expression) -> Expression:
+    """An expression where the relations that it asks have no rows: EXISTS and IN are false then, of any row."""
+    match expression:
+        case Call(Function(name=name), kind=kind) if name == SUBQUERY and kind.family is Family.BOOLEAN:
+            return Literal(Folded(Fraction(0), kind))
+        case Call(arguments=arguments):
+            return replace(expression, arguments=tuple(map(of_no_rows, arguments)))
+    return expression
 
 
 def computed_value(computed: Computed, parts: Sequence[tuple[DataType, Value | None]]) -> Value | None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from streambound.analyzer.catalog import Kind
-from streambound.analyzer.columns import Domain
 from streambound.analyzer.types import Family
+from streambound.analyzer.values import Value
 from streambound.criteria.repairs.examples import example_range, example_values
 from streambound.criteria.repairs.rejected import Rejected
 from streambound.criteria.repairs.steps import Change, DeclareDomain
+from streambound_runtime.promises import Domain
 
 WEIGHT = 1000
 """More than all else together: a domain concerns every query that reads the stream, and none of them says so."""
@@ -25,7 +26,8 @@ def domains(rejected: Rejected) -> Iterator[Change]:
             continue
         if column.type.discrete:
             found = example_range(culprits.facts, attribute, rejected.catalog)
-            domain, note, implied = Domain(found.low, found.high), found.note, found.implied
+            domain: Domain[Value] = Domain(found.low, found.high)
+            note, implied = found.note, found.implied
         else:
             values, note = example_values(culprits.facts, attribute, rejected.catalog)
             domain, implied = Domain(values=values), "example" not in note

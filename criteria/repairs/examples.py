@@ -8,10 +8,11 @@ from fractions import Fraction
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.calendar_text import parse_date, parse_timestamp
 from streambound.analyzer.catalog import Catalog
-from streambound.analyzer.columns import Column, Domain
+from streambound.analyzer.columns import Column
 from streambound.analyzer.query import Attribute
 from streambound.analyzer.types import DataType, Family
 from streambound.analyzer.values import Value
+from streambound_runtime.promises import Domain
 
 WIDTH = 99
 """How far apart the two ends of an example are, in days for dates."""
@@ -70,7 +71,7 @@ def _example(low: int | None, high: int | None, kind: DataType) -> ExampleRange:
     return ExampleRange(least, most, "the values are an example: choose yours")
 
 
-def _declared_elsewhere(column: Column, table: str, catalog: Catalog) -> tuple[Domain, str] | None:
+def _declared_elsewhere(column: Column, table: str, catalog: Catalog) -> tuple[Domain[Value], str] | None:
     """The domain of another table's column of the same name and type, and where the catalog declares it."""
     for other in catalog.tables:
         found = other.column(column.name)

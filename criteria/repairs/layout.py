@@ -1,4 +1,7 @@
-"""Where the clauses of every SELECT of a statement stand, by its tokens: what a patch of the text goes by."""
+"""Where the clauses of every SELECT of a statement stand, by its tokens: what a patch of the text goes by.
+
+The views of the file that it reads are before it, as WITH clauses are.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +26,18 @@ class FromEntry:
 
     first: int
     end: int
+
+
+@dataclass(frozen=True, slots=True)
+class NamedQuery:
+    """The query of a WITH clause or of a view: its tokens, ends exclusive, and the names of its columns if given."""
+
+    first: int
+    end: int
+    columns: tuple[str, ...] = ()
+
+    def __contains__(self, index: int) -> bool:
+        return self.first <= index < self.end
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +71,9 @@ class Layout:
     def __init__(self, statement: Statement, owners: Mapping[int, str]) -> None:
         self.owners = owners
         self.source: SourceText = statement.source
-        self.tokens: tuple[Token, ...] = statement.tokens
+        self.tokens: tuple[Token, ...] = (*statement.before, *statement.tokens)
+        self.own = len(statement.before)
+        self.views = tuple(self._placed(statement))
         depths, depth = [], 0
         for token in self.tokens:
             depth += min(_DEPTH.get(token.token_type, 0), 0)
@@ -73,19 +90,39 @@ class Layout:
     @cached_property
     def outermost(self) -> tuple[Block, ...]:
         """The SELECTs whose select lists are the statement's: those that stand in no other one and in no WITH."""
-        ctes = {index for cte in self.ctes.values() for index in range(cte.first, cte.end)}
-        free = [block for block in self.blocks if block.first not in ctes]
+        free = [
+            b for b in self.blocks if b.first >= self.own and not any(b.first in query for query in self.ctes.values())
+        ]
         return tuple(b for b in free if not any(o.first < b.first < o.end for o in free if o is not b))
 
+    @staticmethod
+    def _placed(statement: Statement) -> Iterator[tuple[str, NamedQuery]]:
+        """The views that are read, each with its name in lower case."""
+        first = 0
+        for view in statement.views:
+            yield view.name.lower(), NamedQuery(first, first + len(view.tokens), view.columns)
+            first += len(view.tokens)
+
     @cached_property
-    def ctes(self) -> dict[str, FromEntry]:
-        """The bodies of WITH clauses, inside their parentheses, by name in lower case."""
-        found = {}
-        for i, token in enumerate(self.tokens[:-2]):
-            opens = self.is_type(i + 1, TokenType.ALIAS) and self.is_type(i + 2, TokenType.L_PAREN)
-            if opens and self.is_type(i + 3, TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN):
-                found[token.text.lower()] = FromEntry(i + 3, self.close(i + 2))
+    def ctes(self) -> dict[str, NamedQuery]:
+        """The bodies of WITH clauses, inside their parentheses, and of views, by name in lower case."""
+        found = dict(self.views)
+        for i in range(1, len(self.tokens) - 2):
+            opens = self.is_type(i, TokenType.ALIAS) and self.is_type(i + 1, TokenType.L_PAREN)
+            if opens and self.is_type(i + 2, TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN):
+                at, columns = self._listed(i - 1)
+                found[self.tokens[at].text.lower()] = NamedQuery(i + 2, self.close(i + 1), columns)
         return found
+
+    def _listed(self, last: int) -> tuple[int, tuple[str, ...]]:
+        """The index of the name before a list of columns that ends at an index, and the list; none where none ends."""
+        if not self.is_type(last, TokenType.R_PAREN):
+            return last, ()
+        depth = self.depths[last]
+        first = next((i for i in range(last - 1, 0, -1) if self.depths[i] == depth), 1)
+        inside = range(first + 1, last)
+        columns = tuple(self.text(i, i + 1) for i in inside if not self.is_type(i, TokenType.COMMA))
+        return first - 1, columns
 
     def close(self, opening: int) -> int:
         """The index of the parenthesis that closes one."""
@@ -99,7 +136,8 @@ class Layout:
 
     def _block(self, first: int) -> Block | None:
         depth = self.depths[first]
-        end = self._find(first + 1, len(self.tokens), depth, *_SETS)
+        ends = [view.end for _, view in self.views if first in view]
+        end = self._find(first + 1, ends[0] if ends else len(self.tokens), depth, *_SETS)
         start = self._find(first + 1, end, depth, TokenType.FROM)
         if start in (end, first + 1):
             return None
@@ -137,14 +175,15 @@ class Layout:
         return None
 
     def alias(self, entry: FromEntry) -> str:
-        """The name of a FROM entry as it is written, with its backquotes; nothing where it is not its last token.
+        """The name of a FROM entry as it is written, with its backquotes; nothing where it has none.
 
         A model of dbt is called by its own name.
         """
-        last, written = self.tokens[entry.end - 1], self.text(entry.end - 1, entry.end)
-        if last.token_type is TokenType.R_PAREN:
+        at, _ = self._listed(entry.end - 1)
+        if at < entry.first or self.is_type(at, TokenType.R_PAREN):
             return ""
-        return identifier(last.text).sql("spark") if written.startswith("{{") else written
+        written = self.text(at, at + 1)
+        return identifier(self.tokens[at].text).sql("spark") if written.startswith("{{") else written
 
     def unqualified(self, block: Block) -> Iterator[tuple[int, str]]:
         """Each name without an alias that a SELECT itself has, by its token, with the alias that it could have."""
@@ -153,17 +192,38 @@ class Layout:
             if owner and next(b for b in reversed(self.blocks) if b.first <= index < b.end) == block:
                 yield index, owner
 
-    def parents(self, block: Block) -> Iterator[tuple[Block, FromEntry]]:
-        """The SELECTs, with the FROM entries, that read a SELECT as a subquery or through a WITH."""
-        names = [name for name, body in self.ctes.items() if body.first <= block.first < body.end]
+    def named(self, block: Block) -> tuple[str, NamedQuery] | None:
+        """The WITH clause or the view whose rows a SELECT gives, with its name in lower case."""
+        around = [(name, query) for name, query in self.ctes.items() if block.first in query]
+        if not around:
+            return None
+        name, query = max(around, key=lambda found: found[1].first)
+        nested = any(other.first in query and other.first < block.first < other.end for other in self.blocks)
+        return None if nested else (name, query)
+
+    def readers(self, block: Block) -> Iterator[tuple[Block, FromEntry, tuple[str, ...]]]:
+        """The SELECTs, with the FROM entries, that read a SELECT as a subquery or by its name.
+
+        With each, the names that it gives the columns, if it does.
+        """
+        name, query = self.named(block) or ("", NamedQuery(0, 0))
         for other in self.blocks:
             for entry in other.entries:
-                nested = entry.first < block.first < entry.end and self.depths[entry.first] + 1 == block.depth
-                if nested or (self.tokens[entry.first].text.lower() in names and not nested):
-                    yield other, entry
+                columns = self._listed(entry.end - 1)[1]
+                if entry.first < block.first < entry.end and self.depths[entry.first] + 1 == block.depth:
+                    yield other, entry, columns
+                elif name and other.first not in query and self.tokens[entry.first].text.lower() == name:
+                    yield other, entry, columns or query.columns
 
     def visible(self, source: Span, column: str) -> Iterator[tuple[Block, str]]:
-        """Every SELECT that sees a source's column, with the text that names it there; the innermost first."""
+        """Every SELECT that sees a source's column, with the text that names it there.
+
+        The innermost first, but those of a view last: other statements may read it.
+        """
+        found = list(self._visible(source, column))
+        return iter(sorted(found, key=lambda seen: seen[0].first < self.own))
+
+    def _visible(self, source: Span, column: str) -> Iterator[tuple[Block, str]]:
         block = self.block_of(source)
         if block is None:
             return
@@ -171,23 +231,31 @@ class Layout:
         name, seen = f"{self.alias(entry)}.{column}", 0
         while seen < len(self.blocks):
             yield block, name
-            outer = list(self.parents(block))
-            passed = self._passed_on(block, name)
-            if len(outer) != 1 or not passed or not self.alias(outer[0][1]):
+            readers = list(self.readers(block))
+            if len(readers) != 1:
                 return
-            block, name, seen = outer[0][0], f"{self.alias(outer[0][1])}.{passed}", seen + 1
+            reader, entry, columns = readers[0]
+            passed, alias = self._passed_on(block, name, columns), self.alias(entry)
+            if not passed or not alias:
+                return
+            block, name, seen = reader, f"{alias}.{passed}", seen + 1
 
-    def _passed_on(self, block: Block, name: str) -> str:
-        """The name under which a SELECT's list passes a column on; nothing where it does not."""
+    def _passed_on(self, block: Block, name: str, columns: tuple[str, ...]) -> str:
+        """The name under which a SELECT's list passes a column on; nothing where it does not, or that is not certain.
+
+        ``columns`` are other names for the list's, if there are any.
+        """
         alias, _, column = name.rpartition(".")
-        for item in block.items:
+        for index, item in enumerate(block.items):
             words = [self.text(i, i + 1) for i in range(item.first, item.end)]
             lowered = [word.lower() for word in words]
-            if lowered in (["*"], [alias.lower(), ".", "*"]):
-                return column
+            if lowered[-1] == "*":
+                if lowered in (["*"], [alias.lower(), ".", "*"]):
+                    return "" if columns else column
+                columns = ("",) * len(columns)  # how many it stands for is not known here
             size = 3 if lowered[1:2] == ["."] else 1
             if "".join(lowered[:size]) in (name.lower(), column.lower()) and len(words) <= size + 2:
-                return words[-1]
+                return words[-1] if not columns else columns[index] if index < len(columns) else ""
         return ""
 
     # --- text ---------------------------------------------------------------------------------------------------

@@ -64,7 +64,7 @@ def repair(statement: Statement, catalog: Catalog, derivation: Derivation, effor
 
 def _why_none(search: RepairSearch) -> str:
     if search.unplaced:
-        return "what would make it bounded has no certain place in this text: a subquery or a * hides it"
+        return "what would make it bounded has no certain place in this text: a subquery, a view or a * hides it"
     if search.exhausted:
         places = len({(x.source, x.column) for culprits in search.rejected.culprits for x in culprits.attributes})
         many = f"{places} attributes are to blame, and " if places > MOST_CHANGES else ""
@@ -82,15 +82,16 @@ def written(change: Change, layout: Layout, statement: Statement, catalog: Catal
     in_catalog = tuple(edit for edit in edits if edit.file == catalog.file and edit.file != statement.source.file)
     in_sql = tuple(edit for edit in edits if edit not in in_catalog)
     try:
-        sql = _patched(statement, in_sql)
         declared = with_domains(change.steps, in_catalog, catalog)
+        patched = _patched(statement, in_sql, declared)
     except (ValueError, CatalogError):
         return None
-    if not _holds(sql, declared, intended, statement):
+    if patched is None or not _holds(patched, declared, intended):
         return None
     shown = tuple(_hunks(statement, in_sql, catalog, in_catalog))
-    notes = "; ".join((*change.notes, *_repeated(change.steps, intended)))
+    notes = "; ".join((*change.notes, *_repeated(change.steps, intended), *_of_views(in_sql, statement)))
     edits = (*in_sql, *in_catalog)
+    sql = patched.source.text[patched.span.start :] if statement.views else patched.source.text
     return Fix(listed(change.titles), "changes-results", sql.strip(), change.kinds, edits, shown, notes)
 
 
@@ -101,19 +102,27 @@ def _repeated(steps: tuple[Step, ...], intended: Query) -> Iterator[str]:
             yield f"results are repeated where rows of {step.relation.name} have the same {step.column}"
 
 
-def _patched(statement: Statement, edits: tuple[Edit, ...]) -> str:
-    """The statement's text after its edits; raises ValueError when they overlap."""
+def _of_views(edits: tuple[Edit, ...], statement: Statement) -> Iterator[str]:
+    """Which views change, for every statement that reads them."""
+    for view in statement.views:
+        first, last = view.tokens[0].start, view.tokens[-1].end + 1
+        if any(first <= edit.span.start <= last for edit in edits):
+            yield f"the view {view.name} changes, for everything that reads it"
+
+
+def _patched(statement: Statement, edits: tuple[Edit, ...], catalog: Catalog) -> Statement | None:
+    """The statement after its edits; None where it is no longer one. Raises ValueError when two overlap."""
     text, span = statement.source.text, statement.span
     end = max([span.end, *(edit.span.end for edit in edits)])
-    return applied(text[:end], edits)[span.start :]
+    start = 0 if statement.views else span.start  # a view is read from what stands before
+    edited = SourceText(statement.source.file, applied(text[:end], edits)[start:])
+    statements = split_statements(edited, [-1] if statement.views else None, catalog.models)
+    return statements[0] if len(statements) == 1 else None
 
 
-def _holds(sql: str, catalog: Catalog, intended: Query, statement: Statement) -> bool:
+def _holds(statement: Statement, catalog: Catalog, intended: Query) -> bool:
     """Whether a patched statement means what it should, and is bounded."""
-    statements = split_statements(SourceText(statement.source.file, sql), None, catalog.models)
-    if len(statements) != 1:
-        return False
-    query = lower(statements[0], catalog).query
+    query = lower(statement, catalog).query
     try:
         return query is not None and same_meaning(query, intended) and decide(query).verdict is Verdict.BOUNDED
     except TooManyBranchesError:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from streambound.analyzer.catalog import DeclaredTable
-from streambound.analyzer.columns import Domain
 from streambound.analyzer.query import Attribute, Branch, Op
 from streambound.analyzer.spans import Span
 from streambound.analyzer.types import DataType
 from streambound.analyzer.values import Value
+from streambound_runtime.promises import Domain
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class DeclareDomain:
 
     table: str
     column: str
-    domain: Domain
+    domain: Domain[Value]
     type: DataType
 
 

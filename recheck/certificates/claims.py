@@ -156,6 +156,14 @@ class ClaimedLapse:
 
 
 @dataclass(frozen=True, slots=True)
+class ClaimedDistance:
+    """Two timestamps of which results keep the difference ``plus - minus`` only."""
+
+    plus: Attribute
+    minus: Attribute
+
+
+@dataclass(frozen=True, slots=True)
 class ClaimedTable:
     """One table; with ``members`` a family: one of all sets of them that the order of time allows but the full one."""
 
@@ -173,6 +181,7 @@ class ClaimedTable:
     bytes: ClaimedAmount | None
     members: tuple[ClaimedMember, ...] = ()
     lapses: tuple[ClaimedLapse, ...] = ()
+    distances: tuple[ClaimedDistance, ...] = ()
 
     def __post_init__(self) -> None:
         said = {
@@ -183,6 +192,7 @@ class ClaimedTable:
             "extrema": self.extrema,
             "members": self.members,
             "lapses": [lapse.stream for lapse in self.lapses],
+            "distances": self.distances,
         }
         for name, parts in said.items():
             once(f"{name!r} of a table", *parts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, floor
@@ -17,6 +17,7 @@ from streambound.analyzer.query import (
     NullTest,
     OneOf,
     Op,
+    OutputValue,
     Source,
     TimeValue,
     Truth,
@@ -76,7 +77,11 @@ class Conditions:
     @cached_property
     def outputs(self) -> tuple[Attribute, ...]:
         """The attributes of the select list, and those and the timestamps that values of it are made of."""
-        values = (output.value for output in self.branch.outputs)
+        return self.outputs_but(())
+
+    def outputs_but(self, kept: Collection[OutputValue]) -> tuple[Attribute, ...]:
+        """The same of the values that are not ``kept`` as they are."""
+        values = (output.value for output in self.branch.outputs if output.value not in kept)
         parts = (value.attributes if isinstance(value, Computed | TimeValue) else (value,) for value in values)
         return tuple(dict.fromkeys(part for own in parts for part in own if isinstance(part, Attribute)))
 
@@ -95,7 +100,7 @@ class Conditions:
             return "integer"
         return "text" if column.type.family is Family.STRING else "dense"
 
-    def whole(self, attribute: Attribute) -> bool:
+    def is_integer(self, attribute: Attribute) -> bool:
         """Whether the attribute's values are integers."""
         return self.kind(attribute) in ("time", "integer")
 
@@ -122,13 +127,13 @@ class Conditions:
         """A comparison (not ``<>``) as difference constraints."""
         x, y, offset = atom.left, atom.right or self.zero(atom.left), self._number(atom)
         if atom.op in (Op.LT, Op.LE, Op.EQ):
-            yield self._edge(x, y, offset, atom.op is Op.LT, self.whole(atom.left))
+            yield self._edge(x, y, offset, atom.op is Op.LT, self.is_integer(atom.left))
         if atom.op in (Op.GT, Op.GE, Op.EQ):
-            yield self._edge(y, x, -offset, atom.op is Op.GT, self.whole(atom.left))
+            yield self._edge(y, x, -offset, atom.op is Op.GT, self.is_integer(atom.left))
 
     @staticmethod
-    def _edge(x: Node, y: Node, c: Fraction | int, strict: bool, whole: bool) -> Edge:
-        return (x, y, ceil(c) - 1 if strict else floor(c), False) if whole else (x, y, c, strict)
+    def _edge(x: Node, y: Node, c: Fraction | int, strict: bool, integer: bool) -> Edge:
+        return (x, y, ceil(c) - 1 if strict else floor(c), False) if integer else (x, y, c, strict)
 
     def _number(self, atom: Comparison) -> Fraction | int:
         """A comparison's constant; for a text its place among the texts."""
@@ -213,7 +218,7 @@ class Conditions:
                 x, y, c = atom.left, atom.right or self.zero(atom.left), self._number(atom)
                 for one, other, value in ((x, y, c), (y, x, -c)):
                     if found.bound(one, other) == (value, 0):
-                        yield self._edge(one, other, value, True, self.whole(atom.left))
+                        yield self._edge(one, other, value, True, self.is_integer(atom.left))
 
     def _listed(self, found: Distances) -> Iterator[Edge]:
         """Bounds move to the nearest listed value that no ``<>`` excludes."""
@@ -250,15 +255,15 @@ class Conditions:
 
     def _related(self, x: Attribute, y: Attribute) -> bool:
         """Whether ``x − y`` is bounded, for values other than through constants or what is at no fixed distance."""
-        whole, follows = self.follows.bound(x, y), self.follows
-        if whole is None or self.branch.is_time(x):
-            return whole is not None
+        bound, follows = self.follows.bound(x, y), self.follows
+        if bound is None or self.branch.is_time(x):
+            return bound is not None
         zero = self.zero(x)
         for z in (zero, *self.attributes):
             first = follows.bound(x, z)
             second = None if first is None else follows.bound(z, y)
             apart = z == zero or (follows.fixed(x, z) is None and follows.fixed(z, y) is None)
-            if first and second and apart and (first[0] + second[0], min(first[1], second[1])) <= whole:
+            if first and second and apart and (first[0] + second[0], min(first[1], second[1])) <= bound:
                 return False
         return True
 
@@ -271,7 +276,7 @@ class Conditions:
         if self.kind(x) != self.kind(y) or not {x, y} <= self.present:
             return None
         offset = self.follows.fixed(x, y)
-        return offset if offset == 0 or self.whole(x) else None
+        return offset if offset == 0 or self.is_integer(x) else None
 
     def forced(self, older: str, newer: str) -> bool:
         """Whether a stream's tuple is never newer than another one's."""

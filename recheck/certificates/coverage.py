@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from streambound.recheck.certificates.claims import ClaimedTable
 from streambound.recheck.certificates.conditions import Conditions
-from streambound.recheck.certificates.independence import Nearness
+from streambound.recheck.certificates.independence import Neighbours
 
 
 def uncovered(
     conditions: Conditions,
     tables: tuple[ClaimedTable, ...],
-    independence: Nearness,
+    independence: Neighbours,
     families: tuple[frozenset[str], ...] = (),
 ) -> Iterator[str]:
     """The reasons why some partial match has no table.

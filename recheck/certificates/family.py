@@ -143,7 +143,7 @@ class _Family:
                     yield f"table {self.table.name} takes {other} for {value}, which it need not be"
                 if any(self.parted(other.source, stored.attribute.source)):
                     yield f"table {self.table.name} may hold {other} where there is no {stored.attribute}"
-            if stored.cuts and (stored.low or stored.high or self.conditions.whole(stored.attribute)):
+            if stored.cuts and (stored.low or stored.high or self.conditions.is_integer(stored.attribute)):
                 yield f"table {self.table.name} clips {stored.attribute} and cuts it, or cuts integers"
         for age in self.table.ages:
             if age.stream not in self.table.streams or (age.expires is None) == (age.saturates is None):
@@ -276,8 +276,8 @@ class _Family:
 
     def entries(self, symbols: Symbols) -> Quantity:
         """The most entries; raises RejectedError when the count, or the formula, does not say so."""
-        members, whole = self.table.members, self.table.count
-        *once, count = whole.of if whole.rule == "product" and whole.of else (whole,)
+        members, total_count = self.table.members, self.table.count
+        *once, count = total_count.of if total_count.rule == "product" and total_count.of else (total_count,)
         of, best = count.of[: len(members)], count.of[len(members) :]
         if count.rule != "family" or len(of) < len(members) or [part.rule for part in best] != ["best"] * len(best):
             raise RejectedError("it does not count what each of its members may hold")
@@ -288,7 +288,7 @@ class _Family:
         values = self._counted_once(once)
         sets = sum_over_sets(members, [c.most(part, symbols) for c, part in zip(checkers, of, strict=True)])
         most = sets * product(values.most(part, symbols) for part in once)
-        for formula, found in ((count.size, sets), (whole.size, most), (self.table.entries.formula, most)):
+        for formula, found in ((count.size, sets), (total_count.size, most), (self.table.entries.formula, most)):
             agreeing("it", formula, found, symbols)
         return most
 

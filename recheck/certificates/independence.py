@@ -14,14 +14,14 @@ from streambound.recheck.certificates.claims import ClaimedTable
 from streambound.recheck.certificates.conditions import Conditions
 
 
-class Nearness:
-    """Which streams are near, by the conditions and by what the tables hold; all are where ``whole``."""
+class Neighbours:
+    """Which streams are neighbours, by the conditions and by what the tables hold; with ``all_streams`` all are."""
 
-    def __init__(self, conditions: Conditions, tables: tuple[ClaimedTable, ...], whole: bool) -> None:
+    def __init__(self, conditions: Conditions, tables: tuple[ClaimedTable, ...], all_streams: bool) -> None:
         self.conditions, self.tables = conditions, tables
         streams = conditions.streams
         pairs = (frozenset((x, y)) for place, x in enumerate(streams) for y in streams[:place])
-        self.near = frozenset(pair for pair in pairs if whole or not self._independent(*pair))
+        self.pairs = frozenset(pair for pair in pairs if all_streams or not self._independent(*pair))
 
     def _independent(self, x: str, y: str) -> bool:
         if self.conditions.forced(x, y) or self.conditions.forced(y, x):
@@ -51,8 +51,8 @@ class Nearness:
         return all(mine and mine[0].expires is not None and mine[0].expires <= bound[0] for mine in ages)
 
     def touching(self, streams: frozenset[str], others: Iterable[str]) -> bool:
-        """Whether some streams are in a set, or near one of it."""
-        return any(x == y or frozenset((x, y)) in self.near for x in streams for y in others)
+        """Whether some streams are in a set, or neighbours of one of it."""
+        return any(x == y or frozenset((x, y)) in self.pairs for x in streams for y in others)
 
     def sharing(self) -> Iterator[str]:
         """The relations that two parts of a match would join, each for itself."""

@@ -18,6 +18,7 @@ def unknown(conditions: Conditions, table: ClaimedTable) -> Iterator[str]:
     attributes = [a for stored in table.stored for a in (stored.attribute, *(other for other, _ in stored.equal))]
     attributes += [own for extremum in table.extrema for own, _ in extremum.of]
     attributes += [other for extremum in table.extrema for other, _, _ in extremum.limits]
+    attributes += [time for distance in table.distances for time in (distance.plus, distance.minus)]
     limits = [limit for stored in table.stored for limit in (*stored.low, *stored.high)]
     for count in counts_of(table.count):
         aliases += [alias for alias in (count.source, count.beside, *count.fixed) if alias is not None]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from streambound.analyzer.errors import InputError
+from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.json_models import JsonDocument
 from streambound.analyzer.lower import lower
 from streambound.analyzer.query import Query
 from streambound.analyzer.statement import Statement
@@ -14,9 +16,39 @@ from streambound.analyzer.statements import split_statements
 from streambound.analyzer.workspace import Workspace, read_query
 from streambound.preprocess.pipeline import Derivation, derive
 from streambound.recheck.certificates.validate import Proof, proved
+from streambound.recheck.circuits.claims import NotRecheckedError
+from streambound.recheck.circuits.validate import circuit_proved
 
 _CONSTANT, _GROWING = "constant", "rate-window"
 """The tiers of bounds: without, and with the tuples per timestamp."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedBound:
+    """The bound of a query as a report has it."""
+
+    entries: int | None
+    formula: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedQuery:
+    """What a report says of a query, as far as it is checked again; a certificate is read by `reading_claims`."""
+
+    name: str
+    file: str
+    line: int
+    verdict: str
+    tier: str | None = None
+    bound: ReportedBound | None = None
+    certificate: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedQueries:
+    """A report of `check --format json`."""
+
+    queries: tuple[ReportedQuery, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,18 +57,26 @@ class Rechecked:
 
     name: str
     faults: tuple[str, ...]
+    unknown: str = ""
+    """What of it is not known here, where the certificate was neither accepted nor refuted."""
 
 
-def recheck(report: Any, catalog_file: Path | None) -> tuple[Rechecked, ...]:
+def recheck(report: JsonDocument, catalog_file: Path | None) -> tuple[Rechecked, ...]:
     """Check the certificates of a report's bounded queries against the files that it names.
 
     Raises InputError for what is no report, or a file that cannot be read.
     """
     queries = _Queries(Workspace(catalog_file))
-    if not isinstance(report, dict) or not isinstance(report.get("queries"), list):
-        raise InputError("not a JSON report", remedy="write one with streambound check --format json")
-    bounded = [item for item in report["queries"] if isinstance(item, dict) and item.get("verdict") == "bounded"]
-    return tuple(Rechecked(str(item.get("name")), _faults(item, queries)) for item in bounded)
+    remedy = "write one with streambound check --format json"
+    found = report.read(ReportedQueries, "not a JSON report", remedy, closed=False).queries
+    return tuple(_rechecked(item, queries) for item in found if item.verdict == "bounded")
+
+
+def _rechecked(item: ReportedQuery, queries: _Queries) -> Rechecked:
+    try:
+        return Rechecked(item.name, _faults(item, queries))
+    except NotRecheckedError as error:
+        return Rechecked(item.name, (), str(error))
 
 
 class _Queries:
@@ -46,17 +86,15 @@ class _Queries:
         self._workspace = workspace
         self._statements: dict[Path, dict[tuple[str, int], Statement]] = {}
 
-    def of(self, item: dict[str, Any]) -> Query | None:
-        """The query of an item: the statement of that name, at that line of its file; None where there is none."""
-        path, name, line = Path(str(item.get("file"))), item.get("name"), item.get("line")
+    def of(self, item: ReportedQuery) -> tuple[Statement, Catalog] | None:
+        """The statement of an item, of that name, at that line of its file; None where there is none."""
+        path = Path(item.file)
         if path not in self._statements:
             # Of two with one name on one line the first is meant.
             found = reversed(split_statements(read_query(path), None, self._workspace.catalog(path).models))
             self._statements[path] = {(statement.name, statement.span.line): statement for statement in found}
-        if not isinstance(name, str) or not isinstance(line, int):
-            return None
-        statement = self._statements[path].get((name, line))
-        return lower(statement, self._workspace.catalog(path)).query if statement is not None else None
+        statement = self._statements[path].get((item.name, item.line))
+        return (statement, self._workspace.catalog(path)) if statement is not None else None
 
 
 def proof_of(derivation: Derivation, document: Any) -> Proof:
@@ -68,23 +106,40 @@ def proof_of(derivation: Derivation, document: Any) -> Proof:
     return proof if other.faults else other
 
 
-def _faults(item: dict[str, Any], queries: _Queries) -> tuple[str, ...]:
-    if item.get("certificate") is None:
+def _meant(statement: Statement, catalog: Catalog) -> Iterator[Query]:
+    """What a statement means, as it is written and with joins for what it asks relations: the rows are the same."""
+    for joining in (False, True):
+        if (query := lower(statement, catalog, joining).query) is not None:
+            yield query
+
+
+def _faults(item: ReportedQuery, queries: _Queries) -> tuple[str, ...]:
+    if item.certificate is None:
         return ("it has no certificate",)
-    query = queries.of(item)
-    if query is None:
+    found = queries.of(item)
+    if found is None:
         return ("there is no such query in the file any more",)
-    proof = proof_of(derive(query), item["certificate"])
-    if proof.entries is None or proof.faults:  # perhaps of another shape than `_differs` knows
+    statement, catalog = found
+    if isinstance(item.certificate, dict) and "states" in item.certificate:
+        proof = circuit_proved(statement, catalog, item.certificate)
+        if proof.faults:
+            other = circuit_proved(statement, catalog, item.certificate, joining=True)
+            proof = proof if other.faults else other
+    else:
+        proofs = [proof_of(derive(query), item.certificate) for query in _meant(statement, catalog)]
+        if not proofs:
+            return ("the certificate is that of a query that only joins",)
+        proof = next((proof for proof in proofs if not proof.faults), proofs[0])
+    if proof.entries is None or proof.faults:  # perhaps of another shape than `_proved` knows
         return proof.faults
-    found = ["its bound is not the certificate's"] if _differs(item) else []
+    wrong = [] if item.bound == _proved(item.certificate) else ["its bound is not the certificate's"]
     tier = _GROWING if proof.entries.rated else _CONSTANT
-    if item.get("tier") != tier:
-        found.append(f"its tier is {tier}, not {item.get('tier')}")
-    return tuple(found)
+    if item.tier != tier:
+        wrong.append(f"its tier is {tier}, not {item.tier}")
+    return tuple(wrong)
 
 
-def _differs(item: dict[str, Any]) -> bool:
-    """Whether the report's bound is another one than the certificate proves."""
-    bound, entries = item.get("bound"), item["certificate"].get("entries", {})
-    return bound != {"entries": entries.get("value"), "formula": entries.get("formula")}
+def _proved(certificate: dict[str, Any]) -> ReportedBound:
+    """The bound that a certificate proves."""
+    entries = certificate["entries"]
+    return ReportedBound(entries["value"], entries["formula"])

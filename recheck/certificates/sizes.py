@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from streambound.analyzer.query import Attribute
+from streambound.analyzer.query import Attribute, Source
 from streambound.analyzer.symbols import symbol
 from streambound.recheck.certificates.best import without_best
 from streambound.recheck.certificates.claims import (
@@ -35,6 +35,7 @@ def entries(conditions: Conditions, table: ClaimedTable, symbols: Symbols) -> Qu
     checker.in_order(table.count)
     wanted = {stored.attribute for stored in table.stored} | {conditions.time(age.stream) for age in table.ages}
     wanted |= {attribute for extremum in table.extrema for attribute in _kept(extremum)}
+    wanted |= {_apart(distance.plus, distance.minus) for distance in table.distances}
     if missing := sorted(map(str, wanted - covered)):
         raise RejectedError(f"nothing bounds the number of values of {', '.join(missing)}")
     most = checker.most(table.count, symbols)
@@ -49,9 +50,27 @@ def agreeing(what: str, formula: str, found: Quantity, symbols: Symbols) -> None
         raise RejectedError(f"{what} {said}, not {formula}")
 
 
+def tuples_of(source: Source, timestamps: int, symbols: Symbols) -> Quantity:
+    """The tuples of so many timestamps in a row: each may have as many as one may, or they begin so many intervals
+    of the rate, the last of which need not be over.
+    """
+    at_each = symbols[symbol("c", source.table)] * Quantity.number(timestamps)
+    if source.max_rate is None:
+        return at_each
+    begun, rest = divmod(timestamps, source.max_rate.per)
+    in_all = symbols[symbol("rate", source.table)] * Quantity.number(begun + (1 if rest else 0))
+    smaller = at_each.most is not None and in_all.most is not None and at_each.most <= in_all.most
+    return at_each if smaller else in_all
+
+
 def _kept(extremum: ClaimedExtremum) -> list[Attribute]:
     """What stands for the columns of extrema: the attributes in them, of nothing, so that only `best` counts them."""
     return [Attribute("", str(attribute)) for attribute, _ in extremum.of]
+
+
+def _apart(plus: Attribute, minus: Attribute) -> Attribute:
+    """What stands for the difference of two timestamps, which only `distance` counts."""
+    return Attribute("", f"{plus} - {minus}")
 
 
 def _old_together(kept: ClaimedAge, age: ClaimedAge, most: int) -> bool:
@@ -93,6 +112,9 @@ class Checker:
                 return self._of_one_source(count, self.table.streams) | {self.conditions.time(self._lasting(count))}
             case "rows":
                 return self._of_one_source(count, self.table.relations)
+            case "distance" if len(count.attributes) == 2:
+                self._width_apart(count)
+                return frozenset([_apart(*count.attributes)])
             case "null" | "constant" | "range" | "list" | "cuts" if len(count.attributes) == 1:
                 return frozenset([self._value(count, count.attributes[0])])
         raise RejectedError(f"there is no rule {count.rule!r} for so many values")
@@ -170,6 +192,16 @@ class Checker:
             raise RejectedError(f"where {count.beside} is only known to be old, {count.source} may have any age")
         return None if least is None else int(most[0] + least[0]) + 1
 
+    def _width_apart(self, count: ClaimedCount) -> int:
+        """How many differences two timestamps may have; raises RejectedError where any number."""
+        plus, minus = count.attributes
+        if not {plus, minus} <= {self.conditions.time(stream) for stream in self.table.streams}:
+            raise RejectedError(f"{plus} and {minus} are not two timestamps of it")
+        most, least = self.conditions.follows.bound(plus, minus), self.conditions.follows.bound(minus, plus)
+        if most is None or least is None:
+            raise RejectedError(f"nothing bounds the distance of {plus} and {minus} from both sides")
+        return int(most[0] + least[0]) + 1
+
     def _of_one_source(self, count: ClaimedCount, sources: tuple[str, ...]) -> frozenset[Attribute]:
         if count.source not in sources:
             raise RejectedError(f"{count.source} has no tuples in it")
@@ -235,7 +267,7 @@ class Checker:
 
     def _limits(self, count: ClaimedCount, attribute: Attribute) -> None:
         stored = next((stored for stored in self.table.stored if stored.attribute == attribute), None)
-        if stored is None or not self.conditions.whole(attribute):
+        if stored is None or not self.conditions.is_integer(attribute):
             raise RejectedError(f"{attribute} has no range of integers")
         known = Known(self.conditions, self.table)
         if not all(known.same(limit) for limit in (*stored.low, *stored.high)):
@@ -287,6 +319,8 @@ class Checker:
                 return Quantity.number(count.timestamps or 0)
             case "best":
                 return Quantity.number(1)
+            case "distance":
+                return Quantity.number(self._width_apart(count))
             case "tuples":
                 return self._tuples(count, symbols)
             case "rows":
@@ -302,17 +336,7 @@ class Checker:
         return Quantity.number(1) if count.rule == "null" else Quantity.number(1) + null
 
     def _tuples(self, count: ClaimedCount, symbols: Symbols) -> Quantity:
-        """The tuples of so many timestamps in a row: each may have as many as one may, or they begin so many intervals
-        of the rate, the last of which need not be over.
-        """
-        source, timestamps = self.conditions.source(count.source or ""), count.timestamps or 0
-        at_each = symbols[symbol("c", source.table)] * Quantity.number(timestamps)
-        if source.max_rate is None:
-            return at_each
-        begun, rest = divmod(timestamps, source.max_rate.per)
-        in_all = symbols[symbol("rate", source.table)] * Quantity.number(begun + (1 if rest else 0))
-        smaller = at_each.most is not None and in_all.most is not None and at_each.most <= in_all.most
-        return at_each if smaller else in_all
+        return tuples_of(self.conditions.source(count.source or ""), count.timestamps or 0, symbols)
 
     def _cuts(self, attribute: Attribute) -> frozenset[ClaimedCut]:
         return frozenset(cut for stored in self.table.stored if stored.attribute == attribute for cut in stored.cuts)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from streambound.analyzer.query import Attribute, Comparison, Op
+from streambound.analyzer.query import Attribute, Comparison, Op, TimeValue
 from streambound.recheck.certificates.claims import (
     ClaimedAge,
     ClaimedExtremum,
@@ -45,7 +45,7 @@ def _wrong_keys(conditions: Conditions, table: ClaimedTable) -> Iterator[str]:
         for other, offset in stored.equal:
             if conditions.equal(other, stored.attribute) != offset:
                 yield f"table {table.name} takes {other} for {stored.attribute} + {offset}, which it need not be"
-        if stored.cuts and (stored.low or stored.high or conditions.whole(stored.attribute)):
+        if stored.cuts and (stored.low or stored.high or conditions.is_integer(stored.attribute)):
             yield f"table {table.name} clips {stored.attribute} and cuts it, or cuts integers"
 
 
@@ -136,7 +136,7 @@ class Known:
             return False
         if stored.cuts:
             return bound[0] == 0 and self._cut(stored, other, included=(bound[1] < 0) == (mine == x))
-        if not self.conditions.whole(mine):
+        if not self.conditions.is_integer(mine):
             return False
         clipped = self._clipped_below if mine == x else self._clipped_above
         return clipped(stored, other, int(bound[0]))
@@ -246,7 +246,10 @@ class Known:
 
 
 def _unstored_outputs(known: Known) -> Iterator[str]:
-    for attribute in known.conditions.outputs:
+    apart = {(distance.plus, distance.minus) for distance in known.table.distances}
+    values = (output.value for output in known.conditions.branch.outputs)
+    kept = [v for v in values if isinstance(v, TimeValue) and (v.plus, v.minus) in apart]
+    for attribute in known.conditions.outputs_but(kept):
         if known.inside(attribute) and not known.exactly(attribute):
             yield f"table {known.table.name} does not store {attribute}, which the query returns"
 

@@ -17,7 +17,7 @@ from streambound.recheck.certificates.distances import ContradictionError
 from streambound.recheck.certificates.family import family_entries, wrong_family
 from streambound.recheck.certificates.forgotten import remembered_too_briefly
 from streambound.recheck.certificates.formula import quantity
-from streambound.recheck.certificates.independence import Nearness
+from streambound.recheck.certificates.independence import Neighbours
 from streambound.recheck.certificates.names import unknown
 from streambound.recheck.certificates.quantity import Quantity, total
 from streambound.recheck.certificates.reading_claims import read
@@ -46,30 +46,30 @@ def proved(split: Query, document: Any) -> Proof:
     """
     try:
         claimed = read(document)
-        symbols = _symbols(split)
+        symbols = symbols_of(split)
         found = list(incomplete(split, claimed.branches))
-        sizes: list[_Size] = []
+        sizes: list[TableSize] = []
         results: list[tuple[Conditions, tuple[ClaimedTable, ...]]] = []
         for claim in claimed.branches if not found else ():
             conditions = Conditions(case_of(split, claim))
-            wrong = list(_branch_faults(conditions, claim, split.distinct))
+            wrong = list(branch_faults(conditions, claim, split.distinct))
             found += wrong
             results.append((conditions, tuple(table for table in claim.tables if table.results)))
-            sizes += [] if wrong else [_size(conditions, table, symbols) for table in claim.tables]
+            sizes += [] if wrong else [table_size(conditions, table, symbols) for table in claim.tables]
         found += remembered_too_briefly(results) if split.distinct and not found else ()
         if found:
             return Proof(tuple(dict.fromkeys(found)))
-        whole = total(size.entries for size in sizes)
+        every = total(size.entries for size in sizes)
         taken = [size.bytes for size in sizes if size.bytes is not None]
         in_bytes = total(taken) if len(taken) == len(sizes) else None
-        wrong = [*_amount_faults("M", claimed.entries, whole, symbols)]
-        wrong += _amount_faults("the size in bytes", claimed.bytes, in_bytes, symbols)
-        return Proof(tuple(wrong), whole)
+        wrong = [*amount_faults("M", claimed.entries, every, symbols)]
+        wrong += amount_faults("the size in bytes", claimed.bytes, in_bytes, symbols)
+        return Proof(tuple(wrong), every)
     except RejectedError as error:
         return Proof((str(error),))
 
 
-def _branch_faults(conditions: Conditions, claim: ClaimedBranch, distinct: bool) -> Iterator[str]:
+def branch_faults(conditions: Conditions, claim: ClaimedBranch, distinct: bool) -> Iterator[str]:
     """The reasons why a branch's tables do not hold what they need to."""
     sql = render_branch(conditions.branch, distinct)
     if claim.sql != sql:
@@ -80,6 +80,8 @@ def _branch_faults(conditions: Conditions, claim: ClaimedBranch, distinct: bool)
             yield from nameless
             return
         partial = tuple(table for table in claim.tables if not table.results)
+        if any(table.distances for table in partial):
+            yield "a partial match is known by the distance of its timestamps only"
         if not distinct and any(table.extrema for table in claim.tables):
             yield "a query that counts its results keeps extrema"
         families = tuple(table for table in partial if table.members)
@@ -87,7 +89,7 @@ def _branch_faults(conditions: Conditions, claim: ClaimedBranch, distinct: bool)
             yield from _family_faults(conditions, partial, families)
         else:
             yield from _table_faults(conditions, partial)
-        yield from _results_faults(conditions, tuple(table for table in claim.tables if table.results), distinct)
+        yield from results_faults(conditions, tuple(table for table in claim.tables if table.results), distinct)
     except ContradictionError:  # nothing satisfies the conditions
         if claim.tables:
             yield f"nothing satisfies {claim.sql}, and it has tables"
@@ -95,37 +97,37 @@ def _branch_faults(conditions: Conditions, claim: ClaimedBranch, distinct: bool)
 
 def _table_faults(conditions: Conditions, tables: tuple[ClaimedTable, ...]) -> Iterator[str]:
     """A table per set, or per part of it, of which each stores enough."""
-    independence = Nearness(conditions, tables, whole=True)
-    without = list(uncovered(conditions, tables, independence))
+    neighbours = Neighbours(conditions, tables, all_streams=True)
+    without = list(uncovered(conditions, tables, neighbours))
     if without:
-        independence = Nearness(conditions, tables, whole=False)
-        without = [*independence.sharing(), *uncovered(conditions, tables, independence)]
+        neighbours = Neighbours(conditions, tables, all_streams=False)
+        without = [*neighbours.sharing(), *uncovered(conditions, tables, neighbours)]
     yield from without
     for table in tables:
-        yield from insufficient(conditions, table, independence.beside(table))
+        yield from insufficient(conditions, table, neighbours.beside(table))
 
 
 def _family_faults(
     conditions: Conditions, tables: tuple[ClaimedTable, ...], families: tuple[ClaimedTable, ...]
 ) -> Iterator[str]:
-    """Families of streams that are near no others, each with a table of its full set if that is not all streams."""
-    independence = Nearness(conditions, tables, whole=False)
+    """Families of streams that have no neighbours, each with a table of its full set if that is not all streams."""
+    neighbours = Neighbours(conditions, tables, all_streams=False)
     others = tuple(table for table in tables if not table.members)
     sets = tuple(frozenset(table.streams) for table in families)
     for family, streams in zip(families, sets, strict=True):
         outside = [stream for stream in conditions.streams if stream not in streams]
-        if independence.touching(streams, outside) or sets.count(streams) > 1:
+        if neighbours.touching(streams, outside) or sets.count(streams) > 1:
             yield f"table {family.name} holds no parts of matches"
         if outside and not any(streams == {*table.streams} for table in others):
             yield f"there is no table of {', '.join(family.streams)} together"
     yield from (fault for table in families for fault in wrong_family(conditions, table))
-    yield from independence.sharing()
-    yield from uncovered(conditions, others, independence, sets)
+    yield from neighbours.sharing()
+    yield from uncovered(conditions, others, neighbours, sets)
     for table in others:
-        yield from insufficient(conditions, table, independence.beside(table))
+        yield from insufficient(conditions, table, neighbours.beside(table))
 
 
-def _results_faults(conditions: Conditions, tables: tuple[ClaimedTable, ...], distinct: bool) -> Iterator[str]:
+def results_faults(conditions: Conditions, tables: tuple[ClaimedTable, ...], distinct: bool) -> Iterator[str]:
     """A set remembers its results, for ever or as long as `remembered_too_briefly` asks; a bag does not."""
     if len(tables) > int(distinct):
         yield f"there are {len(tables)} tables of results"
@@ -147,14 +149,14 @@ def _results_faults(conditions: Conditions, tables: tuple[ClaimedTable, ...], di
 
 
 @dataclass(frozen=True, slots=True)
-class _Size:
+class TableSize:
     """The most entries of a table, and the most bytes that they take; None where a text may be of any length."""
 
     entries: Quantity
     bytes: Quantity | None
 
 
-def _symbols(split: Query) -> Symbols:
+def symbols_of(split: Query) -> Symbols:
     """Every symbol of a query's formulas, with the numbers that the catalog declares."""
     found: dict[str, Quantity] = {}
     for source in (source for branch in split.branches for source in branch.sources):
@@ -166,7 +168,7 @@ def _symbols(split: Query) -> Symbols:
     return found
 
 
-def _size(conditions: Conditions, table: ClaimedTable, symbols: Symbols) -> _Size:
+def table_size(conditions: Conditions, table: ClaimedTable, symbols: Symbols) -> TableSize:
     """The size of a table, which is what the table says; raises RejectedError where it says something else."""
     try:
         most = (family_entries if table.members else entries)(conditions, table, symbols)
@@ -177,14 +179,14 @@ def _size(conditions: Conditions, table: ClaimedTable, symbols: Symbols) -> _Siz
         taken = "any number of" if width is None else width
         raise RejectedError(f"an entry of table {table.name} may take {taken} bytes, not {table.bytes_per_entry}")
     in_bytes = None if width is None else most * Quantity.number(width)
-    wrong = [*_amount_faults(f"table {table.name}", table.entries, most, symbols)]
-    wrong += _amount_faults(f"table {table.name} in bytes", table.bytes, in_bytes, symbols)
+    wrong = [*amount_faults(f"table {table.name}", table.entries, most, symbols)]
+    wrong += amount_faults(f"table {table.name} in bytes", table.bytes, in_bytes, symbols)
     for fault in wrong:
         raise RejectedError(fault)
-    return _Size(most, in_bytes)
+    return TableSize(most, in_bytes)
 
 
-def _amount_faults(what: str, claimed: ClaimedAmount | None, found: Quantity | None, symbols: Symbols) -> Iterator[str]:
+def amount_faults(what: str, claimed: ClaimedAmount | None, found: Quantity | None, symbols: Symbols) -> Iterator[str]:
     """The reasons why an amount is not the size that was found."""
     if claimed is None or found is None:
         if claimed is not None:

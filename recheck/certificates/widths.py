@@ -35,7 +35,7 @@ def entry_width(conditions: Conditions, table: ClaimedTable) -> int | None:
     """The most bytes that an entry takes; None where it may hold a text of any length."""
     widths = [_stored(conditions, stored) for stored in table.stored]
     widths += [_sum(conditions, extremum) for extremum in table.extrema]
-    widths += [INT64 for _ in table.ages]
+    widths += [INT64 for _ in (*table.ages, *table.distances)]
     if table.members:
         widths.append(INT64)
     found = INT64  # the counter
@@ -112,7 +112,7 @@ def _value(conditions: Conditions, attribute: Attribute, offset: int) -> int | N
         left = set.intersection(*options)
         return max(_of_value(value if isinstance(value, str) else int(value) + offset) for value in left)
     zero, follows = conditions.zero(attribute), conditions.follows
-    if conditions.whole(attribute):
+    if conditions.is_integer(attribute):
         above, below = follows.bound(attribute, zero), follows.bound(zero, attribute)
         if above is not None and below is not None:
             return max(_of_integer(int(above[0]) + offset), _of_integer(int(-below[0]) + offset))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
+from math import inf, prod
 from typing import TYPE_CHECKING, Any
 
-from sqlglot import exp
+from sqlglot import exp, parse_one
 
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.errors import UsageError
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
 Rows = Mapping[str, Sequence[Mapping[str, Any]]]
 """Rows of each table, as JSON objects."""
 
-_PART = "streambound_part"
+_PART, _SENT, _PREPARED = "streambound_part", "streambound_sent", "streambound_statement"
+_FEW = 50_000
+"""Combinations of rows that DuckDB goes through sooner than it plans, and builds, better ways to join them."""
 _INTEGERS = dict.fromkeys(("byte", "tinyint", "short", "smallint"), "INTEGER")
 """DuckDB adds a constant to a TINYINT in 8 bits; Spark adds an INT to it."""
 _TYPES = {"string": "VARCHAR", "long": "BIGINT", **_INTEGERS} | dict.fromkeys(("float", "real"), "DOUBLE")
@@ -32,37 +35,71 @@ class BatchSql:
     """
 
     def __init__(self, catalog: Catalog) -> None:
-        self._database = _engine().cursor()  # a connection of its own: temporary tables and variables are apart
-        self._database.execute("SET TimeZone = 'UTC'")
-        self._columns, self._marks = {}, {}
+        self._database = open_database()
+        self._database.execute(f"CREATE TEMP TABLE {_SENT} (bits BIGINT)")
+        self._database.execute(f"INSERT INTO {_SENT} VALUES (0)")
+        self._columns, self._marks, self._rows = {}, {}, Counter[str]()
+        self._prepared: str | None = None
         for table in catalog.tables:
             names = [column.name for column in table.columns]
-            declared = ", ".join(f"{_quoted(c.name)} {_duckdb_type(c.type.name)}" for c in table.columns)
+            declared = ", ".join(f"{quoted(c.name)} {duckdb_type(c.type.name)}" for c in table.columns)
             self._columns[table.name] = names
             self._marks[table.name] = ["?::FLOAT" if _is_single(column.type) else "?" for column in table.columns]
-            stored, shown = _quoted(f"all {table.name}"), ", ".join(map(_quoted, names))
+            stored, shown = quoted(f"all {table.name}"), ", ".join(map(quoted, names))
             self._database.execute(f"CREATE TEMP TABLE {stored} ({declared}, {_PART} BIGINT)")
-            chosen = f"SELECT {shown} FROM {stored} WHERE {_PART} & getvariable('sent') = {_PART}"
-            self._database.execute(f"CREATE TEMP VIEW {_quoted(table.name)} AS {chosen}")
+            chosen = f"SELECT {shown} FROM {stored}, {_SENT} WHERE {_PART} & bits = {_PART}"
+            self._database.execute(f"CREATE TEMP VIEW {quoted(table.name)} AS {chosen}")
 
     def add(self, rows: Rows, part: int) -> None:
         """Insert rows of a part."""
+        self._prepared = None
         for table, mine in rows.items():
+            self._rows[table.lower()] += len(mine)
             names = self._columns[table]
             marks = f"({', '.join((*self._marks[table], '?'))})"
             values = [value for row in mine for value in (*(row.get(name) for name in names), part)]
             if values:
                 many = ", ".join([marks] * len(mine))
-                self._database.execute(f"INSERT INTO {_quoted(f'all {table}')} VALUES {many}", values)
+                self._database.execute(f"INSERT INTO {quoted(f'all {table}')} VALUES {many}", values)
 
     def results(self, text: str, sent: int) -> Counter[tuple[Any, ...]]:
-        """The result of a statement, in DuckDB's dialect, on the rows of the parts sent, as a multiset."""
-        self._database.execute(f"SET VARIABLE sent = {sent}")
-        return Counter(self._database.execute(text).fetchall())
+        """The result of a statement, in DuckDB's dialect, on the rows of the parts sent, as a multiset.
+
+        It is planned once for all parts, which takes longer than running it on the few rows of a witness.
+        """
+        if self._prepared != text:
+            few = _combinations(parse_one(text, dialect="duckdb"), self._rows) <= _FEW
+            self._database.execute(f"PRAGMA {'disable' if few else 'enable'}_optimizer")
+            self._database.execute(f"PREPARE {_PREPARED} AS {text}")
+            self._prepared = text
+        self._database.execute(f"UPDATE {_SENT} SET bits = {sent}")
+        return Counter(self._database.execute(f"EXECUTE {_PREPARED}").fetchall())
 
     def close(self) -> None:
         """Drop the database."""
         self._database.close()
+
+
+def open_database() -> DuckDBPyConnection:
+    """A connection of its own: temporary tables and variables are apart. Raises UsageError without DuckDB."""
+    database = _engine().cursor()
+    database.execute("SET TimeZone = 'UTC'")
+    return database
+
+
+def _combinations(tree: exp.Expr | None, rows: Mapping[str, int]) -> float:
+    """How many combinations of rows the joins of a statement have; infinitely many where that is not clear."""
+    match tree:
+        case exp.Table():
+            return rows.get(tree.name.lower(), inf)
+        case exp.Subquery() | exp.From() | exp.Join():
+            return _combinations(tree.this, rows)
+        case exp.SetOperation():
+            return _combinations(tree.left, rows) + _combinations(tree.right, rows)
+        case exp.Select():
+            sources = [tree.args.get("from_"), *tree.args.get("joins", ())]
+            return prod(_combinations(source, rows) for source in sources)
+    return inf
 
 
 @cache
@@ -81,7 +118,8 @@ def _is_single(kind: DataType) -> bool:
     return kind.family is Family.FLOAT and kind.bits == 32
 
 
-def _duckdb_type(name: str) -> str:
+def duckdb_type(name: str) -> str:
+    """DuckDB's name of a type that Spark calls so."""
     if name.startswith("timestamp"):
         return "TIMESTAMP"
     if name.startswith(("varchar", "char")):
@@ -89,5 +127,6 @@ def _duckdb_type(name: str) -> str:
     return _TYPES.get(name) or exp.DataType.build(name, dialect="spark").sql(dialect="duckdb")
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
+    """A name in DuckDB's quotes."""
     return exp.to_identifier(name, quoted=True).sql(dialect="duckdb")

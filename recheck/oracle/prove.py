@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.catalog import Catalog, Kind
 from streambound.recheck.oracle.batch_sql import BatchSql, Rows
 from streambound.recheck.oracle.duckdb_text import duckdb_text
 
@@ -41,9 +41,11 @@ def prove(
     """Run a statement on every prefix followed by each probe, and count the prefixes that lead to other outputs.
 
     What a probe adds to the output is the difference to the output of the prefix alone; an algorithm has printed that
-    before. ``on_prefix`` is called after each prefix.
+    before; rows that it takes away count as well. Before the first row of a stream nothing has been printed.
+    ``on_prefix`` is called after each prefix.
     """
     number, text = len(elements), duckdb_text(statement)
+    begun = any(rows for name, rows in always.items() if _is_stream(catalog, name))
     database = BatchSql(catalog)
     try:
         database.add(always, 0)
@@ -51,14 +53,21 @@ def prove(
             database.add(rows, 1 << bit)
         states = set()
         for subset in range(1 << number):
-            before = database.results(text, subset)
-            added = (database.results(text, subset | 1 << (number + k)) - before for k in range(len(probes)))
-            states.add(tuple(_frozen(output) for output in added))
+            before = database.results(text, subset) if begun or subset else Counter[tuple[Any, ...]]()
+            after = (database.results(text, subset | 1 << (number + k)) for k in range(len(probes)))
+            states.add(tuple(_change(before, found) for found in after))
             on_prefix()
     finally:
         database.close()
     return WitnessProof(1 << number, len(states))
 
 
-def _frozen(output: Counter[tuple[Any, ...]]) -> frozenset[tuple[tuple[Any, ...], int]]:
-    return frozenset(output.items())
+def _change(before: Counter[tuple[Any, ...]], after: Counter[tuple[Any, ...]]) -> frozenset[tuple[Any, int]]:
+    """How much more often each row is there."""
+    rows = before.keys() | after.keys()
+    return frozenset((row, n) for row in rows if (n := after[row] - before[row]))
+
+
+def _is_stream(catalog: Catalog, name: str) -> bool:
+    table = catalog.table(name)
+    return table is not None and table.kind is not Kind.RELATION

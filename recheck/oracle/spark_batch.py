@@ -6,7 +6,7 @@ written, and once more with a hidden column of timestamps (`stamped`); both must
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,13 +28,31 @@ MOST_SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True)
+class Snapshots:
+    """The points of time of a SEQ VT statement: ``low`` to before ``high``, or ``as_of`` the first of them; encoded.
+
+    Where ``high`` is not known time is over with the last row. ``whole``: rows of the output are the longest ones that
+    there are, not parts of them.
+    """
+
+    low: int | None
+    high: int | None
+    as_of: bool
+    whole: bool
+
+
+@dataclass(frozen=True, slots=True)
 class BatchStatement:
-    """A statement as it is written and as a tree, its catalog, and the names of its select list."""
+    """A statement as it is written and as a tree, its catalog, and the names of its select list.
+
+    Of a SEQ VT statement it is what is inside of the block, and ``snapshots`` says when that is evaluated.
+    """
 
     text: str
     tree: exp.Expr
     catalog: Catalog
     columns: tuple[str, ...]
+    snapshots: Snapshots | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,27 +107,28 @@ def compare(spark: SparkSession, statement: BatchStatement, folder: Path, output
 
     ``folder`` has a directory of JSON lines for each table. Raises StreamboundError for what Spark refuses.
     """
-    with _refusals():
+    with refusals():
         both = _Both.of(spark, statement, folder, output)
         both.expected.persist()
         try:
             _agree(both)
             size = both.expected.selectExpr(f"coalesce(sum({NUMBER}), 0) AS n", f"count(DISTINCT {TIME}) AS t").first()
             assert size is not None
-            return BatchComparison(size.n, size.t, *(_first_difference(both) or ()))
+            return BatchComparison(size.n, size.t, *(first_difference(both.names, both.expected, both.found) or ()))
         finally:
             both.expected.unpersist()
 
 
 def differs(spark: SparkSession, statement: BatchStatement, folder: Path, output: Path) -> bool:
     """Whether `compare` would find a difference; cheaper."""
-    with _refusals():
+    with refusals():
         both = _Both.of(spark, statement, folder, output)
-        return bool(_differing(both.expected, both.found, [*both.names, TIME]).limit(1).collect())
+        return bool(differing(both.expected, both.found, [*both.names, TIME]).limit(1).collect())
 
 
 @contextmanager
-def _refusals() -> Iterator[None]:
+def refusals() -> Iterator[None]:
+    """What Spark refuses is a StreamboundError."""
     from pyspark.errors import PySparkException
 
     try:
@@ -130,12 +149,11 @@ class _Both:
 
     @staticmethod
     def of(spark: SparkSession, statement: BatchStatement, folder: Path, output: Path) -> _Both:
-        tables = _show(spark, statement.catalog, folder)
+        tables = show(spark, statement.tree, statement.catalog, folder)
         names = [f"c{number}" for number in range(len(statement.columns))]
         written = spark.sql(statement.text)
         expected = spark.sql(stamped(statement.tree, statement.catalog, names).sql("spark"))
-        kinds = [_declared(field.dataType) for field in written.schema.fields]
-        found = _printed(spark, statement, kinds, output, any(map(_is_moment, tables)))
+        found = printed(spark, statement, written, output, any(map(is_moment, tables)))
         return _Both(names, written.toDF(*names), expected, found.toDF(*names, TIME, NUMBER))
 
 
@@ -144,14 +162,14 @@ def _agree(both: _Both) -> None:
     from pyspark.sql import functions as F
 
     counted = both.written.groupBy(*both.names).agg(F.count("*").alias(NUMBER))
-    if _differing(counted, both.expected.select(*both.names, NUMBER), both.names).limit(1).collect():
+    if differing(counted, both.expected.select(*both.names, NUMBER), both.names).limit(1).collect():
         message = (
             "the statement and its form with timestamps return different rows in Spark; this is a defect of verify"
         )
         raise StreamboundError(message)
 
 
-def _differing(expected: DataFrame, found: DataFrame, keys: Sequence[str]) -> DataFrame:
+def differing(expected: DataFrame, found: DataFrame, keys: Sequence[str]) -> DataFrame:
     """``keys``, ``expected`` and ``found``: where two counted multisets differ."""
     from pyspark.sql import functions as F
 
@@ -161,11 +179,13 @@ def _differing(expected: DataFrame, found: DataFrame, keys: Sequence[str]) -> Da
     return both.where("expected <> found")
 
 
-def _first_difference(both: _Both) -> tuple[int | None, tuple[Cell, ...]] | None:
-    names = both.names
+def first_difference(
+    names: Sequence[str], expected: DataFrame, found: DataFrame
+) -> tuple[int | None, tuple[Cell, ...]] | None:
+    """The first timestamp at which two counted multisets differ, and how; None where they are equal."""
     texts = [f"coalesce(CAST({name} AS STRING), 'NULL') AS {name}" for name in names]
     rows = (
-        _differing(both.expected, both.found, [*names, TIME])
+        differing(expected, found, [*names, TIME])
         .selectExpr(*texts, TIME, "expected", "found")
         .orderBy(TIME, *names)
         .limit(MOST_SHOWN)
@@ -181,29 +201,36 @@ def _first_difference(both: _Both) -> tuple[int | None, tuple[Cell, ...]] | None
 # --- rows -------------------------------------------------------------------------------------------------------------
 
 
-def _show(spark: SparkSession, catalog: Catalog, folder: Path) -> list[DeclaredTable]:
+def show(spark: SparkSession, tree: exp.Expr, catalog: Catalog, folder: Path) -> list[DeclaredTable]:
     """A view of each table whose rows are there, under its name."""
     tables = [table for table in catalog.tables if (folder / table.name).is_dir()]
+    read = {name.name.lower() for name in tree.find_all(exp.Identifier)}
     for table in tables:
-        rows = spark.read.schema(_schema(table.columns)).option("mode", "FAILFAST").json(str(folder / table.name))
-        rows.createOrReplaceTempView(_quoted(table.name))
+        nested = {c.name for c in table.columns if c.type.family is Family.OTHER and c.name.lower() in read}
+        mode = "PERMISSIVE" if nested else "FAILFAST"  # a row of no use may have a value that cannot be read
+        schema = schema_of(table.columns, nested)
+        rows = spark.read.schema(schema).option("mode", mode).json(str(folder / table.name))
+        rows.createOrReplaceTempView(quoted(table.name))
     return tables
 
 
-def _schema(columns: Sequence[Column]) -> str:
-    """Columns as declared; of nested and other types only that something is there matters."""
-    return ", ".join(f"{_quoted(column.name)} {_type(column)}" for column in columns)
+def schema_of(columns: Sequence[Column], read: Set[str] = frozenset()) -> str:
+    """Columns as declared; of nested and other types that are not ``read`` it only matters that something is there."""
+    return ", ".join(f"{quoted(column.name)} {_type(column, column.name in read)}" for column in columns)
 
 
-def _type(column: Column) -> str:
+def _type(column: Column, read: bool) -> str:
+    if read:
+        return column.type.name
     return "STRING" if column.type.family in (Family.OTHER, Family.STRING) else column.type.name
 
 
-def _printed(
-    spark: SparkSession, statement: BatchStatement, kinds: Sequence[str], output: Path, moment: bool
+def printed(
+    spark: SparkSession, statement: BatchStatement, written: DataFrame, output: Path, moment: bool
 ) -> DataFrame:
     """A run's output: its columns, of the types that Spark gives the statement's, and `_ts` as a number."""
-    names = [_quoted(column) for column in statement.columns]
+    names = [quoted(column) for column in statement.columns]
+    kinds = [_declared(field.dataType) for field in written.schema.fields]
     schema = ", ".join(f"{name} {kind}" for name, kind in zip(names, kinds, strict=True))
     rows = spark.read.schema(f"{schema}, {TIME} STRING, {NUMBER} BIGINT").option("mode", "FAILFAST").json(str(output))
     time = f"unix_micros(CAST({TIME} AS TIMESTAMP))" if moment else f"CAST({TIME} AS BIGINT)"
@@ -216,10 +243,12 @@ def _declared(kind: Any) -> str:
     return "STRING" if name == "void" else name
 
 
-def _is_moment(table: DeclaredTable) -> bool:
+def is_moment(table: DeclaredTable) -> bool:
+    """Whether a stream's time is a timestamp."""
     column = table.column(str(table.timestamp)) if table.kind is not Kind.RELATION else None
     return column is not None and column.type.family is Family.TIMESTAMP
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
+    """A name as Spark's SQL has it."""
     return exp.to_identifier(name, quoted=True).sql("spark")

@@ -52,8 +52,11 @@ def _query(node: exp.Expr, streams: _Streams, ctes: frozenset[str]) -> exp.Expr:
     """A query expression with the hidden column as its last."""
     clause = node.args.get("with_")
     for cte in clause.expressions if clause else ():
-        _named(cte, streams, ctes)
-        ctes = ctes | {cte.alias.lower()}
+        if _reads_streams(cte.this, streams, ctes):
+            _named(cte, streams, ctes)
+            ctes = ctes | {cte.alias.lower()}
+        else:
+            ctes = ctes - {cte.alias.lower()}
     if isinstance(node, exp.Select):
         return _select(node, streams, ctes)
     parts = ("this", "expression") if isinstance(node, exp.Union) else ("this",)
@@ -89,14 +92,21 @@ def _called(entry: exp.Expr) -> str:
 
 
 def _hides(entry: exp.Expr, streams: _Streams, ctes: frozenset[str]) -> bool:
-    """Whether an entry of FROM has the hidden column: every query has, tables have not."""
+    """Whether an entry of FROM has the hidden column: every query that reads streams has, tables have not."""
     if isinstance(entry, exp.Subquery):
+        if not _reads_streams(entry.this, streams, ctes):
+            return False
         _named(entry, streams, ctes)
         return True
     is_cte = entry.name.lower() in ctes and not entry.args.get("db")
     if is_cte:
         _lengthen(entry)
     return is_cte
+
+
+def _reads_streams(query: exp.Expr, streams: _Streams, ctes: frozenset[str]) -> bool:
+    """Whether a query reads a stream, perhaps through a name that a WITH gave it."""
+    return any(table.name.lower() in {*streams, *ctes} for table in query.find_all(exp.Table))
 
 
 def _times(entry: exp.Expr, streams: _Streams, hides: bool) -> Iterator[exp.Expr]:

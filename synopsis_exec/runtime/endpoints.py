@@ -8,7 +8,7 @@ from pathlib import Path
 
 from streambound_runtime.errors import JobError, unreadable, usage
 from streambound_runtime.settings import Settings
-from streambound_runtime.spec import Job, Relation, Sink, Source, Stream
+from streambound_runtime.spec import JobSpec, Relation, SinkSpec, SourceSpec, Stream
 
 FROM_ENVIRONMENT = re.compile(r"\$\{env:(\w+)\}")
 """What a path or an option leaves to the environment, such as a password: it is in no catalog and no job."""
@@ -32,10 +32,10 @@ def is_uri(path: str) -> bool:
     return re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", path) is not None
 
 
-def opened_here(path: str) -> Path | None:
+def local_path(path: str) -> Path | None:
     """A path that this machine opens by itself; None for one of another file system.
 
-    >>> opened_here("file:///a b/c"), opened_here("hdfs://h/c")
+    >>> local_path("file:///a b/c"), local_path("hdfs://h/c")
     (PosixPath('/a b/c'), None)
     """
     if path.startswith("file:"):
@@ -63,19 +63,19 @@ def located(path: str, settings: Settings) -> str:
     return str(Path(settings.base or ".") / path) if path and ":" not in path else path
 
 
-def options_of(where: Source | Sink, settings: Settings) -> dict[str, str]:
+def options_of(where: SourceSpec | SinkSpec, settings: Settings) -> dict[str, str]:
     """The options for Spark.
 
     What is there is read from its beginning: without this, Spark would start a stream of Kafka's behind it.
     """
     given = {key: filled(value) for key, value in where.options}
-    whole = isinstance(where, Source) and where.format == "kafka" and settings.ends
-    if whole and not {key.lower() for key in given} & {*_BEGINNINGS}:
+    from_beginning = isinstance(where, SourceSpec) and where.format == "kafka" and settings.ends
+    if from_beginning and not {key.lower() for key in given} & {*_BEGINNINGS}:
         given["startingOffsets"] = "earliest"
     return given
 
 
-def lowered(where: Source | Sink, settings: Settings) -> dict[str, str]:
+def lowered(where: SourceSpec | SinkSpec, settings: Settings) -> dict[str, str]:
     """The options by their names in small letters: Spark sees no difference of case."""
     return {key.lower(): value for key, value in options_of(where, settings).items()}
 
@@ -104,11 +104,11 @@ def _topics(options: dict[str, str]) -> list[str]:
     return [f"{key}={value}" for key, value in sorted(options.items()) if key.lower() in _OF_TOPICS]
 
 
-def _beside(source: Source) -> list[str]:
+def _beside(source: SourceSpec) -> list[str]:
     return [f"{column}={theirs}" for column, theirs in source.metadata]
 
 
-def in_words(sink: Sink, settings: Settings) -> str:
+def in_words(sink: SinkSpec, settings: Settings) -> str:
     """Where results or bad rows go."""
     if sink.format != "kafka":
         return located(sink.path, settings) or sink.format
@@ -136,7 +136,7 @@ def with_remedy(message: str, kind: str) -> str:
     return f"Spark has no {kind} without its package: spark-submit --packages {package}, or {python}"
 
 
-def with_servers(message: str, error: BaseException, job: Job, settings: Settings) -> str:
+def with_servers(message: str, error: BaseException, job: JobSpec, settings: Settings) -> str:
     """What is said of an error, and, of one of Kafka's, who should have answered: Kafka does not name them."""
     if "org.apache.kafka" not in str(error) or settings.input:
         return message
@@ -145,7 +145,7 @@ def with_servers(message: str, error: BaseException, job: Job, settings: Setting
     return f"{message} (Kafka's servers are {', '.join(sorted(servers))})"
 
 
-def check_endpoints(job: Job, settings: Settings) -> None:
+def check_endpoints(job: JobSpec, settings: Settings) -> None:
     """Raise JobError, before anything begins, for variables that are not set, and for what is nowhere."""
     for sink in (job.sink, job.quarantine):
         if sink is not None:
@@ -159,14 +159,14 @@ def check_endpoints(job: Job, settings: Settings) -> None:
         _check_source(table.name, table.source, settings)
 
 
-def _check_source(name: str, source: Source, settings: Settings) -> None:
+def _check_source(name: str, source: SourceSpec, settings: Settings) -> None:
     path, given = located(source.path, settings), lowered(source, settings)
     if source.format == "kafka" and (SERVERS not in given or sum(topic.lower() in given for topic in TOPICS) != 1):
         needs = f"needs the option {SERVERS!r} and one of {', '.join(map(repr, TOPICS))}"
         raise _cannot(name, f"its source is kafka and {needs}")
     if not path and source.format in FILES and "path" not in given:
         raise _cannot(name, "its source in the catalog has no path")
-    if path and not _there(path):
+    if path and not _exists(path):
         raise _cannot(name, f"there is no {path}, its source in the catalog")
 
 
@@ -174,7 +174,7 @@ def _cannot(name: str, why: str) -> JobError:
     return unreadable(f"{name} cannot be read: {why}")
 
 
-def _there(path: str) -> bool:
+def _exists(path: str) -> bool:
     """Whether a file, a directory or something that fits a pattern is there; taken for granted on other machines."""
     if set(path) & set(":{\\"):
         return True

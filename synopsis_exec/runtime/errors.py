@@ -15,15 +15,15 @@ class JobError(Exception):
 
 
 def usage(message: str) -> JobError:
-    """Wrong usage."""
+    """The error for what the user has to ask otherwise: exit status 2."""
     return JobError("usage", message, 2)
 
 
 def unreadable(message: str) -> JobError:
-    """Input that is not there or cannot be read."""
+    """The error for input that is not there or cannot be read: exit status 3."""
     return JobError("input", message, 3)
 
 
 def unwritable(message: str) -> JobError:
-    """Output that cannot be written."""
+    """The error for output that cannot be written: exit status 3."""
     return JobError("output", message, 3)

@@ -15,12 +15,13 @@ from streambound_runtime import __version__
 from streambound_runtime.driver import Driver, Report
 from streambound_runtime.endpoints import in_one_line, with_servers
 from streambound_runtime.errors import JobError, usage
-from streambound_runtime.progress import observed, tell
+from streambound_runtime.progress import observed, set_figures
+from streambound_runtime.reading.computing import is_of_spark
 from streambound_runtime.reading.files import check_files
 from streambound_runtime.reading.sources import arriving, failing
 from streambound_runtime.session import check_cluster, is_local, session
 from streambound_runtime.settings import Settings, settings_of
-from streambound_runtime.spec import Job
+from streambound_runtime.spec import JobSpec
 from streambound_runtime.usage import checked
 from streambound_runtime.zipped import give_to_executors
 
@@ -33,7 +34,7 @@ Frames = Mapping[str, "DataFrame"]
 NONE: Frames = {}
 
 
-def main(job: Job, argv: Sequence[str] | None = None) -> int:
+def main(job: JobSpec, argv: Sequence[str] | None = None) -> int:
     """Run a job; returns its exit status."""
     settings = settings_of(job, argv)
     report = reporter(settings.report)
@@ -58,20 +59,20 @@ def main(job: Job, argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def check_runtime(job: Job) -> None:
+def check_runtime(job: JobSpec) -> None:
     """Raise JobError where a job was written for another version of this package."""
     if job.runtime != __version__:
         what = f"the job {job.name} was written for streambound_runtime {job.runtime}, and this is {__version__}"
         raise usage(f"{what}: run it with the zip that it was compiled with, or compile it again")
 
 
-def run(spark: SparkSession, job: Job, settings: Settings, report: Callable[[Report], None]) -> Report:
+def run(spark: SparkSession, job: JobSpec, settings: Settings, report: Callable[[Report], None]) -> Report:
     """Run a job over all the input there is; returns the summary, which is also the last report.
 
     Raises JobError, or OverflowError for more duplicates than `_mult` can hold.
     """
     driver = prepare(spark, job, settings, report)
-    with told(job, settings, driver):
+    with query_errors(job, settings, driver):
         query_of(spark, job, settings, driver).start().awaitTermination()
     summary = driver.finish()
     report(summary)
@@ -79,7 +80,7 @@ def run(spark: SparkSession, job: Job, settings: Settings, report: Callable[[Rep
 
 
 def prepare(
-    spark: SparkSession, job: Job, settings: Settings, report: Callable[[Report], None], frames: Frames = NONE
+    spark: SparkSession, job: JobSpec, settings: Settings, report: Callable[[Report], None], frames: Frames = NONE
 ) -> Driver:
     """What folds a job's batches; raises JobError where it cannot."""
     check_cluster(spark, settings)
@@ -92,12 +93,12 @@ def prepare(
 
 
 def query_of(
-    spark: SparkSession, job: Job, settings: Settings, driver: Driver, frames: Frames = NONE
+    spark: SparkSession, job: JobSpec, settings: Settings, driver: Driver, frames: Frames = NONE
 ) -> DataStreamWriter:
     """The query whose batches a driver folds; its progress has the job's figures, unless it only runs to an end."""
     rows = arriving(spark, job, settings, frames)
     if settings.trigger != "end":
-        tell(spark, driver.figures)
+        set_figures(spark, driver.figures)
         rows = observed(rows, job)
     return (
         rows.writeStream.foreachBatch(driver.on_batch)
@@ -107,7 +108,7 @@ def query_of(
 
 
 @contextmanager
-def told(job: Job, settings: Settings, driver: Driver) -> Iterator[None]:
+def query_errors(job: JobSpec, settings: Settings, driver: Driver) -> Iterator[None]:
     """What stops a query, as JobError where it is not ours."""
     try:
         yield
@@ -117,7 +118,7 @@ def told(job: Job, settings: Settings, driver: Driver) -> Iterator[None]:
         cause = driver.failure or error
         if cause is error and (name := driver.checkpoint.unreadable()) is not None:
             raise driver.checkpoint.damaged(name) from error
-        if type(cause).__module__.partition(".")[0] in ("pyspark", "py4j"):
+        if is_of_spark(cause):
             why = with_servers(in_one_line(cause), cause, job, settings)
             raise JobError("spark", f"Spark stopped the job: {why}", 3) from cause
         raise cause from None

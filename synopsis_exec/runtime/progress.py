@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from streambound_runtime.decoding.kinds import kind_of
-from streambound_runtime.spec import Job
+from streambound_runtime.decoding.sql_types import sql_type
+from streambound_runtime.spec import JobSpec
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,21 +24,21 @@ FIGURES = ("batch", "entries", "bound", "closed_until", "late", "quarantined", "
 _PROPERTY = "streambound.progress"
 
 
-def tell(spark: SparkSession, figures: Mapping[str, int | None]) -> None:
+def set_figures(spark: SparkSession, figures: Mapping[str, int | None]) -> None:
     """Say what the next batch observes."""
     spark.sparkContext.setLocalProperty(_PROPERTY, json.dumps(figures))
 
 
-def observed(rows: DataFrame, job: Job) -> DataFrame:
+def observed(rows: DataFrame, job: JobSpec) -> DataFrame:
     """The rows of a stream; each of its batches observes the figures that were told last."""
     from pyspark.sql import functions
 
     schema = ", ".join(f"{name} BIGINT" for name in FIGURES)
-    told = rows.sparkSession.range(0, 1, 1, 1).mapInArrow(_reading(), schema)
+    figures_row = rows.sparkSession.range(0, 1, 1, 1).mapInArrow(_reading(), schema)
     moment = f"CAST(timestamp_micros(closed_until) AS {job.time_type}) AS closed_until"
-    if kind_of(job.time_type).family == "timestamp":
-        told = told.selectExpr(*(moment if name == "closed_until" else name for name in FIGURES))
-    found = told.observe(OBSERVATION, *(functions.max(name).alias(name) for name in FIGURES)).select("batch")
+    if sql_type(job.time_type).family == "timestamp":
+        figures_row = figures_row.selectExpr(*(moment if name == "closed_until" else name for name in FIGURES))
+    found = figures_row.observe(OBSERVATION, *(functions.max(name).alias(name) for name in FIGURES)).select("batch")
     # Spark leaves out what nothing depends on: here every row does, and passes
     return rows.where(functions.coalesce(found.scalar(), functions.lit(0)) >= 0)
 
@@ -47,15 +47,17 @@ def _reading() -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
     """A function for a worker, which need not have this package: it travels whole."""
     names, key = FIGURES, _PROPERTY
 
-    def read(batches: Iterator[Any]) -> Iterator[Any]:
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import json
 
         import pyarrow as pa
         from pyspark import TaskContext
 
         context = TaskContext.get()
-        told = json.loads((context and context.getLocalProperty(key)) or "{}")
+        figures_row = json.loads((context and context.getLocalProperty(key)) or "{}")
         for _ in batches:
-            yield pa.RecordBatch.from_arrays([pa.array([told.get(name)], pa.int64()) for name in names], list(names))
+            yield pa.RecordBatch.from_arrays(
+                [pa.array([figures_row.get(name)], pa.int64()) for name in names], list(names)
+            )
 
     return read

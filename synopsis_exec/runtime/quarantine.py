@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlparse
 
 from streambound_runtime.decoding.reasons import detail
+from streambound_runtime.decoding.sql_types import sql_type
 from streambound_runtime.errors import JobError
-from streambound_runtime.spec import Job, Relation, Stream
+from streambound_runtime.operators.rejected_row import RejectedRow
+from streambound_runtime.results import json_value
+from streambound_runtime.spec import JobSpec, Relation, Stream
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Row = dict[str, Any]
+Row = dict[str, str | int | None]
 FIELDS = ("stream", "relation", "reason", "detail", "file", "line", "partition", "offset", "batch", "row")
 """What a quarantined row has, in this order; what is not known of it is left out."""
 _SHOWN = 200
@@ -38,17 +41,33 @@ def quarantined(
     return found
 
 
-def row_of(table: Stream | Relation, known: Mapping[str, Any]) -> Row:
+def row_of(table: Stream | Relation, known: Mapping[str, str | int | None]) -> Row:
     """What is known of a row, as it is written; its text is there even if it is NULL."""
-    said = {**known, "stream" if isinstance(table, Stream) else "relation": table.name}
-    said["file"] = local(said.get("file") or "")
-    return {key: said.get(key) for key in FIELDS if key == "row" or said.get(key) not in (None, "")}
+    stream = isinstance(table, Stream) and not table.relation
+    found = {**known, "stream" if stream else "relation": table.name}
+    found["file"] = local(str(found.get("file") or ""))
+    return {key: found.get(key) for key in FIELDS if key == "row" or found.get(key) not in (None, "")}
+
+
+def rejected_when_closed(job: JobSpec, rejected: Iterable[RejectedRow]) -> Iterator[Row]:
+    """Rows that were only found to be bad when their timestamp closed, where their lines are not known any more.
+
+    A row's text is a JSON object of its timestamp and the columns that the job reads of it.
+    """
+    streams = {stream.name: stream for stream in job.streams}
+    for row in rejected:
+        stream = streams[row.stream]
+        values = {**row.values, stream.timestamp: row.time}
+        named = ((json.dumps(c.name, ensure_ascii=False), c) for c in stream.columns if c.name in values)
+        cells = ",".join(f"{name}:{json_value(values[c.name], sql_type(c.type))}" for name, c in named)
+        known = {"reason": row.reason, "detail": row.detail, "row": f"{{{cells}}}"}
+        yield from [row_of(stream, known)] * row.copies
 
 
 def in_batch(bad: Iterable[Row], batch: int) -> list[Row]:
     """The rows with the number of the micro-batch that brought them."""
-    said = ({**row, "batch": batch} for row in bad)
-    return [{key: row[key] for key in FIELDS if key in row} for row in said]
+    found = ({**row, "batch": batch} for row in bad)
+    return [{key: row[key] for key in FIELDS if key in row} for row in found]
 
 
 def local(file: str) -> str:
@@ -85,13 +104,13 @@ def where_read(row: Row) -> str:
     return f" at {', '.join(known)}" if known else ""
 
 
-def stop_at(job: Job, bad: Iterable[Row]) -> None:
+def stop_at(job: JobSpec, bad: Iterable[Row]) -> None:
     """Raise JobError for the first bad row of a stream or relation that is to stop the job."""
     stops = {table.name for table in job.tables if table.stops}
     found = [row for row in bad if name_of(row) in stops]
     if found:
-        row, text = found[0], found[0]["row"]
-        shown = "" if text is None else f": {text if len(text) <= _SHOWN else f'{text[:_SHOWN]}…'}"
+        row, text = found[0], str(found[0]["row"] or "")
+        shown = text and f": {text if len(text) <= _SHOWN else f'{text[:_SHOWN]}…'}"
         others = f", and {len(found) - 1} more in this batch" if found[1:] else ""
         what = f"{name_of(row)} breaks its contract{where_read(row)}: {row['detail']}{shown}{others}"
         raise JobError("contract", what, 1)

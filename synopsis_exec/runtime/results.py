@@ -3,45 +3,39 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, TextIO
+from math import inf
+from typing import TYPE_CHECKING, TextIO
 
 import numpy as np
 
-from streambound_runtime.decoding.kinds import FIRST_MOMENT, LAST_MOMENT, Kind, kind_of
-from streambound_runtime.delta import Delta
-from streambound_runtime.spec import Job
+from streambound_runtime.arrays import Mask, Values
+from streambound_runtime.decoding.sql_types import FIRST_MOMENT, LAST_MOMENT, SqlType, sql_type
+from streambound_runtime.operators.delta import Delta
+from streambound_runtime.operators.values import integer
+from streambound_runtime.spec import JobSpec
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_PIECE = 1 << 16
+_AT_ONCE = 1 << 16
 """How many results are made into lines at a time."""
 _COPIES = 1000
 """Duplicates of a result that are written at a time."""
 _SECOND = 1_000_000
 """In microseconds."""
-_COUNT = kind_of("bigint")
+_COUNT = sql_type("bigint")
 
 
-def write_results(file: TextIO, job: Job, results: Delta, multiplicity: str) -> int:
+def write_results(file: TextIO, job: JobSpec, results: Delta, multiplicity: str) -> int:
     """Write results: a line each with its multiplicity, or as many lines as there are duplicates. Returns how many."""
-    return sum(_write_piece(file, job, piece, multiplicity) for piece in _pieces(results))
+    parts = (results.take(slice(start, start + _AT_ONCE)) for start in range(0, results.size, _AT_ONCE))
+    return sum(_write_some(file, job, part, multiplicity) for part in parts)
 
 
-def _pieces(results: Delta) -> Iterator[Delta]:
-    """The results, so many at a time."""
-    for start in range(0, results.size, _PIECE):
-        part = slice(start, start + _PIECE)
-        columns = {name: values[part] for name, values in results.columns.items()}
-        nulls = {name: null[part] for name, null in results.nulls.items()}
-        yield Delta(results.time[part], results.weights()[part], columns, nulls)
-
-
-def _write_piece(file: TextIO, job: Job, results: Delta, multiplicity: str) -> int:
+def _write_some(file: TextIO, job: JobSpec, results: Delta, multiplicity: str) -> int:
     """Write some results; returns how many lines."""
     counts = results.weights()
     if multiplicity == "count":
@@ -56,19 +50,20 @@ def _write_piece(file: TextIO, job: Job, results: Delta, multiplicity: str) -> i
     return int(sum(counts.tolist()))
 
 
-def result_lines(job: Job, results: Delta) -> pa.Array:
+def result_lines(job: JobSpec, results: Delta) -> pa.Array:
     """Results as lines of JSON: the select list, `_ts` and `_mult`."""
     import pyarrow.compute as pc
 
-    cells = [(c.name, kind_of(c.type), results.columns[c.name], results.nulls.get(c.name)) for c in job.columns]
-    cells += [("_ts", kind_of(job.time_type), results.time, None), ("_mult", _COUNT, results.weights(), None)]
-    parts: list[Any] = []
+    cells = [(c.name, sql_type(c.type), results.columns[c.name], results.nulls.get(c.name)) for c in job.columns]
+    cells += [("_ts", sql_type(job.time_type), results.time, None)] if job.timed else []
+    cells += [("_mult", _COUNT, results.weights(), None)]
+    parts: list[pa.Array | str] = []
     for name, kind, values, null in cells:
         parts += [f"{',' if parts else '{'}{json.dumps(name, ensure_ascii=False)}:", json_texts(values, null, kind)]
     return pc.binary_join_element_wise(*parts, "}\n", "")
 
 
-def json_value(value: Any, kind: Kind) -> str:
+def json_value(value: object, kind: SqlType) -> str:
     """An encoded value as JSON: dates, timestamps, decimals and booleans as people write them."""
     if value is None:
         return "null"
@@ -76,17 +71,18 @@ def json_value(value: Any, kind: Kind) -> str:
         case "boolean":
             return "true" if value else "false"
         case "date":
-            return f'"{date(1970, 1, 1) + timedelta(days=value)}"'
+            return f'"{date(1970, 1, 1) + timedelta(days=integer(value))}"'
         case "timestamp":
-            moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=value)
+            moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=integer(value))
             return '"' + moment.replace(tzinfo=None).isoformat() + ("" if kind.local else "Z") + '"'
         case "decimal":
-            sign, digits = int(value < 0), tuple(map(int, str(abs(value))))
+            number = integer(value)
+            sign, digits = int(number < 0), tuple(map(int, str(abs(number))))
             return format(Decimal((sign, digits, -kind.scale)), "f")
         case "other" if kind.distance:
-            return f"\"INTERVAL '{_distance(value)}' DAY TO SECOND\""
-        case "float" if value in (float("inf"), float("-inf")):
-            return '"Infinity"' if value > 0 else '"-Infinity"'
+            return f"\"INTERVAL '{_distance(integer(value))}' DAY TO SECOND\""
+        case "float" if value in (inf, -inf):
+            return '"Infinity"' if value == inf else '"-Infinity"'
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -102,7 +98,7 @@ def _distance(microseconds: int) -> str:
     return ("-" if microseconds < 0 else "") + clock + (f".{rest:06}".rstrip("0") if rest else "")
 
 
-def json_texts(values: Any, null: Any, kind: Kind) -> pa.Array:
+def json_texts(values: Values, null: Mask | None, kind: SqlType) -> pa.Array:
     """Encoded values as JSON: what `json_value` gives for each."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -120,7 +116,7 @@ def json_texts(values: Any, null: Any, kind: Kind) -> pa.Array:
     return texts if null is None else pc.if_else(pa.array(null), "null", texts)
 
 
-def _by_distinct(values: Any, kind: Kind) -> pa.Array:
+def _by_distinct(values: Values, kind: SqlType) -> pa.Array:
     """Encoded values as JSON, each distinct one made once."""
     import pyarrow as pa
 
@@ -135,19 +131,19 @@ def _by_distinct(values: Any, kind: Kind) -> pa.Array:
     return texts.take(encoded.indices).fill_null("null")
 
 
-def _within_years(values: Any) -> bool:
+def _within_years(values: Values) -> bool:
     """Whether microseconds since 1970 are all in the years 1 to 9999."""
     return len(values) > 0 and int(values.min()) >= FIRST_MOMENT and int(values.max()) <= LAST_MOMENT
 
 
-def _moments(values: Any) -> pa.Array:
+def _moments(values: Values) -> pa.Array:
     """Microseconds since 1970 as ISO 8601 has them: with a fraction of six digits, or without one where it is zero."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    whole = values % _SECOND == 0
+    full_seconds = values % _SECOND == 0
     texts = pa.array(values).cast(pa.timestamp("us")).cast(pa.string())
-    if whole.any():
+    if full_seconds.any():
         seconds = pa.array(values // _SECOND).cast(pa.timestamp("s")).cast(pa.string())
-        texts = seconds if whole.all() else pc.if_else(pa.array(whole), seconds, texts)
+        texts = seconds if full_seconds.all() else pc.if_else(pa.array(full_seconds), seconds, texts)
     return pc.replace_substring(texts, " ", "T")

@@ -24,6 +24,11 @@ _PINNED = {"spark.sql.session.timeZone": "UTC", "spark.sql.ansi.enabled": "true"
 _SHORT = {"local": "spark.sql.execution.arrow.localRelationThreshold"}
 """Of rows that take fewer bytes than this Spark computes expressions one by one, while it plans a query."""
 
+_KEPT_FOR_NO_PAGE = (
+    "spark.ui.retainedJobs", "spark.ui.retainedStages", "spark.ui.retainedTasks", "spark.sql.ui.retainedExecutions",
+)  # fmt: skip
+"""How much the driver remembers of past jobs and their plans, a thousand each otherwise: no page shows them here."""
+
 
 def session(name: str) -> SparkSession:
     """A Spark session in UTC; on this machine alone, one for small and frequent micro-batches.
@@ -42,6 +47,8 @@ def session(name: str) -> SparkSession:
             .config("spark.ui.enabled", False)
             .config("spark.ui.showConsoleProgress", False)
         )
+        for setting in _KEPT_FOR_NO_PAGE:
+            builder = builder.config(setting, 10)
     spark = builder.getOrCreate()
     prepared(spark)
     spark.sparkContext.setLogLevel("ERROR")
@@ -76,7 +83,7 @@ def is_local(spark: SparkSession) -> bool:
 
 
 def master(spark: SparkSession) -> str:
-    """Where Spark runs."""
+    """Spark's setting ``spark.master``: where it runs, such as ``local[2]`` or ``yarn``."""
     return str(spark.conf.get("spark.master", "local"))
 
 

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from streambound_runtime.spec import Job
+from streambound_runtime.spec import JobSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,49 +34,34 @@ class Settings:
         return self.trigger in ("end", "available")
 
 
-def settings_of(job: Job, argv: Sequence[str] | None = None) -> Settings:
+_TEXTS = (
+    ("input", "DIR", "read NAME.jsonl or NAME/*.jsonl here, not the catalog's sources"),
+    ("base", "DIR", "where relative paths of the catalog's sources start"),
+    ("output", "FILE", "all results, in order of _ts (default: out.jsonl where the catalog has no sink)"),
+    ("quarantine", "FILE", "rows that are malformed, late or outside their contract"),
+    ("checkpoint", "DIR", "state for a restart, a directory or a URI; without it there is none"),
+    ("trigger", "WHEN", "end: read what is there, then close all timestamps; available: leave the last ones open for "
+     "the next run; or run on, with a micro-batch every so often, as in '10 seconds'"),
+)  # fmt: skip
+_NUMBERS = (
+    ("limit", "M", "stop above this many synopsis entries (default: the bound M)"),
+    ("files-per-batch", "N", "files of a stream per micro-batch (default: about a million rows, by their bytes)"),
+)
+_CHOICES = (
+    ("multiplicity", ("count", "rows"), "write a result once with _mult, how many duplicates there are, or as so many "
+     "rows"),
+    ("report", ("text", "json"), "how each batch is reported"),
+)  # fmt: skip
+
+
+def settings_of(job: JobSpec, argv: Sequence[str] | None = None) -> Settings:
     """The command line; exits with 2 where it is none."""
     parser = argparse.ArgumentParser(description=f"Run the query {job.name} as a Spark Structured Streaming job.")
-    parser.add_argument(
-        "--input", metavar="DIR", default="", help="read NAME.jsonl or NAME/*.jsonl here, not the catalog's sources"
-    )
-    parser.add_argument("--base", metavar="DIR", default="", help="where relative paths of the catalog's sources start")
-    parser.add_argument(
-        "--output",
-        metavar="FILE",
-        default="",
-        help="all results, in order of _ts (default: out.jsonl where the catalog has no sink)",
-    )
-    parser.add_argument(
-        "--quarantine", metavar="FILE", default="", help="rows that are malformed, late or outside their contract"
-    )
-    parser.add_argument(
-        "--checkpoint",
-        metavar="DIR",
-        default="",
-        help="state for a restart, a directory or a URI; without it there is none",
-    )
-    parser.add_argument(
-        "--trigger",
-        metavar="WHEN",
-        default="end",
-        help="end: read what is there, then close all timestamps; available: leave the last ones open for the next "
-        "run; or run on, with a micro-batch every so often, as in '10 seconds'",
-    )
-    parser.add_argument(
-        "--limit", metavar="M", type=int, help="stop above this many synopsis entries (default: the bound M)"
-    )
-    parser.add_argument(
-        "--multiplicity",
-        choices=("count", "rows"),
-        default="count",
-        help="write a result once with _mult, how many duplicates there are, or as so many rows",
-    )
-    parser.add_argument(
-        "--files-per-batch",
-        metavar="N",
-        type=int,
-        help="files of a stream per micro-batch (default: about a million rows, by their bytes)",
-    )
-    parser.add_argument("--report", choices=("text", "json"), default="text", help="how each batch is reported")
-    return Settings(**vars(parser.parse_args(argv)))
+    for name, metavar, words in _TEXTS:
+        parser.add_argument(f"--{name}", metavar=metavar, help=words)
+    for name, metavar, words in _NUMBERS:
+        parser.add_argument(f"--{name}", metavar=metavar, type=int, help=words)
+    for name, choices, words in _CHOICES:
+        parser.add_argument(f"--{name}", choices=choices, help=words)
+    given = vars(parser.parse_args(argv))
+    return Settings(**{name: value for name, value in given.items() if value is not None})

@@ -7,19 +7,19 @@ import shutil
 import sys
 import traceback
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from streambound_runtime.decoding.kinds import kind_of
 from streambound_runtime.decoding.quoting import quoted
-from streambound_runtime.endpoints import in_one_line, in_words, located, opened_here, options_of, with_remedy
+from streambound_runtime.decoding.sql_types import spark_name
+from streambound_runtime.endpoints import in_one_line, in_words, local_path, located, options_of, with_remedy
 from streambound_runtime.errors import unwritable, usage
 from streambound_runtime.settings import Settings
-from streambound_runtime.spec import Job, Sink
+from streambound_runtime.spec import JobSpec, SinkSpec
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    Call = Callable[[DataFrame, int], Any]
+    Call = Callable[[DataFrame, int], object]
 
 BAD_ROW = (
     "stream STRING, relation STRING, reason STRING, detail STRING, file STRING, line BIGINT, `partition` INT, "
@@ -35,7 +35,7 @@ class Sinks:
     the same headers.
     """
 
-    def __init__(self, spark: SparkSession, job: Job, settings: Settings) -> None:
+    def __init__(self, spark: SparkSession, job: JobSpec, settings: Settings) -> None:
         self.spark, self.job, self.settings = spark, job, settings
         self.call = function(job.sink.call, settings) if job.sink is not None and job.sink.call else None
         self.columns = result_columns(job)
@@ -48,7 +48,7 @@ class Sinks:
                 raise usage(f"{path} holds the batches of another run; remove them, or name another path")
 
     def _holds_batches(self, path: str) -> bool:
-        folder = opened_here(path)
+        folder = local_path(path)
         if folder is not None:
             return folder.is_dir() and any(entry.name.startswith("batch=") for entry in folder.iterdir())
         files = self.spark.read.format("binaryFile").option("recursiveFileLookup", True)
@@ -87,7 +87,7 @@ class Sinks:
             name = self.job.sink.call if self.job.sink is not None else ""
             raise unwritable(f"the sink {name} failed in batch {batch}: {in_one_line(error)}") from error
 
-    def _write(self, sink: Sink, of: Callable[[], DataFrame], batch: int, number: int, nulls: bool) -> None:
+    def _write(self, sink: SinkSpec, of: Callable[[], DataFrame], batch: int, number: int, nulls: bool) -> None:
         """Write rows to a sink; raises JobError when that fails."""
         path = located(sink.path, self.settings)
         place = f"{path}/batch={batch:09d}"
@@ -109,22 +109,22 @@ class Sinks:
 
     def _remove(self, place: str) -> None:
         """Remove what an earlier try of a batch without results wrote; elsewhere than here, empty it."""
-        folder = opened_here(place) if place else None
+        folder = local_path(place) if place else None
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
         elif place and self._holds_batches(place.rpartition("/")[0]):
             self.spark.createDataFrame([], "value STRING").write.mode("overwrite").text(place)
 
 
-def result_columns(job: Job) -> str:
+def result_columns(job: JobSpec) -> str:
     """The columns of results, as Spark declares them; a NULL that nothing gives a type is a string."""
     columns = [f"{quoted(column.name)} {_written(column.type)}" for column in job.columns]
-    count = "BIGINT" if job.plan.most < 2**63 else "DECIMAL(38,0)"
-    return ", ".join([*columns, f"`_ts` {_written(job.time_type)}", f"_mult {count}"])
+    columns += [f"`_ts` {_written(job.time_type)}"] if job.timed else []
+    return ", ".join([*columns, f"_mult {job.multiplicity}"])
 
 
 def _written(kind: str) -> str:
-    return "STRING" if kind == "void" or kind_of(kind).family == "string" else kind.upper()
+    return "STRING" if kind == "void" else spark_name(kind)
 
 
 def kafka_records(rows: DataFrame, batch: int, nulls: bool = True) -> DataFrame:

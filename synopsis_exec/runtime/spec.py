@@ -1,6 +1,6 @@
 """What a job is: the streams and relations that it reads, its plan, and where its results go. All of it is data.
 
-``job.py`` has one `Job` as a literal. Values are *encoded*: of a discrete type as integers (days of a date,
+``job.py`` has one `JobSpec` as a literal. Values are *encoded*: of a discrete type as integers (days of a date,
 microseconds of a timestamp since 1970, unscaled digits of a decimal, 0 and 1 of a boolean), of a floating-point type as
 floats, of a string as text.
 """
@@ -9,28 +9,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from streambound_runtime.plan import Synopsis, Test
+from streambound_runtime.operators.circuit_plan import CircuitPlan
+from streambound_runtime.operators.plan import SynopsisPlan, Test
+from streambound_runtime.promises import STRICT, Arrival, ChangeRecords, Domain, KeyMark, PeriodContract, Rate
 
 Options = tuple[tuple[str, str], ...]
 Value = int | float | str
 
 
 @dataclass(frozen=True, slots=True)
-class Domain:
-    """The values that a column may have: from ``low`` to ``high``, or one of ``values``."""
-
-    low: Value | None = None
-    high: Value | None = None
-    values: tuple[Value, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
+class TableColumn:
     """A declared column: its name, its Spark SQL type in small letters, and the contract on its values."""
 
     name: str
     type: str
-    domain: Domain | None = None
+    domain: Domain[Value] | None = None
 
 
 ROW = "_row"
@@ -54,7 +47,7 @@ class Derived:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceSpec:
     """A Spark source, whose columns are the row's, or whose column ``payload`` holds a row as a JSON object.
 
     ``metadata`` are declared columns that are not in that object, each with the source's column that it is.
@@ -68,50 +61,6 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
-    """Which records are punctuations: their ``column`` has the ``value``, or is ``like`` a pattern of SQL.
-
-    Such a record says that no more rows come with timestamps up to its own, from the one in the column ``since`` on.
-    """
-
-    column: str
-    value: Value | None = None
-    like: str | None = None
-    since: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Partitions:
-    """The partitions of a stream, each with an order of its own: told apart by the ``values`` of a ``column``."""
-
-    column: str
-    values: tuple[Value, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Arrival:
-    """What a stream promises of the order of its rows.
-
-    ``lateness`` is how far a row may be behind the largest timestamp of earlier batches; None promises nothing.
-    ``idle_after`` is how far it may be behind the largest timestamp of any stream.
-    """
-
-    lateness: int | None = 0
-    idle_after: int | None = None
-    mark: Mark | None = None
-    partitions: Partitions | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Rate:
-    """At most ``rows`` rows in any half-open interval of the length ``per``, which the catalog has ``written`` so."""
-
-    rows: int
-    per: int
-    written: str
-
-
-@dataclass(frozen=True, slots=True)
 class Stream:
     """A stream: its declared columns, its application time, and those columns that the plan ``needs`` beside that.
 
@@ -119,20 +68,28 @@ class Stream:
 
     ``useful`` are conjunctions, one of which a row satisfies that some branch can use; others only advance time. At
     most ``per_timestamp`` useful rows share a timestamp, and ``rate`` limits how many come in a longer time. With
-    ``stops`` a row that breaks a contract ends the job, instead of being quarantined.
+    ``stops`` a row that breaks a contract ends the job, instead of being quarantined. ``relation`` says that its rows
+    are the changes of a relation, which may be in ``records`` that are no rows. Records that are ``marks`` of keys are
+    no rows: the plan gets them if it ``ends_keys``, and else they are left out. Of a query over rows with periods
+    ``period`` says what is a good one.
     """
 
     name: str
-    columns: tuple[Column, ...]
+    columns: tuple[TableColumn, ...]
     timestamp: str
     needs: tuple[str, ...]
     useful: tuple[tuple[Test, ...], ...] = ((),)
-    source: Source | None = None
-    arrival: Arrival = Arrival()
+    source: SourceSpec | None = None
+    arrival: Arrival[Value] = STRICT
     per_timestamp: int | None = None
     stops: bool = False
     rate: Rate | None = None
     derived: tuple[Derived, ...] = ()
+    relation: bool = False
+    marks: tuple[KeyMark[Value], ...] = ()
+    ends_keys: bool = False
+    period: PeriodContract | None = None
+    records: ChangeRecords | None = None
 
     @property
     def counted(self) -> bool:
@@ -145,27 +102,40 @@ class Relation:
     """A static relation; it has at most ``rows`` rows. The columns that it ``needs`` are declared or ``derived``."""
 
     name: str
-    columns: tuple[Column, ...]
+    columns: tuple[TableColumn, ...]
     needs: tuple[str, ...]
-    source: Source | None = None
+    source: SourceSpec | None = None
     rows: int | None = None
     stops: bool = False
     derived: tuple[Derived, ...] = ()
+    period: PeriodContract | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Computed:
+class RelationQuery:
+    """A static relation that is computed of others when a job starts.
+
+    ``query`` is Spark SQL over the views of the relations that it ``asks`` (`reading.relation_views`).
+    """
+
+    relation: Relation
+    query: str
+    asks: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ResultColumns:
     """How results are computed of what matches keep: the plan gives these ``columns``, which are not a result's.
 
     ``expressions`` are Spark SQL over these, one for each column of a result.
     """
 
-    columns: tuple[Column, ...]
+    columns: tuple[TableColumn, ...]
     expressions: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Sink:
+class SinkSpec:
     """What results or bad rows are written to: a format of Spark's with its path and options, or a function.
 
     ``call`` is ``module:function``, called with a DataFrame and the number of the batch.
@@ -187,26 +157,43 @@ class Saved:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class JobSpec:
     """A query's job. ``runtime`` is the version of this package that it was written for.
 
     ``columns`` are those of a result, without `_ts`, which has ``time_type``, and `_mult`. They are those of the plan,
-    unless Spark computes them as ``computed`` says.
+    unless Spark computes them as ``computed`` says. ``queries`` are relations that are computed of ``relations``.
     """
 
     name: str
     runtime: str
     streams: tuple[Stream, ...]
     relations: tuple[Relation, ...]
-    columns: tuple[Column, ...]
+    columns: tuple[TableColumn, ...]
     time_type: str
-    plan: Synopsis
+    plan: SynopsisPlan | CircuitPlan
     saved: Saved
-    sink: Sink | None = None
-    quarantine: Sink | None = None
-    computed: Computed | None = None
+    sink: SinkSpec | None = None
+    quarantine: SinkSpec | None = None
+    computed: ResultColumns | None = None
+    queries: tuple[RelationQuery, ...] = ()
+
+    @property
+    def synopsis(self) -> SynopsisPlan:
+        """The plan of a job that is one synopsis."""
+        assert isinstance(self.plan, SynopsisPlan), "a circuit is placed on the driver"
+        return self.plan
+
+    @property
+    def multiplicity(self) -> str:
+        """The Spark SQL type of `_mult`: of 64 bits where no result can have more duplicates."""
+        return "bigint" if self.plan.most < 2**63 else "decimal(38,0)"
+
+    @property
+    def timed(self) -> bool:
+        """Whether results have a `_ts`; rows with periods have none."""
+        return not isinstance(self.plan, CircuitPlan) or self.plan.timed
 
     @property
     def tables(self) -> tuple[Stream | Relation, ...]:
-        """All streams and relations."""
+        """All streams, then all static relations that are read; not those that are computed of others."""
         return (*self.streams, *self.relations)

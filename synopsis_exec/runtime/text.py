@@ -10,15 +10,14 @@ from collections.abc import Iterable
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
 from math import isfinite
-from typing import Any
 
 WIDTH = 120
 
 
-def printed(tree: Any, width: int = WIDTH, indent: int = 0) -> str:
+def printed(tree: object, width: int = WIDTH, indent: int = 0) -> str:
     """The text of a tree, on one line where it fits, else an item a line.
 
-    >>> from streambound_runtime.plan import Test
+    >>> from streambound_runtime.operators.plan import Test
     >>> printed(Test("t_b", "<", "s_a"))
     "Test('t_b', '<', 's_a')"
     """
@@ -46,7 +45,7 @@ def _laid_out(node: _Node, width: int, indent: int) -> str:
     return "\n".join([opening, *lines, " " * indent + closing])
 
 
-def _node(tree: Any) -> _Node:
+def _node(tree: object) -> _Node:
     found = _items(tree)
     if found is None:
         return _Node(repr(tree) if not isinstance(tree, float) or isfinite(tree) else f"float({str(tree)!r})")
@@ -57,15 +56,15 @@ def _node(tree: Any) -> _Node:
     return _Node(flat, brackets, items)
 
 
-def _brackets(tree: Any) -> tuple[str, str]:
+def _brackets(tree: object) -> tuple[str, str]:
     return ("(", ")") if isinstance(tree, tuple) else ("{", "}") if isinstance(tree, dict) else (f"{_name(tree)}(", ")")
 
 
-def _name(tree: Any) -> str:
+def _name(tree: object) -> str:
     return type(tree).__name__
 
 
-def _items(tree: Any) -> list[tuple[str, Any]] | None:
+def _items(tree: object) -> list[tuple[str, object]] | None:
     """What stands between the brackets of a tree, with a prefix each; None for a plain value."""
     if isinstance(tree, tuple):
         return [("", item) for item in tree]
@@ -85,7 +84,7 @@ def _items(tree: Any) -> list[tuple[str, Any]] | None:
 
 
 @cache
-def _fields(kind: type) -> tuple[tuple[str, bool, Any], ...]:
+def _fields(kind: type) -> tuple[tuple[str, bool, object], ...]:
     """The fields of a class: their names, whether they are only given by name, and their defaults, or MISSING."""
     return tuple(
         (each.name, each.kw_only is True, each.default if each.default_factory is MISSING else each.default_factory())
@@ -93,10 +92,10 @@ def _fields(kind: type) -> tuple[tuple[str, bool, Any], ...]:
     )
 
 
-def read(text: str, classes: Iterable[type]) -> Any:
+def read(text: str, classes: Iterable[type]) -> object:
     """The tree that a text prints, of some classes; raises ValueError for anything else.
 
-    >>> from streambound_runtime.plan import Test
+    >>> from streambound_runtime.operators.plan import Test
     >>> read("Test('t_b', '<', 's_a')", [Test])
     Test(left='t_b', op='<', right='s_a', offset=None)
     """
@@ -107,7 +106,7 @@ def read(text: str, classes: Iterable[type]) -> Any:
     return _built(parsed, {each.__name__: each for each in classes})
 
 
-def _built(node: ast.expr, classes: dict[str, type]) -> Any:
+def _built(node: ast.expr, classes: dict[str, type]) -> object:
     match node:
         case ast.Tuple(elts=items):
             return tuple(_built(item, classes) for item in items)

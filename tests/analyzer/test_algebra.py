@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from streambound.analyzer.algebra import verify, verify_types
 from streambound.analyzer.algebra.blocks import blocks
 from streambound.analyzer.algebra.facts import ViewFacts, ViewKind, facts
 from streambound.analyzer.algebra.lowering import Lowering
-from streambound.analyzer.algebra.nodes import Aggregate, Filter, Join, Recur, Scalar, Scan, SpjBlock, Tree, inputs
+from streambound.analyzer.algebra.nodes import (
+    Join,
+    SpjBlock,
+    Tree,
+    inputs,
+)
 from streambound.analyzer.algebra.to_sql import to_sql
 from streambound.analyzer.algebra.tree_text import TreeTextError, read_tree, tree_text
 from streambound.analyzer.algebra.verify import violations
@@ -164,24 +173,63 @@ def _hold(found: ViewFacts, answer: list[dict[str, object]], few: bool) -> None:
         assert len(answer) <= found.rows
 
 
-@pytest.mark.parametrize(
-    ("tree", "wrong"),
-    [
-        (Scan("Nowhere", "n"), "declares no Nowhere"),
-        (Filter(Scan("S", "S"), Scalar("T.a > 1")), "its input has no column T.a"),
-        (Aggregate(Scan("S", "S"), (Scalar("S.nothing"),), ()), "its input has no column S.nothing"),
-        (Recur("w", "w"), "nothing around it defines w"),
-        (read_tree("Union(distinct=True)\n  Scan(table='S', alias='S')\n  Scan(table='R', alias='R')"), "columns and"),
-        (read_tree("Alias(alias='q', columns=['x'])\n  Scan(table='S', alias='S')"), "1 names for"),
-        (
-            read_tree("Join(kind='inner', using=['name'])\n  Scan(table='S', alias='S')\n  Scan(table='R', alias='R')"),
-            "one side has no column name",
-        ),
-        (read_tree("Project(items=['q.*'])\n  Scan(table='S', alias='S')"), "its input has no q.*"),
-    ],
-)
-def test_a_tree_that_no_sql_has_is_found(tree: Tree, wrong: str) -> None:
-    assert any(wrong in found for found in violations(tree, catalog())), violations(tree, catalog())
+S, R = "  Scan(table='S', alias='S')", "  Scan(table='R', alias='R')"
+WRONG = {
+    "a table that is not declared": "Scan(table='Nowhere', alias='n')",
+    "a period's column that is not there": "PeriodScan(table='R', alias='R', begin='x', end='y')",
+    "recursion outside": "Recur(name='w', alias='w')",
+    "recursion by another name":
+        f"Fixpoint(name='w', distinct=True)\n  Project(items=['S.a'])\n  {S}\n  Recur(name='v', alias='v')",
+    "names of columns, too few": f"Alias(alias='q', columns=['x'])\n{S}",
+    "sides of different width": f"Union(distinct=True)\n{S}\n{R}",
+    "USING of one side's column": f"Join(kind='inner', using=['name'])\n{S}\n{R}",
+    "a session with a slide": f"Bucket(kind='session', time='S.ts', size=5, slide=5)\n{S}",
+    "a tumbling window without one": f"Bucket(kind='tumbling', time='S.ts', size=5)\n{S}",
+    "a condition over another table": f"Filter(condition='T.a > 1')\n{S}",
+    "a join's condition over another table": f"Join(kind='inner', condition='S.a = T.a')\n{S}\n{R}",
+    "a key that is not there": f"Aggregate(keys=['S.nothing'], calls=[])\n{S}",
+    "an order by what is not there": f"OrderBy(keys=['nothing'])\n{S}",
+    "all columns of another table": f"Project(items=['q.*'])\n{S}",
+    "a time that is none": f"Bucket(kind='session', time='S.a > 1', size=5)\n{S}",
+    "a number of rows that is none": f"FirstRows(count='1.5')\n{S}",
+    "a sum of conditions": f"Aggregate(keys=[], calls=['SUM(S.a > 1) AS n'])\n{S}",
+    "a value of several columns": f"Apply(kind='scalar', name='_s')\n{S}\n{R}",
+    "an operand for two columns": f"Apply(kind='in', name='_s', operands=['S.a'])\n{S}\n{R}",
+    "a block with an aggregate in it": f"SpjBlock()\n  Aggregate(keys=['S.a'], calls=[])\n  {S}",
+    "a condition that is a number": f"Filter(condition='S.a + 1')\n{S}",
+    "sides that have no common type":
+        f"Union(distinct=False)\n  Project(items=['S.a'])\n  {S}\n  Project(items=['S.a > 1'])\n  {S}",
+}  # fmt: skip
+"""Trees that no SQL has, as text."""
+
+
+def invariants() -> list[str]:
+    """What a verifier may say, as patterns: every text that it yields."""
+    found = list[str]()
+    for module in (verify, verify_types):
+        for node in ast.walk(ast.parse(inspect.getsource(module))):
+            said = [one for one in ast.walk(node) if isinstance(one, ast.JoinedStr | ast.Constant)]
+            texts = [one for one in said if isinstance(one, ast.JoinedStr) or isinstance(one.value, str)]
+            if isinstance(node, ast.Yield | ast.YieldFrom) and texts:
+                parts = texts[0].values if isinstance(texts[0], ast.JoinedStr) else [texts[0]]
+                plain = [re.escape(str(one.value)) if isinstance(one, ast.Constant) else ".*" for one in parts]
+                found.append("".join(plain))
+    return found
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_tree_that_no_sql_has_is_refused(name: str) -> None:
+    tree = read_tree(WRONG[name])
+    wrong, *_ = violations(tree, catalog())
+    assert wrong.startswith(f"{type(tree).__name__}: ") or "recursion" in name, "what is wrong is said of the operator"
+    assert sum(re.fullmatch(pattern, wrong) is not None for pattern in invariants()) == 1, wrong
+
+
+def test_every_invariant_has_a_tree_that_breaks_it() -> None:
+    said = [wrong for text in WRONG.values() for wrong in violations(read_tree(text), catalog())]
+    assert len(invariants()) > 15
+    for pattern in invariants():
+        assert any(re.fullmatch(pattern, wrong) for wrong in said), pattern
 
 
 @pytest.mark.parametrize(

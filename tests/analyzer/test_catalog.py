@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from streambound.analyzer.arrival import STRICT
 from streambound.analyzer.catalog import (
+    MAX_ITERATIONS,
     Catalog,
     Column,
     Counters,
@@ -27,6 +27,7 @@ from streambound.analyzer.spans import Excerpt
 from streambound.analyzer.toml_lines import toml_lines
 from streambound.analyzer.types import Family, parse_type
 from streambound.analyzer.values import decode, encode_toml
+from streambound_runtime.promises import STRICT
 from support.cases import Case, read_cases
 
 CASES = read_cases("catalog.cases")
@@ -41,6 +42,7 @@ def described(text: str) -> str:
         return f"{error.where} {error.message}" + (f"\nhelp: {error.remedy}" if error.remedy else "")
     lines = [f"queries {', '.join(catalog.queries)}"] if catalog.queries else []
     lines += [f"counters {catalog.counters}"] if catalog.counters is not Counters.BIGINT else []
+    lines += [f"max_iterations {catalog.max_iterations}"] if catalog.max_iterations != MAX_ITERATIONS else []
     lines += [f"sink {sink}" for sink in catalog.sinks]
     for table in catalog.tables:
         lines.append(f"{_line(table.at)}: {table.kind} {table.name}")
@@ -48,6 +50,12 @@ def described(text: str) -> str:
             if getattr(table, name) is not None:
                 lines.append(f"  {name} {getattr(table, name)}")
         lines += [f"  max_rate {table.max_rate!r}"] if table.max_rate is not None else []
+        if table.changes is not None:
+            told = table.changes
+            hidden = ", ".join(f"{column.name} {column.type.name}" for column in (told.timestamp, told.op))
+            values = f" {told.insert!r} {told.delete!r}"
+            lines.append(f"  changes {told.format}: {hidden}{values}, key {', '.join(told.key) or 'none'}")
+        lines += [f"  {one}" for one in table.punctuations]
         if table.arrival != STRICT:
             lines.append(f"  arrival {table.arrival}")
         lines += [f"  on_violation {table.on_violation}"] if table.on_violation is not OnViolation.QUARANTINE else []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import pytest
 
 from streambound.analyzer.expressions import rows
@@ -26,6 +28,10 @@ BOUNDED = {
     "SELECT a FROM S WHERE a > (SELECT avg(a) FROM R) AND b + 1 < (SELECT min(a) FROM R)": 0,
     "WITH k AS (SELECT a, count(*) AS n FROM R GROUP BY a) SELECT S.a FROM S SEMI JOIN k ON k.a = S.a AND n > 1": 0,
     "WITH k AS (SELECT a FROM R) SELECT a FROM S WHERE a IN (SELECT a FROM k)": 0,
+    "SELECT a FROM S WHERE EXISTS (SELECT 1 FROM R WHERE R.a IN (SELECT a FROM R q WHERE q.name = R.name))": 0,
+    "SELECT a FROM S WHERE EXISTS (SELECT 1 FROM R WHERE name = 'x') OR b = 1": 0,
+    "SELECT a FROM S WHERE (SELECT count(*) > 3 FROM R)": 0,
+    "SELECT a FROM S WHERE a > (SELECT max(a) FROM R HAVING max(a) > (SELECT min(a) FROM R))": 0,
     "SELECT T.c FROM S LEFT ANTI JOIN R ON R.a = S.a JOIN T ON T.a = S.a AND T.ts > S.ts AND S.a BETWEEN 1 AND 3": 3,
 }  # fmt: skip
 REFUSED = (
@@ -38,7 +44,12 @@ REFUSED = (
     ("SELECT S.a FROM S SEMI JOIN R ON a = 1", "a"),
     ("SELECT S.a FROM S ANTI JOIN R ON R.a = S.a AND rand() > 0.5", ""),
     ("SELECT a, (SELECT a, name FROM R) AS two FROM S", ""),
-    ("SELECT a FROM S WHERE EXISTS (SELECT 1 FROM R WHERE R.a IN (SELECT a FROM R))", ""),
+    ("SELECT a FROM S WHERE EXISTS (SELECT 1 FROM R WHERE R.a IN (SELECT R.a FROM R, T))", "EXISTS"),
+    (
+        "SELECT a FROM S WHERE EXISTS (SELECT 1 FROM R WHERE EXISTS (SELECT 1 FROM R q WHERE q.name = S.s))",
+        "SELECT 1 FROM R",
+    ),
+    ("SELECT a FROM S WHERE EXISTS (SELECT 1 FROM R WHERE R.a IN (SELECT a + rand() FROM R q))", ""),
 )
 
 
@@ -66,6 +77,74 @@ def test_a_left_join_is_what_has_a_partner_and_what_has_none() -> None:
         "SELECT S.a, NULL AS name FROM S WHERE (NOT EXISTS(SELECT 1 FROM `R` AS `R` WHERE R.a = S.a AND R.name > 'm'))"
         " AND S.b > 1",
     ]
+
+
+COMPUTED = {
+    "SELECT S.a, c.n FROM S JOIN (SELECT a, count(*) AS n FROM R GROUP BY a) AS c ON c.a = S.a": "0",
+    "SELECT S.a, c.n FROM S LEFT JOIN (SELECT a, count(*) AS n FROM R GROUP BY a) AS c ON c.a = S.a": "0",
+    "WITH k AS (SELECT DISTINCT a FROM R) SELECT k.a FROM S JOIN k ON k.a = S.a JOIN T ON T.ts > S.ts AND T.a = k.a":
+        "rows_k",
+    "WITH k AS (SELECT a FROM R EXCEPT SELECT a FROM R) SELECT k.a FROM S JOIN k USING (a) JOIN T ON T.ts > S.ts":
+        "rows_k",
+    "SELECT 1 AS b FROM S JOIN (SELECT max(a) AS m FROM R) k ON k.m = S.a JOIN T ON T.ts > S.ts AND T.a = S.a":
+        "rows_k",
+}  # fmt: skip
+NOT_COMPUTED = (
+    ("SELECT S.a FROM S JOIN (SELECT a FROM R ORDER BY a LIMIT 1) AS k ON k.a = S.a", "ORDER BY"),
+    ("SELECT S.a FROM S JOIN (SELECT first(a) AS a FROM R) AS k ON k.a = S.a", "first(a)"),
+    ("SELECT S.a FROM S JOIN (SELECT a, T.a AS b FROM T GROUP BY T.a) AS k ON k.a = S.a", ""),
+    ("SELECT S.a FROM S JOIN (SELECT name, stddev(a) AS d FROM R GROUP BY name) AS k ON k.name = S.s", "(SELECT name"),
+    ("SELECT S.a FROM S JOIN (SELECT a, max(name) AS a FROM R GROUP BY a) AS k ON k.a = S.a", "(SELECT a, max"),
+    ("SELECT S.a FROM S JOIN (SELECT a, count(*) AS n FROM R WHERE R.a = S.b GROUP BY a) AS k ON k.a = S.a", ""),
+)
+
+
+@pytest.mark.parametrize("sql", COMPUTED)
+def test_a_subquery_over_relations_is_a_relation(sql: str) -> None:
+    (item,) = check_source(SourceText("case.sql", sql), catalog())
+    assert item.verdict is Verdict.BOUNDED, item.diagnostics
+    assert item.bound is not None
+    assert item.bound.entries.text.endswith(COMPUTED[sql]), item.bound.entries.text
+
+
+@pytest.mark.parametrize(("sql", "blamed"), NOT_COMPUTED)
+def test_what_is_no_relation_is_refused(sql: str, blamed: str) -> None:
+    ((_, found),) = lowered(sql)
+    assert found.query is None
+    assert any(sql[d.span.start : d.span.end].startswith(blamed) for d in found.diagnostics), found.diagnostics
+
+
+def test_equal_subqueries_are_one_relation() -> None:
+    k = "(SELECT DISTINCT a FROM R)"
+    other = "(SELECT a FROM R GROUP BY a)"
+    ((_, found),) = lowered(f"SELECT k.a FROM S JOIN {k} AS k ON k.a = S.a JOIN {other} AS l ON l.a = S.b")
+    assert found.query is not None
+    assert [source.table for source in found.query.branches[0].sources] == ["S", "k", "l"]
+    ((_, again),) = lowered(render(found.query))
+    assert again.query is not None
+    assert render(again.query) == render(found.query)
+
+
+WAITING = "SELECT S.a FROM S JOIN T ON S.ts < T.ts JOIN {} AS k ON k.a = S.b"
+
+
+@pytest.mark.parametrize("rows", ["(SELECT DISTINCT a FROM R)", "(SELECT a, count(*) AS n FROM R GROUP BY a)"])
+def test_rows_that_are_computed_are_proved_of_by_a_witness_of_what_they_are_computed_of(rows: str) -> None:
+    (item,) = check_source(SourceText("case.sql", WAITING.format(rows)), catalog())
+    assert item.verdict is Verdict.UNBOUNDED
+    assert item.circuit_witness is not None
+    witness = item.circuit_witness.of_size(3)
+    assert witness is not None
+    subsets = [subset for size in range(4) for subset in combinations(range(3), size)]
+    found = [item.circuit_witness.changes(witness, subset) for subset in subsets]
+    assert all(one != other for one, other in combinations(found, 2))
+
+
+@pytest.mark.parametrize("rows", ["(SELECT max(a) AS a FROM R)", "(SELECT a FROM R EXCEPT SELECT a FROM R)"])
+def test_nothing_is_proved_of_other_rows_that_are_computed(rows: str) -> None:
+    (item,) = check_source(SourceText("case.sql", WAITING.format(rows)), catalog())
+    assert item.verdict is Verdict.UNKNOWN
+    assert any("the rows of k are computed" in found.message for found in item.diagnostics)
 
 
 def test_a_row_that_waits_for_a_stream_must_still_be_bounded() -> None:

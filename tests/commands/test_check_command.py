@@ -102,11 +102,13 @@ def test_the_papers_theorems_can_judge_alone(project: Path, sql: str, exact: str
 
 
 def test_json_has_the_documented_shape(project: Path) -> None:
-    write(project, f"{BOUNDED};\n-- name: second\n{UNBOUNDED};\nSELECT nope FROM S;\nSELECT COUNT(*) AS n FROM S")
+    write(
+        project, f"{BOUNDED};\n-- name: second\n{UNBOUNDED};\nSELECT nope FROM S;\nSELECT COLLECT_LIST(S.a) AS n FROM S"
+    )
     result = call("check", "q.sql", "--format", "json")
     assert result.exit_code == 1
     document = json.loads(result.stdout)
-    assert document["schema_version"] == 1
+    assert document["schema_version"] == 2
     assert document["summary"] == {
         "bounded": 1,
         "unbounded": 1,
@@ -212,3 +214,11 @@ def test_a_bound_of_thousands_of_digits_is_printed_by_its_magnitude(
     assert re.search(r"bounded \(constant\), at most \d\.\de\+\d{4} synopsis entries", result.output)
     found = json.loads(CliRunner().invoke(cli.main, ["check", "q.sql", "--format", "json"]).output)
     assert found["queries"][0]["bound"]["entries"] > 10**5000
+
+
+@pytest.mark.parametrize(("option", "colors"), [("--color", True), ("--no-color", False)])
+def test_colors_that_are_asked_for_need_no_terminal(project: Path, option: str, colors: bool) -> None:
+    file = write(project, UNBOUNDED)
+    assert ("\x1b[" in call("check", file, option).output) is colors
+    assert ("\x1b[" in call("explain", "SB201", option).output) is colors
+    assert "\x1b[" not in call("check", file, option, "--format", "json").output

@@ -13,10 +13,10 @@ from streambound.analyzer.codes import Code
 from support.command_line import BOUNDED, FIGURE2, UNBOUNDED, call, write
 
 STAGES = {
-    "normal-form": "SELECT S.A, T.B",
-    "split": "SELECT S.A, T.B",
-    "merged": "SELECT S.A, T.B",
-    "lto": "-- LTO query 1\n",
+    "normal-form": "SpjBlock()\n  Project(items=['S.A', 'T.B'])\n    Filter(",
+    "split": "SpjBlock()\n  Project(items=['S.A', 'T.B'])\n    Filter(",
+    "merged": "SpjBlock()\n  Project(items=['S.A', 'T.B'])\n    Filter(",
+    "lto": "# LTO query 1\nSpjBlock()\n",
     "closure": "U.K - S.I <= -2   (redundant)",
     "graph": "S, T and U: a tree",
     "tables": "{T, U}: 1 <= T.B <= 4; at most 4\n  from {U} when T arrives\n",
@@ -24,7 +24,7 @@ STAGES = {
     "facts": "U: S and T may lag it",
     "bound": "{T, U}: 4\nM = 5\nbytes of the state <= 76",
     "verdict": "theorem-1: holds",
-    "plan": "Transition(target=1, joins=(Join(scan=1), Join(table=0)), values=(Term('t_b'),)),",
+    "plan": "Transition(target=1, joins=(JoinStep(scan=1), JoinStep(table=0)), values=(Term('t_b'),)),",
     "job": '\nif __name__ == "__main__":\n    sys.exit(main(JOB))\n',
 }
 
@@ -34,6 +34,20 @@ def test_every_stage_can_be_printed(stage: str) -> None:
     result = call("explain", str(FIGURE2 / "figure2.sql"), "--emit", stage, "--catalog", str(FIGURE2 / "streams.toml"))
     assert result.exit_code == 0, result.output
     assert STAGES[stage] in result.output
+
+
+@pytest.mark.parametrize("stage", ["tree", "normal-form", "split", "merged", "lto"])
+def test_a_stage_that_is_a_query_can_be_printed_as_sql(stage: str) -> None:
+    command = ("explain", str(FIGURE2 / "figure2.sql"), "--emit", stage, "--format", "sql")
+    result = call(*command, "--catalog", str(FIGURE2 / "streams.toml"))
+    assert result.exit_code == 0, result.output
+    assert "SELECT S.A, T.B FROM S" in result.output.replace("`", "")
+
+
+def test_a_stage_that_is_no_query_is_no_sql() -> None:
+    result = call("explain", str(FIGURE2 / "figure2.sql"), "--emit", "closure", "--format", "sql")
+    assert result.exit_code == 2
+    assert "sql is for stages that are queries" in result.output
 
 
 def test_explain_prints_the_synopses_after_each_step() -> None:
@@ -84,7 +98,9 @@ def test_the_suffix_of_the_output_chooses_the_format(project: Path, file: str, s
     assert (project / file).read_text().startswith(start)
 
 
-@pytest.mark.parametrize("sql", ["SELEC S.a FROM S", "SELECT nope FROM S", "SELECT COUNT(*) AS n FROM S"])
+@pytest.mark.parametrize(
+    "sql", ["SELEC S.a FROM S", "SELECT nope FROM S", "SELECT S.a FROM S TABLESAMPLE (10 PERCENT)"]
+)
 @pytest.mark.parametrize("more", [(), ("--emit", "facts"), ("--emit", "graph", "--format", "svg")])
 def test_explaining_what_was_not_analysed_fails_as_check_does(project: Path, sql: str, more: tuple[str, ...]) -> None:
     file = write(project, sql)
@@ -93,6 +109,14 @@ def test_explaining_what_was_not_analysed_fails_as_check_does(project: Path, sql
     assert call("check", file, "--format", "json").exit_code == result.exit_code != 0
     code = json.loads(call("check", file, "--format", "json").stdout)["queries"][0]["diagnostics"][0]["code"]
     assert code in result.output
+
+
+@pytest.mark.parametrize("stage", [("graph", "svg"), ("tables", "dot"), ("plan", "text")])
+def test_operators_beyond_joins_have_no_drawing_yet(project: Path, stage: tuple[str, str]) -> None:
+    result = call("explain", write(project, "SELECT COUNT(*) AS n FROM S"), "--emit", stage[0], "--format", stage[1])
+    assert result.exit_code == 2
+    assert "operators beyond joins, of which there is no such drawing" in result.stderr
+    assert "--emit tree, states and verdict" in result.stderr
 
 
 def test_explain_lists_the_codes_when_there_is_no_such_one() -> None:

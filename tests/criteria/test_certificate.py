@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from criteria.test_verdict import SAME
 
 from streambound.criteria.bound import bound
 from streambound.criteria.certificate import certificate
@@ -21,6 +20,7 @@ from support.kernel import actual_sizes, formula_value, plan_of, run_kernel
 from support.product import decided
 from support.profiles import MORE
 from support.queries import Features, make_statement
+from support.same_queries import SAME
 from support.streams import adversarial_rows
 
 OLDER = "FROM S, T WHERE S.ts > T.ts"

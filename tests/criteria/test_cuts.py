@@ -13,7 +13,7 @@ from streambound.criteria.vocabulary import Verdict
 from streambound.recheck.certificates.validate import faults
 from streambound.synopsis_exec.plan import make_plan
 from streambound.synopsis_exec.synopsis_plan import synopsis_plan
-from streambound_runtime.plan import Term
+from streambound_runtime.operators.plan import Term
 from support.catalogs import Catalog, streams, with_domain
 from support.certificates import plain
 from support.choices import Choices, drawn

@@ -184,10 +184,10 @@ def test_an_entry_made_by_hand_accepts_nothing_that_was_not_analysed(project: Pa
         baseline_text,
         read_baseline,
     )
-    from streambound.gate.check_files import Settings, check_files
+    from streambound.gate.check_files import GateSettings, check_files
     from streambound.reports.fingerprint import fingerprints
 
-    (item,) = check_files([Path("queries/c.sql")], Workspace(), Settings(repairs=0))
+    (item,) = check_files([Path("queries/c.sql")], Workspace(), GateSettings(repairs=0))
     known = read_baseline(project / BASELINE)
     forged = BaselineEntry("queries/c.sql", "c", "SB102", fingerprints([item])[0][0])
     (project / BASELINE).write_text(baseline_text("exact", [*known.entries, forged]))
@@ -230,7 +230,7 @@ def test_fixing_what_is_recorded_makes_it_stale(project: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", ":1:2: the baseline is not JSON"),
+        ("{", ":1:2: not JSON"),
         ("[]", ":1: not a baseline"),
         ('{"schema_version": 1}', ":1: not a baseline"),
         (
@@ -238,8 +238,13 @@ def test_fixing_what_is_recorded_makes_it_stale(project: Path) -> None:
             ":1: the baseline is of another version",
         ),
         (
-            '{"schema_version": 1, "scheme": "streambound/v1", "criteria": "exact", "findings": [\n{"file": 1}]}',
-            "finding 1 must have the texts file, query, code, fingerprint",
+            '{"schema_version": 1, "scheme": "streambound/v1", "criteria": "exact", "findings": [\n'
+            '{"file": "a.sql", "query": "q",\n "code": 1, "fingerprint": "f"}]}',
+            ":3:10: not a baseline: 1 is not a text at findings[0].code",
+        ),
+        (
+            '{"schema_version": 1, "scheme": "streambound/v1", "criteria": "all", "findings": []}',
+            ':1:63: not a baseline: "all" is not one of "exact", "paper" at criteria',
         ),
         (
             '{"schema_version": 1, "scheme": "streambound/v1", "criteria": "paper", "findings": []}',

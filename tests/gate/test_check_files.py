@@ -19,7 +19,7 @@ from streambound.analyzer.workspace import Workspace
 from streambound.gate import cache as cache_module
 from streambound.gate import tasks
 from streambound.gate.cache import Cache, digest
-from streambound.gate.check_files import Settings, check_files
+from streambound.gate.check_files import GateSettings, check_files
 from streambound.gate.outcome_json import from_json, to_json
 from streambound.reports.formats import FORMAT_NAMES
 from streambound.reports.outcome import Outcome
@@ -31,11 +31,12 @@ UNBOUNDED = "SELECT T.b FROM S, T WHERE S.ts > T.ts AND S.a = T.b"
 TEXTS = {
     "bounded.sql": BOUNDED,
     "unbounded.sql": UNBOUNDED,
-    "several.sql": f"-- name: one\n{BOUNDED};\n-- name: one\n{UNBOUNDED};\nSELECT count(*) FROM S; SELECT FROM",
+    "several.sql": f"-- name: one\n{BOUNDED};\n-- name: one\n{UNBOUNDED};\n"
+    "SELECT collect_list(S.a) AS n FROM S; SELECT FROM",
     "empty.sql": "-- nothing\n",
     "more.sql": ";\n".join([BOUNDED, UNBOUNDED] * 3),
 }
-SETTINGS = Settings(details=frozenset({"certificate", "drawings"}))
+SETTINGS = GateSettings(details=frozenset({"certificate", "drawings"}))
 
 
 @pytest.fixture
@@ -47,7 +48,7 @@ def files(tmp_path: Path) -> Iterator[list[Path]]:
     yield [*(tmp_path / name for name in TEXTS), tmp_path / "latin1.sql", tmp_path / "missing.sql"]
 
 
-def run(files: list[Path], settings: Settings = SETTINGS, cache: Cache | None = None) -> tuple[Outcome, ...]:
+def run(files: list[Path], settings: GateSettings = SETTINGS, cache: Cache | None = None) -> tuple[Outcome, ...]:
     return check_files(files, Workspace(files[0].parent / "streams.toml"), settings, cache=cache)
 
 

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from lsprotocol import types
-from reports.test_code_pages import Page
 
 from streambound import cli
 from streambound.analyzer.codes import Code
+from support.code_pages import Page
 from support.editor import Editor, play
 
 BASELINE = "known.json"
@@ -92,9 +92,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def example(code: str) -> tuple[str, str]:
     """The example of a code's page: its streams and its query, the streams with names of their own."""
     catalog, sql = Page.of(next(rule for rule in Code if rule == code)).example
-    tables = "\n" + catalog[catalog.index("[streams.") :]
-    for name in tomllib.loads(tables)["streams"]:
-        tables = tables.replace(f"[streams.{name}]", f"[streams.{code}_{name}]")
+    first = re.search(r"^\[(streams|relations)\.", catalog, re.M)
+    assert first is not None
+    tables = "\n" + catalog[first.start() :]
+    declared = tomllib.loads(tables)
+    for name in [*declared.get("streams", ()), *declared.get("relations", ())]:
+        tables = re.sub(rf"\[(streams|relations)\.{name}\]", rf"[\1.{code}_{name}]", tables)
         sql = re.sub(rf"\b{name}\b(?!\.)", f"{code}_{name}", sql)
     return tables, sql
 

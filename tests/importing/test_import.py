@@ -77,6 +77,73 @@ WITH ('connector'='filesystem', 'path'='file:///data/clicks', 'format'='csv')
 """
 
 
+UPSERTS = """\
+CREATE TABLE rates (currency STRING, rate DECIMAL(10,4), ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND,
+  CONSTRAINT pk PRIMARY KEY (currency) NOT ENFORCED)
+WITH ('connector' = 'upsert-kafka', 'topic' = 'r', 'properties.bootstrap.servers' = 'k:9092', 'key.format' = 'json',
+  'value.format' = 'json');
+CREATE TABLE orders (id BIGINT PRIMARY KEY NOT ENFORCED, amount INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts)
+WITH ('connector' = 'kafka', 'topic' = 'o', 'properties.bootstrap.servers' = 'k:9092', 'format' = 'debezium-json')
+"""
+
+
+def test_changelogs_of_flink_are_relations_that_change() -> None:
+    result = imported("t.sql", UPSERTS)
+    assert result.exit_code == 0, result.stderr
+    rates, orders = (catalog(result).table(name) for name in ("rates", "orders"))
+    assert rates is not None
+    assert orders is not None
+    assert (rates.kind, orders.kind) == (Kind.RELATION, Kind.RELATION)
+    assert rates.changes is not None
+    assert (rates.changes.format, rates.changes.key, rates.changes.timestamp.name) == ("upsert", ("currency",), "ts")
+    assert rates.arrival.lateness == 5_000_000
+    assert rates.source is not None
+    assert rates.source.format == "kafka"
+    assert orders.changes is not None
+    assert (orders.changes.format, orders.changes.key) == ("debezium", ("id",))
+    assert (orders.changes.timestamp.name, orders.changes.timestamp.type.name) == ("ts_ms", "timestamp")
+    told = warnings(result)
+    assert len(told) == 2
+    assert "a record that deletes has no ts, and is quarantined" in told[0]
+    assert "the time of changes is ts_ms" in told[1]
+
+
+@pytest.mark.parametrize(
+    ("time", "name"), [("value.source.timestamp", "source.ts_ms"), ("value.ingestion-timestamp", "ts_ms")]
+)
+def test_times_of_changes_that_are_beside_rows(time: str, name: str) -> None:
+    beside = UPSERTS.replace("rate DECIMAL(10,4), ts TIMESTAMP(3),", "ts TIMESTAMP(3) METADATA FROM 'timestamp',")
+    beside = beside.replace("amount INT, ts TIMESTAMP(3),", f"amount INT, ts TIMESTAMP(3) METADATA FROM '{time}',")
+    result = imported("t.sql", beside)
+    rates, orders = (catalog(result).table(one) for one in ("rates", "orders"))
+    assert rates is not None and rates.changes is not None and orders is not None and orders.changes is not None
+    assert rates.changes.timestamp.name == "ts" and rates.source is not None
+    assert rates.source.metadata == (("ts", "timestamp"),)
+    assert orders.changes.timestamp.name == name
+    assert not any("deletes" in one for one in warnings(result))
+
+
+@pytest.mark.parametrize(
+    ("ddl", "arguments", "reason"),
+    [
+        (UPSERTS.replace("WATERMARK FOR ts AS ts - INTERVAL '5' SECOND,", ""), (), "names no time of its changes"),
+        (
+            UPSERTS.replace("CONSTRAINT pk PRIMARY KEY (currency) NOT ENFORCED", "x INT"),
+            (),
+            "names none: add",
+        ),
+        (UPSERTS.replace("'debezium-json'", "'canal-json'"), (), "come and go as canal-json says"),
+        (UPSERTS.replace("'kafka', 'topic' = 'o'", "'mysql-cdc', 'topic' = 'o'"), ("--relation",), "as debezium-json"),
+    ],
+)
+def test_changelogs_that_cannot_be_declared_are_no_bags_of_rows(
+    ddl: str, arguments: tuple[str, ...], reason: str
+) -> None:
+    result = imported("t.sql", ddl, *arguments)
+    assert result.exit_code != 0
+    assert reason in result.stderr
+
+
 def test_flink_ddl() -> None:
     result = imported("t.sql", FLINK)
     found = catalog(result)
@@ -86,7 +153,7 @@ def test_flink_ddl() -> None:
         "price": "decimal(10,0)",
         "tags": "array<string>",
         "address": "struct<`street`:string,`zip`:int>",
-        "sized": "struct<`metadata`:string,`x`:int>",
+        "sized": "struct<`METADATA`:string,`x`:int>",
         "shard": "bigint",
         "arrived": "timestamp",
         "created": "timestamp_ntz",

@@ -12,7 +12,6 @@ from itertools import chain, combinations, product
 from typing import Any
 
 from hypothesis import given
-from punctuation.grid import GRID, ORDERED, Said, Stream, after, stream
 
 from streambound.punctuation.duplicate_elimination import (
     duplicate_elimination_keep,
@@ -26,6 +25,7 @@ from streambound.punctuation.select import select_keep, select_pass, select_prop
 from streambound.punctuation.sort import initial, sort_keep, sort_pass, sort_propagation, sort_propagation_out_of_order
 from streambound.punctuation.union import union_keep, union_pass, union_propagation
 from support.choices import Choices, drawn
+from support.grid import GRID, ORDERED, Said, Stream, after, stream
 from support.profiles import examples
 
 Row = tuple[Any, ...]

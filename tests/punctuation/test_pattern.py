@@ -7,7 +7,6 @@ from itertools import product
 
 import pytest
 from hypothesis import given
-from punctuation.grid import GRID, Said, said
 
 from streambound.punctuation import pattern as pattern_module
 from streambound.punctuation.combine import combine, combine_sets, is_empty
@@ -24,6 +23,7 @@ from streambound.punctuation.pattern import (
     match_pattern,
 )
 from support.choices import Choices, drawn
+from support.grid import GRID, Said, said
 from support.profiles import examples
 
 

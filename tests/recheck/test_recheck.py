@@ -94,11 +94,11 @@ def test_a_certificate_of_another_shape(report: Path, wrong: Any) -> None:
 
 
 @pytest.mark.parametrize(("key", "value"), [("name", ["q"]), ("line", [1]), ("line", None)])
-def test_an_item_that_names_no_statement(report: Path, key: str, value: Any) -> None:
+def test_an_item_of_another_shape_is_refused_at_its_place(report: Path, key: str, value: Any) -> None:
     document = json.loads(report.read_text())
     document["queries"][0][key] = value
     result = _run("recheck", "-", text=json.dumps(document))
-    assert (result.exit_code, "no such query" in result.output) == (1, True), result.output
+    assert (result.exit_code, f"at queries[0].{key}" in result.output) == (3, True), result.output
 
 
 @pytest.mark.parametrize(

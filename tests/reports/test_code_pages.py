@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import subprocess
 from contextlib import chdir
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,50 +21,19 @@ from streambound.criteria import check as check_module
 from streambound.criteria.check import Checked, check_source
 from streambound.criteria.paper_verdict import by_the_paper
 from streambound.gate.against import against
-from streambound.gate.check_files import Settings, check_files
+from streambound.gate.check_files import GateSettings, check_files
 from streambound.gate.policy import NO_POLICY, Policy
 from streambound.gate.reported import reported
 from streambound.gate.suppressions import today
 from streambound.reports.code_page import code_page, pages_directory
 from streambound.reports.outcome import Outcome, outcome
+from support.code_pages import BLOCK, Page
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 HEADINGS = ["What it means", "Why", "Example", "Repair"]
-BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.S)
 MARK = re.compile(r"-- *(\^+)")
 
 every_rule = pytest.mark.parametrize("rule", Code, ids=lambda rule: rule)
-
-
-@dataclass(frozen=True)
-class Page:
-    """A page's sections by heading; its example, and each repair as a catalog and a query."""
-
-    head: str
-    sections: dict[str, str]
-
-    @classmethod
-    def of(cls, rule: Code) -> Page:
-        head, *sections = re.split(r"^## ", code_page(rule), flags=re.M)
-        return cls(head, {heading: body for heading, _, body in (section.partition("\n") for section in sections)})
-
-    @property
-    def example(self) -> tuple[str, str]:
-        (first, catalog), (second, sql) = BLOCK.findall(self.sections["Example"])
-        assert (first, second) == ("toml", "sql")
-        return catalog, sql
-
-    @property
-    def repairs(self) -> list[tuple[str, str]]:
-        catalog, sql = self.example
-        blocks = BLOCK.findall(self.sections["Repair"])
-        assert {kind for kind, _ in blocks} <= {"toml", "sql"}
-        return [(text, sql) if kind == "toml" else (catalog, text) for kind, text in blocks]
-
-    @property
-    def companions(self) -> set[str]:
-        """Codes that the page says come with its own."""
-        return set(re.findall(r"It comes\s+with\s+\[(SB\d+)\]", self.sections["What it means"]))
 
 
 def check(rule: Code, files: tuple[str, str], directory: Path) -> Outcome:
@@ -86,7 +54,7 @@ def check_run(sql: str, directory: Path) -> Outcome:
     file = directory / "q.sql"
     file.write_text(sql, encoding="utf-8")
     workspace = Workspace(directory / "streams.toml")
-    items = reported(check_files([file], workspace, Settings(repairs=0)), Policy(workspace.default), today())
+    items = reported(check_files([file], workspace, GateSettings(repairs=0)), Policy(workspace.default), today())
     return next((item for item in items if item.diagnostics), items[-1])
 
 
@@ -111,7 +79,7 @@ def check_against(before: str, sql: str, directory: Path) -> Outcome:
     for arguments in (["init", "-q"], ["add", "."], ["commit", "-qm", "before"]):
         subprocess.run([*git, *arguments], check=True)
     file.write_text(sql, encoding="utf-8")
-    workspace, settings = Workspace(directory / "streams.toml"), Settings(repairs=0)
+    workspace, settings = Workspace(directory / "streams.toml"), GateSettings(repairs=0)
     with chdir(directory):
         found = check_files([file], workspace, settings)
         judge = lambda files, sources: check_files(files, sources, settings)  # noqa: E731

@@ -23,7 +23,7 @@ columns = { a = "bigint", b = "string", ts = "bigint" }
 FINDINGS = {
     "unbounded": "SELECT T.a, T.b AS x FROM S, T WHERE S.ts > T.ts AND S.b = 'x  Y'",
     "unknown column": "SELECT S.nope FROM S",
-    "unsupported": "SELECT COUNT(*) FROM S",
+    "unsupported": "SELECT COLLECT_LIST(S.a) FROM S",
     "syntax": "SELECT S.a S.b FROM S",
 }
 

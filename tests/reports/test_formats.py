@@ -35,7 +35,7 @@ BLAMED = (
     "SELECT S.a FROM S, T WHERE S.ts > T.ts AND «S.a < T.a»",
     "SELECT «S.nope» FROM S",
     "SELECT S.a FROM «nowhere»",
-    "SELECT «COUNT(*)» FROM S",
+    "SELECT «COLLECT_LIST(S.a)» FROM S",
     "SELECT S.a FROM S WHERE «S.s = 3»",
     "SELECT «5 - S.ts» AS x FROM S",
     "SELECT «S.a» FROM S WHERE S.a = 1 AND S.a > 3",
@@ -184,7 +184,7 @@ SELECT T.a FROM S, T WHERE S.ts > T.ts;
 SELECT T.a AS x FROM S, T WHERE S.ts > T.ts;
 SELECT S.a FROM S WHERE S.a = 1 AND S.a > 3;
 SELECT S.nope FROM S;
-SELECT COUNT(*) AS `%0A::error::x` FROM S;
+SELECT COLLECT_LIST(S.a) AS `%0A::error::x` FROM S;
 SELECT DISTINCT S.a FROM S, T WHERE S.ts > T.ts AND S.s = '\x07\x1b[31m' AND S.a < T.a
 """
 

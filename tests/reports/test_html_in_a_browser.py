@@ -37,7 +37,7 @@ SELECT a.customer FROM orders AS o, alerts AS a WHERE a.ts < o.ts AND 'é漢😀
 SELECT a.customer
 FROM orders AS o, alerts AS a WHERE a.ts < o.ts AND o.amount > 3;
 -- name: counted
-SELECT COUNT(*) FROM orders;
+SELECT COLLECT_LIST(customer) FROM orders;
 -- name: misspelt
 SELECT o.amont FROM orders AS o
 """

@@ -20,7 +20,7 @@ from streambound_runtime.checkpoint.checkpoint import Checkpoint
 from streambound_runtime.checkpoint.store import LocalStore, written_atomically
 from streambound_runtime.errors import JobError
 from streambound_runtime.settings import Settings
-from streambound_runtime.spec import Job
+from streambound_runtime.spec import JobSpec
 from support.jobs import job_of
 from support.profiles import examples
 
@@ -72,8 +72,8 @@ def test_a_file_is_there_completely_or_not_at_all(tmp_path: Path, monkeypatch: p
         owner, name = (os, "fsync") if moment == "when it is flushed" else (Path, "replace")
         monkeypatch.setattr(owner, name, fails)
     says = f"cannot write {tmp_path}/state/0: No space left on device"
-    with pytest.raises(JobError) as caught, written_atomically(tmp_path / "state" / "0", "wb") as file:
-        file.write(b"half")
+    with pytest.raises(JobError) as caught, written_atomically(tmp_path / "state" / "0") as file:
+        file.write("half")
         if moment == "while it is written":
             raise full
     assert (str(caught.value), caught.value.kind, caught.value.status) == (says, "output", 3)
@@ -86,8 +86,8 @@ def test_what_is_half_written_is_not_seen(tmp_path: Path) -> None:
     """As after a power cut, and by who looks meanwhile."""
     store = LocalStore(str(tmp_path))
     store.write("a", b"old")
-    with written_atomically(tmp_path / "a", "wb") as file:
-        file.write(b"new")
+    with written_atomically(tmp_path / "a") as file:
+        file.write("new")
         file.flush()
         assert store.read("a") == b"old"
     assert store.read("a") == b"new"
@@ -177,11 +177,11 @@ def test_what_is_committed(tmp_path_factory: pytest.TempPathFactory, states: lis
 
 
 @pytest.fixture(scope="module")
-def job() -> Job:
+def job() -> JobSpec:
     return job_of("SELECT S.a FROM S", {"streams": {"S": {"timestamp": "ts", "columns": {"a": "int", "ts": "int"}}}})
 
 
-def refusal(checkpoint: Checkpoint, job: Job, status: int) -> str:
+def refusal(checkpoint: Checkpoint, job: JobSpec, status: int) -> str:
     before = {name: checkpoint.store.read(name) for name in checkpoint.store.names()}
     with pytest.raises(JobError) as caught:
         checkpoint.claim(job, Settings(input="in"), {})
@@ -190,14 +190,14 @@ def refusal(checkpoint: Checkpoint, job: Job, status: int) -> str:
     return str(caught.value)
 
 
-def test_a_job_takes_a_new_directory_and_finds_it_again(checkpoint: Checkpoint, job: Job) -> None:
+def test_a_job_takes_a_new_directory_and_finds_it_again(checkpoint: Checkpoint, job: JobSpec) -> None:
     assert checkpoint.claim(job, Settings(input="in"), {})
     assert not checkpoint.claim(job, Settings(input="in"), {})
     saved(checkpoint, 0)
     assert not Checkpoint(checkpoint.store).claim(job, Settings(input="in"), {})
 
 
-def test_a_directory_of_another_job(checkpoint: Checkpoint, job: Job) -> None:
+def test_a_directory_of_another_job(checkpoint: Checkpoint, job: JobSpec) -> None:
     checkpoint.claim(job, Settings(input="in"), {})
     other = replace(job, name="other", saved=replace(job.saved, query="f" * 64))
     assert refusal(checkpoint, other, 2) == (
@@ -216,7 +216,7 @@ SPOILT: dict[str, Callable[[bytes], bytes]] = {
 
 
 @pytest.mark.parametrize("how", SPOILT)
-def test_a_damaged_directory(checkpoint: Checkpoint, job: Job, how: str) -> None:
+def test_a_damaged_directory(checkpoint: Checkpoint, job: JobSpec, how: str) -> None:
     checkpoint.claim(job, Settings(input="in"), {})
     saved(checkpoint, 0)
     data = checkpoint.store.read("job.json")
@@ -228,14 +228,14 @@ def test_a_damaged_directory(checkpoint: Checkpoint, job: Job, how: str) -> None
     assert refusal(checkpoint, job, 3) == says
 
 
-def test_a_claim_that_a_crash_cut_short_is_made_again(checkpoint: Checkpoint, job: Job) -> None:
+def test_a_claim_that_a_crash_cut_short_is_made_again(checkpoint: Checkpoint, job: JobSpec) -> None:
     """Nothing but what says whose it is was written, so nothing is lost."""
     checkpoint.store.write("job.json", b"")
     assert checkpoint.claim(job, Settings(input="in"), {})
 
 
 @pytest.mark.parametrize("names", [["notes.txt"], ["a", "b", "c", "d"]])
-def test_a_directory_of_something_else(checkpoint: Checkpoint, job: Job, names: list[str]) -> None:
+def test_a_directory_of_something_else(checkpoint: Checkpoint, job: JobSpec, names: list[str]) -> None:
     for name in names:
         checkpoint.store.write(name, b"mine")
     assert refusal(checkpoint, job, 2) == (
@@ -244,7 +244,7 @@ def test_a_directory_of_something_else(checkpoint: Checkpoint, job: Job, names: 
     )
 
 
-def test_hidden_files_are_in_no_ones_way(checkpoint: Checkpoint, job: Job) -> None:
+def test_hidden_files_are_in_no_ones_way(checkpoint: Checkpoint, job: JobSpec) -> None:
     for name in (".gitkeep", "_SUCCESS"):
         checkpoint.store.write(name, b"")
     assert checkpoint.claim(job, Settings(input="in"), {})

@@ -15,7 +15,8 @@ import pytest
 from hypothesis import given
 
 from streambound_runtime.errors import JobError
-from streambound_runtime.spec import Arrival, Job, Mark, Partitions
+from streambound_runtime.promises import Arrival, Mark, Partitions
+from streambound_runtime.spec import JobSpec
 from support.arrivals import COLUMNS, QUERIES, Case, Event, Model, lateness, make_case
 from support.choices import Choices, drawn
 from support.fed import Fed
@@ -25,12 +26,12 @@ from support.profiles import examples
 
 
 @cache
-def declared(sql: str) -> Job:
+def declared(sql: str) -> JobSpec:
     """Of streams in strict order."""
     return job_of(sql, {"streams": {name: {"timestamp": "ts", "columns": COLUMNS} for name in "STU"}})
 
 
-def arranged(case: Case) -> Job:
+def arranged(case: Case) -> JobSpec:
     """A case's job, by another order contract: compiling a job for each would take longer than all the rest."""
     job = declared(case.sql)
     streams = [replace(stream, arrival=arrival(case.catalog["streams"][stream.name])) for stream in job.streams]

@@ -19,7 +19,8 @@ from streambound.synopsis_exec.plan_ir import Input
 from streambound.synopsis_exec.useful import is_useful, useful
 from streambound_runtime.decoding.decoder import Decoder
 from streambound_runtime.decoding.typed_columns import readable
-from streambound_runtime.spec import Arrival, Column, Domain, Mark, Partitions, Source, Stream
+from streambound_runtime.promises import Arrival, Domain, Mark, Partitions
+from streambound_runtime.spec import SourceSpec, Stream, TableColumn
 from support.broken_lines import CATALOG, SQL, row, spoilt
 from support.decoded import one_by_one, told_of_columns, told_of_lines
 from support.every_type import GOOD, LINES, TOKENS
@@ -139,7 +140,7 @@ def token(value: Any) -> str:
 def test_columns_with_types_are_told_as_lines(seed: int) -> None:
     dice = random.Random(seed)
     names = [name for name in COLUMNS if name == "ts" or dice.random() < 0.6]
-    declared = tuple(Column(n, COLUMNS[n][0], DOMAINS.get(n) if dice.random() < 0.5 else None) for n in names)
+    declared = tuple(TableColumn(n, COLUMNS[n][0], DOMAINS.get(n) if dice.random() < 0.5 else None) for n in names)
     arrival = Arrival(
         mark=Mark("note", like="end%") if "note" in names and dice.random() < 0.5 else None,
         partitions=Partitions("p", ("b", "a")) if "p" in names and dice.random() < 0.5 else None,
@@ -150,7 +151,7 @@ def test_columns_with_types_are_told_as_lines(seed: int) -> None:
         rows.append({n: None if dice.random() < 0.05 else dice.choice(COLUMNS[n][2]) for n in names})
     lines = ["{" + ", ".join(f'"{n}": {token(value)}' for n, value in row.items()) + "}" for row in rows]
     raw = pa.table({n: pa.array([row[n] for row in rows], COLUMNS[n][1]) for n in names})
-    typed = replace(stream, source=Source("parquet"))
+    typed = replace(stream, source=SourceSpec("parquet"))
     assert readable(raw.schema, typed) is None
     told = told_of_columns(typed, raw)
     assert list(map(repr, told)) == list(map(repr, told_of_lines(stream, [line.encode() for line in lines])))

@@ -9,13 +9,13 @@ import pyarrow as pa
 import pytest
 
 from streambound.analyzer.types import Family, parse_type
-from streambound_runtime import plan
 from streambound_runtime.decoding.contracts import between, places, useful
 from streambound_runtime.decoding.json_values import encode
-from streambound_runtime.decoding.kinds import FIRST_DAY, FIRST_MOMENT, LAST_DAY, LAST_MOMENT, kind_of
 from streambound_runtime.decoding.reasons import REASONS, detail
 from streambound_runtime.decoding.row_text import row_texts
-from streambound_runtime.spec import Column
+from streambound_runtime.decoding.sql_types import FIRST_DAY, FIRST_MOMENT, LAST_DAY, LAST_MOMENT, sql_type
+from streambound_runtime.operators import plan
+from streambound_runtime.spec import TableColumn
 from support import told_reasons as told
 
 where = plan.Test
@@ -27,11 +27,11 @@ def test_names_of_types_are_those_of_the_analyzer() -> None:
     )
     sized = ["decimal(9,2)", "decimal(38)", "dec( 4 , 1 )", "numeric", "varchar(9)", "char(2)", "array<decimal(9,2)>"]
     for name in [*names.split(), *sized, "real", "double", "string", "character(4)", "interval day", "map<int,int>"]:
-        kind, known = kind_of(name), parse_type(name)
+        kind, known = sql_type(name), parse_type(name)
         assert known is not None and kind.family == known.family.value
         if known.family is Family.DECIMAL:
             assert kind.scale == (known.scale or 0)
-    assert kind_of("decimal(38)").large and not kind_of("decimal(18,4)").large
+    assert sql_type("decimal(38)").large and not sql_type("decimal(18,4)").large
     assert (FIRST_DAY, LAST_DAY, FIRST_MOMENT, LAST_MOMENT) == (
         told.FIRST_DAY, told.LAST_DAY, told.FIRST_MOMENT, told.LAST_MOMENT
     )  # fmt: skip
@@ -40,18 +40,24 @@ def test_names_of_types_are_those_of_the_analyzer() -> None:
 def test_words_of_reasons() -> None:
     of_columns = [told.missing, told.not_of_type, told.out_of_range, told.not_utf8, told.without_time, told.too_early]
     of_columns += [told.outside_years, told.not_a_number, told.outside_domain, told.no_partition]
+    of_columns += [lambda column, _: f"null-bound: {column}, a bound of the period, is NULL"]
     for kind in ("int", "decimal(9,2)", "array<int>"):
         codes = [code for code, words in REASONS if "{column}" in words]
-        found = [f"{code}: {detail(code, Column('a', kind))}" for code in codes]
+        found = [f"{code}: {detail(code, TableColumn('a', kind))}" for code in codes]
         assert found == [say("a", kind) for say in of_columns]
     others = [f"{code}: {detail(code, most=3, per='1 second')}" for code, words in REASONS if "{column}" not in words]
     assert others == [
-        told.NO_VALUE, told.NOT_UTF8, told.NOT_JSON, told.NOT_COLUMNS, "expression:  cannot be computed: ",
+        told.NO_VALUE, told.NOT_UTF8, told.NOT_JSON, "not-a-change: not a change of a row, as 1 second has it",
+        told.NOT_COLUMNS, "expression:  cannot be computed: ",
         "late: late: its timestamp is closed already",
         "beyond-lateness: late: by more than the lateness",
         "after-punctuation: late: a punctuation has ended its timestamp",
         "after-idle: late: its stream was idle for longer than idle_after",
+        "empty-period: the period ends before it begins, or where it does",
+        "contract: the period breaks 1 second",
         "max-per-timestamp: more than max_per_timestamp = 3 rows",
+        "absent-row: a delete of a row that is not there",
+        "ambiguous-change: several inserts of one key at one timestamp, which have no order",
         "max-rate: more than max_rate = 3 rows per 1 second",
     ]  # fmt: skip
 
@@ -120,4 +126,4 @@ def test_texts_of_rows_as_spark_writes_them() -> None:
 
 
 def test_seconds_that_java_cuts_to_64_bits() -> None:
-    assert encode(9223372036855, kind_of("timestamp")) == 9223372036855 * 10**6 - 2**64
+    assert encode(9223372036855, sql_type("timestamp")) == 9223372036855 * 10**6 - 2**64

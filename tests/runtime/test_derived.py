@@ -11,16 +11,16 @@ import pytest
 from streambound.synopsis_exec.job_file import job_in
 from streambound.synopsis_exec.plan import plan_text
 from streambound.synopsis_exec.stale import causes
-from streambound_runtime import plan
 from streambound_runtime.decoding.decoder import Decoded, Decoder
-from streambound_runtime.decoding.derived import Derivation, typed_values
-from streambound_runtime.decoding.kinds import kind_of
+from streambound_runtime.decoding.derived import ComputedColumns, typed_values
 from streambound_runtime.decoding.reasons import shown
+from streambound_runtime.decoding.sql_types import sql_type
 from streambound_runtime.decoding.typed_columns import TypedColumn
-from streambound_runtime.spec import Column, Derived, Relation, Stream
+from streambound_runtime.operators import plan
+from streambound_runtime.spec import Derived, Relation, Stream, TableColumn
 from support.derived import derived_job
 
-COLUMNS = (Column("a", "bigint"), Column("b", "int"), Column("s", "string"), Column("ts", "bigint"))
+COLUMNS = (TableColumn("a", "bigint"), TableColumn("b", "int"), TableColumn("s", "string"), TableColumn("ts", "bigint"))
 SHARE, SIZE = "`a` DIV `b`", "length(`s`)"
 
 
@@ -30,7 +30,7 @@ def stream(needs: tuple[str, ...], *derived: Derived, useful: tuple[tuple[plan.T
 
 def decoded(table: Stream | Relation, *lines: str) -> Decoded:
     raw = pa.table({"value": pa.array([line.encode() for line in lines], pa.binary())})
-    return Decoder(Derivation(table).first, lines=True).decode(raw)
+    return Decoder(ComputedColumns(table).first, lines=True).decode(raw)
 
 
 def told(at: Any) -> tuple[list[str | None], list[dict[str, Any]]]:
@@ -47,8 +47,8 @@ LINES = [
 
 def test_only_columns_that_are_used_are_decoded() -> None:
     table = stream(("share",), Derived("share", SHARE, "bigint"))
-    assert Derivation(table).first.needs == ("a", "b")
-    assert Derivation(stream(("s",), Derived("n", "`TS` % 2", "bigint"))).first.needs == ("s", "ts")
+    assert ComputedColumns(table).first.needs == ("a", "b")
+    assert ComputedColumns(stream(("s",), Derived("n", "`TS` % 2", "bigint"))).first.needs == ("s", "ts")
 
 
 def test_spark_is_given_types_and_asked_of_rows_that_need_an_answer() -> None:
@@ -56,7 +56,7 @@ def test_spark_is_given_types_and_asked_of_rows_that_need_an_answer() -> None:
     table = stream(
         ("share",), guarded, useful=((plan.Test("b", "!=", offset=0), plan.Test("share", ">", offset=1)), ())
     )
-    given = Derivation(table).arguments(decoded(table, *LINES))
+    given = ComputedColumns(table).arguments(decoded(table, *LINES))
     assert given.to_pydict() == {"a": [6, 6, 9], "b": [2, 0, 0], "when 0": [True, False, False]}
     assert given.schema.field("b").type == pa.int32()
 
@@ -77,7 +77,7 @@ def test_a_row_is_rejected_where_no_other_test_rules_out_the_use_that_fails() ->
             "raises 1": [False] * 3,
         }
     )
-    found = Derivation(table).finished(decoded(table, *LINES), answer, {"share": "Spark raises X"}, told)
+    found = ComputedColumns(table).finished(decoded(table, *LINES), answer, {"share": "Spark raises X"}, told)
     assert found.good.to_pydict() == {"part": [0, 0], "ts": [1, 3], "a": [6, 9], "share": [3, None]}
     assert found.good_at.tolist() == [0, 2]
     assert found.rejected_at.tolist() == [1, 3]
@@ -100,9 +100,9 @@ def test_a_row_is_rejected_where_no_other_test_rules_out_the_use_that_fails() ->
 )
 def test_a_value_that_a_declared_column_may_not_have_is_none(kind: str, values: list[Any], why: str) -> None:
     table = Relation("R", COLUMNS[:1], ("x",), derived=(Derived("x", "f(`a`)", kind),))
-    encoded = pa.array(values, kind_of(kind).encoded)
-    answer = pa.table({"value 0": typed_values(encoded, kind_of(kind))})
-    found = Derivation(table).finished(decoded(table, '{"a": 1}', '{"a": 2}'), answer, {}, told)
+    encoded = pa.array(values, sql_type(kind).encoded)
+    answer = pa.table({"value 0": typed_values(encoded, sql_type(kind))})
+    found = ComputedColumns(table).finished(decoded(table, '{"a": 1}', '{"a": 2}'), answer, {}, told)
     assert found.good.num_rows == 1
     assert found.rejected.column("detail").to_pylist() == [f"f(a) cannot be computed: {why}"]
 
@@ -116,10 +116,10 @@ VALUES = {
 
 @pytest.mark.parametrize("kind", VALUES)
 def test_encoded_values_get_their_types_and_are_encoded_again(kind: str) -> None:
-    encoded = pa.array(VALUES[kind], kind_of(kind).encoded)
-    typed = typed_values(encoded.slice(0), kind_of(kind))
-    assert TypedColumn(typed, Column("c", kind)).values.equals(encoded)
-    assert typed_values(encoded.slice(1), kind_of(kind)).equals(typed.slice(1))
+    encoded = pa.array(VALUES[kind], sql_type(kind).encoded)
+    typed = typed_values(encoded.slice(0), sql_type(kind))
+    assert TypedColumn(typed, TableColumn("c", kind)).values.equals(encoded)
+    assert typed_values(encoded.slice(1), sql_type(kind)).equals(typed.slice(1))
 
 
 CATALOG: dict[str, Any] = {
@@ -160,7 +160,7 @@ def test_quotes_stay_where_names_need_them() -> None:
 def test_no_rows_need_no_spark() -> None:
     table = stream(("share",), Derived("share", SHARE, "bigint"))
     first = decoded(table, "bad")
-    found = Derivation(table).finished(first, Derivation(table).nothing(), {}, told)
+    found = ComputedColumns(table).finished(first, ComputedColumns(table).nothing(), {}, told)
     assert found.good.num_rows == 0
     assert found.rejected.column("reason").to_pylist() == ["not-json"]
     assert np.array_equal(found.rejected_at, first.rejected_at)

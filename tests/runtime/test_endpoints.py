@@ -11,7 +11,7 @@ from streambound_runtime import main
 from streambound_runtime.endpoints import check_endpoints, filled, identity, in_words, options_of, with_servers
 from streambound_runtime.errors import JobError
 from streambound_runtime.settings import Settings
-from streambound_runtime.spec import Job, Sink, Source
+from streambound_runtime.spec import JobSpec, SinkSpec, SourceSpec
 from support.jobs import job_of
 
 SERVERS = "kafka.bootstrap.servers"
@@ -22,18 +22,18 @@ KAFKA = {
 }
 
 
-def job(source: dict[str, Any], sink: dict[str, Any] | None = None) -> Job:
+def job(source: dict[str, Any], sink: dict[str, Any] | None = None) -> JobSpec:
     stream = {"timestamp": "ts", "columns": {"a": "bigint", "ts": "bigint"}, "source": source}
     return job_of("SELECT S.a FROM S", {"streams": {"S": stream}, **({"sinks": {"q": sink}} if sink else {})})
 
 
-def source_of(of_kafka: Job) -> Source:
+def source_of(of_kafka: JobSpec) -> SourceSpec:
     source = of_kafka.streams[0].source
     assert source is not None
     return source
 
 
-def sink_of(of_kafka: Job) -> Sink:
+def sink_of(of_kafka: JobSpec) -> SinkSpec:
     assert of_kafka.sink is not None
     return of_kafka.sink
 

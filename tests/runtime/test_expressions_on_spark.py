@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,9 @@ import streambound
 from streambound.recheck.oracle.spark_batch import compare
 from streambound_runtime.driver import Driver
 from streambound_runtime.errors import JobError
+from streambound_runtime.operators.delta import delta_of
 from streambound_runtime.placement import on_driver
+from streambound_runtime.placement.result_rows import FACTS, batch_of, typed
 from support.choices import Choices
 from support.derived import Derived, batch_statement, derived_job
 from support.expressions import statement
@@ -176,6 +179,28 @@ def test_results_of_several_rows_are_those_of_batch_sql(spark: Any, recorded: Pa
     assert len({*found}) == 1
 
 
+SETS = {
+    "two streams": "SELECT DISTINCT (S.a % 4) * (T.b % 3) AS n FROM S, T WHERE S.a % 4 >= T.a % 4",
+    "with times": "SELECT DISTINCT S.ts, (S.a % 4) + (T.a % 4) AS n, T.b % 2 AS b FROM S, T "
+                  f"WHERE S.b % 3 = T.b % 3 AND {WINDOW}",
+    "a union": "SELECT S.a % 3 + R.k % 2 AS n FROM S, R UNION SELECT T.a % 5 FROM T",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_a_set_of_results_of_several_rows_has_each_once(
+    spark: Any, recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Different rows give the same results, in one step and in several."""
+    monkeypatch.setattr(on_driver, "AT_ONCE", {"columns": 7, "rows": 7})
+    text, _, summary = ran(spark, recorded, tmp_path / "run", SETS[name], "driver")
+    assert as_batch_sql_says(spark, recorded, tmp_path / "run", SETS[name], {}) > 4
+    assert summary["results"] == len(text.splitlines())
+    placed = compiled_of(SETS[name], CATALOG, None).job.plan
+    assert placed.placement == "driver"
+    assert summary["limit"] is None or summary["peak"] <= summary["limit"]
+
+
 def test_a_result_that_raises_an_error_stops_the_run(spark: Any, recorded: Path, tmp_path: Path) -> None:
     sql = "SELECT S.a / R.k AS share FROM S, R WHERE S.a >= R.k"
     for placement in ("driver", "stateless"):
@@ -222,6 +247,18 @@ def test_settings_of_a_session_do_not_matter(spark: Any, placement: str) -> None
     assert [row["reason"] for row in found.quarantined] == ["expression"] * 2
     assert other.conf.get("spark.sql.ansi.enabled") == "false"
     assert other.conf.get("spark.sql.session.timeZone") == "America/New_York"
+
+
+def test_times_without_a_zone_do_not_depend_on_that_of_the_session(spark: Any) -> None:
+    other = spark.newSession()
+    other.conf.set("spark.sql.session.timeZone", "America/New_York")
+    catalog = {"streams": {"S": {"timestamp": "ts", "columns": {"seen": "timestamp_ntz", "ts": "bigint"}}}}
+    job = job_of("SELECT S.seen FROM S", catalog)
+    moments = [datetime(2024, 3, 10, 2, 30), datetime(1850, 1, 1, 0, 0, 0, 1), datetime(9999, 12, 31, 23, 59, 59)]
+    encoded = [(moment - datetime(1970, 1, 1)) // timedelta(microseconds=1) for moment in moments]
+    rows = delta_of([(0, 1, (number,)) for number in encoded], ("seen",))
+    frame = other.createDataFrame(pa.Table.from_batches([batch_of(job, rows)])).drop(FACTS)
+    assert typed(frame, job).toArrow().column("seen").to_pylist() == moments
 
 
 def test_expressions_over_files_of_parquet(spark: Any, tmp_path: Path) -> None:

@@ -20,12 +20,23 @@ from streambound.criteria.size import (
     total,
 )
 from streambound.synopsis_exec import synopsis_plan
-from streambound_runtime import formula, plan, text
-from streambound_runtime.formula import Extreme, Formula, Greatest, Least, Product, Size, Sum, Unknown, value
+from streambound_runtime import text
 from streambound_runtime.frontier import intervals
+from streambound_runtime.operators import formula, plan
+from streambound_runtime.operators.formula import (
+    Extreme,
+    Formula,
+    Greatest,
+    Least,
+    Product,
+    RowCount,
+    Sum,
+    Unknown,
+    value,
+)
 
 R = {"R": [{"a": 3}, {"a": None}, {"a": 8}], "E": []}
-KNOWN: dict[str, Formula] = {"rows_R": Size("R"), "max_R_a": Extreme("R", "a", True), "c_S": 2}
+KNOWN: dict[str, Formula] = {"rows_R": RowCount("R"), "max_R_a": Extreme("R", "a", True), "c_S": 2}
 
 
 @pytest.mark.parametrize("module", [formula, text, intervals, synopsis_plan, plan])
@@ -37,14 +48,14 @@ def test_doctests(module: Any) -> None:
     ("of", "expected"),
     [
         (7, 7),
-        (Size("R"), 3),
+        (RowCount("R"), 3),
         (Extreme("R", "a", False), 3),
         (Extreme("R", "a", True), 8),
         (Sum((Extreme("E", "a", True), 1)), 0),
         (Sum((Extreme("E", "a", False), 1)), 1),
-        (Product((2, Sum((Size("R"), 1)))), 8),
-        (Least((Size("R"), 2)), 2),
-        (Greatest((Size("R"), 2, Extreme("R", "a", True))), 8),
+        (Product((2, Sum((RowCount("R"), 1)))), 8),
+        (Least((RowCount("R"), 2)), 2),
+        (Greatest((RowCount("R"), 2, Extreme("R", "a", True))), 8),
         (Sum((Unknown("c_S"), 1)), None),
     ],
 )
@@ -68,15 +79,15 @@ def test_the_formula_of_a_size_has_its_value(size: criteria.Size) -> None:
 
 def test_resolving_replaces_formulas_wherever_they_are() -> None:
     test = plan.Test("a", "<=", None, Extreme("R", "a", True))
-    term = plan.Term("a", low=Size("R"), highs=((plan.Term(None, Size("R")),),))
+    term = plan.Term("a", low=RowCount("R"), highs=((plan.Term(None, RowCount("R")),),))
     found = formula.resolved((test, {"x": 1}, term), R)
     assert found == (plan.Test("a", "<=", None, 8), {"x": 1}, plan.Term("a", low=3, highs=((plan.Term(None, 3),),)))
 
 
-CLASSES = [plan.Term, plan.Test, Size]
+CLASSES = [plan.Term, plan.Test, RowCount]
 TREES: list[Any] = [
     plan.Term("it's", -3, places=(float("-inf"), 1.5, "ü\n")),
-    plan.Term(None, None, low=Size("R")),
+    plan.Term(None, None, low=RowCount("R")),
     (plan.Test("a", "in", None, ("x", None)),),
     {"a": (), "b": (1,)},
     plan.Term("v" * 200, lows=((plan.Term("w" * 100),),) * 3),

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from streambound_runtime.frontier.frontier import Brought, Frontier, Input, parts_of
 from streambound_runtime.frontier.intervals import END, closed, in_all, joined
-from streambound_runtime.spec import Arrival, Column, Mark, Partitions, Stream
+from streambound_runtime.promises import Arrival, Mark, Partitions
+from streambound_runtime.spec import Stream, TableColumn
 from support.profiles import examples
 
 LAST = 12
@@ -29,7 +30,7 @@ ARRIVALS = st.builds(
 
 
 def stream(name: str, arrival: Arrival) -> Stream:
-    return Stream(name, (Column("ts", "bigint"),), "ts", (), arrival=arrival)
+    return Stream(name, (TableColumn("ts", "bigint"),), "ts", (), arrival=arrival)
 
 
 def times(intervals: object) -> set[int]:
@@ -88,11 +89,12 @@ def test_a_timestamp_closes_when_every_input_has_ended_it(arrivals: list[Arrival
     streams = [stream(f"S{n}", arrival) for n, arrival in enumerate(arrivals)]
     model, frontier = Model(streams), Frontier(streams)
     for _ in range(data.draw(st.integers(1, 5))):
-        brought = {}
-        for key in frontier.heard:
+        brought = []
+        for key in frontier.inputs:
             largest = data.draw(st.none() | st.integers(0, LAST))
-            marks = data.draw(INTERVALS) if streams[key[0]].arrival.mark else []
-            brought[key] = Brought(largest, tuple(marks))
+            drawn = data.draw(INTERVALS) if streams[key[0]].arrival.mark else []
+            marks = [(low or None, end) for low, end in drawn]  # as the decoder gives them: time starts at 0
+            brought.append(Brought(key, largest, tuple(marks)))
             if largest is not None:
                 model.largest[key] = max(largest, model.largest.get(key, largest))
             model.marks.setdefault(key, []).extend(marks)
@@ -100,10 +102,10 @@ def test_a_timestamp_closes_when_every_input_has_ended_it(arrivals: list[Arrival
         complete = frontier.complete()
         assert list(range(min(complete or 0, LAST + 1))) == model.closed()
         again = Frontier(streams, frontier.dump())
-        assert (again.heard, again.complete()) == (frontier.heard, complete)
+        assert (again.inputs, again.complete()) == (frontier.inputs, complete)
         for t in range(LAST + 1):
             if complete is not None and t < complete:
-                assert all(model.broken(key, t, frontier.late(key, t)) for key in frontier.heard)
+                assert all(model.broken(key, t, frontier.late(key, t)) for key in frontier.inputs)
     frontier.over = True
     assert frontier.complete() == END
 
@@ -111,19 +113,19 @@ def test_a_timestamp_closes_when_every_input_has_ended_it(arrivals: list[Arrival
 def test_who_is_waited_for() -> None:
     streams = [stream("S", Arrival()), stream("T", Arrival(partitions=Partitions("shard", (0, 1))))]
     frontier = Frontier(streams)
-    frontier.take({(0, 0): Brought(5), (1, 0): Brought(7), (1, 1): Brought(2)})
+    frontier.take([Brought((0, 0), 5), Brought((1, 0), 7), Brought((1, 1), 2)])
     assert frontier.complete() == 2
     assert frontier.waits_for() == {}
-    frontier.take({(0, 0): Brought(9), (1, 0): Brought(9)})
+    frontier.take([Brought((0, 0), 9), Brought((1, 0), 9), Brought((1, 0), 8)])
     assert frontier.waits_for() == {"T, partition 1": "promises nothing from 2 on, for 1 batch"}
-    frontier.take({(0, 0): Brought(10), (1, 0): Brought(10)})
+    frontier.take([Brought((0, 0), 10), Brought((1, 0), 10)])
     assert frontier.waits_for(lambda t: f"t{t}") == {"T, partition 1": "promises nothing from t2 on, for 2 batches"}
 
 
 def test_a_late_row_is_told_which_promise_it_breaks() -> None:
     streams = [stream("S", Arrival(2, 9, MARK)), stream("T", Arrival())]
     frontier = Frontier(streams)
-    frontier.take({(0, 0): Brought(10, ((None, 4), (9, 11))), (1, 0): Brought(30)})
+    frontier.take([Brought((0, 0), 10, ((None, 4),)), Brought((0, 0), None, ((9, 11),)), Brought((1, 0), 30)])
     assert frontier.late((0, 0), 7) == "beyond-lateness"
     assert frontier.late((0, 0), 9) == "after-punctuation"
     assert frontier.late((0, 0), 8) == "after-idle"

@@ -161,7 +161,7 @@ def test_texts_of_the_catalog_are_only_ever_data(odd: str) -> None:
 def test_what_is_no_job_is_not_read() -> None:
     text = figure2().text
     assert job_in("") is job_in("JOB = 1\n") is job_in("JOB = open('x')\n") is job_in("def f(:\n") is None
-    assert job_in(text.replace("Synopsis(", "print(", 2)) is None
+    assert job_in(text.replace("SynopsisPlan(", "print(", 2)) is None
     assert job_in(text.replace("bound=5", "bound=5, colour=1")) is None
 
 

@@ -11,19 +11,20 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from streambound_runtime import plan
 from streambound_runtime.decoding.contracts import pattern_of
 from streambound_runtime.decoding.decoder import Decoder, Ended
 from streambound_runtime.decoding.reasons import detail
-from streambound_runtime.spec import Arrival, Column, Domain, Mark, Partitions, Relation, Source, Stream
+from streambound_runtime.operators import plan
+from streambound_runtime.promises import Arrival, Domain, Mark, Partitions
+from streambound_runtime.spec import Relation, SourceSpec, Stream, TableColumn
 from support.decoded import told_of_lines
 
-TS = Column("ts", "bigint")
+TS = TableColumn("ts", "bigint")
 where = plan.Test
 
 
 def of_type(kind: str, domain: Domain | None = None) -> Stream:
-    return Stream("S", (Column("a", kind, domain), TS), "ts", ("a",))
+    return Stream("S", (TableColumn("a", kind, domain), TS), "ts", ("a",))
 
 
 def read_as(kind: str, *tokens: str) -> list[Any]:
@@ -68,7 +69,7 @@ def read_as(kind: str, *tokens: str) -> list[Any]:
     ],
 )  # fmt: skip
 def test_json_values(kind: str, values: dict[str, Any]) -> None:
-    wrong = detail("wrong-type", Column("a", kind))
+    wrong = detail("wrong-type", TableColumn("a", kind))
     expected = [wrong if value is ... else value for value in values.values()]
     assert read_as(kind, *values) == expected
     assert [repr(value) for value in read_as(kind, *values)] == list(map(repr, expected)), "of the same types, too"
@@ -124,7 +125,7 @@ def test_lines_are_the_same_whatever_pythons_limit_on_digits_is() -> None:
 
 
 def test_records_of_a_queue_are_never_blank() -> None:
-    stream = replace(of_type("int"), source=Source("kafka", payload="value"))
+    stream = replace(of_type("int"), source=SourceSpec("kafka", payload="value"))
     raw = pa.table({"value": pa.array([None, b" ", b'{"a": 1, "ts": 5}'], pa.binary()), "partition": [1, 2, 3]})
     found = Decoder(stream).decode(raw.append_column("offset", pa.array([7, 8, 9])))
     assert found.rejected.select(["reason", "detail", "row", "partition", "offset"]).to_pylist() == [
@@ -137,7 +138,12 @@ def test_records_of_a_queue_are_never_blank() -> None:
 def test_what_a_good_row_is() -> None:
     stream = Stream(
         "S",
-        (Column("p", "string"), Column("a", "decimal(20,0)"), Column("ts", "int"), Column("at", "timestamp")),
+        (
+            TableColumn("p", "string"),
+            TableColumn("a", "decimal(20,0)"),
+            TableColumn("ts", "int"),
+            TableColumn("at", "timestamp"),
+        ),
         "at",
         ("ts", "a", "p"),
         ((where("ts", ">", None, 1), where("ts", "<=", "a")), (where("p", "is null"), where("p", "in", None, ("x",)))),
@@ -164,9 +170,9 @@ def test_what_a_good_row_is() -> None:
 MARKED = Stream(
     "S",
     (
-        Column("a", "int", Domain(0, 9)),
-        Column("note", "string", Domain(values=("row",))),
-        Column("since", "bigint"),
+        TableColumn("a", "int", Domain(0, 9)),
+        TableColumn("note", "string", Domain(values=("row",))),
+        TableColumn("since", "bigint"),
         TS,
     ),
     "ts",
@@ -215,7 +221,7 @@ def test_like_is_a_pattern_of_the_whole_text() -> None:
 
 
 def test_relations_have_no_time() -> None:
-    relation = Relation("R", (Column("a", "int"), Column("b", "string")), ("b",))
+    relation = Relation("R", (TableColumn("a", "int"), TableColumn("b", "string")), ("b",))
     raw = pa.table({"value": ['{"a": 1, "b": "x"}', '{"a": "1", "b": "y"}', '{"a": null, "b": null}']})
     found = Decoder(relation).decode(raw)
     assert found.good.to_pylist() == [{"b": "x"}, {"b": None}]

@@ -14,11 +14,12 @@ from pyarrow import parquet
 
 from streambound_runtime.decoding.decoder import Decoder
 from streambound_runtime.decoding.typed_columns import columns_wanted
-from streambound_runtime.plan import Test as RowTest
+from streambound_runtime.operators.plan import Test as RowTest
+from streambound_runtime.promises import Arrival, Domain, Mark, Partitions
 from streambound_runtime.reading import files
 from streambound_runtime.reading.files import LocalFiles, rows_at
 from streambound_runtime.settings import Settings
-from streambound_runtime.spec import Arrival, Column, Domain, Mark, Partitions, Relation, Source, Stream
+from streambound_runtime.spec import Relation, SourceSpec, Stream, TableColumn
 from support.choices import Choices
 
 KINDS = {
@@ -26,14 +27,14 @@ KINDS = {
     "id": "bigint", "price": "decimal(9,2)", "flag": "boolean", "text": "string", "x": "double", "day": "date",
     "more": "array<int>", "ts": "bigint",
 }  # fmt: skip
-COLUMNS = tuple(Column(n, kind, Domain(0, 5) if n == "listed" else None) for n, kind in KINDS.items())
+COLUMNS = tuple(TableColumn(n, kind, Domain(0, 5) if n == "listed" else None) for n, kind in KINDS.items())
 STREAM = Stream(
     "S",
     COLUMNS,
     "ts",
     ("needed",),
     ((RowTest("tested", ">", None, 1),), (RowTest("needed", "<", "tested"),)),
-    Source("parquet", "S"),
+    SourceSpec("parquet", "S"),
     Arrival(0, None, Mark("kind", 1, None, "since"), Partitions("part", (0, 1, 2))),
 )
 
@@ -67,7 +68,7 @@ def test_what_is_wanted() -> None:
     assert {column.name for column in columns_wanted(STREAM)} == {*used, "text", "x", "day"}
     plain = replace(STREAM, arrival=Arrival(), useful=((),))
     assert {column.name for column in columns_wanted(plain)} == {"needed", "listed", "ts", "text", "x", "day"}
-    few = Relation("R", (Column("a", "int"), Column("b", "int")), (), Source("parquet", "R"))
+    few = Relation("R", (TableColumn("a", "int"), TableColumn("b", "int")), (), SourceSpec("parquet", "R"))
     assert [column.name for column in columns_wanted(few)] == ["a"]  # how many rows there are some column must say
 
 
@@ -82,12 +83,12 @@ def test_bad_rows_are_told_as_if_all_were_read(tmp_path: Path, monkeypatch: pyte
     decoder, start, bad, good = Decoder(STREAM), 0, 0, 0
     for raw in found:
         assert {*raw.rows.schema.names} == {column.name for column in columns_wanted(STREAM)}
-        assert raw.file == f"{tmp_path}/f.parquet" and raw.whole is not None
-        narrow = decoder.decode(raw.rows, 5, raw.whole)
+        assert raw.file == f"{tmp_path}/f.parquet" and raw.all_columns is not None
+        narrow = decoder.decode(raw.rows, 5, raw.all_columns)
         full = decoder.decode(whole.slice(start, raw.rows.num_rows), 5)
         assert narrow.good.equals(full.good) and narrow.rejected.equals(full.rejected)
         assert (narrow.ended, narrow.largest, narrow.rows) == (full.ended, full.largest, full.rows)
-        texts = decoder.texts(raw.rows, narrow.good_at, raw.whole) if len(narrow.good_at) else []
+        texts = decoder.texts(raw.rows, narrow.good_at, raw.all_columns) if len(narrow.good_at) else []
         assert texts == decoder.texts(whole.slice(start, raw.rows.num_rows), full.good_at)
         assert all('"id":' in text for text in [*texts, *narrow.rejected["row"].to_pylist()])
         start, bad = start + raw.rows.num_rows, bad + narrow.rejected.num_rows

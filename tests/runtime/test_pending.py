@@ -10,18 +10,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streambound_runtime.checkpoint.state import packed, unpacked
-from streambound_runtime.decoding.kinds import kind_of
-from streambound_runtime.pending import Pending, open_rows
-from streambound_runtime.spec import Column, Stream
+from streambound_runtime.decoding.sql_types import sql_type
+from streambound_runtime.operators.pending import Pending, open_rows
+from streambound_runtime.spec import Stream, TableColumn
 from support.profiles import examples
 
 TYPES = {
     "n": "bigint", "wide": "decimal(38,0)", "x": "double", "s": "string", "small": "decimal(9,2)", "list": "array<int>",
 }  # fmt: skip
 STREAMS = (
-    Stream("S", (*(Column(name, kind) for name, kind in TYPES.items()), Column("ts", "bigint")), "ts", tuple(TYPES)),
-    Stream("T", (Column("s", "string"), Column("ts", "bigint")), "ts", ("s",)),
-    Stream("U", (Column("ts", "bigint"),), "ts", ()),
+    Stream(
+        "S",
+        (*(TableColumn(name, kind) for name, kind in TYPES.items()), TableColumn("ts", "bigint")),
+        "ts",
+        tuple(TYPES),
+    ),
+    Stream("T", (TableColumn("s", "string"), TableColumn("ts", "bigint")), "ts", ("s",)),
+    Stream("U", (TableColumn("ts", "bigint"),), "ts", ()),
 )
 TEXTS = st.sampled_from(["", "a", "b", "é", "😀", "null", "a\0b"])
 ENDS = (2**63 - 1, -(2**63))
@@ -43,7 +48,7 @@ def rows_of(stream: Stream) -> st.SearchStrategy[list[Row]]:
 
 def good(stream: Stream, rows: list[Row]) -> pa.Table:
     """As a decoder gives rows: the partition, the timestamp, then the columns; texts perhaps with a dictionary."""
-    kinds = {column.name: kind_of(column.type) for column in stream.columns}
+    kinds = {column.name: sql_type(column.type) for column in stream.columns}
     columns = [pa.array([0] * len(rows), pa.int32()), pa.array([row[0] for row in rows], pa.int64())]
     for place, name in enumerate(stream.needs, 1):
         values = [row[place] for row in rows]

@@ -18,7 +18,7 @@ import pytest
 from streambound.analyzer.errors import UsageError
 from streambound_runtime.driver import Driver
 from streambound_runtime.errors import JobError
-from streambound_runtime.placement import keeper, on_driver
+from streambound_runtime.placement import on_driver, state_owner
 from support.jobs import compiled_of, job_of, read, run_with, write
 from support.quick_java import QUICKLY
 
@@ -212,7 +212,7 @@ def test_executors_clip_what_they_combine(
     add = on_driver.OnDriver.add
     for clipping in (True, False):
         if not clipping:
-            monkeypatch.setattr(keeper, "clips", lambda job, relations: tuple({} for _ in job.streams))
+            monkeypatch.setattr(state_owner, "clips", lambda job, relations: tuple({} for _ in job.streams))
 
         def noted(self: Any, stream: int, rows: Any, clipping: bool = clipping) -> None:
             came[clipping] += sum(table.num_rows for table in rows)

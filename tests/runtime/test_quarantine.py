@@ -13,11 +13,12 @@ import pytest
 from streambound_runtime.decoding.decoder import Decoder
 from streambound_runtime.decoding.reasons import REASONS, detail
 from streambound_runtime.errors import JobError
+from streambound_runtime.promises import Arrival, Partitions
 from streambound_runtime.quarantine import FIELDS, in_batch, json_lines, name_of, quarantined, row_of, stop_at
-from streambound_runtime.spec import Arrival, Column, Job, Partitions, Relation, Source, Stream
+from streambound_runtime.spec import JobSpec, Relation, SourceSpec, Stream, TableColumn
 from support.jobs import job_of
 
-COLUMNS = (Column("a", "int"), Column("p", "string"), Column("ts", "bigint"))
+COLUMNS = (TableColumn("a", "int"), TableColumn("p", "string"), TableColumn("ts", "bigint"))
 STREAM = Stream("S", COLUMNS, "ts", ("a",), arrival=Arrival(partitions=Partitions("p", ("x", "y"))))
 
 
@@ -62,7 +63,7 @@ def test_where_a_row_is_is_said_as_far_as_it_is_known() -> None:
 
 
 def test_of_a_record_without_a_value_is_told_what_is_known_beside_it() -> None:
-    source = Source("queue", payload="value", metadata=(("p", "key"), ("ts", "offset")))
+    source = SourceSpec("queue", payload="value", metadata=(("p", "key"), ("ts", "offset")))
     decoder = Decoder(replace(STREAM, source=source))
     rejected = decoder.decode(raw(None, "{", p=["x", "y"], ts=[1, 2])).rejected
     assert rejected.column("row").to_pylist() == ['{"metadata":{"p":"x","ts":1}}', "{"]
@@ -72,7 +73,7 @@ def test_every_reason_has_one_code_and_its_words() -> None:
     assert len({code for code, _ in REASONS}) == len({words for _, words in REASONS}) == len(REASONS)
     for code, _ in REASONS:
         assert set(code) <= set("abcdefghijklmnopqrstuvwxyz-8")
-        assert not {"{", "}"} & set(detail(code, Column("a", "int"), 3))
+        assert not {"{", "}"} & set(detail(code, TableColumn("a", "int"), 3))
 
 
 def test_the_documentation_has_every_reason_and_key() -> None:
@@ -90,7 +91,7 @@ def test_a_line_of_json_each() -> None:
 
 
 @pytest.fixture(scope="module")
-def job() -> Job:
+def job() -> JobSpec:
     columns = {"a": "int", "ts": "bigint"}
     catalog = {
         "streams": {"S": {"timestamp": "ts", "columns": columns}, "T": {"timestamp": "ts", "columns": columns}},
@@ -106,7 +107,7 @@ def bad(name: str, row: str, **more: Any) -> dict[str, Any]:
     return {kind: name, "reason": "not-json", "detail": "not a JSON object", **more, "row": row}
 
 
-def test_a_stream_that_quarantines_never_stops_the_job(job: Job) -> None:
+def test_a_stream_that_quarantines_never_stops_the_job(job: JobSpec) -> None:
     stop_at(job, [])
     stop_at(job, [bad("T", "{")])
 
@@ -124,13 +125,13 @@ def test_a_stream_that_quarantines_never_stops_the_job(job: Job) -> None:
         ([bad("S", "x" * 201)], f"S breaks its contract: not a JSON object: {'x' * 200}…"),
     ],
 )  # fmt: skip
-def test_the_first_bad_row_stops_the_job(job: Job, rows: list[dict[str, Any]], says: str) -> None:
+def test_the_first_bad_row_stops_the_job(job: JobSpec, rows: list[dict[str, Any]], says: str) -> None:
     with pytest.raises(JobError) as caught:
         stop_at(job, rows)
     assert (str(caught.value), caught.value.kind, caught.value.status) == (says, "contract", 1)
 
 
-def test_a_record_without_a_value_stops_the_job(job: Job) -> None:
+def test_a_record_without_a_value_stops_the_job(job: JobSpec) -> None:
     nothing = {"stream": "S", "reason": "no-value", "detail": "the record has no value", "row": None}
     with pytest.raises(JobError, match=r"^S breaks its contract: the record has no value$"):
         stop_at(job, [nothing])

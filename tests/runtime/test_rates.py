@@ -10,8 +10,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streambound_runtime.rates import Rates, Read
-from streambound_runtime.spec import Column, Rate, Stream
+from streambound_runtime.operators.rates import Rates, Read
+from streambound_runtime.promises import Rate
+from streambound_runtime.spec import Stream, TableColumn
 from support.profiles import examples
 
 ROWS = st.lists(st.tuples(st.integers(0, 4), st.sampled_from("abc")), max_size=12)
@@ -20,7 +21,7 @@ BATCHES = st.lists(st.tuples(ROWS, st.integers(0, 5)), max_size=4)
 
 
 def stream(most: int | None) -> Stream:
-    return Stream("S", (Column("ts", "bigint"),), "ts", (), per_timestamp=most)
+    return Stream("S", (TableColumn("ts", "bigint"),), "ts", (), per_timestamp=most)
 
 
 def times(rows: Iterable[tuple[int, str]]) -> Any:
@@ -92,7 +93,9 @@ def test_no_interval_has_more_rows_than_its_rate(
 ) -> None:
     """Rows come in any order, earlier batches may have later timestamps, and the counts survive a restart."""
     most, rows_per, per = limits
-    declared = Stream("S", (Column("ts", "bigint"),), "ts", (), per_timestamp=most, rate=Rate(rows_per, per, str(per)))
+    declared = Stream(
+        "S", (TableColumn("ts", "bigint"),), "ts", (), per_timestamp=most, rate=Rate(rows_per, per, str(per))
+    )
     rates, model, closed = Rates(declared), Plainly(most, declared.rate or Rate(1, 1, "")), 0
     for given_rows, until in batches:
         rows = [(ts, text) for ts, text in given_rows if ts >= closed]  # others are late

@@ -7,9 +7,15 @@ from typing import Any
 
 import pytest
 
+from streambound.analyzer.catalog import catalog_from_mapping
+from streambound.analyzer.spans import SourceText
+from streambound.criteria.check import check_source
+from streambound.synopsis_exec.job_file import compiled
+from streambound.synopsis_exec.plan import make_plan
 from streambound_runtime.placement import on_driver
+from streambound_runtime.spec import JobSpec
 from support.choices import Choices
-from support.jobs import job_of, read, run_with, write
+from support.jobs import read, run_with, write
 from support.oracle import Oracle, by_timestamp
 from support.streams import Rows, small_rows
 
@@ -17,7 +23,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore")]
 
 CATALOG: dict[str, Any] = {
     "streams": {name: {"timestamp": "ts", "columns": {"a": "bigint", "s": "string", "ts": "bigint"}} for name in "ST"},
-    "relations": {"R": {"columns": {"a": "bigint", "s": "string"}, "rows": 50}},
+    "relations": {name: {"columns": {"a": "bigint", "s": "string"}, "rows": 50} for name in "RQ"},
 }
 SOON = "T.ts >= S.ts AND T.ts <= S.ts + 2"
 QUERIES = {
@@ -33,6 +39,33 @@ QUERIES = {
     "compared": "SELECT DISTINCT S.s FROM S WHERE S.a > (SELECT avg(a) FROM R) AND S.s IN ('a', 'b', 'ab')",
     "grouped": "WITH k AS (SELECT a, count(*) AS n FROM R GROUP BY a) SELECT S.a FROM S JOIN T USING (a) "
                f"SEMI JOIN k ON k.a = S.a AND n < 3 WHERE {SOON}",
+    "computed": "SELECT S.a, c.n, c.most FROM S JOIN (SELECT a, count(*) AS n, max(s) AS most FROM R GROUP BY a) AS c "
+                "ON c.a = S.a",
+    "computed, left": "SELECT S.a, c.n FROM S LEFT JOIN (SELECT a, count(*) FROM R GROUP BY a HAVING count(*) > 1) "
+                      "AS c(a, n) ON c.a = S.a",
+    "computed, a difference": "WITH k AS (SELECT DISTINCT a FROM R EXCEPT SELECT a FROM R WHERE s = 'a') "
+                              f"SELECT S.s, T.s AS t FROM S JOIN k ON k.a = S.a JOIN T ON {SOON} AND T.a = k.a",
+    "computed, all of two": "SELECT S.a, x.b FROM S JOIN (SELECT y.a, z.s AS b FROM R AS y FULL JOIN R AS z "
+                            "ON y.a = z.a + 1) AS x ON x.a = S.a OR x.a IS NULL",
+    "computed, remembered": "SELECT DISTINCT c.n FROM S JOIN (SELECT a, sum(a) AS n FROM R GROUP BY a) AS c "
+                            "ON c.a = S.a JOIN T ON T.ts > S.ts AND T.a >= c.a",
+    "computed, expressions": "SELECT upper(c.most) AS u, S.a + c.n AS m FROM S JOIN (SELECT a % 3 AS k, count(*) AS n, "
+                             "min(s) AS most FROM R GROUP BY a % 3) AS c ON c.k = S.a % 3",
+    "joined, remembered": "SELECT S.a, T.s FROM S JOIN T ON T.a = S.a AND T.ts > S.ts WHERE S.a IN (SELECT a FROM R "
+                          "WHERE R.s <> 'z') AND S.a <= (SELECT max(a) FROM Q)",
+    "joined, once": "SELECT DISTINCT S.a FROM S WHERE EXISTS (SELECT 1 FROM R WHERE R.a = S.a AND R.s < S.s)",
+    "nested, exists": "SELECT S.a, S.s FROM S WHERE EXISTS (SELECT 1 FROM R WHERE R.a = S.a AND NOT EXISTS "
+                      "(SELECT 1 FROM Q WHERE Q.a = R.a AND s <> R.s))",
+    "nested, none": "SELECT S.a, S.s FROM S WHERE NOT EXISTS (SELECT 1 FROM R WHERE R.a = S.a AND (R.s = 'ab' OR "
+                    "EXISTS (SELECT 1 FROM Q WHERE Q.a = R.a)))",
+    "nested, of no row": "SELECT S.a, S.s FROM S WHERE EXISTS (SELECT 1 FROM R WHERE R.a IN (SELECT a FROM Q "
+                         "WHERE a > 1)) AND (S.a = 1 OR (SELECT count(*) > 1 FROM Q))",
+    "nested, values": "SELECT S.a, (SELECT max(R.a) FROM R WHERE R.s = S.s AND R.a IN (SELECT a FROM Q)) AS m FROM S "
+                      "WHERE S.a IN (SELECT a FROM R WHERE a >= (SELECT avg(a) FROM Q))",
+    "nested, computed": "SELECT S.a, c.n FROM S JOIN (SELECT a, count(*) AS n FROM R WHERE a NOT IN (SELECT Q.a FROM Q "
+                        "WHERE Q.s = R.s AND Q.a IS NOT NULL) GROUP BY a) AS c ON c.a = S.a",
+    "nested, of two streams": f"SELECT S.a, T.s FROM S JOIN T USING (a) WHERE {SOON} AND S.s IN (SELECT s FROM R WHERE "
+                              "a > (SELECT min(a) FROM Q WHERE Q.s = R.s OR Q.s IS NULL))",
 }  # fmt: skip
 
 
@@ -46,12 +79,18 @@ def with_results(sql: str) -> tuple[Rows, dict[int, Any]]:
     raise AssertionError("no rows give results")
 
 
+def job_checked(sql: str, placement: str | None) -> JobSpec:
+    """The job of a statement as `check` decides it."""
+    catalog = catalog_from_mapping(CATALOG)
+    (checked,) = check_source(SourceText("q.sql", sql), catalog)
+    assert checked.decision is not None
+    return compiled(make_plan(checked.decision, catalog), placement).job
+
+
 def ran(spark: Any, folder: Path, name: str, placement: str | None) -> dict[int, Any]:
     """What a run over a folder's input prints."""
     files = [f"--{kind}={folder / f'{name} {placement} {kind}'}" for kind in ("output", "checkpoint")]
-    run_with(
-        spark, job_of(QUERIES[name], CATALOG, placement), ["--input", str(folder), "--files-per-batch", "1", *files]
-    )
+    run_with(spark, job_checked(QUERIES[name], placement), ["--input", str(folder), "--files-per-batch", "1", *files])
     return by_timestamp(read(folder / f"{name} {placement} output"))
 
 
@@ -65,7 +104,10 @@ def test_results_are_those_of_batch_sql_on_every_prefix(
         half = len(ordered) // 2
         for part, some in enumerate((ordered[:half], ordered[half:])):
             write(tmp_path / stream / f"{part}.jsonl", *some, modified=1_600_000_000 + part)
-    write(tmp_path / "R.jsonl", *rows["R"])
+    for relation in "RQ":
+        write(tmp_path / f"{relation}.jsonl", *rows[relation])
     assert ran(spark, tmp_path, name, None) == expected
     monkeypatch.setattr(on_driver, "is_local", lambda spark: False)
     assert ran(spark, tmp_path, name, "driver") == expected
+    if "two streams" in name and "USING" in QUERIES[name]:
+        assert ran(spark, tmp_path, name, "buckets") == expected

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from streambound_runtime import results
-from streambound_runtime.decoding.kinds import kind_of
-from streambound_runtime.delta import Delta
+from streambound_runtime.decoding.sql_types import sql_type
+from streambound_runtime.operators.delta import Delta
 from streambound_runtime.operators.entries import column_of
 from streambound_runtime.operators.exact import integers
-from streambound_runtime.spec import Column
+from streambound_runtime.spec import TableColumn
 from support.jobs import job_of
 from support.profiles import MORE
 
@@ -99,8 +99,8 @@ def test_columns_give_the_bytes_of_single_values(
         size = random.choice((0, 1, 7, 40))
         kinds = {f'c{place} "é': random.choice(KINDS) for place in range(random.randint(1, 4))}
         time = random.choice(("bigint", "timestamp", "timestamp_ntz"))
-        mine = replace(job, columns=tuple(Column(*told) for told in kinds.items()), time_type=time)
-        monkeypatch.setattr(results, "_PIECE", random.choice((1, 3, 1 << 16)))
+        mine = replace(job, columns=tuple(TableColumn(*told) for told in kinds.items()), time_type=time)
+        monkeypatch.setattr(results, "_AT_ONCE", random.choice((1, 3, 1 << 16)))
         monkeypatch.setattr(results, "_COPIES", random.choice((2, 1000)))
         missing = random.choice((0, 0.3, 1))
         rows = [[None if random.random() < missing else _value(random, k) for k in kinds.values()] for _ in range(size)]
@@ -137,4 +137,4 @@ def test_single_values() -> None:
         ("decimal(38,38)", 10**38 - 1): f"0.{'9' * 38}", ("double", 1e16): "1e+16", ("double", -0.0): "-0.0",
         ("float", float("-inf")): '"-Infinity"', ("string", 'a"\u2028'): '"a\\"\u2028"', ("void", None): "null",
     }  # fmt: skip
-    assert [results.json_value(value, kind_of(kind)) for kind, value in told] == list(told.values())
+    assert [results.json_value(value, sql_type(kind)) for kind, value in told] == list(told.values())

@@ -11,15 +11,15 @@ import pytest
 
 from streambound_runtime.errors import JobError
 from streambound_runtime.settings import Settings, settings_of
-from streambound_runtime.spec import Job, Sink
+from streambound_runtime.spec import JobSpec, SinkSpec
 from streambound_runtime.usage import checked
 from support.jobs import job_of, write
 
-SINK = Sink("json", "out")
+SINK = SinkSpec("json", "out")
 
 
 @pytest.fixture(scope="module")
-def job() -> Job:
+def job() -> JobSpec:
     return job_of("SELECT S.a FROM S", {"streams": {"S": {"timestamp": "ts", "columns": {"a": "int", "ts": "int"}}}})
 
 
@@ -30,7 +30,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_what_the_command_line_says(job: Job) -> None:
+def test_what_the_command_line_says(job: JobSpec) -> None:
     assert settings_of(job, []) == Settings()
     text = (
         "--checkpoint c --input i --base b --output o --quarantine q --trigger available --limit 7 --multiplicity rows "
@@ -52,13 +52,13 @@ def test_what_the_command_line_says(job: Job) -> None:
         (["--output"], "argument --output: expected one argument"),
     ],
 )
-def test_what_is_no_command_line(job: Job, argv: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_no_command_line(job: JobSpec, argv: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         settings_of(job, argv)
     assert (caught.value.code, says in capsys.readouterr().err) == (2, True)
 
 
-def test_results_of_a_job_without_a_sink_have_a_file(job: Job, here: Path) -> None:
+def test_results_of_a_job_without_a_sink_have_a_file(job: JobSpec, here: Path) -> None:
     assert checked(job, Settings(input="in")).output == "out.jsonl"
     assert checked(job, Settings(input="in", output="o.jsonl")).output == "o.jsonl"
     assert checked(replace(job, sink=SINK), Settings(input="in")).output == ""
@@ -86,7 +86,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("what", WRONG)
-def test_what_no_run_can_work_with(job: Job, here: Path, what: str) -> None:
+def test_what_no_run_can_work_with(job: JobSpec, here: Path, what: str) -> None:
     changed, says = WRONG[what]
     with pytest.raises(JobError) as caught:
         checked(job, Settings(**{"input": "in", **changed}))
@@ -94,7 +94,7 @@ def test_what_no_run_can_work_with(job: Job, here: Path, what: str) -> None:
 
 
 @pytest.mark.parametrize("file", ["output", "quarantine"])
-def test_a_job_without_end_writes_no_files(job: Job, here: Path, file: str) -> None:
+def test_a_job_without_end_writes_no_files(job: JobSpec, here: Path, file: str) -> None:
     endless: dict[str, Any] = {"input": "in", "trigger": "1 minute"}
     checked(replace(job, sink=SINK), Settings(**endless))
     with pytest.raises(JobError, match="are written when the input ends, and it never does") as caught:
@@ -110,7 +110,7 @@ def test_a_job_without_end_writes_no_files(job: Job, here: Path, file: str) -> N
     ],
 )
 def test_directories_that_cannot_be_written(
-    job: Job, here: Path, monkeypatch: pytest.MonkeyPatch, changed: dict[str, str], says: str
+    job: JobSpec, here: Path, monkeypatch: pytest.MonkeyPatch, changed: dict[str, str], says: str
 ) -> None:
     """Whoever runs the tests: the superuser writes everywhere."""
     (here / "locked").mkdir()
@@ -120,7 +120,7 @@ def test_directories_that_cannot_be_written(
     assert (str(caught.value), caught.value.status) == (says.format(here=here), 2)
 
 
-def test_input_that_is_not_there(job: Job, here: Path) -> None:
+def test_input_that_is_not_there(job: JobSpec, here: Path) -> None:
     for settings, says in (
         (Settings(), "S has no source in the catalog; run the job with --input DIR"),
         (Settings(input="no"), "there is no no/S.jsonl, and no directory no/S with .jsonl files"),
@@ -134,6 +134,6 @@ def test_input_that_is_not_there(job: Job, here: Path) -> None:
         checked(job, Settings(input="in"))
 
 
-def test_a_checkpoint_may_be_on_another_machine(job: Job, here: Path) -> None:
+def test_a_checkpoint_may_be_on_another_machine(job: JobSpec, here: Path) -> None:
     settings = Settings(input="in", checkpoint="hdfs://h/c", output="o")
     assert checked(job, settings) == settings

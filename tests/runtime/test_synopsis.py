@@ -15,8 +15,8 @@ from streambound.criteria import bound as bound_module
 from streambound.criteria import synopsis as synopsis_module
 from streambound.criteria import verdict as verdict_module
 from streambound.synopsis_exec.synopsis_plan import synopsis_plan
-from streambound_runtime import formula, plan
-from streambound_runtime.delta import Delta
+from streambound_runtime.operators import formula, plan
+from streambound_runtime.operators.delta import Delta
 from streambound_runtime.operators.synopsis import SynopsisJoin
 from streambound_runtime.operators.synopsis_by_rows import SynopsisByRows
 from streambound_runtime.text import printed, read
@@ -133,12 +133,12 @@ def test_any_query_equals_sql(case: Case) -> None:
     assume(check(case) is not None)
 
 
-SCAN = plan.Scan("S", (("s_a", "a"),), ("s_a",))
-ONE = plan.Synopsis(
+SCAN = plan.TableScan("S", (("s_a", "a"),), ("s_a",))
+ONE = plan.SynopsisPlan(
     ("a",),
     (
-        plan.Branch(
-            (SCAN,), (), (), (plan.Transition(target=None, joins=(plan.Join(scan=0),), values=(plan.Term("s_a"),)),)
+        plan.Subplan(
+            (SCAN,), (), (), (plan.Transition(target=None, joins=(plan.JoinStep(scan=0),), values=(plan.Term("s_a"),)),)
         ),
     ),
     0,
@@ -163,8 +163,8 @@ def test_too_many_duplicates_are_an_error(kernel: type[SynopsisJoin] | type[Syno
 
 def test_integers_beyond_64_bits_and_nulls_survive_the_state() -> None:
     table = plan.Table("{S}", ("s_a",))
-    keep = plan.Transition(target=0, joins=(plan.Join(scan=0),), values=(plan.Term("s_a", 2**70),))
-    data = plan.Synopsis((), (plan.Branch((SCAN,), (), (table,), (keep,)),), 3)
+    keep = plan.Transition(target=0, joins=(plan.JoinStep(scan=0),), values=(plan.Term("s_a", 2**70),))
+    data = plan.SynopsisPlan((), (plan.Subplan((SCAN,), (), (table,), (keep,)),), 3)
     rows = Delta(np.array([1, 1]), np.array([5, 2**70], dtype=object), {"a": np.array([-4, 9])})
     first = SynopsisJoin(data, {})
     first.step({"S": rows})

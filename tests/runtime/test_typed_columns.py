@@ -11,17 +11,18 @@ import pyarrow as pa
 import pytest
 
 from streambound_runtime.decoding.decoder import Decoder
-from streambound_runtime.decoding.kinds import FIRST_DAY
 from streambound_runtime.decoding.raw import own, selected
+from streambound_runtime.decoding.sql_types import FIRST_DAY
 from streambound_runtime.decoding.typed_columns import readable
-from streambound_runtime.spec import Column, Domain, Source, Stream
+from streambound_runtime.promises import Domain
+from streambound_runtime.spec import SourceSpec, Stream, TableColumn
 from support.decoded import told_of_columns
 
-TS = Column("ts", "bigint")
+TS = TableColumn("ts", "bigint")
 
 
 def of_type(kind: str, domain: Domain | None = None) -> Stream:
-    return Stream("S", (Column("a", kind, domain), TS), "ts", ("a",), source=Source("parquet", "S"))
+    return Stream("S", (TableColumn("a", kind, domain), TS), "ts", ("a",), source=SourceSpec("parquet", "S"))
 
 
 COLUMNS: list[tuple[str, pa.DataType, list[Any], list[Any]]] = [
@@ -92,8 +93,8 @@ def test_texts_that_are_no_utf8() -> None:
 
 
 def test_what_spark_says_of_a_row() -> None:
-    columns = (Column("a", "int"), Column("file", "string"), TS)
-    stream = Stream("S", columns, "ts", ("a",), source=Source("anything"))
+    columns = (TableColumn("a", "int"), TableColumn("file", "string"), TS)
+    stream = Stream("S", columns, "ts", ("a",), source=SourceSpec("anything"))
     raw = pa.table(
         {"a": pa.array([None, None, 1], pa.int32()), "file": ["f"] * 3, "ts": [1, 2, 3], "_file": ["x", "y", "z"],
          "fault": ["a", "", None], "text": ["one", "two", None]}
@@ -113,8 +114,13 @@ def test_what_spark_says_of_a_row() -> None:
 
 
 def test_texts_of_rows_with_values_that_python_does_not_have() -> None:
-    columns = (Column("a", "int", Domain(0, 1)), Column("b", "array<string>"), Column("c", "array<date>"), TS)
-    stream = Stream("S", columns, "ts", ("a",), source=Source("anything"))
+    columns = (
+        TableColumn("a", "int", Domain(0, 1)),
+        TableColumn("b", "array<string>"),
+        TableColumn("c", "array<date>"),
+        TS,
+    )
+    stream = Stream("S", columns, "ts", ("a",), source=SourceSpec("anything"))
     bytes_ = pa.array([b"\xff", b"x"]).view(pa.string())
     lists = pa.ListArray.from_arrays(pa.array([0, 1, 2], pa.int32()), bytes_)
     days = pa.ListArray.from_arrays(pa.array([0, 1, 2], pa.int32()), pa.array([10**7, 0], pa.int32()).cast(pa.date32()))

@@ -75,7 +75,7 @@ MERMAID_LINES = [
     rf"n\d+x\d+ -->(?:\|{MERMAID_TEXT}\|)? n\d+x\d+",
     r"classDef \w+ fill:#\w{6},stroke:#\w{6},color:#\w{6}",
 ]
-MERMAID_NODE = rf"n\d+x\d+\[{MERMAID_TEXT}\]:::\w+"
+MERMAID_NODE = rf"n\d+x\d+(?:\[{MERMAID_TEXT}\]|\[\[{MERMAID_TEXT}\]\]|\({MERMAID_TEXT}\)):::\w+"
 
 
 def mermaid_labels(text: str) -> list[list[str]]:
@@ -84,7 +84,12 @@ def mermaid_labels(text: str) -> list[list[str]]:
     for line in text.split("\n"):
         node = re.fullmatch(MERMAID_NODE, line.strip())
         if node:
-            labels.append([_mermaid_text(part) for part in node.group(1).split("<br/>")])
+            labels.append(
+                [
+                    _mermaid_text(part)
+                    for part in next(text for text in node.groups() if text is not None).split("<br/>")
+                ]
+            )
         else:
             matches = [match for form in MERMAID_LINES if (match := re.fullmatch(form, line.strip()))]
             assert matches, f"not a line we write: {line!r}"

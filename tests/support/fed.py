@@ -14,7 +14,7 @@ from streambound_runtime.driver import Driver
 from streambound_runtime.reading.batch import Arrived
 from streambound_runtime.reading.files import Raw
 from streambound_runtime.settings import settings_of
-from streambound_runtime.spec import Job
+from streambound_runtime.spec import JobSpec
 from streambound_runtime.usage import checked
 
 Lines = Mapping[str, Iterable[str]]
@@ -24,7 +24,7 @@ Lines = Mapping[str, Iterable[str]]
 class Batch:
     """Stands for `reading.batch.Arrived`."""
 
-    def __init__(self, job: Job, lines: Lines) -> None:
+    def __init__(self, job: JobSpec, lines: Lines) -> None:
         self.tables = [pa.table({"value": pa.array(lines.get(stream.name, ()), pa.string())}) for stream in job.streams]
 
     def raws(self, number: int) -> Iterator[Raw]:
@@ -37,7 +37,7 @@ class Batch:
 class Fed:
     """A job with its checkpoint and files in a directory; ``relations`` are rows as JSON has them."""
 
-    def __init__(self, job: Job, folder: Path, relations: Mapping[str, Iterable[Any]] = {}, *more: str) -> None:
+    def __init__(self, job: JobSpec, folder: Path, relations: Mapping[str, Iterable[Any]] = {}, *more: str) -> None:
         self.job, self.folder = job, folder
         for name in (table.name for table in job.tables):
             file = folder / "in" / f"{name}.jsonl"

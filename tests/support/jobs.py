@@ -17,7 +17,7 @@ from streambound.synopsis_exec.job_file import CompiledJob, compiled
 from streambound.synopsis_exec.plan import make_plan
 from streambound_runtime import main
 from streambound_runtime.settings import settings_of
-from streambound_runtime.spec import Job
+from streambound_runtime.spec import JobSpec
 from streambound_runtime.usage import checked
 from support.product import decided
 
@@ -60,7 +60,7 @@ def compiled_of(sql: str, catalog: dict[str, Any], placement: str | None = "driv
     return compiled(make_plan(decided(sql, catalog), catalog_from_mapping(catalog)), placement)
 
 
-def job_of(sql: str, catalog: dict[str, Any], placement: str | None = "driver") -> Job:
+def job_of(sql: str, catalog: dict[str, Any], placement: str | None = "driver") -> JobSpec:
     """The job of one statement, as `streambound_runtime.main.main` runs it."""
     return compiled_of(sql, catalog, placement).job
 
@@ -77,14 +77,14 @@ def read(file: Path) -> list[Any]:
 
 
 def run_with(
-    spark: Any, job: Job, options: list[str], report: Callable[[dict[str, Any]], None] = lambda event: None
+    spark: Any, job: JobSpec, options: list[str], report: Callable[[dict[str, Any]], None] = lambda event: None
 ) -> dict[str, Any]:
     """Run a job with some options; returns its summary."""
     return main.run(spark, job, checked(job, settings_of(job, options)), report)
 
 
 def run(
-    spark: Any, job: Job, tmp_path: Path, *more: str, report: Callable[[dict[str, Any]], None] = lambda event: None
+    spark: Any, job: JobSpec, tmp_path: Path, *more: str, report: Callable[[dict[str, Any]], None] = lambda event: None
 ) -> dict[str, Any]:
     """Run a job over the input in ``in``, a batch per file; its files are beside that. Returns its summary."""
     folders = {name: str(tmp_path / name) for name in ("checkpoint", "output", "quarantine")}

@@ -47,7 +47,7 @@ def after(owner: Any, name: str, fatal: int, batch_of: Any) -> None:
 
 def amid_results(fatal: int) -> None:
     """Die when some results of a batch are written and flushed, and others are not."""
-    original, running, results._PIECE = results._write_piece, {"batch": -1}, 1
+    original, running, results._PIECE = results._write_some, {"batch": -1}, 1
     fold = Driver.fold
 
     def note(self: Any, arrived: Any, batch: int) -> None:
@@ -61,7 +61,7 @@ def amid_results(fatal: int) -> None:
             die()
         return written
 
-    Driver.fold, results._write_piece = note, write  # type: ignore[method-assign]
+    Driver.fold, results._write_some = note, write  # type: ignore[method-assign]
 
 
 def amid_sink(fatal: int) -> None:

@@ -181,6 +181,8 @@ def _counts(count: Count) -> Iterator[tuple[str, Count]]:
         yield "a lower number", replace(count, size=smaller)
     elif count.rule is CountingRule.LIST and count.size.value:
         yield "a lower number", replace(count, size=Number(count.size.value - 1))
+    elif count.rule is CountingRule.DISTANCE and count.size.value and count.size.value > 1:
+        yield "fewer distances", replace(count, size=Number(count.size.value - 1))
     elif count.rule is CountingRule.AGES and count.timestamps and count.timestamps > 1:
         slots = count.timestamps - 1
         yield "fewer timestamps", replace(count, timestamps=slots, size=Number(slots))

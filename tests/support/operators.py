@@ -13,9 +13,9 @@ import numpy as np
 from streambound.analyzer.expressions.values import derived_value
 from streambound.synopsis_exec.plan_ir import Input, Plan
 from streambound.synopsis_exec.synopsis_plan import synopsis_plan
-from streambound_runtime.delta import Delta
+from streambound_runtime.operators.delta import Delta
 from streambound_runtime.operators.entries import column_of, pairs_of_arrow
-from streambound_runtime.operators.protocol import Operator
+from streambound_runtime.operators.protocol import StatefulOperator
 from streambound_runtime.operators.synopsis import SynopsisJoin
 from streambound_runtime.operators.synopsis_by_rows import SynopsisByRows
 
@@ -46,7 +46,7 @@ def steps(
     by_time = rows_by_time(plan, streams)
     data, state = synopsis_plan(plan), None
     for batch in batches(sorted(by_time), cuts):
-        operator: Operator = KERNELS[kernel](data, relations)
+        operator: StatefulOperator = KERNELS[kernel](data, relations)
         if state is not None:
             operator.load(state)
         results = operator.step(deltas_of(plan, by_time, batch))

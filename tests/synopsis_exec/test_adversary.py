@@ -16,10 +16,12 @@ from streambound.analyzer.statements import split_statements
 from streambound.criteria.bound import bound
 from streambound.criteria.verdict import Decision, decide
 from streambound.criteria.vocabulary import Verdict
-from streambound.synopsis_exec.adversary import floods
+from streambound.synopsis_exec.adversary import floods, pools
+from streambound.synopsis_exec.circuit_plan import make_circuit_plan
 from streambound.synopsis_exec.plan import make_plan
 from support.catalogs import PLAIN, with_relation
 from support.choices import Choices
+from support.circuits import checked_circuit
 from support.kernel import sizes_of
 from support.operators import peak_entries
 from support.product import decided
@@ -123,3 +125,25 @@ def test_random_queries_stay_within_their_bound_and_mostly_reach_half_of_it(feat
                 continue
     assert len(reached) > 35
     assert sum(share >= 0.5 for share in reached) > 0.9 * len(reached), sorted(reached)[:9]
+
+
+def test_a_relation_that_only_a_subquery_reads_has_no_more_rows_than_declared() -> None:
+    catalog = with_relation_rows(3)
+    checked = checked_circuit("SELECT S.a FROM S WHERE EXISTS (SELECT 1 FROM R WHERE R.a = S.a)", catalog)
+    assert checked.decision is not None
+    plan = make_plan(checked.decision, catalog)
+    assert 1 <= len(pools(plan)[0]["R"]) <= 3
+
+
+def with_relation_rows(rows: int) -> Catalog:
+    stream = {"timestamp": "ts", "columns": {"a": "bigint", "ts": "bigint"}}
+    relation = {"columns": {"a": "bigint", "b": "bigint"}, "rows": rows}
+    return catalog_from_mapping({"streams": {"S": stream}, "relations": {"R": relation}})
+
+
+def test_groups_of_relations_alone_have_no_job() -> None:
+    catalog = with_relation_rows(3)
+    checked = checked_circuit("SELECT a, count(*) AS n FROM R GROUP BY a", catalog)
+    assert checked.verdict is Verdict.BOUNDED and checked.circuit is not None
+    with pytest.raises(NotExecutableError, match="it reads no stream: its rows have no application time"):
+        make_circuit_plan(checked.circuit, checked.statement, catalog)

@@ -12,13 +12,13 @@ from random import Random
 from typing import Any
 
 import pytest
-from synopsis_exec.test_feeds import plan_of
 
 from streambound.synopsis_exec.arriving import arriving
 from streambound.synopsis_exec.micro_batches import cut, in_order
 from support.arrivals import MARK, QUERIES, Event, Mark, Model, contract, parts
 from support.arrivals import arriving as recorded
 from support.choices import Choices
+from support.plans import plan_of
 from support.profiles import MORE
 
 COLUMNS = {"a": "bigint", "b": "bigint", "kind": "bigint", "low": "bigint", "part": "bigint", "ts": "bigint"}

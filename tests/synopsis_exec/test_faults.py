@@ -15,12 +15,11 @@ from typing import Any
 import duckdb
 import pytest
 
-from streambound_runtime import driver
 from streambound_runtime.checkpoint import store
 from streambound_runtime.checkpoint.checkpoint import Checkpoint
 from streambound_runtime.errors import JobError
 from streambound_runtime.sinks import Sinks
-from streambound_runtime.spec import Sink
+from streambound_runtime.spec import SinkSpec
 from support.full_disk import full_disk, java
 from support.jobs import FIGURE2, batches, figure2, job_of, read, run, write
 
@@ -94,13 +93,13 @@ def test_a_full_disk_stops_the_job_and_room_lets_it_go_on(
 ) -> None:
     """A state finds no room, then Spark's commit, bad rows, a sink that Spark writes, the output; nothing is lost."""
     batches(tmp_path / "in")
-    job = replace(figure2().job, sink=Sink("json", str(tmp_path / "sink")))
-    written, saved, write_sink, events = store.written_atomically, Checkpoint.save, Sinks._write, list[Any]()
+    job = replace(figure2().job, sink=SinkSpec("json", str(tmp_path / "sink")))
+    written, saved, write_sink, events = store.replaced, Checkpoint.save, Sinks._write, list[Any]()
     full: set[str] = set()
 
     @contextmanager
-    def limited(path: Path, mode: str) -> Iterator[Any]:
-        with full_disk() if f"{path.parent.name}/{path.name}" in full else nullcontext(), written(path, mode) as file:
+    def limited(path: Path) -> Iterator[Any]:
+        with full_disk() if f"{path.parent.name}/{path.name}" in full else nullcontext(), written(path) as file:
             yield file
 
     def sink(self: Any, target: Any, rows: Any, batch: int, number: int, nulls: bool) -> None:
@@ -112,8 +111,7 @@ def test_a_full_disk_stops_the_job_and_room_lets_it_go_on(
         if f"commits/{batch}" in full:
             resource.prlimit(java(), resource.RLIMIT_FSIZE, (1, resource.RLIM_INFINITY))
 
-    monkeypatch.setattr(store, "written_atomically", limited)
-    monkeypatch.setattr(driver, "written_atomically", limited)
+    monkeypatch.setattr(store, "replaced", limited)
     monkeypatch.setattr(Sinks, "_write", sink)
     monkeypatch.setattr(Checkpoint, "save", save)
 

@@ -22,21 +22,10 @@ from streambound.synopsis_exec.recorded_streams import line_writer
 from streambound.synopsis_exec.verify import generated
 from support.choices import Choices
 from support.jobs import TYPED, TYPED_SQL
+from support.plans import W1, W1_SQL, plan_of
 from support.product import decided
 from support.profiles import MORE
 from support.queries import Features, make_statement
-
-W1: dict[str, Any] = {
-    "streams": {
-        "S": {"timestamp": "ts", "columns": {"K": "bigint", "ts": "bigint"}, "max_per_timestamp": 3},
-        "T": {"timestamp": "ts", "columns": {"K": "bigint", "B": "bigint", "ts": "bigint"}},
-    }
-}
-W1_SQL = "SELECT S.K, T.B FROM S, T WHERE S.K = T.K AND S.ts > T.ts AND 0 < T.B AND T.B < 5 AND 0 <= S.K AND S.K < 9"
-
-
-def plan_of(sql: str, catalog: dict[str, Any]) -> Plan:
-    return make_plan(decided(sql, catalog), catalog_from_mapping(catalog))
 
 
 def _encoded(plan: Plan, feed: Feed, number: int) -> dict[str, list[dict[str, Any]]]:

@@ -108,7 +108,7 @@ def test_measurements_are_converted_to_whole_units(written: tuple[Path, FlightsS
     """Newark, 1 January, 1 o'clock: 10.35702 mph, ten miles, no rain, 39.02 degrees Fahrenheit."""
     newark = [row for row in rows(*parts(written[0], "weather")) if row["origin"] == "EWR"]
     assert newark[0] == {"ts": 60, "origin": "EWR", "wind": 9, "visib": 1000, "precip": 0, "temp": 39}
-    assert flights._whole("NA", 100) is None
+    assert flights._in_integers("NA", 100) is None
 
 
 def test_an_earlier_slice_is_replaced(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from streambound_runtime.reading.sources import raw_rows
 from streambound_runtime.session import check_cluster
 from streambound_runtime.settings import Settings
 from streambound_runtime.sinks import BAD_ROW, kafka_records
-from streambound_runtime.spec import Sink
+from streambound_runtime.spec import SinkSpec
 from support.jobs import FIGURE2, batches, figure2, job_of, read, run, run_with, write
 
 on_spark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
@@ -134,11 +134,11 @@ class TestOnSpark:
         assert my_sink.seen == [(0, [(5, 0, 1)]), (1, [(6, 1, 1)])]
         assert main(job, [*options, "--checkpoint", str(tmp_path / "1")]) == 0
         assert my_sink.seen[2:] == []
-        job = replace(job, sink=Sink(call="my_sink:fail"))
+        job = replace(job, sink=SinkSpec(call="my_sink:fail"))
         capsys.readouterr()
         assert main(job, [*options, "--checkpoint", str(tmp_path / "2")]) == 3
         assert "error: the sink my_sink:fail failed in batch 0: no table" in capsys.readouterr().err
-        job = replace(job, sink=Sink(call="my_sink:nothing"))
+        job = replace(job, sink=SinkSpec(call="my_sink:nothing"))
         assert main(job, [*options, "--checkpoint", str(tmp_path / "3")]) == 2
         assert "error: the sink my_sink:nothing cannot be imported: " in capsys.readouterr().err
 

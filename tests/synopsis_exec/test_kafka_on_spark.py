@@ -25,9 +25,9 @@ from typing import Any
 
 import duckdb
 import pytest
-from synopsis_exec.test_submit import environment, spark_submit
 
 from support.jobs import compiled_of
+from support.submitting import environment, spark_submit
 
 SERVERS = os.environ.get("STREAMBOUND_KAFKA", "")
 pytestmark = [

@@ -17,7 +17,7 @@ from streambound.synopsis_exec.plan import make_plan
 from streambound.synopsis_exec.simulate import ClosedTimestamp, replay
 from streambound_runtime.operators.interpreter import RowSynopsis
 from streambound_runtime.operators.synopsis_by_rows import SynopsisByRows
-from streambound_runtime.spec import Job
+from streambound_runtime.spec import JobSpec
 from support.jobs import FIGURE2, figure2
 from support.product import decided
 
@@ -36,7 +36,7 @@ def stream(*values: tuple[int, Any]) -> list[dict[str, Any]]:
     return [{"a": a, "b": a, "s": None, "ts": ts} for ts, a in values]
 
 
-def job_of(sql: str, catalog: dict[str, Any] | None = None) -> Job:
+def job_of(sql: str, catalog: dict[str, Any] | None = None) -> JobSpec:
     declared = catalog or CATALOG
     return job_spec(make_plan(decided(sql, declared), catalog_from_mapping(declared)))
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from test_corpus import ANSWERED
-
 from streambound.analyzer.catalog import catalog_from_mapping
 from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.kernel_output import kernel_output
 from streambound.synopsis_exec.plan import make_plan
+from support.corpus import ANSWERED
 from support.encoding import encode_rows, multiset
 from support.product import decided
 

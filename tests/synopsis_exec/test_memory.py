@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from synopsis_exec.test_feeds import W1, W1_SQL, plan_of
 
 from streambound.analyzer.errors import StreamboundError
 from streambound.synopsis_exec import memory
 from streambound.synopsis_exec.feeds import adversarial_feed, random_feed
 from streambound.synopsis_exec.job_file import compiled
-from streambound.synopsis_exec.measuring import spark_state
 from streambound.synopsis_exec.memory import Load, Measurement, measure, sizes
 from streambound.synopsis_exec.native_join import native_join, reads_streams
 from streambound.synopsis_exec.resident import Process, resident, running
+from streambound.synopsis_exec.spark_progress import progress_of, spark_state
+from support.plans import W1, W1_SQL, plan_of
 from support.product import lowered
 
 LOAD = Load(tuples=100, batches=4, heap="512m", native_tuples=50, native_seconds=9)
@@ -25,7 +26,7 @@ SIZES = {"heap": 1, "java": 2, "python": 3, "state_rows": 0, "state_bytes": 0}
 JOB = [
     {"batch": 0, "tuples": 50, "seconds": 1.0, "entries": 3, "peak": 4, "bytes": 40, "results": 1, **SIZES},
     {"batch": 1, "tuples": 100, "seconds": 2.0, "entries": 3, "peak": 3, "bytes": 39, "results": 1, **SIZES},
-    {"summary": "q", "rows": {}, "quarantined": {"late": 2}, "results": 7, "peak": 4, "limit": None},
+    {"summary": "q", "rows": {}, "quarantined": {"late": 2}, "results": 7, "peak": 4, "limit": None, "waited_for": {}},
 ]
 NATIVE = [{"batch": 0, "tuples": 25, "seconds": 1.0, **SIZES, "state_rows": 25}, {"ended": True}]
 
@@ -42,9 +43,9 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Measurement]:
                 assert seconds == 9 + memory.GRACE
                 assert request["tuples"] == [25, 50]
                 assert len(list(Path(request["input"]).glob("T/*.jsonl"))) == 2
-                return status, native
+                return status, [memory.event_of(json.dumps(event)) for event in native]
             assert len(list((folder / "in" / "S").iterdir())) == 4
-            return (0 if "summary" in job[-1] else 1), job
+            return (0 if "summary" in job[-1] else 1), [memory.event_of(json.dumps(event)) for event in job]
 
         monkeypatch.setattr(memory, "_watch", watch)
         monkeypatch.setattr(memory, "check_spark", lambda: None)
@@ -171,7 +172,7 @@ def test_native_queries_of_timestamps_unions_and_relations() -> None:
 
 def test_spark_state_sums_operators() -> None:
     one = {"stateOperators": [{"numRowsTotal": 2, "memoryUsedBytes": 10}, {"numRowsTotal": 3, "memoryUsedBytes": 1}]}
-    assert spark_state([one, {}]) == {"state_rows": 5, "state_bytes": 11}
+    assert spark_state([progress_of(json.dumps(each)) for each in (one, {})]) == {"state_rows": 5, "state_bytes": 11}
 
 
 def test_resident_memory_of_a_tree_of_processes() -> None:

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from synopsis_exec.test_feeds import plan_of
-from synopsis_exec.test_verify_on_spark import FIGURE, FIGURE_CATALOG, _toml
 
 from streambound import cli
 from streambound.synopsis_exec import job_file
 from streambound.synopsis_exec.job_file import CompiledJob, compiled
 from streambound.synopsis_exec.plan_ir import Plan
+from support.figure import FIGURE, FIGURE_CATALOG, toml
+from support.plans import plan_of
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("i
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     sink = '[sinks.figure]\nformat = "json"\npath = "${env:NOWHERE}/sent"  # where nothing generated may go'
-    (tmp_path / "streams.toml").write_text(f"{_toml(FIGURE_CATALOG)}\n{sink}\n")
+    (tmp_path / "streams.toml").write_text(f"{toml(FIGURE_CATALOG)}\n{sink}\n")
     (tmp_path / "figure.sql").write_text(FIGURE)
     return tmp_path
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from synopsis_exec.test_feeds import plan_of
 
 from streambound.analyzer.errors import InputError
-from streambound.synopsis_exec.bench import _pieces, usable
+from streambound.synopsis_exec.bench import _in_batches, usable
 from streambound.synopsis_exec.micro_batches import cut, recorded, write_batches
+from support.plans import plan_of
 from support.profiles import MORE
 
 CATALOG = {
@@ -77,12 +77,12 @@ def test_files_are_read_in_order(tmp_path: Path) -> None:
 
 def test_micro_batches_without_rows_are_left_out() -> None:
     items = [("R", 0, b"r"), ("S", 1, b"1"), ("S", 3, b"2"), ("T", 3, b"3"), ("T", 3, b"4"), ("S", 4, b"5")]
-    assert _pieces("STU", items) == {
+    assert _in_batches("STU", items) == {
         "S": [[b"1"], [b"2"], [b"5"]],
         "T": [[], [b"3", b"4"], []],
         "U": [[], [], []],
     }
-    assert _pieces("ST", items[:1]) == {"S": [[]], "T": [[]]}
+    assert _in_batches("ST", items[:1]) == {"S": [[]], "T": [[]]}
 
 
 MARKED = {"timestamp": "ts", "columns": {"a": "bigint", "ts": "bigint"}, "max_per_timestamp": 2}
@@ -101,7 +101,7 @@ def test_a_row_is_left_out_where_it_is_bad_or_may_be_late_or_too_many(tmp_path: 
     def left(*bad: tuple[str, bytes, str]) -> list[tuple[str, bytes]]:
         rows = [{"stream": stream, "row": row.decode(), "reason": reason} for stream, row, reason in bad]
         file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-        found = usable(plan.inputs, items, file)
+        found = usable(plan.inputs, items, file, {})
         return [(stream, row) for stream, _, row in items if (stream, _, row) not in found]
 
     always = [("S", b'{"a": 9, "ts": 1}'), ("T", b"\xff"), ("T", six)]

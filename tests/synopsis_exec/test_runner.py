@@ -6,12 +6,14 @@ import json
 import signal
 import tempfile
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
 from streambound.analyzer.errors import InputError, RuntimeLimitError, StreamboundError, UsageError
+from streambound.analyzer.job_reports import BatchReport, JobReport, StepReport, SummaryReport
 from streambound.synopsis_exec import runner
 from streambound.synopsis_exec.java import JavaError
 from streambound.synopsis_exec.job_file import CompiledJob
@@ -50,12 +52,14 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
 
 
 def test_reports_and_summary(run: Run, tmp_path: Path) -> None:
-    seen: list[dict[str, Any]] = []
-    lines = ("noise", '{"doing": "x"}', '{"batch": 0}', '{"batch": 1}', SUMMARY)
+    seen: list[JobReport] = []
+    batches = [BatchReport(n, 2, 1, 3, 4, 40, 5, 1, 0, 1, {"T": "promises nothing yet"}) for n in (0, 1)]
+    torn = ('{"batch": "no number"}', '["batch"]', '{"batch": 0', '{"other": 1}')
+    lines = ("noise", *torn, '{"doing": "x"}', *(json.dumps(asdict(batch)) for batch in batches), SUMMARY)
     text = "\n".join(f"print({line!r}, flush=True)" for line in lines)
     summary = run(text, on_report=seen.append)
-    assert seen == [{"doing": "x"}, {"batch": 0}, {"batch": 1}, json.loads(SUMMARY)]
-    assert list(summary.batches) == seen[1:3]
+    assert seen == [StepReport("x"), *batches, SummaryReport("q", {"S": 2}, {"late": 1}, 3, 4, 5, {})]
+    assert list(summary.batches) == batches
     assert (summary.rows, summary.quarantined, summary.results) == ({"S": 2}, {"late": 1}, 3)
     assert (summary.peak, summary.limit) == (4, 5)
     assert (summary.output, summary.quarantine) == (tmp_path / "out.jsonl", tmp_path / "bad.jsonl")
@@ -149,7 +153,7 @@ def end(*_):
     open(sys.argv[1], "w").write("ended")
     sys.exit()
 signal.signal(signal.SIGTERM, end)
-print('{{"batch": 0}}', flush=True)
+print('{{"doing": "x"}}', flush=True)
 time.sleep(60)
 '''
 subprocess.run([sys.executable, "-c", slow, {file!r}])

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from streambound_runtime.placement import keeper, on_driver
-from streambound_runtime.spec import Job
+from streambound_runtime.placement import on_driver, state_owner
+from streambound_runtime.spec import JobSpec
 from support.jobs import job_of, run_with, write
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
@@ -50,7 +50,7 @@ def arrived(folder: Path) -> None:
             write(folder / name / f"{number}.jsonl", *rows, *late, modified=1_600_000_000 + number)
 
 
-def ran(spark: Any, job: Job, folder: Path) -> tuple[str, list[str], list[dict[str, Any]]]:
+def ran(spark: Any, job: JobSpec, folder: Path) -> tuple[str, list[str], list[dict[str, Any]]]:
     folder.mkdir(exist_ok=True)
     reports: list[dict[str, Any]] = []
     files = {"--output": folder / "out", "--quarantine": folder / "bad", "--checkpoint": folder / "checkpoint"}
@@ -77,7 +77,7 @@ def test_slices_of_a_batch_are_the_batch(
         return step(self, deltas)
 
     monkeypatch.setattr(operator, "step", noted)
-    monkeypatch.setitem(keeper.AT_ONCE, job.plan.kernel, 10)
+    monkeypatch.setitem(state_owner.AT_ONCE, job.plan.kernel, 10)
     assert ran(spark, job, tmp_path / "slices") == whole
     assert len(sizes) > 20
     assert max(sizes) < 60
@@ -92,7 +92,7 @@ def test_a_batch_that_fails_between_slices_is_done_again(
     arrived(tmp_path / "in")
     job = job_of(QUERIES["least text"], CATALOG)
     whole = ran(spark, job, tmp_path / "whole")
-    monkeypatch.setitem(keeper.AT_ONCE, "rows", 10)
+    monkeypatch.setitem(state_owner.AT_ONCE, "rows", 10)
     step, calls = on_driver.OPERATORS["rows"].step, list[int]()
 
     def failing(self: Any, deltas: Any) -> Any:

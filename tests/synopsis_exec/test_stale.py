@@ -10,14 +10,14 @@ import pytest
 from streambound.analyzer.version import __version__
 from streambound.synopsis_exec.job_file import job_text
 from streambound.synopsis_exec.stale import causes, difference
-from streambound_runtime.spec import Job
+from streambound_runtime.spec import JobSpec
 from support.jobs import compiled_of
 
 DECLARED: dict[str, Any] = {"streams": {"S": {"timestamp": "ts", "columns": {"a": "bigint", "ts": "bigint"}}}}
 SQL = "SELECT S.a FROM S WHERE S.a > 0"
 
 
-def job(sql: str = SQL, **more: Any) -> Job:
+def job(sql: str = SQL, **more: Any) -> JobSpec:
     body = {**DECLARED["streams"]["S"], **{name: value for name, value in more.items() if name != "top"}}
     return compiled_of(sql, {"streams": {"S": body}, **more.get("top", {})}).job
 
@@ -41,7 +41,7 @@ def test_the_same_job_is_up_to_date_whatever_else_its_file_says() -> None:
         job(top={"sinks": {"q": {"format": "noop", "quarantine": {"format": "json", "path": "x"}}}}),
     ],
 )
-def test_everything_that_the_catalog_says_of_the_query_counts(new: Job) -> None:
+def test_everything_that_the_catalog_says_of_the_query_counts(new: JobSpec) -> None:
     assert causes(TEXT, new) == ["the catalog changed"]
     assert difference(TEXT, new, "job.py")
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,32 +16,12 @@ import pytest
 from streambound.synopsis_exec.job_file import RUNTIME
 from support.jobs import FIGURE2, batches, figure2, read
 from support.quick_java import QUICKLY
+from support.submitting import environment, program, spark_submit
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 SECONDS = 300
 """Until a process is taken to hang."""
-
-
-def program(name: str) -> str:
-    import pyspark
-
-    return str(Path(pyspark.__file__).parent / "bin" / name)
-
-
-def environment(folder: Path) -> dict[str, str]:
-    """Without what this process's own Spark may have set, but for how every Java of the tests runs."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(("SPARK_", "PYSPARK_"))}
-    java = {f"SPARK_{of}_OPTS": QUICKLY for of in ("SUBMIT", "LAUNCHER", "DAEMON_JAVA")}
-    more = {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOG_DIR": str(folder)}
-    return {**kept, **java, **more, "SPARK_WORKER_DIR": str(folder / "work")}
-
-
-def spark_submit(master: str, *settings: str) -> list[str]:
-    """How a small job is submitted; what follows is the job."""
-    every = ("spark.ui.enabled=false", *settings)
-    start = [program("spark-submit"), "--master", master, "--driver-memory", "512m"]
-    return start + [part for setting in every for part in ("--conf", setting)]
 
 
 def submit(folder: Path, master: str, *more: str, settings: tuple[str, ...] = ()) -> dict[str, Any]:

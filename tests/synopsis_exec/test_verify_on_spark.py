@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from synopsis_exec.test_feeds import plan_of
 
-from streambound import cli
+from streambound import cli, jobs
 from streambound.synopsis_exec import job_file, verify
 from streambound.synopsis_exec.job_file import CompiledJob, compiled, job_text
+from support.figure import FIGURE, FIGURE_CATALOG, toml
+from support.plans import plan_of
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
@@ -52,14 +53,6 @@ INPUT: dict[str, list[Any]] = {
     ],
     "R": [{"k": "a", "name": "A"}, {"k": "a", "name": None}, {"k": None, "name": "none"}],
 }
-FIGURE = "SELECT S.A, T.B FROM S, T, U WHERE S.I > T.J AND T.J > U.K AND S.A > T.B AND 0 < T.B AND T.B < 5"
-FIGURE_CATALOG = {
-    "streams": {
-        "S": {"timestamp": "I", "columns": {"A": "bigint", "I": "bigint"}},
-        "T": {"timestamp": "J", "columns": {"B": "bigint", "J": "bigint"}},
-        "U": {"timestamp": "K", "columns": {"C": "bigint", "K": "bigint"}},
-    }
-}
 
 
 @pytest.fixture
@@ -70,14 +63,6 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def _verify(*arguments: str) -> Result:
     return CliRunner().invoke(cli.main, ["verify", *arguments])
-
-
-def _toml(catalog: dict[str, Any]) -> str:
-    lines = []
-    for name, body in catalog["streams"].items():
-        columns = ", ".join(f'{column} = "{kind}"' for column, kind in body["columns"].items())
-        lines += [f"[streams.{name}]", f'timestamp = "{body["timestamp"]}"', f"columns = {{ {columns} }}"]
-    return "\n".join(lines)
 
 
 def test_a_right_job_over_recorded_rows_of_every_type(spark: Any, place: Path) -> None:
@@ -101,7 +86,7 @@ def test_a_right_job_over_recorded_rows_of_every_type(spark: Any, place: Path) -
 
 def test_a_wrong_comparison_is_caught_and_shrunk(spark: Any, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The job of another query, with <= for <: its kernel alone shows the difference."""
-    (place / "streams.toml").write_text(_toml(FIGURE_CATALOG))
+    (place / "streams.toml").write_text(toml(FIGURE_CATALOG))
     (place / "figure.sql").write_text(FIGURE)
     wrong = compiled(plan_of(FIGURE.replace("T.B < 5", "T.B <= 5"), FIGURE_CATALOG)).job
     monkeypatch.setattr(job_file, "compiled", lambda plan: CompiledJob(plan, wrong))
@@ -139,7 +124,7 @@ def test_a_job_that_loses_a_result_is_shrunk_with_the_job(
     spark: Any, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its kernel is right, and its output lacks a line: only whole runs show it."""
-    (place / "streams.toml").write_text(_toml(FIGURE_CATALOG))
+    (place / "streams.toml").write_text(toml(FIGURE_CATALOG))
     (place / "one.sql").write_text("SELECT S.A FROM S WHERE S.A > 3")
     (place / "in").mkdir()
     (place / "in" / "S.jsonl").write_text("".join(f'{{"A": {i}, "I": {i}}}\n' for i in range(8)))
@@ -157,7 +142,7 @@ def test_a_job_that_takes_rows_within_the_lateness_for_late_ones(
     """The rows come out of order, as the catalog allows; a job that does not wait for them is told by its results."""
     catalog = {"streams": {name: {**FIGURE_CATALOG["streams"][name], "lateness": 6} for name in "ST"}}
     sql = "SELECT S.A, T.B FROM S, T WHERE S.I > T.J AND T.B < 5 AND 0 < T.B AND S.A < 9 AND 0 < S.A"
-    (place / "streams.toml").write_text(_toml(catalog).replace("timestamp", "lateness = 6\ntimestamp"))
+    (place / "streams.toml").write_text(toml(catalog).replace("timestamp", "lateness = 6\ntimestamp"))
     (place / "late.sql").write_text(sql)
     (place / "in").mkdir()
     for name, (value, time) in {"S": "AI", "T": "BJ"}.items():
@@ -181,3 +166,86 @@ def test_a_job_that_takes_rows_within_the_lateness_for_late_ones(
     (s, t) = ({json.loads(row)[key] for row in difference["rows"][name]} for name, key in (("S", "I"), ("T", "J")))
     assert s and t and len(s) + len(t) < 32
     assert all(cell["job"] < cell["batch_sql"] for cell in difference["results"])
+
+
+PERIODS = """
+[streams.shifts]
+timestamp = "vb"
+columns = { name = "string", skill = "string", vb = "bigint", ve = "bigint" }
+period = ["vb", "ve"]
+max_duration = 24
+max_per_timestamp = 10
+[streams.posts]
+timestamp = "since"
+columns = { skill = "string", pay = "double", since = "bigint", until = "bigint" }
+period = ["since", "until"]
+max_valid = 5
+snapshot_key = ["skill"]
+"""
+LEFT = "SELECT s.name, p.pay FROM shifts s LEFT JOIN posts p ON s.skill = p.skill"
+
+
+@pytest.fixture
+def periods(place: Path) -> Path:
+    (place / "streams.toml").write_text(PERIODS)
+    return place
+
+
+def test_generated_rows_with_periods(spark: Any, periods: Path) -> None:
+    """Some of them bad: alone, or beside others."""
+    (periods / "q.sql").write_text(f"SEQ VT ({LEFT})")
+    result = _verify("q.sql", "--runs", "2", "--format", "json")
+    assert result.exit_code == 0, result.output
+    report = json.loads(result.stdout)
+    assert report["equal"] and sum(run["results"] for run in report["runs"]) > 100
+    assert any("snapshot_key" in reason for run in report["runs"] for reason in run["quarantined"])
+
+
+def test_a_wrong_job_over_rows_with_periods(spark: Any, periods: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An inner join for the left one: the difference is at a point of time, with one row left."""
+    (periods / "q.sql").write_text(f"SEQ VT ({LEFT})")
+    wrong = jobs.compile(f"SEQ VT ({LEFT.replace('LEFT', '')})", PERIODS).compiled.job
+    monkeypatch.setattr(job_file, "compiled", lambda plan: CompiledJob(plan, wrong))
+    result = _verify("q.sql", "--runs", "1", "--format", "json")
+    assert result.exit_code == 1, result.output
+    difference = json.loads(result.stdout)["difference"]
+    assert (difference["minimal"], difference["by"]) == (True, "job")
+    assert (len(difference["rows"]["shifts"]), difference["rows"]["posts"]) == (1, [])
+    shift = json.loads(difference["rows"]["shifts"][0])
+    assert difference["_ts"] == shift["vb"]
+    name = "NULL" if shift["name"] is None else shift["name"]
+    assert difference["results"] == [{"values": {"name": name, "pay": "NULL"}, "batch_sql": 1, "job": 0}]
+
+
+BUCKETS = {
+    "the ends of a window of integers": "SELECT window.start AS s, window.end AS e, COUNT(*) AS n FROM S "
+    "GROUP BY window(ts, '10 microseconds') HAVING window.end > 3",
+    "windows that overlap, of a subquery": "SELECT q.e, q.n FROM (SELECT window.end AS e, SUM(b) AS n FROM S "
+    "GROUP BY window(ts, '10 microseconds', '5 microseconds')) q WHERE q.n > 1",
+    "sessions": "SELECT a, session_window.start AS s, session_window.end AS e, COUNT(*) AS n FROM S "
+    "GROUP BY a, session_window(ts, '2 microseconds')",
+    "Flink's group function": "SELECT a, HOP_START(ts, INTERVAL '0.000005' SECOND, INTERVAL '0.00001' SECOND) AS s, "
+    "HOP_ROWTIME(ts, INTERVAL '0.000005' SECOND, INTERVAL '0.00001' SECOND) AS r, COUNT(*) AS n FROM S "
+    "GROUP BY a, HOP(ts, INTERVAL '0.000005' SECOND, INTERVAL '0.00001' SECOND)",
+    "Flink's table function": "SELECT x.a, window_start, window_time, COUNT(*) AS n "
+    "FROM TABLE(TUMBLE(TABLE S, DESCRIPTOR(ts), INTERVAL '0.00001' SECOND)) AS x "
+    "GROUP BY x.a, window_start, window_end, window_time",
+    "Flink's function of timestamps": "SELECT TUMBLE_END(ts, INTERVAL '1' MINUTE) AS e, COUNT(*) AS n FROM T "
+    "GROUP BY TUMBLE(ts, INTERVAL '1' MINUTE)",
+}
+
+
+@pytest.mark.parametrize("sql", BUCKETS.values(), ids=BUCKETS)
+def test_buckets_of_time_are_those_of_spark(spark: Any, place: Path, sql: str) -> None:
+    """Spark has no windows of integers, and not Flink's functions: batch SQL asks Spark's `window` of timestamps."""
+    columns = 'columns = { a = "bigint", b = "bigint", ts = "%s" }\ndomain.a = [1, 3]\nmax_per_timestamp = 3\n'
+    tables = [f'[streams.{name}]\ntimestamp = "ts"\n{columns % kind}' for name, kind in BUCKET_TIMES.items()]
+    (place / "streams.toml").write_text("".join(tables))
+    (place / "q.sql").write_text(sql)
+    result = _verify("q.sql", "--runs", "1", "--format", "json")
+    assert result.exit_code == 0, result.output
+    report = json.loads(result.stdout)
+    assert report["equal"] and report["runs"][0]["results"] > 3
+
+
+BUCKET_TIMES = {"S": "bigint", "T": "timestamp"}

@@ -10,14 +10,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
-from streambound_runtime.checkpoint.owner import FORMAT, difference, of_job
+from streambound_runtime.arrays import Value
+from streambound_runtime.checkpoint.owner import FORMAT, Owner, difference, of_job
 from streambound_runtime.checkpoint.state import State, packed, unpacked
 from streambound_runtime.checkpoint.store import LocalStore, Store
 from streambound_runtime.errors import JobError
 from streambound_runtime.settings import Settings
-from streambound_runtime.spec import Job
+from streambound_runtime.spec import JobSpec
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,12 +28,15 @@ _OWNER, _STATE, _SPARK = "job.json", "state", "spark"
 
 
 class Checkpoint:
-    """What a restart needs."""
+    """The job's files in a checkpoint directory (see the module): whose it is, and the states after the last batches.
+
+    Methods raise JobError where a file is damaged, or where the directory belongs to another job.
+    """
 
     def __init__(self, store: Store) -> None:
         self.store = store
 
-    def claim(self, job: Job, settings: Settings, relations: Mapping[str, list[dict[str, Any]]]) -> bool:
+    def claim(self, job: JobSpec, settings: Settings, relations: Mapping[str, list[dict[str, Value]]]) -> bool:
         """Take the directory for a job; whether it was new. Raises JobError when it belongs to another job."""
         mine = of_job(job, settings, relations)
         data = self.store.read(_OWNER)
@@ -46,7 +50,7 @@ class Checkpoint:
             raise self._foreign(*found)
         return False
 
-    def _without_owner(self, there: list[str], job: Job) -> JobError:
+    def _without_owner(self, there: list[str], job: JobSpec) -> JobError:
         """The error for a directory that is not empty and does not say which job's it is."""
         if "fingerprint" in there:
             found = difference({}, {"format": FORMAT, "version": job.runtime})
@@ -72,11 +76,11 @@ class Checkpoint:
     def committed(self) -> tuple[int, State] | None:
         """The last batch that Spark has committed, and the state after it; None where there is none.
 
-        Raises JobError where Spark's part is not of the same age, or the state is not whole.
+        Raises JobError where Spark's part is not of the same age, or the state is damaged.
         """
         names = self.store.names(f"{_SPARK}/commits")
         last = max((int(name) for name in names if name.isdecimal()), default=-1)
-        newest = max((int(state[0]["batch"]) for place in (0, 1) if (state := self._state(place))), default=-1)
+        newest = max((int(str(state[0]["batch"])) for place in (0, 1) if (state := self._state(place))), default=-1)
         if newest > last + 1:
             raise self.damaged(f"{_SPARK}/commits")
         state = self.before(last + 1)
@@ -95,15 +99,15 @@ class Checkpoint:
     def _state(self, place: int) -> State | None:
         return unpacked(self.store.read(f"{_STATE}/{place}"))
 
-    def save(self, batch: int, said: Mapping[str, Any], tables: Mapping[str, pa.Table]) -> None:
+    def save(self, batch: int, head: Mapping[str, object], tables: Mapping[str, pa.Table]) -> None:
         """Write the state after a batch; the one before it stays, for a replay."""
-        self.store.write(f"{_STATE}/{batch % 2}", packed({"batch": batch, **said}, tables))
+        self.store.write(f"{_STATE}/{batch % 2}", packed({"batch": batch, **head}, tables))
 
     # --- what Spark keeps ---------------------------------------------------------------------------------------------
 
     @property
     def of_spark(self) -> str:
-        """Spark's part."""
+        """The path or URI of Spark's own checkpoint, for the option ``checkpointLocation`` of its query."""
         return self.store.where(_SPARK)
 
     def unreadable(self) -> str | None:
@@ -113,10 +117,10 @@ class Checkpoint:
         folders = [f"{_SPARK}/offsets", f"{_SPARK}/commits"]
         folders += [f"{_SPARK}/sources/{source}" for source in self.store.names(f"{_SPARK}/sources")]
         logs = [f"{folder}/{name}" for folder in folders for name in self.store.names(folder) if name[0].isdecimal()]
-        return next((name for name in (f"{_SPARK}/metadata", *logs) if not _whole(self.store.read(name))), None)
+        return next((name for name in (f"{_SPARK}/metadata", *logs) if not _is_complete(self.store.read(name))), None)
 
 
-def _whole(data: bytes | None) -> bool:
+def _is_complete(data: bytes | None) -> bool:
     """Whether a file of Spark's is as it writes them: a version, then a JSON value a line."""
     try:
         for line in (data or b"").decode().split("\n"):
@@ -127,10 +131,10 @@ def _whole(data: bytes | None) -> bool:
     return bool(data)
 
 
-def _parsed(data: bytes) -> dict[str, Any] | None:
-    """A JSON object; None for anything else."""
+def _parsed(data: bytes) -> Owner | None:
+    """What a file says whose job a checkpoint is; None where it says nothing."""
     try:
         found = json.loads(data)
     except ValueError:
         return None
-    return found if isinstance(found, dict) else None
+    return cast("Owner", found) if isinstance(found, dict) else None

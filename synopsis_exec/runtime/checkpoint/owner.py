@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from hashlib import sha256
-from typing import Any
+from typing import TypedDict, cast
 
+from streambound_runtime.arrays import Value
 from streambound_runtime.endpoints import identity, in_short
 from streambound_runtime.settings import Settings
-from streambound_runtime.spec import Job, Relation, Stream
+from streambound_runtime.spec import JobSpec, Relation, Stream
 from streambound_runtime.text import printed
 
 FORMAT = 4
@@ -18,11 +19,28 @@ _BEFORE = "0.1"
 """The release that reads earlier ones."""
 
 
-def of_job(job: Job, settings: Settings, relations: Mapping[str, list[dict[str, Any]]]) -> dict[str, Any]:
+class Owner(TypedDict, total=False):
     """What `job.json` says of a job: what must be the same, by hashes, and the same in words for messages."""
+
+    format: int
+    query: str
+    catalog: str
+    tables: str
+    placement: str
+    sources: str
+    relations: str
+    version: str
+    name: str
+    declared: dict[str, dict[str, object]]
+    places: dict[str, str]
+    rows: dict[str, list[object]]
+
+
+def of_job(job: JobSpec, settings: Settings, relations: Mapping[str, list[dict[str, Value]]]) -> Owner:
+    """What `job.json` says of a job that begins now."""
     tables = job.tables
     rows = [[name, row] for name, found in relations.items() for row in found]
-    said = {
+    saved: Owner = {
         "format": FORMAT,
         "query": job.saved.query,
         "catalog": job.saved.catalog,
@@ -36,16 +54,16 @@ def of_job(job: Job, settings: Settings, relations: Mapping[str, list[dict[str, 
         "places": {table.name: in_short(table, settings) for table in tables},
         "rows": {name: [len(found), _digest(found)] for name, found in relations.items()},
     }
-    return dict(json.loads(json.dumps(said)))
+    return cast("Owner", json.loads(json.dumps(saved)))
 
 
-def difference(theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> tuple[str, str] | None:
+def difference(theirs: Owner, mine: Owner) -> tuple[str, str] | None:
     """In what a checkpoint's job is another one, in words, and a way out; None where it is the same."""
-    part = next((name for name in _DIFFERENCES if theirs.get(name) != mine[name]), None)
+    part = next((name for name in _DIFFERENCES if theirs.get(name) != mine.get(name)), None)
     return None if part is None else _DIFFERENCES[part](theirs, mine)
 
 
-def _declared(table: Stream | Relation) -> dict[str, Any]:
+def _declared(table: Stream | Relation) -> dict[str, object]:
     """What the catalog declares of a stream or relation, by its keys there."""
     columns = {column.name: column.type for column in table.columns}
     domains = {column.name: printed(column.domain) for column in table.columns if column.domain is not None}
@@ -65,14 +83,14 @@ def _declared(table: Stream | Relation) -> dict[str, Any]:
     }
 
 
-def _other_format(theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> tuple[str, str]:
+def _other_format(theirs: Owner, mine: Owner) -> tuple[str, str]:
     """Saved by another version."""
     found = f"it was saved by {_by(theirs)} in layout {theirs.get('format', 1)}"
     way_out = f"run it with streambound {_BEFORE}" if theirs.get("format", 1) < FORMAT else "run it with that version"
     return f"{found}, and this job (streambound {mine['version']}) has layout {mine['format']}", way_out
 
 
-def _other_query(theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> tuple[str, str]:
+def _other_query(theirs: Owner, mine: Owner) -> tuple[str, str]:
     """Of another query, or of the same before it was changed."""
     there, here = theirs.get("name", "another query"), mine["name"]
     was = "it was changed since" if there == here else f"it is of the query {there}"
@@ -80,7 +98,7 @@ def _other_query(theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> tuple[st
     return found, "run the job that it belongs to"
 
 
-def _other_catalog(theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> tuple[str, str]:
+def _other_catalog(theirs: Owner, mine: Owner) -> tuple[str, str]:
     """The catalog declares something otherwise: the first key that differs says what."""
     for name, now in mine["declared"].items():
         before = theirs.get("declared", {}).get(name, now)
@@ -92,7 +110,7 @@ def _other_catalog(theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> tuple[
     return f"the catalog declares its streams and relations otherwise ({hashes})", "take the catalog as it was"
 
 
-def _differing(before: Any, now: Any) -> tuple[Any, Any]:
+def _differing(before: object, now: object) -> tuple[object, object]:
     """Two values; of two objects what differs between them, with None for what is not there."""
     if not isinstance(before, dict) or not isinstance(now, dict):
         return before, now
@@ -100,23 +118,23 @@ def _differing(before: Any, now: Any) -> tuple[Any, Any]:
     return {key: before.get(key) for key in keys}, {key: now.get(key) for key in keys}
 
 
-def _other_tables(theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> tuple[str, str]:
+def _other_tables(theirs: Owner, mine: Owner) -> tuple[str, str]:
     """Another version keeps other tables for the same query and catalog."""
     hashes = f"sha256 {_short(theirs, 'tables')} there, {_short(mine, 'tables')} here"
     found = f"{_by(theirs)} kept other tables for this query than streambound {mine['version']} does ({hashes})"
     return found, "run it with that version"
 
 
-def _other_placement(theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> tuple[str, str]:
+def _other_placement(theirs: Owner, mine: Owner) -> tuple[str, str]:
     """The same query was compiled with another placement."""
-    there, here = (_PLACES.get(str(said.get("placement")), "elsewhere") for said in (theirs, mine))
+    there, here = (_PLACES.get(str(saved.get("placement")), "elsewhere") for saved in (theirs, mine))
     return f"its state is {there}, and this job's {here}", f"compile it with --placement {theirs.get('placement')}"
 
 
 _PLACES = {"driver": "on the driver", "buckets": "in buckets", "stateless": "nowhere"}
 
 
-def _other_sources(theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> tuple[str, str]:
+def _other_sources(theirs: Owner, mine: Owner) -> tuple[str, str]:
     """Rows came from somewhere else."""
     for name, now in mine["places"].items():
         before = theirs.get("places", {}).get(name, now)
@@ -125,7 +143,7 @@ def _other_sources(theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> tuple[
     return "its streams and relations were read from somewhere else", "read them from there"
 
 
-def _other_relations(theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> tuple[str, str]:
+def _other_relations(theirs: Owner, mine: Owner) -> tuple[str, str]:
     """A relation has changed, on which what is remembered depends."""
     for name, (rows, hashed) in mine["rows"].items():
         before = theirs.get("rows", {}).get(name, [rows, hashed])
@@ -135,7 +153,7 @@ def _other_relations(theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> tupl
     return "its relations had other rows", "put those rows back"
 
 
-_DIFFERENCES: dict[str, Callable[[Mapping[str, Any], Mapping[str, Any]], tuple[str, str]]] = {
+_DIFFERENCES: dict[str, Callable[[Owner, Owner], tuple[str, str]]] = {
     "format": _other_format,
     "query": _other_query,
     "catalog": _other_catalog,
@@ -147,17 +165,17 @@ _DIFFERENCES: dict[str, Callable[[Mapping[str, Any], Mapping[str, Any]], tuple[s
 """Where a part is another, those after it may be, too, and it is to blame."""
 
 
-def _by(theirs: Mapping[str, Any]) -> str:
+def _by(theirs: Owner) -> str:
     """Who has saved a checkpoint."""
     return f"streambound {theirs['version']}" if "version" in theirs else "an earlier version of streambound"
 
 
-def _short(said: Mapping[str, Any], part: str) -> str:
+def _short(saved: Owner, part: str) -> str:
     """The beginning of a hash, as the header of a job has it."""
-    return str(said.get(part, ""))[:12] or "unknown"
+    return str(saved.get(part, ""))[:12] or "unknown"
 
 
-def _digest(value: Any) -> str:
+def _digest(rows: Iterable[object]) -> str:
     """A hash of what JSON can hold, whatever the order of its rows."""
-    rows = sorted(json.dumps(row, sort_keys=True) for row in value)
-    return sha256("\n".join(rows).encode()).hexdigest()
+    texts = sorted(json.dumps(row, sort_keys=True) for row in rows)
+    return sha256("\n".join(texts).encode()).hexdigest()

@@ -6,21 +6,23 @@ import io
 import json
 from collections.abc import Mapping
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from streambound_runtime.json_types import JsonObject
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-State = tuple[dict[str, Any], dict[str, "pa.Table"]]
+State = tuple[JsonObject, dict[str, "pa.Table"]]
 """What JSON holds, and tables by name."""
 
 
-def packed(said: Mapping[str, Any], tables: Mapping[str, pa.Table]) -> bytes:
+def packed(head: Mapping[str, object], tables: Mapping[str, pa.Table]) -> bytes:
     """A line of JSON, then the tables as streams of Arrow, one after the other; before it all the hash of it all."""
     import pyarrow as pa
 
     body = io.BytesIO()
-    body.write(json.dumps({"said": said, "tables": [*tables]}).encode() + b"\n")
+    body.write(json.dumps({"said": head, "tables": [*tables]}).encode() + b"\n")
     for table in tables.values():
         with pa.ipc.new_stream(body, table.schema) as stream:
             stream.write_table(table)

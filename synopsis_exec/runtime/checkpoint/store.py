@@ -6,17 +6,18 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from io import TextIOWrapper
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, TYPE_CHECKING, Any, Protocol, TextIO
+from typing import TYPE_CHECKING, BinaryIO, Protocol, TextIO
 
-from streambound_runtime.endpoints import in_one_line, opened_here
+from streambound_runtime.endpoints import in_one_line, local_path
 from streambound_runtime.errors import JobError, unwritable, usage
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_PIECE = 1 << 26
+_LINES_AT_ONCE = 1 << 26
 """Characters of a file of lines that Spark writes at a time."""
 
 
@@ -52,10 +53,10 @@ class Store(Protocol):
 
 def store_of(spark: SparkSession, path: str) -> Store:
     """The directory or URI that a job was given."""
-    return SparkStore(spark, path) if opened_here(path) is None else LocalStore(path)
+    return SparkStore(spark, path) if local_path(path) is None else LocalStore(path)
 
 
-def gone(store: Store, folder: str, batch: int) -> JobError:
+def missing_batch(store: Store, folder: str, batch: int) -> JobError:
     """The error for a batch's file that another one has taken the place of."""
     what = f"{store.where(folder)} has no batch {batch} any more"
     return usage(f"{what}: a run without this option left it to the sink")
@@ -65,7 +66,7 @@ class LocalStore:
     """A directory that this machine opens."""
 
     def __init__(self, path: str) -> None:
-        self.folder = opened_here(path) or Path(path)
+        self.folder = local_path(path) or Path(path)
         self.path = path.rstrip("/") if path.startswith("file:") else str(self.folder)
 
     def where(self, name: str) -> str:
@@ -84,13 +85,12 @@ class LocalStore:
 
     def write(self, name: str, data: bytes) -> None:
         """Write a file, in place of one that is there."""
-        with written_atomically(self.folder / name, "wb") as file:
-            file.write(data)
+        write_atomically(self.folder / name, data)
 
     @contextmanager
     def lines(self, name: str) -> Iterator[TextIO]:
         """A file of lines to write, in place of one that is there; Spark reads it as text."""
-        with written_atomically(self.folder / name, "w") as file:
+        with written_atomically(self.folder / name) as file:
             yield file
 
     def copy_lines(self, name: str, target: TextIO) -> bool:
@@ -146,7 +146,7 @@ class SparkStore:
 
     @contextmanager
     def lines(self, name: str) -> Iterator[TextIO]:
-        """A file of lines to write, in place of one that is there; Spark reads it as text, piece by piece."""
+        """A file of lines to write, in place of one that is there; Spark reads it as text, some lines at a time."""
         import pyarrow as pa
 
         with TemporaryDirectory(prefix="streambound-") as folder:
@@ -155,8 +155,8 @@ class SparkStore:
                 yield file
             with _failing(self.where(name)), here.open(encoding="utf-8") as file:
                 mode, number = "overwrite", 0
-                while (piece := file.readlines(_PIECE)) or not number:
-                    table = pa.table({"value": pa.array([line.rstrip("\n") for line in piece], pa.string())})
+                while (part := file.readlines(_LINES_AT_ONCE)) or not number:
+                    table = pa.table({"value": pa.array([line.rstrip("\n") for line in part], pa.string())})
                     rows = self.spark.createDataFrame(table).coalesce(1)
                     rows.write.mode(mode).text(self.where(name) if not number else f"{self.where(name)}/{number:06d}")
                     mode, number = "error", number + 1
@@ -166,24 +166,38 @@ class SparkStore:
         there = self.names(name)
         if not there:
             return False
-        pieces = [self.where(name), *(f"{self.where(name)}/{piece}" for piece in there if piece.isdecimal())]
-        for piece in pieces:
-            for line in self.spark.read.text(piece).toArrow().column("value").to_pylist():
+        parts = [self.where(name), *(f"{self.where(name)}/{part}" for part in there if part.isdecimal())]
+        for part in parts:
+            for line in self.spark.read.text(part).toArrow().column("value").to_pylist():
                 target.write(line + "\n")
         return True
 
 
 @contextmanager
-def written_atomically(path: Path, mode: str) -> Iterator[Any]:
-    """A file to write that is there completely or not at all, also after a power cut; raises JobError."""
+def written_atomically(path: Path) -> Iterator[TextIO]:
+    """A text to write that is there completely or not at all, also after a power cut; raises JobError."""
+    with replaced(path) as opened, TextIOWrapper(opened, "utf-8", newline="") as file:
+        yield file
+        file.flush()
+        os.fsync(opened.fileno())
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write a file that is there completely or not at all, also after a power cut; raises JobError."""
+    with replaced(path) as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+@contextmanager
+def replaced(path: Path) -> Iterator[BinaryIO]:
+    """A file that takes a place once it is whole; who writes it sees to it that it is on the disk. Raises JobError."""
     temporary = path.with_name(f".{path.name}.tmp")
-    file: IO[Any]
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open(mode, encoding=None if "b" in mode else "utf-8") as file:
+        with temporary.open("wb") as file:
             yield file
-            file.flush()
-            os.fsync(file.fileno())
         temporary.replace(path)
     except BaseException as error:
         with suppress(OSError):
@@ -195,8 +209,8 @@ def written_atomically(path: Path, mode: str) -> Iterator[Any]:
 
 def _is_missing(error: Exception) -> bool:
     """Whether Spark says that there is no such path, or nothing in it."""
-    said = str(error)
-    return "PATH_NOT_FOUND" in said or "UNABLE_TO_INFER_SCHEMA" in said
+    text = str(error)
+    return "PATH_NOT_FOUND" in text or "UNABLE_TO_INFER_SCHEMA" in text
 
 
 @contextmanager

@@ -6,13 +6,15 @@ import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from math import ceil, floor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from streambound_runtime.decoding.kinds import FIRST_DAY, FIRST_MOMENT, LAST_DAY, LAST_MOMENT, kind_of
-from streambound_runtime.plan import Test
-from streambound_runtime.spec import Column, Mark, Relation, Stream, Value
+from streambound_runtime.arrays import Integers, Mask
+from streambound_runtime.decoding.sql_types import FIRST_DAY, FIRST_MOMENT, LAST_DAY, LAST_MOMENT, sql_type
+from streambound_runtime.operators.plan import Test
+from streambound_runtime.promises import Mark
+from streambound_runtime.spec import Relation, Stream, TableColumn, Value
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,12 +23,12 @@ _YEARS = {"date": (FIRST_DAY, LAST_DAY), "timestamp": (FIRST_MOMENT, LAST_MOMENT
 _COMPARED = {"==": "equal", "!=": "not_equal", "<": "less", "<=": "less_equal", ">": "greater", ">=": "greater_equal"}
 
 
-def broken(table: Stream | Relation, column: Column, values: pa.Array) -> Iterator[tuple[str, Any]]:
+def broken(table: Stream | Relation, column: TableColumn, values: pa.Array) -> Iterator[tuple[str, Mask]]:
     """Reasons and the rows that have them, by a column's values, in the order in which a row is told its reason."""
-    kind, there = kind_of(column.type), _mask(values.is_valid())
+    kind, there = sql_type(column.type), _mask(values.is_valid())
     stream = table if isinstance(table, Stream) else None
     if stream is not None and column.name == stream.timestamp:
-        yield "no-timestamp", ~there
+        yield "no-timestamp" if stream.period is None else "null-bound", ~there
         if kind.family == "integer":
             yield "negative-timestamp", there & ~between(values, 0, None)
     if kind.family == "integer" and kind.bits == 8:
@@ -45,13 +47,21 @@ def broken(table: Stream | Relation, column: Column, values: pa.Array) -> Iterat
         yield "unknown-partition", places(values, partitions.values) < 0
 
 
-def marked(mark: Mark, values: pa.Array) -> Any:
+def marked(mark: Mark[Value], values: pa.Array) -> Mask:
     """Which records are punctuations, by the values of the mark's column."""
     from pyarrow import compute as pc
 
     if mark.like is not None:
         return _mask(pc.match_substring_regex(plain(values), pattern_of(mark.like)))
     return places(values, () if mark.value is None else (mark.value,)) >= 0
+
+
+def marks_among(stream: Stream, columns: dict[str, pa.Array], size: int) -> Mask:
+    """Which good rows of a stream are records that end keys, for a plan that gets these."""
+    found = np.zeros(size, dtype=bool)
+    for mark in stream.marks if stream.ends_keys else ():
+        found |= places(columns[mark.column], (mark.value,)) >= 0
+    return found
 
 
 def pattern_of(like: str) -> str:
@@ -65,7 +75,7 @@ def pattern_of(like: str) -> str:
     return rf"\A(?s:{''.join(texts)})\z"
 
 
-def useful(conjunctions: Sequence[Sequence[Test]], columns: dict[str, pa.Array], size: int) -> Any:
+def useful(conjunctions: Sequence[Sequence[Test]], columns: dict[str, pa.Array], size: int) -> Mask:
     """Which rows satisfy one of some conjunctions."""
     found = np.zeros(size, dtype=bool)
     for tests in conjunctions:
@@ -76,7 +86,7 @@ def useful(conjunctions: Sequence[Sequence[Test]], columns: dict[str, pa.Array],
     return found
 
 
-def _passes(test: Test, columns: dict[str, pa.Array]) -> Any:
+def _passes(test: Test, columns: dict[str, pa.Array]) -> Mask:
     """For which rows a test holds; it does not, where a value is NULL."""
     from pyarrow import compute as pc
 
@@ -87,6 +97,7 @@ def _passes(test: Test, columns: dict[str, pa.Array]) -> Any:
         assert isinstance(offset, tuple)
         return places(left, [value for value in offset if value is not None]) >= 0
     if test.right is not None:
+        assert offset is None or isinstance(offset, int | float), "only numbers are added"
         right = columns[test.right]
         return _mask(getattr(pc, _COMPARED[test.op])(plain(left), plain(right if not offset else _plus(right, offset))))
     if not isinstance(offset, int | float | str):
@@ -94,7 +105,7 @@ def _passes(test: Test, columns: dict[str, pa.Array]) -> Any:
     return _mask(left.is_valid()) & _compared(left, test.op, offset)
 
 
-def _plus(values: pa.Array, offset: Any) -> pa.Array:
+def _plus(values: pa.Array, offset: float) -> pa.Array:
     """A column plus a number, however large."""
     import pyarrow as pa
     from pyarrow import compute as pc
@@ -105,7 +116,7 @@ def _plus(values: pa.Array, offset: Any) -> pa.Array:
     return pc.add(values.cast(wide), pa.scalar(Decimal(offset), wide))
 
 
-def _compared(values: pa.Array, op: str, constant: Value) -> Any:
+def _compared(values: pa.Array, op: str, constant: Value) -> Mask:
     match op:
         case "==":
             return places(values, [constant]) >= 0
@@ -122,7 +133,7 @@ def _compared(values: pa.Array, op: str, constant: Value) -> Any:
     raise ValueError(f"not a comparison: {op}")
 
 
-def between(values: pa.Array, low: Value | None, high: Value | None) -> Any:
+def between(values: pa.Array, low: Value | None, high: Value | None) -> Mask:
     """Which encoded values are in a range, whatever its ends are; of NULL it says anything.
 
     >>> import pyarrow as pa
@@ -143,7 +154,7 @@ def between(values: pa.Array, low: Value | None, high: Value | None) -> Any:
     return found
 
 
-def _limit(kind: pa.DataType, end: Value, least: bool) -> Any:
+def _limit(kind: pa.DataType, end: Value, least: bool) -> pa.Scalar | bool:
     """An end of a range as a value of a type; True or False where all values or none are on its right side."""
     import pyarrow as pa
 
@@ -159,7 +170,7 @@ def _limit(kind: pa.DataType, end: Value, least: bool) -> Any:
     return (number < first) == least
 
 
-def places(values: pa.Array, options: Sequence[Value]) -> Any:
+def places(values: pa.Array, options: Sequence[Value]) -> Integers:
     """The place of each encoded value among some; -1 where it is none of them, or NULL."""
     import pyarrow as pa
     from pyarrow import compute as pc
@@ -172,10 +183,11 @@ def places(values: pa.Array, options: Sequence[Value]) -> Any:
         return np.full(len(values), -1, dtype=np.int32)
     found = pc.index_in(values, pa.array([known for _, known in numbered], values.type)).fill_null(-1)
     number = np.array([n for n, _ in numbered] + [-1], dtype=np.int32)
-    return number[found.to_numpy(zero_copy_only=False)]
+    at: Integers = number[found.to_numpy(zero_copy_only=False)]
+    return at
 
 
-def _known(option: Value, kind: pa.DataType) -> Any:
+def _known(option: Value, kind: pa.DataType) -> Decimal | Value | None:
     """An option as a value of a type; None where the type has no such value."""
     import pyarrow as pa
 
@@ -192,6 +204,7 @@ def plain(values: pa.Array) -> pa.Array:
     return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
 
 
-def _mask(values: pa.Array) -> Any:
+def _mask(values: pa.Array) -> Mask:
     """Which are true; NULL is not."""
-    return values.fill_null(False).to_numpy(zero_copy_only=False)
+    mask: Mask = values.fill_null(False).to_numpy(zero_copy_only=False)
+    return mask

@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from streambound_runtime.arrays import Integers, Mask
+from streambound_runtime.decoding.change_records import format_of
 from streambound_runtime.decoding.contracts import broken, marked, places, useful
-from streambound_runtime.decoding.json_objects import BLANK, NO_VALUE, NOT_JSON, NOT_UTF8, read_objects
-from streambound_runtime.decoding.kinds import kind_of
+from streambound_runtime.decoding.json_objects import BLANK, NO_CHANGE, NO_VALUE, NOT_JSON, NOT_UTF8, read_objects
+from streambound_runtime.decoding.period_contracts import broken_periods
 from streambound_runtime.decoding.raw import PLACES, in_objects, of_files, own
 from streambound_runtime.decoding.reasons import detail
 from streambound_runtime.decoding.row_text import line_texts, row_texts
+from streambound_runtime.decoding.sql_types import sql_type
 from streambound_runtime.decoding.typed_columns import TypedColumn, columns_read, columns_wanted
-from streambound_runtime.spec import Column, Relation, Stream
+from streambound_runtime.spec import Relation, Stream, TableColumn
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    Whole = Callable[[Any], pa.Table] | None
+    AllColumns = Callable[[Integers], pa.Table] | None
     """Gives the raw rows at some places with all columns, where the rows at hand have not got all."""
 
-_OF_LINES = {NO_VALUE: "no-value", NOT_UTF8: "not-utf8", NOT_JSON: "not-json"}
+_OF_LINES = {NO_VALUE: "no-value", NOT_UTF8: "not-utf8", NOT_JSON: "not-json", NO_CHANGE: "not-a-change"}
+
+
+Place = dict[str, str | int | None]
+"""Where a row is: its file, line, partition and offset, as far as that is known."""
 
 
 class Ended(NamedTuple):
@@ -40,22 +47,23 @@ class Decoded:
 
     ``good`` are the good rows that the plan can use: of a stream the columns ``part`` (int32, the place of the row's
     partition) and ``ts`` (int64), then, as of a relation, those that it needs, in that order; a column may be called
-    ``ts``, too. Values are encoded as `Kind.encoded` says, texts perhaps with a dictionary. ``rejected`` are others:
+    ``ts``, too. Values are encoded as `SqlType.encoded` says, texts perhaps with a dictionary. ``rejected`` are others:
     ``reason`` (a code of `REASONS`), ``detail`` (its words), ``row`` (its text), where it is, and, of late rows,
     whose reason is ``late`` and whose detail is NULL, ``part`` and ``ts``. ``good_at`` and ``rejected_at`` are their
     places among the raw rows.
 
     ``rows`` were read, blank lines not counted. ``largest`` is the greatest timestamp of any good row by partition,
-    ``ended`` are the punctuations.
+    ``ended`` are the punctuations of time; ``marks`` says which of ``good`` are records that end keys.
     """
 
     good: pa.Table
-    good_at: Any
+    good_at: Integers
     rejected: pa.Table
-    rejected_at: Any
+    rejected_at: Integers
     rows: int
     largest: dict[int, int]
     ended: frozenset[Ended]
+    marks: Mask
 
 
 class _Read:
@@ -63,19 +71,19 @@ class _Read:
 
     def __init__(self, size: int) -> None:
         self.size = size
-        self.columns: dict[str, Any] = {}
-        self.unread: list[tuple[str, Column, Any]] = []
+        self.columns: dict[str, pa.Array] = {}
+        self.unread: list[tuple[str, TableColumn, Mask]] = []
         """Reasons why values are not there, and of which rows."""
-        self.no_texts: dict[str, Any] = {}
+        self.no_texts: dict[str, Mask] = {}
         self.there = np.ones(size, dtype=bool)
         self.why = np.zeros(size, dtype=np.int16)
         self.faults: list[tuple[str, str]] = [("", "")]
 
-    def add(self, reason: str, column: Column | None, rows: Any) -> None:
-        """Note a fault of some rows, unless they have one."""
+    def add(self, reason: str, column: TableColumn | None, rows: Mask, broken: str = "") -> None:
+        """Note a fault of some rows, unless they have one; ``broken`` is what is declared, as it is written."""
         if rows.any():
             self.why[rows & (self.why == 0)] = len(self.faults)
-            self.faults.append((reason, detail(reason, column)))
+            self.faults.append((reason, detail(reason, column, per=broken)))
 
 
 class Decoder:
@@ -92,17 +100,24 @@ class Decoder:
         self.wanted = {column.name for column in columns_wanted(table)}
         arrival = self.stream.arrival if self.stream is not None else None
         self.mark, self.partitions = (arrival.mark, arrival.partitions) if arrival is not None else (None, None)
+        self.keys = self.stream.marks if self.stream is not None else ()
+        self.records = self.stream.records if self.stream is not None else None
 
-    def decode(self, raw: pa.Table | pa.RecordBatch, late_before: int | None = None, whole: Whole = None) -> Decoded:
+    def decode(
+        self, raw: pa.Table | pa.RecordBatch, late_before: int | None = None, all_columns: AllColumns = None
+    ) -> Decoded:
         """The good rows and the others; good ones with timestamps below ``late_before`` are late.
 
-        Columns that are not wanted (`columns_wanted`) may be missing; ``whole`` has them for the texts of bad rows.
+        Columns that are not wanted (`columns_wanted`) may be missing; ``all_columns`` reads them for texts of bad rows.
         Raises ValueError where a column is of a type that has to be cast by Spark.
         """
         read = self._read(raw)
-        is_mark = self._checked(read)
+        ending = self._ending(read)
+        is_mark = self._checked(read, ending)
+        of_key = np.logical_or.reduce([np.zeros(read.size, dtype=bool), *ending])
         fine = read.there & (read.why == 0)
-        part, ts = self._part(read), None
+        part = self._part(read)
+        ts: Integers | None = None
         keep, late, largest = fine & ~is_mark, np.zeros(raw.num_rows, dtype=bool), dict[int, int]()
         if self.stream is not None:
             ts = read.columns[self.stream.timestamp].fill_null(0).to_numpy()
@@ -110,22 +125,25 @@ class Decoder:
             late = keep & (ts < late_before) if late_before is not None else late
             keep = keep & ~late
             if self.stream.useful != ((),):
-                keep = keep & useful(self.stream.useful, read.columns, raw.num_rows)
+                keep = keep & (of_key | useful(self.stream.useful, read.columns, raw.num_rows))
+            if not self.stream.ends_keys:
+                keep = keep & ~of_key
         good_at = np.flatnonzero(keep)
         rejected_at = np.flatnonzero(read.there & ((read.why > 0) | late))
         return Decoded(
             self._good(read, part, ts, good_at),
             good_at,
-            self._rejected(raw, read, rejected_at, part, ts, whole),
+            self._rejected(raw, read, rejected_at, part, ts, all_columns),
             rejected_at,
             int(np.count_nonzero(read.there)),
             largest,
             self._ended(read, part, ts, np.flatnonzero(fine & is_mark)),
+            of_key[good_at],
         )
 
-    def texts(self, raw: pa.Table | pa.RecordBatch, at: Any, whole: Whole = None) -> list[str | None]:
+    def texts(self, raw: pa.Table | pa.RecordBatch, at: Integers, all_columns: AllColumns = None) -> list[str | None]:
         """The texts of the raw rows at some places."""
-        rows = raw.take(_array(at)) if whole is None else whole(at)
+        rows = raw.take(_array(at)) if all_columns is None else all_columns(at)
         value, text = own(self.table, "value"), own(self.table, "text")
         names = [name for name in rows.schema.names if name not in self._own() and not (self.objects and name == value)]
         found: list[str | None] = [*row_texts({name: _one(rows.column(name)) for name in names}, rows.num_rows)]
@@ -133,11 +151,11 @@ class Decoder:
             lines = zip(line_texts(_one(rows.column(value))), found, strict=True)
             found = [f'{{"metadata":{row}}}' if line is None and names else line for line, row in lines]
         if text in rows.schema.names:
-            said = rows.column(text).to_pylist()
-            found = [theirs if theirs is not None else mine for theirs, mine in zip(said, found, strict=True)]
+            values = rows.column(text).to_pylist()
+            found = [theirs if theirs is not None else mine for theirs, mine in zip(values, found, strict=True)]
         return found
 
-    def places(self, raw: pa.Table | pa.RecordBatch, at: Any) -> list[dict[str, Any]]:
+    def places(self, raw: pa.Table | pa.RecordBatch, at: Integers) -> list[Place]:
         """Where the raw rows at some places are: their file, line, partition and offset, as far as columns say it."""
         known = {theirs: name for theirs, name in self._own().items() if name in PLACES and theirs in raw.schema.names}
         rows = raw.select([*known]).take(_array(at))
@@ -153,11 +171,12 @@ class Decoder:
         """The columns, and which rows do not have all of them, with values of their types."""
         read = _Read(raw.num_rows)
         if self.objects:
-            kinds = {column.name: kind_of(column.type) for column in self.inside}
-            state, objects = read_objects(_one(raw.column(own(self.table, "value"))), kinds, not self.lines)
+            kinds = {column.name: sql_type(column.type) for column in self.inside}
+            lines = _one(raw.column(own(self.table, "value")))
+            state, objects = read_objects(lines, kinds, not self.lines, self.records)
             read.there = state != BLANK
             for number, reason in _OF_LINES.items():
-                read.add(reason, None, state == number)
+                read.add(reason, None, state == number, format_of(self.records))
             for column in self.inside:
                 read.columns[column.name] = objects[column.name].encoded()
                 absent, wrong = objects[column.name].masks()
@@ -167,44 +186,58 @@ class Decoder:
             read.columns[column.name], read.no_texts[column.name] = found.values, found.not_text
         fault = own(self.table, "fault")
         if fault in raw.schema.names:
-            said = _one(raw.column(fault))
-            read.add("not-columns", None, places(said, ("",)) >= 0)
-            read.unread += [("wrong-type", column, places(said, (column.name,)) >= 0) for column in self.typed]
+            values = _one(raw.column(fault))
+            read.add("not-columns", None, places(values, ("",)) >= 0)
+            read.unread += [("wrong-type", column, places(values, (column.name,)) >= 0) for column in self.typed]
         return read
 
-    def _checked(self, read: _Read) -> Any:
-        """Note the faults of rows, in the order in which they are told; returns which are punctuations.
+    def _ending(self, read: _Read) -> list[Mask]:
+        """Which records end a key of each of the stream's marks."""
+        return [places(read.columns[mark.column], (mark.value,)) >= 0 for mark in self.keys]
+
+    def _checked(self, read: _Read, ending: Sequence[Mask]) -> Mask:
+        """Note the faults of rows, in the order in which they are told; returns which are punctuations of time.
 
         A punctuation needs only the columns that say what it ends, and what tells it from a row is none of a row's.
         """
-        is_mark, needed = np.zeros(read.size, dtype=bool), set[str]()
-        if self.mark is not None and self.stream is not None:
+        is_mark = np.zeros(read.size, dtype=bool)
+        kinds: list[tuple[Mask, str, set[str]]] = []
+        always = {self.stream.timestamp if self.stream is not None else ""}
+        always |= {self.partitions.column} if self.partitions is not None else set()
+        if self.mark is not None:
             is_mark = marked(self.mark, read.columns[self.mark.column])
-            parted = self.partitions.column if self.partitions is not None else None
-            needed = {name for name in (self.mark.column, self.mark.since, self.stream.timestamp, parted) if name}
-        is_row = ~is_mark
+            kinds.append((is_mark, self.mark.column, {self.mark.since or ""}))
+        kinds += [(rows, one.column, {*one.attributes}) for one, rows in zip(self.keys, ending, strict=True)]
         for reason, column, rows in read.unread:
-            read.add(reason, column, rows if column.name in needed else rows & is_row)
+            wanted = [(which, {*names, mark_column} | always) for which, mark_column, names in kinds]
+            read.add(reason, column, rows & ~_spared(column.name, wanted, read.size))
         for column in self.table.columns:
             if column.name in read.columns:
-                mine = column.name in needed and not (self.mark is not None and column.name == self.mark.column)
+                wanted = [(which, (names | always) - {mark_column}) for which, mark_column, names in kinds]
+                spared = _spared(column.name, wanted, read.size)
                 for reason, rows in self._broken(read, column):
-                    read.add(reason, column, rows if mine else rows & is_row)
+                    read.add(reason, column, rows & ~spared)
+        if self.table.period is not None:
+            spared = np.zeros(read.size, dtype=bool)
+            for which, _, _ in kinds:
+                spared = spared | which
+            for reason, at, declared, rows in broken_periods(self.table.period, read.columns):
+                read.add(reason, at, rows & ~spared, declared)
         return is_mark
 
-    def _broken(self, read: _Read, column: Column) -> Iterator[tuple[str, Any]]:
+    def _broken(self, read: _Read, column: TableColumn) -> Iterator[tuple[str, Mask]]:
         if column.name in read.no_texts:
             yield "text-not-utf8", read.no_texts[column.name]
         yield from broken(self.table, column, read.columns[column.name])
 
     # --- what is told -------------------------------------------------------------------------------------------------
 
-    def _part(self, read: _Read) -> Any:
+    def _part(self, read: _Read) -> Integers:
         if self.partitions is None:
             return np.zeros(read.size, dtype=np.int32)
         return places(read.columns[self.partitions.column], self.partitions.values)
 
-    def _good(self, read: _Read, part: Any, ts: Any, at: Any) -> pa.Table:
+    def _good(self, read: _Read, part: Integers, ts: Integers | None, at: Integers) -> pa.Table:
         import pyarrow as pa
 
         everything = len(at) == read.size
@@ -218,7 +251,13 @@ class Decoder:
         return pa.Table.from_arrays(columns, names)
 
     def _rejected(
-        self, raw: pa.Table | pa.RecordBatch, read: _Read, at: Any, part: Any, ts: Any, whole: Whole
+        self,
+        raw: pa.Table | pa.RecordBatch,
+        read: _Read,
+        at: Integers,
+        part: Integers,
+        ts: Integers | None,
+        all_columns: AllColumns,
     ) -> pa.Table:
         import pyarrow as pa
 
@@ -227,7 +266,7 @@ class Decoder:
         columns = {
             "reason": pa.array(["late" if not number else read.faults[number][0] for number in why], pa.string()),
             "detail": pa.array([None if not number else read.faults[number][1] for number in why], pa.string()),
-            "row": pa.array(self.texts(raw, at, whole) if why else [], pa.string()),
+            "row": pa.array(self.texts(raw, at, all_columns) if why else [], pa.string()),
         }
         for theirs, name in self._own().items():
             if name in PLACES and theirs in raw.schema.names:
@@ -237,19 +276,30 @@ class Decoder:
             columns["ts"] = pa.array(np.where(late, ts[at], 0), pa.int64(), mask=~np.array(late, dtype=bool))
         return pa.table(columns)
 
-    def _ended(self, read: _Read, part: Any, ts: Any, at: Any) -> frozenset[Ended]:
+    def _ended(self, read: _Read, part: Integers, ts: Integers | None, at: Integers) -> frozenset[Ended]:
         """Integer time starts at 0, so that what ends from there on ends from the beginning."""
-        if self.mark is None or self.stream is None:
+        if self.mark is None or self.stream is None or ts is None:
             return frozenset()
         since = [None] * len(at)
         if self.mark.since is not None:
             since = read.columns[self.mark.since].take(_array(at)).to_pylist()
-            if kind_of(next(c.type for c in self.table.columns if c.name == self.stream.timestamp)).family == "integer":
+            time = next(column.type for column in self.table.columns if column.name == self.stream.timestamp)
+            if sql_type(time).family == "integer":
                 since = [low if low is not None and low > 0 else None for low in since]
         return frozenset(map(Ended, part[at].tolist(), since, ts[at].tolist()))
 
 
-def _largest(part: Any, ts: Any, keep: Any) -> dict[int, int]:
+def _spared(column: str, punctuations: Sequence[tuple[Mask, set[str]]], size: int) -> Mask:
+    """The punctuations, of which each kind needs some columns, that do without a column."""
+    found, needing = np.zeros(size, dtype=bool), np.zeros(size, dtype=bool)
+    for which, needed in punctuations:
+        found |= which
+        if column in needed:
+            needing |= which
+    return found & ~needing
+
+
+def _largest(part: Integers, ts: Integers, keep: Mask) -> dict[int, int]:
     """The greatest timestamp of some rows by partition."""
     found = ((int(place), ts[keep & (part == place)]) for place in np.unique(part[keep]))
     return {place: int(times.max()) for place, times in found}
@@ -261,7 +311,7 @@ def _one(values: pa.Array | pa.ChunkedArray) -> pa.Array:
     return values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
 
 
-def _array(at: Any) -> pa.Array:
+def _array(at: Integers) -> pa.Array:
     import pyarrow as pa
 
     return pa.array(at, pa.int64())

@@ -11,34 +11,40 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from streambound_runtime.arrays import Integers, Mask
 from streambound_runtime.decoding.contracts import broken, plain, useful
-from streambound_runtime.decoding.decoder import Decoded
-from streambound_runtime.decoding.kinds import Kind, kind_of
-from streambound_runtime.decoding.quoting import quoted
-from streambound_runtime.decoding.raw import own
+from streambound_runtime.decoding.decoder import Decoded, Place
+from streambound_runtime.decoding.quoting import quoted, sql_text
+from streambound_runtime.decoding.raw import in_objects, own
 from streambound_runtime.decoding.reasons import detail
-from streambound_runtime.decoding.typed_columns import TypedColumn
-from streambound_runtime.plan import Test
-from streambound_runtime.spec import Column, Derived, Relation, Stream
+from streambound_runtime.decoding.sql_types import SqlType, nested, spark_name, sql_type
+from streambound_runtime.decoding.typed_columns import TypedColumn, mentioned
+from streambound_runtime.operators.plan import Test
+from streambound_runtime.spec import Derived, Relation, Stream, TableColumn
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Told = Callable[[Any], tuple[list[str | None], list[dict[str, Any]]]]
+RowTexts = Callable[[Integers], tuple[list[str | None], list[Place]]]
 """The texts of the good rows at some places, and where these are."""
 _BITS = 64
 
 
-class Derivation:
+class ComputedColumns:
     """The derived columns of a stream or relation. ``first`` is the table as the first step decodes it."""
 
-    def __init__(self, table: Stream | Relation) -> None:
+    def __init__(self, table: Stream | Relation, lines: bool = False) -> None:
         self.table = table
         self.names = {column.name for column in table.derived}
+        self.nested = {c.name: c.type for c in table.columns if c.name in mentioned(table) and _is_nested(c)}
+        beside = dict(table.source.metadata) if table.source is not None and not lines else {}
+        objects = lines or in_objects(table)
+        self.parsed = tuple(name for name in self.nested if objects and name not in beside)
+        """Those whose values are texts of JSON, which Spark reads."""
         self.first = self._first()
         self.before = [self._declared(column.when) for column in table.derived]
         self.skipped = 2 if isinstance(table, Stream) else 0
@@ -49,15 +55,15 @@ class Derivation:
         options = [*(option for column in table.derived for option in column.when)]
         options += table.useful if isinstance(table, Stream) else ()
         tested = {name for option in options for test in option for name in _mentioned(test)}
-        said = " ".join(column.expression for column in table.derived).lower()
-        used = tuple(
-            column.name
+        read = {*table.needs, *tested, *mentioned(table)}
+        used = tuple(column.name for column in table.columns if column.name in read)
+        columns = tuple(
+            replace(column, type=nested(column.type)) if column.name in self.nested else column
             for column in table.columns
-            if column.name in (*table.needs, *tested) or quoted(column.name).lower() in said
         )
         if isinstance(table, Relation):
-            return replace(table, needs=used, derived=())
-        return replace(table, needs=used, useful=self._declared(table.useful), derived=())
+            return replace(table, columns=columns, needs=used, derived=())
+        return replace(table, columns=columns, needs=used, useful=self._declared(table.useful), derived=())
 
     def _declared(self, options: Sequence[Sequence[Test]]) -> tuple[tuple[Test, ...], ...]:
         """What some conjunctions say of declared columns alone."""
@@ -82,18 +88,40 @@ class Derivation:
         """What Spark computes of no rows."""
         import pyarrow as pa
 
-        kinds = {self.own("value", place): kind_of(column.type) for place, column in enumerate(self.table.derived)}
-        return pa.table({name: typed_values(pa.array([], kind.encoded), kind) for name, kind in kinds.items()})
+        kinds = {self.own("value", place): sql_type(column.type) for place, column in enumerate(self.table.derived)}
+        values = {name: typed_values(pa.array([], kind.encoded), kind) for name, kind in kinds.items()}
+        unread = {self.own("unread", place): pa.array([], pa.bool_()) for place in range(len(self.parsed))}
+        return pa.table(values | unread)
 
     def argument_types(self) -> list[str]:
         """The columns of `arguments`, as Spark declares them."""
         kinds = {column.name: column.type for column in self.table.columns}
-        declared = [f"{quoted(name)} {spark_type(kinds[name])}" for name in self.first.needs]
+        types = {name: "STRING" if name in self.parsed else spark_name(kinds[name]) for name in self.first.needs}
+        declared = [f"{quoted(name)} {kind}" for name, kind in types.items()]
         return [*declared, *(f"{quoted(self.own('when', place))} BOOLEAN" for place in range(len(self.before)))]
 
+    def read(self, names: Sequence[str]) -> list[str]:
+        """Columns with these names, in SQL, `arguments` among them: of texts of JSON the values, and which are none."""
+        found = [quoted(name) for name in names if name not in self.parsed]
+        for name in self.parsed:
+            schema = sql_text(f"v {spark_name(self.nested[name])}, bad STRING")
+            parsed = f"from_json({quoted(name)}, {schema}, map('columnNameOfCorruptRecord', 'bad'))"
+            found += [f"{parsed}.v AS {quoted(name)}", f"{parsed}.bad IS NOT NULL AS {self._unread(name)}"]
+        return found
+
+    def passed(self, names: Sequence[str]) -> list[str]:
+        """Columns with these names that are `read`, in SQL, as the second step needs them."""
+        unread = {name: self._unread(name) for name in self.parsed}
+        there = {name: f"{quoted(name)} IS NOT NULL OR {unread.get(name, 'false')}" for name in self.nested}
+        texts = {name: f"CASE WHEN {words} THEN 1 END AS {quoted(name)}" for name, words in there.items()}
+        return [texts.get(name, quoted(name)) for name in names if quoted(name) not in unread.values()]
+
+    def _unread(self, name: str) -> str:
+        return quoted(self.own("unread", self.parsed.index(name)))
+
     def sql(self, careful: bool) -> list[str]:
-        """What Spark computes of `arguments`: the values, and, carefully, which rows raise an error instead."""
-        found = []
+        """What Spark computes of what is `read`: the values, and, carefully, which rows raise an error instead."""
+        found = [self._unread(name) for name in self.parsed]
         for place, column in enumerate(self.table.derived):
             asked, value = quoted(self.own("when", place)), cast(column)
             if careful:
@@ -113,55 +141,65 @@ class Derivation:
 
     # --- what becomes of its answer -----------------------------------------------------------------------------------
 
-    def finished(self, first: Decoded, computed: pa.Table, words: Mapping[str, str], told: Told) -> Decoded:
-        """What the first step has decoded, with Spark's answer; ``words`` say what error an expression raises."""
+    def finished(self, first: Decoded, computed: pa.Table, messages: Mapping[str, str], texts_of: RowTexts) -> Decoded:
+        """What the first step has decoded, with Spark's answer; ``messages`` say what error an expression raises."""
         import pyarrow as pa
         from pyarrow import compute as pc
 
         columns, size = self._encoded(first.good), len(first.good_at)
-        faults: dict[str, Any] = {}
+        columns |= {name: pc.if_else(columns[name].is_valid(), 1, pa.scalar(None, pa.int64())) for name in self.nested}
+        faults: dict[str, Mask] = {}
         details = np.full(size, "", dtype=object)
         for place, column in enumerate(self.table.derived):
             columns[column.name], wrong = self._values(computed, place, size)
             faults[column.name] = np.zeros(size, dtype=bool)
             for why, rows in wrong:
                 faults[column.name] |= rows
-                said = detail("expression", column, why=why or words.get(column.name, _ERROR))
-                details[rows & (details == "")] = said
+                words = detail("expression", column, why=why or messages.get(column.name, _ERROR))
+                details[rows & (details == "")] = words
             if faults[column.name].any():
                 nothing = pa.scalar(None, columns[column.name].type)
                 columns[column.name] = pc.if_else(pa.array(faults[column.name]), nothing, plain(columns[column.name]))
-        rejected = self._rejected(columns, faults, size)
+        rejected = self._rejected(columns, faults, size) & ~first.marks
         keep = ~rejected
         if isinstance(self.table, Stream):
-            keep &= useful(self.table.useful, columns, size)
+            keep &= first.marks | useful(self.table.useful, columns, size)
         good = [columns[name] for name in self.table.needs]
         names = [*first.good.schema.names[: self.skipped], *self.table.needs]
         rows = pa.Table.from_arrays([*first.good.columns[: self.skipped], *good], names) if names else first.good
         bad = np.flatnonzero(rejected)
-        found = replace(first, good=rows.filter(pa.array(keep)) if names else rows, good_at=first.good_at[keep])
-        return found if not len(bad) else _with_rejected(found, first.good_at[bad], details[bad].tolist(), told(bad))
+        good_rows = rows.filter(pa.array(keep)) if names else rows
+        found = replace(first, good=good_rows, good_at=first.good_at[keep], marks=first.marks[keep])
+        if not len(bad):
+            return found
+        return _with_rejected(found, first.good_at[bad], details[bad].tolist(), texts_of(bad))
 
-    def _values(self, computed: pa.Table, place: int, size: int) -> tuple[pa.Array, list[tuple[str, Any]]]:
+    def _values(self, computed: pa.Table, place: int, size: int) -> tuple[pa.Array, list[tuple[str, Mask]]]:
         """A derived column, encoded, and which rows have no value, and why; without words where Spark says so."""
         column = self.table.derived[place]
-        declared = Column(column.name, column.type)
+        declared = TableColumn(column.name, column.type)
         found = TypedColumn(computed.column(self.own("value", place)).combine_chunks(), declared)
         wrong = [(_SAID[reason], rows) for reason, rows in broken(self.table, declared, found.values)]
         wrong.append(("it is not UTF-8", found.not_text))
+        for name in (name for name in self.parsed if quoted(name).lower() in column.expression.lower()):
+            unread = computed.column(self.own("unread", self.parsed.index(name))).to_numpy()
+            wrong.append((detail("wrong-type", TableColumn(name, self.nested[name])), unread))
         raises = self.own("raises", place)
         if raises in computed.schema.names:
             wrong.append(("", computed.column(raises).fill_null(False).to_numpy()))
         return found.values, [(why, rows) for why, rows in wrong if rows.any()]
 
-    def _rejected(self, columns: dict[str, Any], faults: Mapping[str, Any], size: int) -> Any:
+    def _rejected(self, columns: dict[str, pa.Array], faults: Mapping[str, Mask], size: int) -> Mask:
         """Rows that some use needs which no other test of it rules out: there it matters that there is no value."""
         rejected = np.zeros(size, dtype=bool)
         for column in self.table.derived:
             for option in column.when if faults[column.name].any() else ():
                 needed = faults[column.name].copy()
                 for test in option:
-                    unknown = np.any([faults[name] for name in _mentioned(test) if name in faults] or [[False]], axis=0)
+                    unknown = np.any(
+                        [faults[name] for name in _mentioned(test) if name in faults] or [np.zeros(1, dtype=bool)],
+                        axis=0,
+                    )
                     needed &= unknown | useful(((test,),), columns, size)
                 rejected |= needed
         return rejected
@@ -171,17 +209,21 @@ class Derivation:
         found = (values.combine_chunks() for values in good.columns[self.skipped :])
         return dict(zip(self.first.needs, found, strict=True))
 
-    def _kinds(self) -> dict[str, Kind]:
-        return {column.name: kind_of(column.type) for column in self.table.columns}
+    def _kinds(self) -> dict[str, SqlType]:
+        return {column.name: sql_type(column.type) for column in self.table.columns}
 
 
 _ERROR = "Spark raises an error"
 _SAID = {"not-a-number": "it is NaN", "outside-years": "it is outside the years 1 to 9999", "out-of-range": ""}
 
 
+def _is_nested(column: TableColumn) -> bool:
+    return sql_type(column.type).family == "other"
+
+
 def cast(column: Derived) -> str:
     """A derived column in Spark SQL."""
-    return f"CAST(({column.expression}) AS {spark_type(column.type)})"
+    return f"CAST(({column.expression}) AS {spark_name(column.type)})"
 
 
 def _tried(column: Derived) -> str:
@@ -189,12 +231,7 @@ def _tried(column: Derived) -> str:
     return f"try_add(DATE'1970-01-01', pmod(hash({cast(column)}), 1))"
 
 
-def spark_type(name: str) -> str:
-    """A type as Spark computes with it; texts of limited length are strings."""
-    return "STRING" if kind_of(name).family == "string" else name.upper()
-
-
-def typed_values(values: pa.Array, kind: Kind) -> pa.Array:
+def typed_values(values: pa.Array, kind: SqlType) -> pa.Array:
     """Encoded values with their type, as `typed_columns` encodes them."""
     import pyarrow as pa
 
@@ -224,13 +261,17 @@ def _mentioned(test: Test) -> Iterator[str]:
 
 
 def _with_rejected(
-    found: Decoded, at: Any, details: list[str], told: tuple[list[str | None], list[dict[str, Any]]]
+    found: Decoded, at: Integers, details: list[str], known: tuple[list[str | None], list[Place]]
 ) -> Decoded:
     """What was decoded with more rejected rows, in the order of the raw rows."""
     import pyarrow as pa
 
-    texts, places = told
-    columns: dict[str, list[Any]] = {"reason": ["expression"] * len(at), "detail": details, "row": [*texts]}
+    texts, places = known
+    columns: dict[str, list[str | int | None]] = {
+        "reason": ["expression"] * len(at),
+        "detail": [*details],
+        "row": [*texts],
+    }
     more = {
         field.name: pa.array(columns.get(field.name, [known.get(field.name) for known in places]), field.type)
         for field in found.rejected.schema

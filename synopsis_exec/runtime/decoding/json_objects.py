@@ -12,17 +12,21 @@ import re
 from collections.abc import Sequence
 from decimal import Decimal
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from streambound_runtime.decoding.json_values import Number, encode, parsed_bits
-from streambound_runtime.decoding.kinds import Kind
+from streambound_runtime.arrays import Integers, Mask
+from streambound_runtime.decoding.change_records import is_tombstone, row_of_change
+from streambound_runtime.decoding.json_values import JsonNumber, encode, parsed_bits
+from streambound_runtime.decoding.sql_types import SqlType
+from streambound_runtime.json_types import JsonObject, JsonValue
+from streambound_runtime.promises import ChangeRecords
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FINE, BLANK, NO_VALUE, NOT_UTF8, NOT_JSON = range(5)
+FINE, BLANK, NO_VALUE, NOT_UTF8, NOT_JSON, NO_CHANGE = range(6)
 """What a line is: an object, no row at all, or a row that cannot be read."""
 _AT_ONCE = 4096
 """Lines of which all objects are in memory."""
@@ -33,10 +37,13 @@ _MANY_DIGITS = re.compile(r"\d{4301}")
 """Whole numbers that Python reads only where a process has raised its limit, which must not decide about rows."""
 _LEVELS = {"[": 1, "{": 1, "]": -1, "}": -1}
 _ABSENT = object()
+Line: TypeAlias = str | bytes | None
 
 
-def read_objects(lines: pa.Array, kinds: dict[str, Kind], records: bool) -> tuple[Any, dict[str, JsonColumn]]:
-    """What each line is, and its values of some columns.
+def read_objects(
+    lines: pa.Array, kinds: dict[str, SqlType], records: bool, changes: ChangeRecords | None = None
+) -> tuple[Integers, dict[str, JsonColumn]]:
+    """What each line is, and its values of some columns; where lines are ``changes``, those of the rows in them.
 
     ``lines`` are texts or bytes; those of blanks alone are no rows, but for ``records`` of a queue.
     """
@@ -47,21 +54,32 @@ def read_objects(lines: pa.Array, kinds: dict[str, Kind], records: bool) -> tupl
     for start in range(0, len(texts), _AT_ONCE):
         part = texts[start : start + _AT_ONCE]
         objects = parser.quickly(part)
-        if objects is None:
-            told = [parser.one(text) for text in part]
-            state[start : start + len(part)] = [FINE if isinstance(found, dict) else found for found in told]
-            objects = [found if isinstance(found, dict) else {} for found in told]
+        if objects is None or changes is not None:
+            parsed_lines: list[JsonObject | int] = [*(objects or map(parser.one, part))]
+            parsed_lines = parsed_lines if changes is None else [_row_of(one, changes) for one in parsed_lines]
+            state[start : start + len(part)] = [FINE if isinstance(found, dict) else found for found in parsed_lines]
+            objects = [found if isinstance(found, dict) else {} for found in parsed_lines]
         for name, column in columns.items():
-            column.add([found.get(name, _ABSENT) for found in objects])
+            column.add([found.get(name, _ABSENT) for found in objects])  # type: ignore[arg-type]
     return state, columns
 
 
-def _texts(lines: pa.Array) -> list[Any]:
+def _row_of(found: JsonObject | int, changes: ChangeRecords) -> JsonObject | int:
+    """The row of a change, or what a record is instead; after a delete, Debezium sends a record without a value."""
+    if isinstance(found, int):
+        return BLANK if found == NO_VALUE and changes.debezium else found
+    if changes.debezium and is_tombstone(found):
+        return BLANK
+    row = row_of_change(found, changes)
+    return NO_CHANGE if row is None else row
+
+
+def _texts(lines: pa.Array) -> list[Line]:
     """Lines as Python's texts; as bytes where one is no UTF-8."""
     import pyarrow as pa
 
     try:
-        texts: list[Any] = lines.cast(pa.large_string()).to_numpy(zero_copy_only=False).tolist()
+        texts: list[Line] = lines.cast(pa.large_string()).to_numpy(zero_copy_only=False).tolist()
     except (UnicodeDecodeError, pa.ArrowException):
         texts = lines.cast(pa.large_binary()).to_numpy(zero_copy_only=False).tolist()
     return texts
@@ -70,25 +88,26 @@ def _texts(lines: pa.Array) -> list[Any]:
 class _Parser:
     """Parses lines; numbers are kept as they are written where a text or a decimal may be made of them."""
 
-    def __init__(self, kinds: dict[str, Kind], records: bool) -> None:
+    def __init__(self, kinds: dict[str, SqlType], records: bool) -> None:
         self.blank = {True: NOT_JSON, False: BLANK}[records]
         self.none = {True: NO_VALUE, False: BLANK}[records]
-        exact = any(kind.family in ("string", "decimal") for kind in kinds.values())
-        self.decoder = json.JSONDecoder(parse_float=Number if exact else float)
+        exact = any(kind.family in ("string", "decimal", "nested") for kind in kinds.values())
+        self.decoder = json.JSONDecoder(parse_float=JsonNumber if exact else float)
 
-    def quickly(self, texts: list[Any]) -> list[dict[str, Any]] | None:
+    def quickly(self, texts: list[Line]) -> list[JsonObject] | None:
         """The objects of lines; None where one of them is anything else, or needs care."""
         parse = self.decoder.raw_decode
         try:
-            found = [parse(text) for text in texts]
-            if max(map(len, texts)) >= _LONG or [end for _, end in found] != list(map(len, texts)):
+            found = [parse(text) for text in texts]  # type: ignore[arg-type]  # bytes and None raise TypeError
+            ends = [end for _, end in found]
+            if max(ends) >= _LONG or ends != [len(text) for text in texts if text is not None]:
                 return None
         except (ValueError, RecursionError, TypeError):
             return None
         objects = [value for value, _ in found]
         return objects if set(map(type, objects)) <= {dict} else None
 
-    def one(self, text: str | bytes | None) -> dict[str, Any] | int:
+    def one(self, text: str | bytes | None) -> JsonObject | int:
         """The object of a line, or what it is instead."""
         if text is None:
             return self.none
@@ -114,13 +133,13 @@ def _depth(text: str) -> int:
 class JsonColumn:
     """A column's values in lines: encoded, and which are absent, or not of its type."""
 
-    def __init__(self, kind: Kind) -> None:
+    def __init__(self, kind: SqlType) -> None:
         self.kind = kind
-        self.parts: list[Any] = []
-        self.absent: list[Any] = []
-        self.wrong: list[Any] = []
+        self.parts: list[pa.Array] = []
+        self.absent: list[Mask] = []
+        self.wrong: list[Mask] = []
 
-    def add(self, values: list[Any]) -> None:
+    def add(self, values: list[JsonValue]) -> None:
         """Take in some lines' values."""
         types = set(map(type, values))
         nothing = np.zeros(len(values), dtype=bool)
@@ -138,7 +157,7 @@ class JsonColumn:
 
         return pa.concat_arrays([pa.array([], self.kind.encoded), *self.parts])
 
-    def masks(self) -> tuple[Any, Any]:
+    def masks(self) -> tuple[Mask, Mask]:
         """Which are absent, and which are not of the type."""
         empty = np.zeros(0, dtype=bool)
         return np.concatenate([empty, *self.absent]), np.concatenate([empty, *self.wrong])
@@ -151,7 +170,7 @@ _DATES = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _MOMENTS = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?$"
 
 
-def encoded_values(values: Sequence[Any], types: set[type], kind: Kind) -> tuple[pa.Array, Any]:
+def encoded_values(values: Sequence[JsonValue], types: set[type], kind: SqlType) -> tuple[pa.Array, Mask | None]:
     """JSON values encoded, and which are not of the type, None for none of them; ``types`` are Python's types of these.
 
     Values of the types that a column usually has are encoded all at once, others one by one.
@@ -162,8 +181,9 @@ def encoded_values(values: Sequence[Any], types: set[type], kind: Kind) -> tuple
         match kind.family:
             case "integer" if types <= {int}:
                 return pa.array(values, getattr(pa, f"int{parsed_bits(kind)}")()).cast(pa.int64()), None
-            case "float" if types <= {int, float, Number} and kind.bits == 64:
-                return pa.array([None if value is None else float(value) for value in values], pa.float64()), None
+            case "float" if types <= {int, float, JsonNumber} and kind.bits == 64:
+                numbers = (value if isinstance(value, int | float | str) else None for value in values)
+                return pa.array([None if value is None else float(value) for value in numbers], pa.float64()), None
             case "boolean" if types <= {bool}:
                 return pa.array(values, pa.bool_()).cast(pa.int64()), None
             case "string" if types <= {str}:
@@ -175,22 +195,21 @@ def encoded_values(values: Sequence[Any], types: set[type], kind: Kind) -> tuple
     return _one_by_one(values, kind)
 
 
-def _one_by_one(values: Sequence[Any], kind: Kind) -> tuple[pa.Array, Any]:
+def _one_by_one(values: Sequence[JsonValue], kind: SqlType) -> tuple[pa.Array, Mask]:
     found = [None if value is None else encode(value, kind) for value in values]
     wrong = [value is not None and there is None for value, there in zip(values, found, strict=True)]
     return encoded_array(found, kind), np.array(wrong, dtype=bool)
 
 
-def encoded_array(values: Sequence[Any], kind: Kind) -> pa.Array:
+def encoded_array(values: Sequence[int | float | str | None], kind: SqlType) -> pa.Array:
     """Encoded values as Arrow has them."""
     import pyarrow as pa
 
-    if kind.large:
-        values = [None if value is None else Decimal(value) for value in values]
-    return pa.array(values, kind.encoded)
+    found = [None if value is None else Decimal(value) for value in values] if kind.large else values
+    return pa.array(found, kind.encoded)
 
 
-def _encoded_times(values: Sequence[Any], kind: Kind) -> tuple[pa.Array, Any]:
+def _encoded_times(values: Sequence[JsonValue], kind: SqlType) -> tuple[pa.Array, Mask | None]:
     """Dates and moments: those that are written as usual, at once; raises ArrowInvalid where one of these is none."""
     import pyarrow as pa
     from pyarrow import compute as pc

@@ -13,10 +13,10 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from decimal import ROUND_HALF_UP, Context, Decimal
 from math import inf, isfinite, isnan
-from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from streambound_runtime.decoding.kinds import FIRST_DAY, FIRST_MOMENT, LAST_DAY, LAST_MOMENT, Kind
+from streambound_runtime.decoding.sql_types import FIRST_DAY, FIRST_MOMENT, LAST_DAY, LAST_MOMENT, SqlType
+from streambound_runtime.json_types import JsonValue
 
 _NUMERAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.A)
 _DAY = re.compile(r"([+-]?\d{4,7})(?:-(\d{1,2})(?:-(\d{1,2})(?:[ T].*)?)?)?", re.S | re.A)
@@ -38,37 +38,37 @@ _LARGEST_EXPONENT, _MOST_PLACES = 100_000, 400
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class Number(str):
+class JsonNumber(str):
     """A JSON number that is no integer, as it is written."""
 
 
-def encode(value: Any, kind: Kind) -> Any:
+def encode(value: JsonValue, kind: SqlType) -> int | float | str | None:
     """A JSON value, not null, as an encoded one; None where it cannot be read as the type.
 
-    Integers are Python's, other numbers `Number` or Python's floats: as they are written they matter to texts and
+    Integers are Python's, other numbers `JsonNumber` or Python's floats: as they are written they matter to texts and
     decimals alone.
     """
     return _ENCODERS[kind.family](value, kind)
 
 
-def parsed_bits(kind: Kind) -> int:
+def parsed_bits(kind: SqlType) -> int:
     """As how many bits an integer is parsed: a TINYINT as 32, so that its range is checked rather than cut."""
     return 32 if kind.bits == 8 else kind.bits
 
 
-def _integer(value: Any, kind: Kind) -> int | None:
+def _integer(value: JsonValue, kind: SqlType) -> int | None:
     most = 2 ** (parsed_bits(kind) - 1)
     return value if type(value) is int and -most <= value < most else None
 
 
-def _boolean(value: Any, kind: Kind) -> int | None:
+def _boolean(value: JsonValue, kind: SqlType) -> int | None:
     return int(value) if isinstance(value, bool) else None
 
 
-def _float(value: Any, kind: Kind) -> float | None:
+def _float(value: JsonValue, kind: SqlType) -> float | None:
     if type(value) is str:
         number = _SPECIAL.get(value)
-    elif isinstance(value, int | float | Number) and not isinstance(value, bool):
+    elif isinstance(value, int | float | JsonNumber) and not isinstance(value, bool):
         number = _nearest(value)
     else:
         number = None
@@ -89,7 +89,7 @@ def _single(number: float) -> float:
         return inf if number > 0 else -inf
 
 
-def _decimal(value: Any, kind: Kind) -> int | None:
+def _decimal(value: JsonValue, kind: SqlType) -> int | None:
     """Unscaled digits, rounded half up, as Spark rounds what has more places than the type."""
     if type(value) is int:
         unscaled = value * 10**kind.scale
@@ -108,16 +108,16 @@ def _decimal(value: Any, kind: Kind) -> int | None:
     return unscaled if abs(unscaled) < 10**kind.digits else None
 
 
-def _text(value: Any, kind: Kind) -> str:
+def _text(value: JsonValue, kind: SqlType) -> str:
     """Any value: text as it is, other values as compact JSON."""
     if type(value) is str:
         return value.encode("utf-8", "replace").decode("utf-8")  # half a surrogate pair is "?"
     return _compact(value)
 
 
-def _compact(value: Any) -> str:
+def _compact(value: JsonValue) -> str:
     match value:
-        case Number():
+        case JsonNumber():
             return numeral(value)
         case float():
             return '"NaN"' if isnan(value) else '"Infinity"' if value > 0 else '"-Infinity"'
@@ -142,7 +142,7 @@ def numeral(text: str) -> str:
     return f"{'-' if sign else ''}{shown[0]}.{shown[1:] or '0'}E{power}"
 
 
-def _date(value: Any, kind: Kind) -> int | None:
+def _date(value: JsonValue, kind: SqlType) -> int | None:
     found = _DAY.fullmatch(value.strip(_TRIMMED)) if type(value) is str else None
     if found is None:
         return None
@@ -150,7 +150,7 @@ def _date(value: Any, kind: Kind) -> int | None:
     return _calendar(year, (FIRST_DAY, LAST_DAY), lambda y: (date(y, month, day) - _EPOCH.date()).days)
 
 
-def _timestamp(value: Any, kind: Kind) -> int | None:
+def _timestamp(value: JsonValue, kind: SqlType) -> int | None:
     """Microseconds; a whole number is seconds, as Spark has it, but not for TIMESTAMP_NTZ."""
     if type(value) is int and not kind.local:
         return _wrapped(value * 1_000_000) if -(2**63) <= value < 2**63 else None
@@ -202,11 +202,31 @@ def _calendar(year: int, ends: tuple[int, int], encoded: Callable[[int], int]) -
     return ends[0] - 1 if year < 1 else ends[1] + 1
 
 
-def _present(value: Any, kind: Kind) -> int:
+def _present(value: JsonValue, kind: SqlType) -> int:
     return 1
 
 
-_ENCODERS: dict[str, Callable[[Any, Kind], Any]] = {
+def _nested(value: JsonValue, kind: SqlType) -> str:
+    """Any value as JSON, numbers as they are written: what is wrong with it Spark says.
+
+    >>> _nested([JsonNumber("1.50"), {"a": None}], SqlType("nested array<int>", "nested"))
+    '{"v":[1.50,{"a":null}]}'
+    """
+    return f'{{"v":{_json(value)}}}'
+
+
+def _json(value: JsonValue) -> str:
+    match value:
+        case JsonNumber():
+            return str(value)
+        case dict():
+            return "{" + ",".join(f"{json.dumps(name)}:{_json(one)}" for name, one in value.items()) + "}"
+        case list():
+            return "[" + ",".join(map(_json, value)) + "]"
+    return json.dumps(value)
+
+
+_ENCODERS: dict[str, Callable[[JsonValue, SqlType], int | float | str | None]] = {
     "integer": _integer,
     "decimal": _decimal,
     "boolean": _boolean,
@@ -215,4 +235,5 @@ _ENCODERS: dict[str, Callable[[Any, Kind], Any]] = {
     "float": _float,
     "string": _text,
     "other": _present,
+    "nested": _nested,
 }

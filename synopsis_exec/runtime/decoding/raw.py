@@ -10,18 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from streambound_runtime.decoding.kinds import kind_of
 from streambound_runtime.decoding.quoting import quoted, sql_text
+from streambound_runtime.decoding.sql_types import spark_name
 from streambound_runtime.decoding.typed_columns import columns_read
-from streambound_runtime.spec import Column, Relation, Stream
+from streambound_runtime.spec import Relation, Stream, TableColumn
 
-PLACES = ("file", "line", "partition", "offset")
+PLACES = {"file": "STRING", "line": "BIGINT", "partition": "INT", "offset": "BIGINT"}
+"""The columns that say where a row is, with their types in Spark SQL."""
 
 
 def own(table: Stream | Relation, name: str) -> str:
     """What a raw table calls ``value``, ``file`` and so on: as many `_` are before it as no declared column has.
 
-    >>> own(Relation("R", (Column("file", "string"),), ()), "file")
+    >>> own(Relation("R", (TableColumn("file", "string"),), ()), "file")
     '_file'
     """
     declared = {column.name.lower() for column in table.columns}
@@ -48,7 +49,7 @@ def selected(table: Stream | Relation, types: Mapping[str, str]) -> list[str]:
     source, kinds = table.source, {name.lower(): kind for name, kind in types.items()}
     objects, theirs = [], {column.name: column.name for column in columns_read(table)}
     if source is not None and source.payload:
-        objects, theirs = [f"CAST({quoted(source.payload)} AS STRING)"], dict(source.metadata)
+        objects, theirs = [_record(table, f"CAST({quoted(source.payload)} AS STRING)")], dict(source.metadata)
     given = {
         name: f"CAST({quoted(of)} AS STRING)" if objects and kinds.get(of.lower()) == "binary" else quoted(of)
         for name, of in theirs.items()
@@ -59,16 +60,23 @@ def selected(table: Stream | Relation, types: Mapping[str, str]) -> list[str]:
         cast = {column.name: _cast(given[column.name], column) for column in declared if column.name in theirs}
         faults = [f"WHEN {given[of]} IS NOT NULL AND {text} IS NULL THEN {sql_text(of)}" for of, text in cast.items()]
     cells = ", ".join(f"{text} AS {quoted(name)}" for name, text in given.items())
-    whole = f"struct({objects[0]} AS value, struct({cells}) AS metadata)" if objects else "struct(*)"
+    row = f"struct({objects[0]} AS value, struct({cells}) AS metadata)" if objects else "struct(*)"
     fault = f"CASE {' '.join(faults)} END"
     return [
         *(f"{text} AS {quoted(own(table, 'value'))}" for text in objects),
         *(f"{cast.get(name, text)} AS {quoted(name)}" for name, text in given.items()),
         *([f"{fault} AS {quoted(own(table, 'fault'))}"] if faults else []),
-        *([f"CASE WHEN {fault} IS NOT NULL THEN to_json({whole}) END AS {quoted(own(table, 'text'))}"] * bool(faults)),
+        *([f"CASE WHEN {fault} IS NOT NULL THEN to_json({row}) END AS {quoted(own(table, 'text'))}"] * bool(faults)),
     ]
 
 
-def _cast(text: str, column: Column) -> str:
-    kind = "STRING" if kind_of(column.type).family == "string" else column.type.upper()
-    return f"try_cast({text} AS {kind})"
+def _record(table: Stream | Relation, value: str) -> str:
+    """What a record of a queue is, as JSON: its value, or, of upserts, its key and value."""
+    if not isinstance(table, Stream) or table.records is None or table.records.debezium:
+        return value
+    key, value = (f"coalesce({text}, 'null')" for text in ("CAST(`key` AS STRING)", value))
+    return f"""concat('{{"key": ', {key}, ', "value": ', {value}, '}}')"""
+
+
+def _cast(text: str, column: TableColumn) -> str:
+    return f"try_cast({text} AS {spark_name(column.type)})"

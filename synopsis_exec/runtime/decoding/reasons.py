@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
-from streambound_runtime.spec import Column, Derived
+from streambound_runtime.spec import Derived, TableColumn
 
 REASONS = (
     ("no-value", "the record has no value"),
     ("not-utf8", "not UTF-8"),
     ("not-json", "not a JSON object"),
+    ("not-a-change", "not a change of a row, as {per} has it"),
     ("not-columns", "not a row of the declared columns"),
     ("missing-column", "{column} is missing"),
     ("wrong-type", "{column} is not {kind}"),
@@ -26,23 +27,30 @@ REASONS = (
     ("beyond-lateness", "late: by more than the lateness"),
     ("after-punctuation", "late: a punctuation has ended its timestamp"),
     ("after-idle", "late: its stream was idle for longer than idle_after"),
+    ("null-bound", "{column}, a bound of the period, is NULL"),
+    ("empty-period", "the period ends before it begins, or where it does"),
+    ("contract", "the period breaks {per}"),
     ("max-per-timestamp", "more than max_per_timestamp = {most} rows"),
+    ("absent-row", "a delete of a row that is not there"),
+    ("ambiguous-change", "several inserts of one key at one timestamp, which have no order"),
     ("max-rate", "more than max_rate = {most} rows per {per}"),
 )
 """All of them: the code, and the words with what a row's are about. What is late is told by who knows the promises."""
 _WORDS = dict(REASONS)
 
 
-def detail(reason: str, column: Column | Derived | None = None, most: int = 0, per: str = "", why: str = "") -> str:
+def detail(
+    reason: str, column: TableColumn | Derived | None = None, most: int = 0, per: str = "", why: str = ""
+) -> str:
     """The words of a reason.
 
-    >>> detail("wrong-type", Column("n", "int")), detail("max-per-timestamp", most=3)
+    >>> detail("wrong-type", TableColumn("n", "int")), detail("max-per-timestamp", most=3)
     ('n is not an int', 'more than max_per_timestamp = 3 rows')
     """
     name, kind = (column.name, column.type) if column is not None else ("", "")
-    said = shown(column.expression) if isinstance(column, Derived) else ""
+    expression = shown(column.expression) if isinstance(column, Derived) else ""
     kind = a_type(kind) if reason == "wrong-type" else kind
-    return _WORDS[reason].format(column=name, kind=kind, most=most, per=per, expression=said, why=why)
+    return _WORDS[reason].format(column=name, kind=kind, most=most, per=per, expression=expression, why=why)
 
 
 def a_type(kind: str) -> str:
@@ -63,5 +71,7 @@ def shown(expression: str) -> str:
     return re.sub(r"`([A-Za-z_]\w*)`", r"\1", expression)
 
 
+AFTER_KEY = "a punctuation has ended its key"
+"""What is said of a row that is not late, but after the punctuation of its key."""
 LATE = frozenset(map(detail, ("late", "beyond-lateness", "after-punctuation", "after-idle")))
 """What is said of rows whose timestamps are closed."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64encode
+from collections.abc import Sequence
 from datetime import date, datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -46,7 +47,8 @@ def _texts(values: pa.Array) -> list[str]:
     import pyarrow as pa
 
     values = plain(values)
-    kind, found = values.type, list[Any]()
+    kind: pa.DataType = values.type
+    found: Sequence[object]
     if pa.types.is_timestamp(kind) or pa.types.is_date32(kind):
         found = _moments(values)
     elif pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
@@ -58,7 +60,7 @@ def _texts(values: pa.Array) -> list[str]:
     return ["" if value is None else _json(value) for value in found]
 
 
-def _value(scalar: pa.Scalar) -> Any:
+def _value(scalar: pa.Scalar) -> object:
     """A scalar as Python has it; one that holds what Python does not have as an unknown character."""
     try:
         return scalar.as_py()
@@ -78,7 +80,7 @@ def _moments(values: pa.Array) -> list[str | None]:
     return [text if there else None for text, there in zip(texts, values.is_valid().to_pylist(), strict=True)]
 
 
-def _json(value: Any) -> str:
+def _json(value: object) -> str:
     match value:
         case float():
             return _SPECIAL.get(str(value)) or numeral(repr(value))
@@ -93,7 +95,7 @@ def _json(value: Any) -> str:
         case dict():
             return "{" + ",".join(f"{_json(name)}:{_json(v)}" for name, v in value.items() if v is not None) + "}"
         case [tuple(), *_]:  # a map
-            return _json(dict(value))
+            return _json(dict(cast("list[tuple[str, object]]", value)))
         case list():
             return "[" + ",".join(map(_json, value)) + "]"
     return json.dumps(value, ensure_ascii=False)

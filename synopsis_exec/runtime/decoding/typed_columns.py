@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from streambound_runtime.decoding.kinds import Kind, kind_of
 from streambound_runtime.decoding.quoting import quoted
-from streambound_runtime.spec import Column, Relation, Stream
+from streambound_runtime.decoding.sql_types import SqlType, sql_type
+from streambound_runtime.spec import Relation, Stream, TableColumn
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,29 +19,36 @@ _FIRST_OF_OUR_CALENDAR = 3
 """Earlier releases of Spark wrote dates and times of another calendar."""
 
 
-def columns_read(table: Stream | Relation) -> tuple[Column, ...]:
+def columns_read(table: Stream | Relation) -> tuple[TableColumn, ...]:
     """The declared columns that are read where columns have types: of arrays and the like those that are needed."""
-    return tuple(c for c in table.columns if kind_of(c.type).family != "other" or c.name in table.needs)
+    needed = {*table.needs, *mentioned(table)}
+    return tuple(c for c in table.columns if sql_type(c.type).family != "other" or c.name in needed)
 
 
-def columns_wanted(table: Stream | Relation) -> tuple[Column, ...]:
+def mentioned(table: Stream | Relation) -> tuple[str, ...]:
+    """The declared columns that expressions of derived ones may read."""
+    expressions = " ".join(column.expression for column in table.derived).lower()
+    return tuple(column.name for column in table.columns if quoted(column.name).lower() in expressions)
+
+
+def columns_wanted(table: Stream | Relation) -> tuple[TableColumn, ...]:
     """Of the columns that are read those that are used, or that a value of the right type may still break.
 
     What the type of a file's column says of integers, booleans and decimals without a domain is all there is to check;
     texts may be no UTF-8, floats no numbers, and times outside the years.
     """
     options = [option for column in table.derived for option in column.when]
-    said = " ".join(column.expression for column in table.derived).lower()
-    used = {*table.needs, *(c.name for c in table.columns if quoted(c.name).lower() in said)}
+    used = {*table.needs, *mentioned(table)}
     if isinstance(table, Stream):
         mark, parted = table.arrival.mark, table.arrival.partitions
         options += table.useful
         used.add(table.timestamp)
         used |= {name for name in (mark and mark.column, mark and mark.since, parted and parted.column) if name}
+        used |= {name for one in table.marks for name in (one.column, *one.attributes)}
     used |= {name for option in options for test in option for name in (test.left, test.right) if name}
-    told = ("integer", "boolean", "decimal")
+    by_type = ("integer", "boolean", "decimal")
     return (
-        tuple(c for c in columns_read(table) if c.name in used or c.domain or kind_of(c.type).family not in told)
+        tuple(c for c in columns_read(table) if c.name in used or c.domain or sql_type(c.type).family not in by_type)
         or columns_read(table)[:1]
     )
 
@@ -57,10 +64,10 @@ def readable(schema: pa.Schema, table: Stream | Relation) -> str | None:
         if schema.get_field_index(column.name) < 0 or names.count(column.name.lower()) > 1:
             return f"it has no column {column.name}, or several"
     for column in columns_read(table):
-        found, kind = schema.field(column.name).type, kind_of(column.type)
+        found, kind = schema.field(column.name).type, sql_type(column.type)
         if kind.family == "other" or not _is_of(found, kind):
             return f"its column {column.name} is a {found}, not a {column.type}"
-    dated = any(kind_of(column.type).family in ("date", "timestamp") for column in columns_read(table))
+    dated = any(sql_type(column.type).family in ("date", "timestamp") for column in columns_read(table))
     if dated and _of_another_calendar(schema.metadata or {}):
         return "its dates and times are of an older calendar"
     return None
@@ -72,7 +79,7 @@ def _of_another_calendar(metadata: Mapping[bytes, bytes]) -> bool:
     return old or any(key in metadata for key in _LEGACY)
 
 
-def _is_of(found: pa.DataType, kind: Kind) -> bool:
+def _is_of(found: pa.DataType, kind: SqlType) -> bool:
     """Whether a column of a physical type has a type's values."""
     import pyarrow as pa
 
@@ -91,7 +98,7 @@ def _is_of(found: pa.DataType, kind: Kind) -> bool:
             return bool(found == (pa.float64() if kind.bits == 64 else pa.float32()))
         case "string":
             return bool(pa.types.is_string(found) or pa.types.is_large_string(found) or pa.types.is_string_view(found))
-        case "other":
+        case "other" | "nested":
             return True
     return bool(found == {"boolean": pa.bool_(), "date": pa.date32()}[kind.family])
 
@@ -99,8 +106,8 @@ def _is_of(found: pa.DataType, kind: Kind) -> bool:
 class TypedColumn:
     """A column's values as they came, encoded, and which are texts that are no UTF-8."""
 
-    def __init__(self, values: pa.Array, column: Column) -> None:
-        kind = kind_of(column.type)
+    def __init__(self, values: pa.Array, column: TableColumn) -> None:
+        kind = sql_type(column.type)
         if not _is_of(values.type, kind):
             raise ValueError(f"column {column.name} is a {values.type}, not a {column.type}: let Spark cast it")
         self.not_text = np.zeros(len(values), dtype=bool)
@@ -129,7 +136,7 @@ def _text(found: bytes) -> str | None:
         return None
 
 
-def _encoded(values: pa.Array, kind: Kind) -> pa.Array:
+def _encoded(values: pa.Array, kind: SqlType) -> pa.Array:
     import pyarrow as pa
     from pyarrow import compute as pc
 
@@ -142,12 +149,14 @@ def _encoded(values: pa.Array, kind: Kind) -> pa.Array:
             return values.cast(pa.int32()).cast(pa.int64())
         case "decimal":
             return _unscaled(values, kind)
+        case "nested":
+            return values
         case "other":
             return pc.if_else(values.is_valid(), 1, pa.scalar(None, pa.int64()))
     return values.cast(kind.encoded)
 
 
-def _unscaled(values: pa.Array, kind: Kind) -> pa.Array:
+def _unscaled(values: pa.Array, kind: SqlType) -> pa.Array:
     """The digits of decimals: their integers, as they are in memory."""
     import pyarrow as pa
 

@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
-Key = tuple[Any, ...]
+from streambound_runtime.arrays import Value
+from streambound_runtime.operators.sums import Weight
+
+Key = tuple[Value, ...]
 
 
 class Counted:
     """A bag of keys; an index by some columns is made when it is first asked for, and kept up to date."""
 
-    def __init__(self, entries: Mapping[Key, int] | None = None) -> None:
-        self.entries: dict[Key, int] = dict(entries or {})
-        self._indexes: dict[tuple[int, ...], dict[Key, dict[Key, int]]] = {}
+    def __init__(self, entries: Mapping[Key, Weight] | None = None) -> None:
+        self.entries: dict[Key, Weight] = dict(entries or {})
+        self._indexes: dict[tuple[int, ...], dict[Key, dict[Key, Weight]]] = {}
 
     def __len__(self) -> int:
         return len(self.entries)
 
-    def by(self, columns: tuple[int, ...]) -> dict[Key, dict[Key, int]]:
+    def by(self, columns: tuple[int, ...]) -> dict[Key, dict[Key, Weight]]:
         """The entries by the values of some columns."""
         if columns not in self._indexes:
-            index: dict[Key, dict[Key, int]] = {}
+            index: dict[Key, dict[Key, Weight]] = {}
             for key, n in self.entries.items():
                 index.setdefault(tuple([key[column] for column in columns]), {})[key] = n
             self._indexes[columns] = index
         return self._indexes[columns]
 
-    def put(self, key: Key, n: int) -> None:
+    def put(self, key: Key, n: Weight) -> None:
         """Say how often a key is there."""
         self.entries[key] = n
         for columns, index in self._indexes.items():
@@ -43,7 +45,7 @@ class Counted:
                 if not index[group]:
                     del index[group]
 
-    def plus(self, more: Mapping[Key, int], distinct: bool) -> Counted:
+    def plus(self, more: Mapping[Key, Weight], distinct: bool) -> Counted:
         """These and more; of a set each counts once."""
         found = Counted(self.entries)
         for key, n in more.items():

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
-from streambound_runtime.delta import Delta
-from streambound_runtime.operators.frame import Frame
+from streambound_runtime.arrays import Integers, Values
+from streambound_runtime.operators.delta import Delta
+from streambound_runtime.operators.frame import ColumnFrame
 from streambound_runtime.operators.matches import where
-from streambound_runtime.plan import Branch, Scan, Test
+from streambound_runtime.operators.plan import Subplan, TableScan, Test
+
+T = TypeVar("T")
 
 
 class Dictionary:
@@ -20,7 +23,7 @@ class Dictionary:
     def __init__(self) -> None:
         self.found = {""}
         """The empty text stands where a column has none but NULL."""
-        self.ordered: Any = None
+        self.ordered: Values = np.zeros(0, dtype=object)
         self.places: dict[str, int] = {}
 
     def add_batch(self, batch: Mapping[str, Delta]) -> None:
@@ -29,12 +32,12 @@ class Dictionary:
             for texts in rows.dictionary.values():
                 self.found.update(texts)
 
-    def add_columns(self, frame: Frame, texts: Collection[str]) -> None:
+    def add_columns(self, frame: ColumnFrame, texts: Collection[str]) -> None:
         """Take in the texts of a frame."""
         for name in frame.columns.keys() & set(texts):
             self.found.update(frame.columns[name].tolist())
 
-    def add_constants(self, branch: Branch) -> None:
+    def add_constants(self, branch: Subplan) -> None:
         """Take in the texts that a branch compares with or returns."""
         for part in branch.scans:
             for test in part.tests:
@@ -44,23 +47,23 @@ class Dictionary:
             constants = (value for term in transition.values for value in (term.offset, *term.places))
             self.found.update(value for value in constants if isinstance(value, str))
 
-    def number(self, value: Any) -> Any:
+    def number(self, value: T) -> T | int:
         """A text's place; other values as they are."""
-        if self.ordered is None:
+        if not self.places:
             self.ordered = np.array(sorted(self.found), dtype=object)
-            self.places = {word: place for place, word in enumerate(self.ordered)}
+            self.places = {text: place for place, text in enumerate(self.ordered)}
         return self.places[value] if isinstance(value, str) else value
 
-    def numbers(self, words: Iterable[str]) -> Any:
-        """The places of texts."""
-        return np.array([self.number(word) for word in words], dtype=np.int64)
+    def numbers(self, texts: Iterable[str]) -> Integers:
+        """The places of texts, int64, in the dictionary's order; all were taken in before."""
+        return np.array([self.number(text) for text in texts], dtype=np.int64)
 
-    def encoded(self, frame: Frame, texts: Collection[str]) -> Frame:
+    def encoded(self, frame: ColumnFrame, texts: Collection[str]) -> ColumnFrame:
         """A frame with numbers for its texts."""
         mine = {name: self.numbers(frame.columns[name].tolist()) for name in frame.columns.keys() & set(texts)}
         return frame._replace(columns=frame.columns | mine)
 
-    def decoded(self, frame: Frame, texts: Collection[str]) -> Frame:
+    def decoded(self, frame: ColumnFrame, texts: Collection[str]) -> ColumnFrame:
         """A frame with texts for their numbers."""
         mine = {name: self.ordered[frame.columns[name]] for name in frame.columns.keys() & set(texts) if frame.size}
         return frame._replace(columns=frame.columns | mine)
@@ -71,7 +74,7 @@ class Dictionary:
             return replace(test, offset=tuple(map(self.number, test.offset)))
         return replace(test, offset=self.number(test.offset))
 
-    def branch(self, branch: Branch) -> Branch:
+    def branch(self, branch: Subplan) -> Subplan:
         """A branch with numbers for the texts that it returns."""
         if not branch.texts and self.found == {""}:
             return branch
@@ -85,12 +88,12 @@ class Dictionary:
         return replace(branch, transitions=tuple(changed))
 
 
-def usable(part: Scan, batch: Mapping[str, Delta], texts: Dictionary) -> Frame:
+def usable(part: TableScan, batch: Mapping[str, Delta], texts: Dictionary) -> ColumnFrame:
     """The rows of a stream that a branch can use."""
     rows = batch.get(part.table)
     if rows is None:
         empty = np.zeros(0, dtype=np.int64)
-        return Frame(empty, None, dict.fromkeys(part.kept, empty), {})
+        return ColumnFrame(empty, None, dict.fromkeys(part.kept, empty), {})
     columns, nulls = {}, {}
     for name, column in part.columns:
         columns[name] = rows.columns[column]
@@ -101,9 +104,10 @@ def usable(part: Scan, batch: Mapping[str, Delta], texts: Dictionary) -> Frame:
         if column in rows.nulls:
             nulls[name] = rows.nulls[column]
     found = where(
-        Frame(rows.time, rows.weight, columns, nulls), tuple(texts.test(test) for test in (*part.times, *part.tests))
+        ColumnFrame(rows.time, rows.weight, columns, nulls),
+        tuple(texts.test(test) for test in (*part.times, *part.tests)),
     )
     kept = {name: nulls[name] for name in part.kept if name in nulls}
-    frame = Frame(rows.time, rows.weight, {name: columns[name] for name in part.kept}, kept)
+    frame = ColumnFrame(rows.time, rows.weight, {name: columns[name] for name in part.kept}, kept)
     frame = frame if found is None else frame.take(found)
     return frame._replace(nulls={name: null for name, null in frame.nulls.items() if null.any()})

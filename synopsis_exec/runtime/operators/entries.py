@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from typing import Any
+import json
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from streambound_runtime.arrays import Mask, Numbers, Value, Values
 from streambound_runtime.operators.exact import LARGEST, integers
-from streambound_runtime.operators.frame import Frame
+from streambound_runtime.operators.frame import ColumnFrame
+from streambound_runtime.operators.sums import Sums, Weight, as_text, of_text, times
+from streambound_runtime.operators.values import integer
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 COUNT = "#"
 """The column of the numbers."""
-Pairs = Iterable[tuple[tuple[Any, ...], int]]
+SUM = "#{}"
+"""The column of a sum, by its place from 1, as texts: it may be of any size, or a fraction."""
+Pairs = Iterable[tuple[tuple[Value, ...], Weight]]
 
 
-def frame_of_pairs(pairs: Pairs, names: tuple[str, ...], texts: Collection[str]) -> Frame:
+def frame_of_pairs(pairs: Pairs, names: tuple[str, ...], texts: Collection[str]) -> ColumnFrame:
     """Keys of these columns with their numbers as columns."""
     found = list(pairs)
     columns, nulls = {}, {}
@@ -23,10 +32,10 @@ def frame_of_pairs(pairs: Pairs, names: tuple[str, ...], texts: Collection[str])
         columns[name], null = column_of([key[place] for key, _ in found], name in texts)
         if null is not None:
             nulls[name] = null
-    return Frame(np.zeros(len(found), dtype=np.int64), integers([n for _, n in found]), columns, nulls)
+    return ColumnFrame(np.zeros(len(found), dtype=np.int64), integers([times(n) for _, n in found]), columns, nulls)
 
 
-def column_of(values: list[Any], text: bool = False) -> tuple[Any, Any]:
+def column_of(values: Sequence[Value], text: bool = False) -> tuple[Values, Mask | None]:
     """Values as an array, and where they are NULL; None where none is."""
     null = np.array([value is None for value in values], dtype=bool)
     if text:
@@ -38,7 +47,7 @@ def column_of(values: list[Any], text: bool = False) -> tuple[Any, Any]:
     return found, null if null.any() else None
 
 
-def pairs_of_frame(frame: Frame, names: tuple[str, ...]) -> list[tuple[tuple[Any, ...], int]]:
+def pairs_of_frame(frame: ColumnFrame, names: tuple[str, ...]) -> list[tuple[tuple[Value, ...], int]]:
     """The rows of a frame as pairs of a key and a number."""
     columns = []
     for name in names:
@@ -54,7 +63,7 @@ def pairs_of_frame(frame: Frame, names: tuple[str, ...]) -> list[tuple[tuple[Any
 # --- Arrow -----------------------------------------------------------------------------------------------------------
 
 
-def arrow_of_frame(frame: Frame, names: tuple[str, ...]) -> Any:
+def arrow_of_frame(frame: ColumnFrame, names: tuple[str, ...]) -> pa.Table:
     """A frame as an Arrow table; integers beyond 64 bits are decimals of 76 digits."""
     import pyarrow as pa
 
@@ -63,7 +72,7 @@ def arrow_of_frame(frame: Frame, names: tuple[str, ...]) -> Any:
     return pa.table([*arrays, _array(n, None)], names=[*names, COUNT])
 
 
-def _array(values: Any, null: Any) -> Any:
+def _array(values: Values, null: Mask | None) -> pa.Array:
     import pyarrow as pa
 
     if values.dtype != object:
@@ -77,7 +86,7 @@ def _array(values: Any, null: Any) -> Any:
     return pa.array(found, type=pa.decimal256(76) if large else pa.int64())
 
 
-def frame_of_arrow(table: Any, names: tuple[str, ...], texts: Collection[str]) -> Frame:
+def frame_of_arrow(table: pa.Table, names: tuple[str, ...], texts: Collection[str]) -> ColumnFrame:
     """The frame that `arrow_of_frame` made a table of."""
     columns, nulls = {}, {}
     for name in names:
@@ -89,46 +98,68 @@ def frame_of_arrow(table: Any, names: tuple[str, ...], texts: Collection[str]) -
         else:
             columns[name] = _numbers(column)
     n = _numbers(table.column(COUNT).combine_chunks())
-    return Frame(np.zeros(table.num_rows, dtype=np.int64), n, columns, nulls)
+    return ColumnFrame(np.zeros(table.num_rows, dtype=np.int64), n, columns, nulls)
 
 
-def _numbers(column: Any) -> Any:
+def _numbers(column: pa.ChunkedArray) -> Numbers:
     import pyarrow as pa
 
     if pa.types.is_decimal(column.type) or pa.types.is_string(column.type):
         return integers([0 if value is None else int(value) for value in column.to_pylist()])
-    return (column.fill_null(0) if column.null_count else column).to_numpy(zero_copy_only=False)
+    found: Numbers = (column.fill_null(0) if column.null_count else column).to_numpy(zero_copy_only=False)
+    return found
 
 
-def pairs_of_arrow(table: Any) -> list[tuple[tuple[Any, ...], int]]:
-    """The keys of an Arrow table with their numbers."""
-    columns = [_plain(table.column(name)) for name in table.column_names]
-    *keys, counts = columns
+def pairs_of_arrow(table: pa.Table) -> list[tuple[tuple[Value, ...], Weight]]:
+    """The keys of an Arrow table with their numbers, and sums."""
+    names = table.column_names
+    end = names.index(COUNT)
+    keys = [_plain(table.column(name)) for name in names[:end]]
+    counts: list[Weight] = [integer(n) for n in _plain(table.column(COUNT))]
     rows = list(zip(*keys, strict=True)) if keys else [()] * table.num_rows
+    if names[end + 1 :]:
+        sums = [[of_text(text) for text in table.column(name).to_pylist()] for name in names[end + 1 :]]
+        counts = [Sums(found) for found in zip(counts, *sums, strict=True)]
     return list(zip(rows, counts, strict=True))
 
 
-def _plain(column: Any) -> list[Any]:
+def _plain(column: pa.ChunkedArray) -> list[Value]:
     import pyarrow as pa
 
-    values: list[Any] = column.to_pylist()
+    values: list[Value] = column.to_pylist()
     if pa.types.is_decimal(column.type):
         return [None if value is None else int(value) for value in values]
     return values
 
 
-def arrow_of_pairs(pairs: Pairs, names: tuple[str, ...]) -> Any:
-    """Keys of these columns with their numbers as an Arrow table."""
+def arrow_of_pairs(pairs: Pairs, names: tuple[str, ...], sums: int = 0) -> pa.Table:
+    """Keys of these columns with their numbers, and so many sums, as an Arrow table."""
     import pyarrow as pa
 
     found = list(pairs)
     arrays = [_array_of_values([key[place] for key, _ in found]) for place in range(len(names))]
-    return pa.table([*arrays, _array_of_values([n for _, n in found])], names=[*names, COUNT])
+    arrays.append(_array_of_values([times(n) for _, n in found]))
+    weights = [n for _, n in found if isinstance(n, Sums)]
+    places = range(1, sums + 1)
+    arrays += [pa.array([as_text(n[place]) for n in weights], pa.string()) for place in places]
+    return pa.table(arrays, names=[*names, COUNT, *map(SUM.format, places)])
 
 
-def _array_of_values(values: list[Any]) -> Any:
+def _array_of_values(values: list[Value]) -> pa.Array:
     import pyarrow as pa
 
     if any(isinstance(value, float) for value in values):
         return pa.array(values, type=pa.float64())
     return _array(np.array(values, dtype=object), None)
+
+
+def lines_of_json(entries: Sequence[object]) -> pa.Table:
+    """Entries as lines of JSON, whose integers have any number of digits."""
+    import pyarrow as pa
+
+    return pa.table({"entry": pa.array([json.dumps(one) for one in entries], pa.string())})
+
+
+def from_lines_of_json(table: pa.Table) -> list[list[object]]:
+    """What `lines_of_json` was given, with lists for tuples."""
+    return [json.loads(one) for one in table.column(0).to_pylist()]

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+
+from streambound_runtime.arrays import Integers, Numbers, Values
 
 LARGEST = 2**63 - 1
 
 
-def greatest(values: Any) -> int:
+def greatest(values: Values) -> int:
     """The greatest absolute value; 0 for none."""
     return max(abs(int(values.max())), abs(int(values.min()))) if len(values) else 0
 
 
-def integers(values: list[int]) -> Any:
+def integers(values: list[int]) -> Numbers:
     """Python's integers as an array, of 64 bits where they fit."""
     fits = all(-LARGEST <= value <= LARGEST for value in values)
     return np.array(values, dtype=np.int64 if fits else object)
 
 
-def plus(values: Any, offset: Any) -> Any:
+def plus(values: Values, offset: float | Integers | None) -> Values:
     """``values + offset``."""
     if not offset:
         return values
@@ -29,7 +29,7 @@ def plus(values: Any, offset: Any) -> Any:
     return values + offset
 
 
-def product(left: Any, right: Any) -> Any:
+def product(left: Numbers | None, right: Numbers | None) -> Numbers | None:
     """``left * right`` of two arrays of numbers that are not negative; None stands for ones."""
     if left is None or right is None:
         return right if left is None else left
@@ -38,14 +38,14 @@ def product(left: Any, right: Any) -> Any:
     return left * right
 
 
-def summable(counts: Any) -> Any:
+def summable(counts: Numbers) -> Numbers:
     """Numbers that are not negative, in a type that holds the sum of any of them."""
     if counts.dtype == np.int64 and greatest(counts) * len(counts) > LARGEST and sum(counts.tolist()) > LARGEST:
         return counts.astype(object)
     return counts
 
 
-def running(counts: Any) -> Any:
+def running(counts: Numbers) -> Numbers:
     """The sums of the first 0, 1, 2 … counts."""
     counts = summable(counts)
     sums = np.zeros(len(counts) + 1, dtype=counts.dtype)
@@ -53,7 +53,7 @@ def running(counts: Any) -> Any:
     return sums
 
 
-def totals(counts: Any, codes: Any, size: int) -> Any:
+def totals(counts: Numbers | None, codes: Integers, size: int) -> Numbers:
     """The sum of the counts of each code below ``size``; None stands for ones."""
     if counts is None:
         return np.bincount(codes, minlength=size)
@@ -65,13 +65,13 @@ def totals(counts: Any, codes: Any, size: int) -> Any:
     return sums
 
 
-def added(left: Any, right: Any) -> Any:
+def added(left: Values, right: Values) -> Numbers:
     """``left + right`` of two arrays of numbers that are not negative."""
     if left.dtype == right.dtype == np.int64 and greatest(left) + greatest(right) > LARGEST:
         left = left.astype(object)
     return left + right
 
 
-def narrowed(counts: Any) -> Any:
+def narrowed(counts: Numbers) -> Numbers:
     """The counts in 64 bits, where they all fit."""
     return counts.astype(np.int64) if counts.dtype == object and greatest(counts) <= LARGEST else counts

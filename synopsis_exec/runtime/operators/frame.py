@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 from math import prod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from streambound_runtime.arrays import Integers, Mask, Numbers, Values
 from streambound_runtime.operators.exact import totals
 from streambound_runtime.operators.ordered import few, order_of, searched, sums_below
 
@@ -18,41 +19,41 @@ CODES = 1 << 31
 """The codes of an index are below, so that they fit into 64 bits together with places in a log."""
 
 
-class Frame(NamedTuple):
+class ColumnFrame(NamedTuple):
     """Rows as columns: when each counts from, how often, and its values.
 
     ``n`` is None where each counts once; ``nulls`` are masks, where there are NULLs.
     """
 
-    time: Any
-    n: Any
-    columns: dict[str, Any]
-    nulls: dict[str, Any]
+    time: Integers
+    n: Numbers | None
+    columns: dict[str, Values]
+    nulls: dict[str, Mask]
 
     @property
     def size(self) -> int:
         """The number of rows."""
         return len(self.time)
 
-    def take(self, index: Any) -> Frame:
+    def take(self, index: Integers | slice) -> ColumnFrame:
         """The rows with these numbers."""
-        return Frame(
+        return ColumnFrame(
             self.time[index],
             None if self.n is None else self.n[index],
             {name: values[index] for name, values in self.columns.items()},
             {name: null[index] for name, null in self.nulls.items()},
         )
 
-    def beside(self, other: Frame, n: Any) -> Frame:
+    def beside(self, other: ColumnFrame, n: Numbers | None) -> ColumnFrame:
         """The columns of both, row by row; the time is this one's."""
-        return Frame(self.time, n, {**self.columns, **other.columns}, {**self.nulls, **other.nulls})
+        return ColumnFrame(self.time, n, {**self.columns, **other.columns}, {**self.nulls, **other.nulls})
 
-    def by(self, *names: str) -> list[tuple[Any, Any]]:
+    def by(self, *names: str) -> list[tuple[Values, Mask | None]]:
         """Some columns, each with its mask of NULLs or None."""
         return [(self.columns[name], self.nulls.get(name)) for name in names]
 
 
-def stacked(frames: list[Frame]) -> Frame:
+def stacked(frames: list[ColumnFrame]) -> ColumnFrame:
     """Frames of the same columns, one below the other."""
     if len(frames) == 1:
         return frames[0]
@@ -62,7 +63,7 @@ def stacked(frames: list[Frame]) -> Frame:
         nulls[name] = np.concatenate(masks)
     once = all(frame.n is None for frame in frames)
     counts = [np.ones(frame.size, dtype=np.int64) if frame.n is None else frame.n for frame in frames]
-    return Frame(
+    return ColumnFrame(
         np.concatenate([frame.time for frame in frames]),
         None if once else np.concatenate(counts),
         {name: np.concatenate([frame.columns[name] for frame in frames]) for name in frames[0].columns},
@@ -73,7 +74,7 @@ def stacked(frames: list[Frame]) -> Frame:
 # --- groups ----------------------------------------------------------------------------------------------------------
 
 
-def coded(columns: list[tuple[Any, Any]], length: int) -> tuple[Any, int]:
+def coded(columns: list[tuple[Values, Mask | None]], length: int) -> tuple[Integers, int]:
     """A number per row, in the order of the columns' values, NULL first, and a number above all of them."""
     codes, size = np.zeros(length, dtype=np.int64), 1
     for values, null in columns:
@@ -88,14 +89,14 @@ def coded(columns: list[tuple[Any, Any]], length: int) -> tuple[Any, int]:
     return codes, size
 
 
-def combined_codes(codes: Any, width: int, column: Any) -> Any:
+def combined_codes(codes: Integers, width: int, column: Integers) -> Integers:
     """The codes of some columns and of one more, whose codes are below ``width``."""
     codes = codes * width
     codes += column
     return codes
 
 
-def coded_alike(few_rows: Frame, more: Frame, names: tuple[str, ...]) -> tuple[Any, Any, int]:
+def coded_alike(few_rows: ColumnFrame, more: ColumnFrame, names: tuple[str, ...]) -> tuple[Integers, Integers, int]:
     """As `coded` for the rows of two frames, without putting them one below the other where that can be seen before."""
     columns = [(few_rows.columns[name], more.columns[name]) for name in names]
     spans = [span(*both) for both in columns]
@@ -114,7 +115,7 @@ def coded_alike(few_rows: Frame, more: Frame, names: tuple[str, ...]) -> tuple[A
     return found[0], found[1], size
 
 
-def _column_codes(values: Any, null: Any) -> tuple[Any, int]:
+def _column_codes(values: Values, null: Mask | None) -> tuple[Integers, int]:
     if not len(values):
         return np.zeros(0, dtype=np.int64), 1
     low, width = span(values)
@@ -126,7 +127,7 @@ def _column_codes(values: Any, null: Any) -> tuple[Any, int]:
     return (codes, width) if null is None else (np.where(null, 0, codes + 1), width + 1)
 
 
-def span(*columns: Any) -> tuple[int, int]:
+def span(*columns: Values) -> tuple[int, int]:
     """The least of some integers, and how many numbers from there on reach the greatest; 0 for no 64-bit integers."""
     some = [values for values in columns if len(values)]
     if not some or any(values.dtype != np.int64 for values in some):
@@ -135,7 +136,7 @@ def span(*columns: Any) -> tuple[int, int]:
     return low, max(int(values.max()) for values in some) - low + 1
 
 
-def groups(codes: Any, size: int) -> tuple[Any, Any]:
+def groups(codes: Integers, size: int) -> tuple[Integers, Integers]:
     """Where each code occurs first, in the order of the codes, and each row's number among these."""
     if not few(size, len(codes)):
         return renumbered(codes)
@@ -148,7 +149,7 @@ def groups(codes: Any, size: int) -> tuple[Any, Any]:
     return where[present], number[codes]
 
 
-def renumbered(codes: Any) -> tuple[Any, Any]:
+def renumbered(codes: Integers) -> tuple[Integers, Integers]:
     """As `groups`, whatever the codes are. As `np.unique`, whose sort takes several times as long."""
     if not len(codes):
         return codes, codes
@@ -160,14 +161,14 @@ def renumbered(codes: Any) -> tuple[Any, Any]:
     return order[starts], number
 
 
-def firsts(codes: Any, size: int) -> Any:
+def firsts(codes: Integers, size: int) -> Integers:
     """Where each code below ``size`` occurs first; -1 where it does not."""
     where = np.full(size, -1, dtype=np.int64)
     where[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)  # the last assignment holds: the first row
     return where
 
 
-def summed(frame: Frame, names: tuple[str, ...], distinct: bool) -> Frame:
+def summed(frame: ColumnFrame, names: tuple[str, ...], distinct: bool) -> ColumnFrame:
     """Rows of the same time and values as one row, in order."""
     codes, size = coded([(frame.time, None), *frame.by(*names)], frame.size)
     first, number = groups(codes, size)
@@ -183,24 +184,24 @@ class Level(NamedTuple):
     Without ``values``, all numbers from ``low`` on are, ``width`` of them.
     """
 
-    values: Any
+    values: Values | None
     low: int
     width: int
-    codes: Any
+    codes: Integers | None
 
 
 class Index(NamedTuple):
     """Rows in the order of some columns' values: what other rows' values are looked up in."""
 
-    order: Any
+    order: Integers
     levels: list[Level]
-    codes: Any
+    codes: Integers
     """The codes of the sorted rows."""
-    starts: Any
+    starts: Integers | None
     """Where each code begins, and the end; None where there are too many codes for an array."""
 
 
-def indexed(columns: list[Any], length: int) -> Index:
+def indexed(columns: list[Values], length: int) -> Index:
     """An index of rows by some columns."""
     codes, size, levels = np.zeros(length, dtype=np.int64), 1, []
     for values in columns:
@@ -220,7 +221,7 @@ def indexed(columns: list[Any], length: int) -> Index:
     return Index(order, levels, codes[order], starts)
 
 
-def matched(index: Index, columns: list[Any], length: int) -> tuple[Any, Any]:
+def matched(index: Index, columns: list[Values], length: int) -> tuple[Integers, Integers]:
     """For ``length`` rows, where in an index those begin and end whose values equal theirs."""
     if not columns or not len(index.order):
         return np.zeros(length, dtype=np.int64), np.full(length, len(index.order))
@@ -235,21 +236,22 @@ def matched(index: Index, columns: list[Any], length: int) -> tuple[Any, Any]:
     return low, high
 
 
-def codes_in(index: Index, columns: list[Any], length: int) -> tuple[Any, Any]:
+def codes_in(index: Index, columns: list[Values], length: int) -> tuple[Integers, Mask | None]:
     """The codes that rows have in an index that is not empty, and which rows have one; None for all."""
-    codes, found = np.zeros(length, dtype=np.int64), None
+    codes: Integers = np.zeros(length, dtype=np.int64)
+    found: Mask | None = None
     for number, (values, level) in enumerate(zip(columns, index.levels, strict=True)):
         place, there = _place(level, values)
         codes = codes * level.width + place if number else place
         if there is not None:
             found = there if found is None else found & there
         if level.codes is not None:
-            codes, there = _looked_up(level.codes, codes)
-            found = there if found is None else found & there
+            codes, known = _looked_up(level.codes, codes)
+            found = known if found is None else found & known
     return codes, found
 
 
-def _place(level: Level, values: Any) -> tuple[Any, Any]:
+def _place(level: Level, values: Values) -> tuple[Integers, Mask | None]:
     """The places of values among those of a column, and which are there; None for all."""
     if level.values is not None:
         return _looked_up(level.values, values)
@@ -260,13 +262,13 @@ def _place(level: Level, values: Any) -> tuple[Any, Any]:
     return (place, None) if there.all() else (np.where(there, place, 0), there)
 
 
-def _looked_up(ordered: Any, values: Any) -> tuple[Any, Any]:
+def _looked_up(ordered: Values, values: Values) -> tuple[Integers, Mask]:
     """The places of values among distinct ones in order, and which are there."""
     place = np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)
     return place, ordered[place] == values
 
 
-def pairs(index: Index, low: Any, high: Any) -> Iterator[tuple[Any, Any]]:
+def pairs(index: Index, low: Integers, high: Integers) -> Iterator[tuple[Integers, Integers]]:
     """The pairs of rows and of an index's rows between their bounds, some at a time, by their numbers."""
     some = np.flatnonzero(high > low)
     if len(some) < len(low):

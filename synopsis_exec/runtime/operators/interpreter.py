@@ -8,28 +8,22 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
-from typing import Any
 
-from streambound_runtime import plan
-from streambound_runtime.formula import resolved, value
+from streambound_runtime.arrays import Row, Value
+from streambound_runtime.operators import plan
 from streambound_runtime.operators.counted import Counted, Key
+from streambound_runtime.operators.formula import resolved, value
+from streambound_runtime.operators.row_tests import Passes, ValueOf, every_test, one_test, term_value
+from streambound_runtime.operators.sums import Sums, Weight
+from streambound_runtime.operators.values import COMPARISONS, factor, greatest, integer, least, less
 
-Row = Mapping[str, Any]
-Env = list[Any]
+Env = list[Value]
 """The values of a branch's variables, each at its place."""
-Then = Callable[[Env, int], None]
+Then = Callable[[Env, Weight], None]
 """What to do with a match: the values, and how often it is there."""
-OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    "==": operator.eq,
-    ">=": operator.ge,
-    ">": operator.gt,
-    "!=": operator.ne,
-}
 _STREAMS, _FRESH = "streams", "fresh"
 """Which streams an entry of a family has, and which of them came at the timestamp that is being closed."""
-_NOTHING: dict[Key, int] = {}
+_NOTHING: dict[Key, Weight] = {}
 
 
 class RowSynopsis:
@@ -39,35 +33,35 @@ class RowSynopsis:
     the streams will bring.
     """
 
-    def __init__(self, synopsis: plan.Synopsis, relations: Mapping[str, list[dict[str, Any]]]) -> None:
-        self.plan: plan.Synopsis = resolved(synopsis, relations)
+    def __init__(self, synopsis: plan.SynopsisPlan, relations: Mapping[str, list[dict[str, Value]]]) -> None:
+        self.plan: plan.SynopsisPlan = resolved(synopsis, relations)
         self.limit = value(synopsis.bound, relations)
-        self.branches = [_Branch(branch, self.plan.distinct, relations) for branch in self.plan.branches]
-        self.written: dict[Key, int] = {}
+        self.branches = [BranchByRows(branch, self.plan.distinct, relations) for branch in self.plan.branches]
+        self.written: dict[Key, Weight] = {}
 
-    def close(self, now: int, rows: Mapping[str, Sequence[Row]]) -> list[tuple[Key, int]]:
+    def close(self, now: int, rows: Mapping[str, Sequence[Row]]) -> list[tuple[Key, Weight]]:
         """The results that become true at a timestamp, in order, each with its multiplicity.
 
         ``rows`` are all rows of that timestamp, by stream; timestamps are closed in order. Raises OverflowError for
         more duplicates than the output has room for.
         """
-        results: dict[Key, int] = {}
+        results: dict[Key, Weight] = {}
         for branch in self.branches:
             branch.close(now, rows, results)
         if self.plan.distinct:
             results = {key: 1 for key in results if key not in self.written}
-            self.written |= results
+            self.written |= {} if self.plan.repeats else results
             self._forget(now)
-        if any(n > self.plan.most for n in results.values()):
+        if any(isinstance(n, int) and n > self.plan.most for n in results.values()):
             raise OverflowError(f"a result at timestamp {now} has more than {self.plan.most} duplicates")
         return sorted(results.items(), key=lambda result: [(item is not None, item) for item in result[0]])
 
     def _forget(self, now: int) -> None:
         """Forget the results of a set that cannot come again."""
         if (gone := self.plan.forgetting) is not None:
-            self.written = {key: n for key, n in self.written.items() if key[gone.place] > now - gone.lag}
+            self.written = {key: n for key, n in self.written.items() if integer(key[gone.place]) > now - gone.lag}
 
-    def tables(self) -> dict[str, dict[Key, int]]:
+    def tables(self) -> dict[str, dict[Key, Weight]]:
         """The tables by name: key -> number of partial matches; of a set, also the results returned."""
         found = {
             table.name: dict(entries.entries)
@@ -80,34 +74,34 @@ class RowSynopsis:
         """How many entries the tables have now; never more than ``limit``."""
         return len(self.written) + sum(len(table) for branch in self.branches for table in branch.tables)
 
-    def load(self, tables: Mapping[str, Mapping[Key, int]]) -> None:
+    def load(self, tables: Mapping[str, Mapping[Key, Weight]]) -> None:
         """Take over what `tables` returned."""
         self.written = dict(tables.get("results", {}))
         for branch in self.branches:
             branch.tables = [Counted(tables[table.name]) for table in branch.plan.tables]
 
 
-class _Branch:
+class BranchByRows:
     """One branch: its tables, and its transitions as functions."""
 
-    def __init__(self, branch: plan.Branch, distinct: bool, relations: Mapping[str, list[dict[str, Any]]]) -> None:
+    def __init__(self, branch: plan.Subplan, distinct: bool, relations: Mapping[str, list[dict[str, Value]]]) -> None:
         self.plan, self.distinct = branch, distinct
         self.places: dict[str, int] = {}
         self.now = self._place("now")
         self.tables = [Counted() for _ in branch.tables]
         self.arrived: list[Counted] = []
-        self.new: list[dict[Key, int]] = []
+        self.new: list[dict[Key, Weight]] = []
         self.fresh = Counted()
-        self.grown: dict[Key, int] = {}
+        self.grown: dict[Key, Weight] = {}
         self.gathered: dict[tuple[int, bool], Counted] = {}
-        self.results: dict[Key, int] = {}
+        self.results: dict[Key, Weight] = {}
         self.related = [self._relations(group, relations) for group in branch.relations]
         self.scans = [self._scan(scan) for scan in branch.scans]
         self.transitions = [self._transition(transition) for transition in branch.transitions]
         self.families = [self._family(family) for family in branch.families]
         self.keepers = [self._keeper(place) for place in range(len(branch.tables))]
 
-    def close(self, now: int, rows: Mapping[str, Sequence[Row]], results: dict[Key, int]) -> None:
+    def close(self, now: int, rows: Mapping[str, Sequence[Row]], results: dict[Key, Weight]) -> None:
         """Add the results of a timestamp, then keep what later ones need."""
         if not all(map(len, self.related)):
             return  # a relation is empty, so there are no results
@@ -130,31 +124,32 @@ class _Branch:
 
     # --- rows ----------------------------------------------------------------------------------------------------
 
-    def _scan(self, scan: plan.Scan) -> Callable[[Sequence[Row], int], dict[Key, int]]:
+    def _scan(self, scan: plan.TableScan) -> Callable[[Sequence[Row], int], dict[Key, Weight]]:
         """How often the rows of a timestamp that pass a scan's tests have each value of what is kept."""
         columns = dict(scan.columns)
         mine = {variable: place for place, variable in enumerate(("now", *columns))}
-        passes = _every([_test(test, mine) for test in (*scan.times, *scan.tests)])
+        passes = every_test([one_test(test, mine) for test in (*scan.times, *scan.tests)])
         kept = [mine[variable] for variable in scan.kept]
+        factors = [mine[variable] if variable else None for variable in scan.factors]
 
-        def counts(rows: Sequence[Row], now: int) -> dict[Key, int]:
-            found: dict[Key, int] = {}
+        def counts(rows: Sequence[Row], now: int) -> dict[Key, Weight]:
+            found: dict[Key, Weight] = {}
             for row in rows:
                 env = [now, *(row[column] for column in columns.values())]
                 if passes is None or passes(env):
                     key = tuple([env[place] for place in kept])
-                    found[key] = found.get(key, 0) + 1
+                    found[key] = found.get(key, 0) + (_sums(env, factors) if factors else 1)
             return found
 
         return counts
 
-    def _relations(self, group: plan.Relations, relations: Mapping[str, list[dict[str, Any]]]) -> Counted:
+    def _relations(self, group: plan.Relations, relations: Mapping[str, list[dict[str, Value]]]) -> Counted:
         """Relations that are joined with each other, once."""
         rows = [Counted(self._scan(scan)(relations[scan.table], 0)) for scan in group.scans]
         kept = [self._place(variable) for variable in group.columns]
-        found: dict[Key, int] = {}
+        found: dict[Key, Weight] = {}
 
-        def keep(env: Env, n: int) -> None:
+        def keep(env: Env, n: Weight) -> None:
             key = tuple([env[place] for place in kept])
             found[key] = found.get(key, 0) + n
 
@@ -165,22 +160,22 @@ class _Branch:
 
     # --- matches -------------------------------------------------------------------------------------------------
 
-    def _joined(self, joins: tuple[plan.Join, ...], then: Then, scans: tuple[plan.Scan, ...]) -> Then:
+    def _joined(self, joins: tuple[plan.JoinStep, ...], then: Then, scans: tuple[plan.TableScan, ...]) -> Then:
         """What finds all matches of some participants, one inside the other."""
         for join in reversed(joins):
             then = self._join(join, then, scans)
         return then
 
-    def _join(self, join: plan.Join, then: Then, scans: tuple[plan.Scan, ...]) -> Then:
+    def _join(self, join: plan.JoinStep, then: Then, scans: tuple[plan.TableScan, ...]) -> Then:
         source, pattern = self._participant(join, scans)
         places = {variable: place for place, variable in enumerate(pattern)}
         gives = [(places[name], self._place(name)) for name in pattern if name not in join.without]
         fixed = tuple(places[name] for name, _ in join.equal)
         terms = [self._term(term) for _, term in join.equal]
-        useful = _every([_bits(test, places) for test in join.bits])
-        holds = _every([self._test(test) for test in (*_age_tests(join), *join.tests)])
+        useful = every_test([_bits(test, places) for test in join.bits])
+        holds = every_test([self._test(test) for test in (*_age_tests(join), *join.tests)])
 
-        def run(env: Env, n: int) -> None:
+        def run(env: Env, n: Weight) -> None:
             entries = source()
             found = entries.entries
             if fixed:
@@ -195,7 +190,7 @@ class _Branch:
         return run
 
     def _participant(
-        self, join: plan.Join, scans: tuple[plan.Scan, ...]
+        self, join: plan.JoinStep, scans: tuple[plan.TableScan, ...]
     ) -> tuple[Callable[[], Counted], tuple[str, ...]]:
         """Where the rows or entries of a participant are, and the variables of their values."""
         if join.scan is not None:
@@ -229,56 +224,55 @@ class _Branch:
             values = [self._term(term) for term in (*transition.values, *map(plan.Term, ages))]
         target = transition.target
 
-        def add(env: Env, n: int) -> None:
+        def add(env: Env, n: Weight) -> None:
             self._count(self.results if target is None else self.new[target], tuple([v(env) for v in values]), n)
 
         return self._joined(transition.joins, add, self.plan.scans)
 
-    def _count(self, found: dict[Key, int], key: Key, n: int) -> None:
+    def _count(self, found: dict[Key, Weight], key: Key, n: Weight) -> None:
         found[key] = 1 if self.distinct else found.get(key, 0) + n
 
     # --- values and tests ----------------------------------------------------------------------------------------
 
-    def _term(self, term: plan.Term) -> Callable[[Env], Any]:
+    def _term(self, term: plan.Term) -> ValueOf:
         """The value of a term. NULL stays NULL."""
-        offset: Any = term.offset
-        places: tuple[Any, ...] = term.places
-        if term.variable is None:
-            return lambda env: offset
-        place = self._place(term.variable)
-        if term.minus is not None:
-            earlier = self._place(term.minus)
-            return lambda env: env[place] - env[earlier] + offset
-        if not (term.places or term.lows or term.highs) and term.low is None and term.high is None:
-            return (lambda env: env[place] + offset) if offset else (lambda env: env[place])
+        for variable in (term.variable, term.minus):
+            if variable is not None:
+                self._place(variable)
+        unlimited, places, low, high = term_value(term, self.places), term.places, term.low, term.high
+        if term.variable is None or term.minus is not None:
+            return unlimited
+        if not (places or term.lows or term.highs) and low is None and high is None:
+            return unlimited
+        assert isinstance(low, int | float | None) and isinstance(high, int | float | None), "formulas are resolved"
         lows = [[self._term(part) for part in limit] for limit in term.lows]
         highs = [[self._term(part) for part in limit] for limit in term.highs]
 
-        def clipped(env: Env) -> Any:
-            found = env[place] + offset if offset else env[place]
+        def clipped(env: Sequence[Value]) -> Value:
+            found = unlimited(env)
             if places:
-                return max(each for each in places if each <= found)
-            if term.low is not None:
-                found = max(found, term.low)
-            if term.high is not None:
-                found = min(found, term.high)
+                return greatest(each for each in places if not less(found, each))
+            if low is not None:
+                found = greatest((found, low))
+            if high is not None:
+                found = least((found, high))
             if lows:
-                found = max(found, min(max(part(env) for part in limit) for limit in lows))
+                found = greatest((found, least(greatest(part(env) for part in limit) for limit in lows)))
             if highs:
-                found = min(found, max(min(part(env) for part in limit) for limit in highs))
+                found = least((found, greatest(least(part(env) for part in limit) for limit in highs)))
             return found
 
         return clipped
 
-    def _test(self, test: plan.Test) -> Callable[[Env], bool]:
+    def _test(self, test: plan.Test) -> Passes:
         for variable in (test.left, test.right):
             if variable is not None:
                 self._place(variable)
-        return _test(test, self.places)
+        return one_test(test, self.places)
 
     # --- families ------------------------------------------------------------------------------------------------
 
-    def _family(self, family: plan.Family) -> Callable[[Env], None]:
+    def _family(self, family: plan.FamilyPlan) -> Callable[[Env], None]:
         """How a family grows at a timestamp, one member after the other."""
         streams, fresh = self._place(_STREAMS), self._place(_FRESH)
         joins = [join for member in family.members for growth in member.growths for join in growth.joins]
@@ -305,7 +299,7 @@ class _Branch:
 
         return grow
 
-    def _growth(self, growth: plan.Growth, member: plan.Member, family: plan.Family, watched: int) -> Then:
+    def _growth(self, growth: plan.Growth, member: plan.FamilyMember, family: plan.FamilyPlan, watched: int) -> Then:
         streams, fresh = self._place(_STREAMS), self._place(_FRESH)
         came = member.bits & watched
         optional = [(mask, self._test(test)) for mask, test in growth.optional]
@@ -314,35 +308,35 @@ class _Branch:
         completes = growth.result is not None
         bits = growth.bits
 
-        def add(env: Env, n: int) -> None:
-            held = env[streams]
+        def add(env: Env, n: Weight) -> None:
+            held = integer(env[streams])
             if not all(test(env) for mask, test in optional if held & mask):
                 return
             if completes and (bits is None or (held & bits.mask == bits.equals) != bits.negated):
-                whole = self.results if family.whole is None else self.new[family.whole]
-                self._count(whole, tuple([term(env) for term in result]), n)
+                table = self.results if family.full is None else self.new[family.full]
+                self._count(table, tuple([term(env) for term in result]), n)
             else:
                 entry = [value(env) for value in values]
-                self._count(self.grown, (env[fresh] | came, held | member.bits, *entry), n)
+                self._count(self.grown, (integer(env[fresh]) | came, held | member.bits, *entry), n)
 
         joined = self._joined(growth.joins, add, self.plan.scans)
         alone = not any(join.table is not None for join in growth.joins)
 
-        def run(env: Env, n: int) -> None:
+        def run(env: Env, n: Weight) -> None:
             if alone or not any(join.new for join in growth.joins):
                 env[fresh] = 0
             joined(env, n)
 
         return run
 
-    def _held(self, held: plan.Held, streams: int, bits: int) -> Callable[[Env], Any]:
+    def _held(self, held: plan.Held, streams: int, bits: int) -> ValueOf:
         """What an entry holds of a value."""
         terms = [self._term(term) for term in held.terms]
         before = None if held.before is None else self._place(held.before)
-        better = min if held.greatest else max
+        better = least if held.greatest else greatest
 
-        def value(env: Env) -> Any:
-            if held.until and (env[streams] | bits) & held.until == held.until:
+        def value(env: Sequence[Value]) -> Value:
+            if held.until and (integer(env[streams]) | bits) & held.until == held.until:
                 return None
             found = [term(env) for term in terms]
             if before is not None and env[before] is not None:
@@ -371,17 +365,15 @@ class _Branch:
                 [
                     key
                     for key in entries.entries
-                    if any(key[column] is not None and key[column] <= now - age for column, age in expiring)
+                    if any(_older(key[column], now - age + 1) for column, age in expiring)
                     or any(_lapsed(lapse, key, pattern, now) for lapse in lapses)
                 ]
             )
             old = [
-                key
-                for key in entries.entries
-                if any(key[column] is not None and key[column] < now - age for column, age in oldest.items())
+                key for key in entries.entries if any(_older(key[column], now - age) for column, age in oldest.items())
             ]
             if old:
-                aged: dict[Key, int] = {}
+                aged: dict[Key, Weight] = {}
                 for key in old:
                     one = tuple([_aged(item, now - oldest[c]) if c in oldest else item for c, item in enumerate(key)])
                     self._count(aged, one, entries.entries[key])
@@ -392,7 +384,7 @@ class _Branch:
 
         return keep
 
-    def _add(self, entries: Counted, table: plan.Table, more: dict[Key, int]) -> None:
+    def _add(self, entries: Counted, table: plan.Table, more: dict[Key, Weight]) -> None:
         if not table.best:
             for key, n in more.items():
                 entries.put(key, 1 if self.distinct else entries.entries.get(key, 0) + n)
@@ -407,6 +399,11 @@ class _Branch:
                 entries.put(key, 1)
 
 
+def _sums(env: Env, factors: list[int | None]) -> Sums:
+    """What a row contributes to each sum: its factor, or one."""
+    return Sums([1, *(1 if place is None else factor(env[place]) for place in factors)])
+
+
 def _entry(table: plan.Table) -> tuple[str, ...]:
     """The variables of an entry's values: its columns, then the kept timestamps."""
     return (*table.columns, *(plan.age(stream) for stream, *_ in table.ages))
@@ -415,72 +412,42 @@ def _entry(table: plan.Table) -> tuple[str, ...]:
 def _as_good(one: Key, other: Key, best: list[tuple[int, bool]]) -> bool:
     """Whether one entry's extrema are at least as good as another's; one that limits nothing is."""
     return all(
-        one[place] is None or (one[place] >= other[place] if greatest else one[place] <= other[place])
-        for place, greatest in best
+        one[place] is None or COMPARISONS[">=" if rising else "<="](one[place], other[place]) for place, rising in best
     )
 
 
-def _aged(timestamp: int | None, oldest: int) -> int | None:
-    return None if timestamp is None else max(timestamp, oldest)
+def _older(timestamp: Value, than: int) -> bool:
+    return timestamp is not None and integer(timestamp) < than
 
 
-def _lapsed(lapse: plan.Lapse, key: Key, pattern: dict[str, int], now: int) -> bool:
+def _aged(timestamp: Value, oldest: int) -> int | None:
+    return None if timestamp is None else max(integer(timestamp), oldest)
+
+
+def _lapsed(lapse: plan.Expiry, key: Key, pattern: dict[str, int], now: int) -> bool:
     """Whether an entry is of no use, since a stream is missing that its values are held for."""
-    streams = key[0]
+    streams = integer(key[0])
     if streams & lapse.awaited == lapse.awaited:
         return False
     if lapse.age is None:
         return bool(lapse.deadline is not None and now >= lapse.deadline and streams & lapse.having)
     came = key[pattern[plan.age(lapse.age)]]
-    return came is not None and lapse.expires is not None and came <= now - lapse.expires
+    return lapse.expires is not None and _older(came, now - lapse.expires + 1)
 
 
-def _age_tests(join: plan.Join) -> list[plan.Test]:
+def _age_tests(join: plan.JoinStep) -> list[plan.Test]:
     """How old an entry's tuples must be, and may be."""
     found = []
-    for stream, least, greatest in join.ages:
-        if least is not None:
-            found.append(plan.Test("now", ">=", plan.age(stream), least))
-        if greatest is not None:
-            found.append(plan.Test("now", "<=", plan.age(stream), greatest))
+    for stream, low, high in join.ages:
+        if low is not None:
+            found.append(plan.Test("now", ">=", plan.age(stream), low))
+        if high is not None:
+            found.append(plan.Test("now", "<=", plan.age(stream), high))
     return found
 
 
-def _every(tests: list[Callable[[Any], bool]]) -> Callable[[Any], bool] | None:
-    """All of some tests as one, which takes a third of the time of `all`; None for no test."""
-    if len(tests) < 2:
-        return tests[0] if tests else None
-    first, others = tests[0], _every(tests[1:])
-    assert others is not None
-    return lambda values: first(values) and others(values)
-
-
-def _bits(test: plan.Bits, places: dict[str, int]) -> Callable[[Key], bool]:
+def _bits(test: plan.Bits, places: dict[str, int]) -> Passes:
     place, mask, equals = places[_FRESH if test.fresh else _STREAMS], test.mask, test.equals
     if test.negated:
-        return lambda key: key[place] & mask != equals
-    return lambda key: key[place] & mask == equals
-
-
-def _test(test: plan.Test, places: Mapping[str, int]) -> Callable[[Env], bool]:
-    """A test of the values at some places; a comparison with NULL is not true."""
-    left, offset = places[test.left], test.offset
-    match test.op:
-        case "is null":
-            return lambda env: env[left] is None
-        case "is not null":
-            return lambda env: env[left] is not None
-        case "in":
-            options = frozenset(offset if isinstance(offset, tuple) else ())
-            return lambda env: env[left] in options and env[left] is not None
-    compare, more = OPERATORS[test.op], offset if test.right is not None else None
-    if test.right is None:
-        return lambda env: env[left] is not None and compare(env[left], offset)
-    right = places[test.right]
-    if not more:
-        return lambda env: env[left] is not None and env[right] is not None and compare(env[left], env[right])
-
-    def shifted(env: Env) -> bool:
-        return env[left] is not None and env[right] is not None and compare(env[left], env[right] + more)
-
-    return shifted
+        return lambda key: integer(key[place]) & mask != equals
+    return lambda key: integer(key[place]) & mask == equals

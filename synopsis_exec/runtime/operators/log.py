@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
-from streambound_runtime.delta import Times
+from streambound_runtime.arrays import Integers, Numbers, Values
+from streambound_runtime.operators.delta import Times
 from streambound_runtime.operators.exact import added, narrowed, plus, running, totals
 from streambound_runtime.operators.frame import (
-    Frame,
+    ColumnFrame,
     Index,
     coded,
     coded_alike,
@@ -21,9 +21,9 @@ from streambound_runtime.operators.frame import (
     stacked,
 )
 from streambound_runtime.operators.ordered import DENSE, Ordered, few, order_of, searched, sums_below
-from streambound_runtime.plan import Table, age
+from streambound_runtime.operators.plan import Table, age
 
-Changes = list[tuple[Any, Any]]
+Changes = list[tuple[Integers, Numbers]]
 """Timestamps, and by how much the number of entries changes at each."""
 
 
@@ -36,7 +36,9 @@ class Log:
     entry.
     """
 
-    def __init__(self, table: Table, start: Frame, more: list[Frame], distinct: bool, apart: bool = False) -> None:
+    def __init__(
+        self, table: Table, start: ColumnFrame, more: list[ColumnFrame], distinct: bool, apart: bool = False
+    ) -> None:
         self.table, self.distinct, self.apart = table, distinct, apart and bool(table.ages)
         self.start, in_order = start, len(more) < 2
         if table.ages:  # those at the start are in the order of their keys, and before what is added
@@ -50,8 +52,8 @@ class Log:
         self.times = Ordered(self.log.time)
         self.number_keys()
         self.indexes: dict[tuple[bool, tuple[str, ...]], Index] = {}
-        self.ordered: dict[tuple[str, ...], Any] = {}
-        self.prefixes: tuple[Any, Any, Any] | None = None
+        self.ordered: dict[tuple[str, ...], Integers] = {}
+        self.prefixes: tuple[Integers, Numbers | None, Integers] | None = None
 
     def number_keys(self) -> None:
         """Give every row of the log the code of its key, and note which codes there are, and where first."""
@@ -69,7 +71,7 @@ class Log:
         self.new = first[first >= at_start] - at_start
         """The rows of the log with a key that is not there before."""
         self.base = totals(None if self.distinct else self.start.n, known, size) if at_start else None
-        self.upto: tuple[int, Any] = (0, np.zeros(size, dtype=np.int64))
+        self.upto: tuple[int, Numbers] = (0, np.zeros(size, dtype=np.int64))
         """Up to some place of the log, how often each key was added."""
         parts = [self.start, self.log.take(self.new)] if at_start else [self.log.take(self.new)]
         order = first.copy()
@@ -86,7 +88,7 @@ class Log:
 
     # --- multiplicities by key -----------------------------------------------------------------------------------
 
-    def counts(self, numbers: Any, before: Any, since: Any) -> Any:
+    def counts(self, numbers: Integers, before: Integers, since: Integers | None) -> Numbers:
         """The multiplicities of keys before a time each, and not before another where that is given."""
         codes = self.present[numbers]
         if not len(codes):
@@ -101,12 +103,12 @@ class Log:
             found = self._by_search(codes, first, last)
         return found if self.base is None else added(found, self.base[codes])
 
-    def _of_all(self, first: Any, last: Any) -> Any:
+    def _of_all(self, first: Integers | None, last: Integers) -> Numbers:
         """Counts of the only key between two places of the log."""
         sums = np.arange(self.log.size + 1) if self.log.n is None else running(self.log.n)
         return narrowed(sums[last] if first is None else np.where(last > first, sums[last] - sums[first], 0))
 
-    def _by_segments(self, codes: Any, last: Any) -> Any:
+    def _by_segments(self, codes: Integers, last: Integers) -> Numbers:
         """Counts of some keys before some places: per segment between two places, then added up."""
         cuts, segment = np.unique(last, return_inverse=True)
         if len(cuts) * self.size > max(self.log.size, DENSE):
@@ -120,14 +122,14 @@ class Log:
         self.upto = end, table[-1]
         return narrowed(table[segment, codes])
 
-    def sums(self) -> Any:
+    def sums(self) -> Numbers:
         """How often each key was added."""
         place, before = self.upto
         n = None if self.log.n is None else self.log.n[place:]
         rest = totals(n, self.codes[place:], self.size)
         return added(before, rest) if place else rest
 
-    def _by_search(self, codes: Any, first: Any, last: Any) -> Any:
+    def _by_search(self, codes: Integers, first: Integers | None, last: Integers) -> Numbers:
         """Counts of keys between two places, by looking the places up among the rows of the key."""
         if self.prefixes is None:
             order = order_of(self.codes)
@@ -138,12 +140,15 @@ class Log:
         until = searched(places, codes * self.log.size + last)
         begin = starts[codes] if first is None else searched(places, codes * self.log.size + first)
         if sums is None:
-            return np.maximum(until - begin, 0)
+            found: Numbers = np.maximum(until - begin, 0)
+            return found
         return narrowed(np.where(until > begin, sums[until] - sums[begin], 0))
 
     # --- single rows ---------------------------------------------------------------------------------------------
 
-    def ranges(self, names: tuple[str, ...], values: list[Any], before: Any, since: Any) -> tuple[Index, Any, Any]:
+    def ranges(
+        self, names: tuple[str, ...], values: list[Values], before: Integers, since: Integers | None
+    ) -> tuple[Index, Integers, Integers]:
         """Where, in the index by some columns, the rows of the log before a time are that have these values."""
         index, size = self.index(False, names), self.log.size
         if not size or not len(before):
@@ -156,7 +161,7 @@ class Log:
             until = self.searched(names, index, codes, last)
             return index, first, until if found is None else np.where(found, until, first)
         begin = self.times.places(since)
-        some = self.near(index, codes, begin, last)
+        some = self.may_have(index, codes, begin, last)
         if found is not None:
             some = some[found[some]]
         until = np.zeros(len(before), dtype=np.int64)
@@ -166,13 +171,13 @@ class Log:
         first[some] = self.searched(names, index, codes[some], begin[some])
         return index, first, until
 
-    def searched(self, names: tuple[str, ...], index: Index, codes: Any, places: Any) -> Any:
+    def searched(self, names: tuple[str, ...], index: Index, codes: Integers, places: Integers) -> Integers:
         """Where, in an index of the log, the rows of a code from a place of the log on begin."""
         if names not in self.ordered:
             self.ordered[names] = index.codes * self.log.size + index.order
         return searched(self.ordered[names], codes * self.log.size + places)
 
-    def near(self, index: Index, codes: Any, begin: Any, last: Any) -> Any:
+    def may_have(self, index: Index, codes: Integers, begin: Integers, last: Integers) -> Integers:
         """The numbers of those codes that the log has between two places each, and of some that it has close by.
 
         The log is cut into stretches as long as the longest range, so that a range reaches over two at most.
@@ -183,10 +188,12 @@ class Log:
         bits, size = longest.bit_length(), len(index.starts) - 1
         while not few(size * (stretches := (self.log.size >> bits) + 1), self.log.size) and stretches > 1:
             bits += 1
-        there = np.zeros(size * stretches, dtype=bool)
-        there[index.codes * stretches + (index.order >> bits)] = True
+        occupied = np.zeros(size * stretches, dtype=bool)
+        occupied[index.codes * stretches + (index.order >> bits)] = True
         cells = codes * stretches
-        return np.flatnonzero((there[cells + (begin >> bits)] | there[cells + (last - 1 >> bits)]) & (last > begin))
+        return np.flatnonzero(
+            (occupied[cells + (begin >> bits)] | occupied[cells + (last - 1 >> bits)]) & (last > begin)
+        )
 
     # --- entries -------------------------------------------------------------------------------------------------
 
@@ -195,7 +202,7 @@ class Log:
         """All columns of an entry: its key's and the kept timestamps."""
         return (*self.table.columns, *(age(stream) for stream, *_ in self.table.ages))
 
-    def entries(self, times: Times) -> tuple[int, Changes, Frame]:
+    def entries(self, times: Times) -> tuple[int, Changes, ColumnFrame]:
         """The number of entries at the start, its changes, and the entries after the last timestamp.
 
         Where entries may die, those at the start count as changes at the first timestamp.
@@ -209,7 +216,7 @@ class Log:
         changes = [(self.log.time[self.new], np.ones(len(self.new), dtype=np.int64))]
         return self.start.size, changes, self.keys._replace(n=n)
 
-    def _mortal(self, times: Any) -> tuple[Changes, Frame]:
+    def _mortal(self, times: Integers) -> tuple[Changes, ColumnFrame]:
         """The changes and the last entries of a table whose entries may die."""
         if self.start.size:  # a deadline alone
             log = stacked([self.start._replace(time=np.full(self.start.size, times[0])), self.log])
@@ -229,7 +236,7 @@ class Log:
         left = entries.take(np.flatnonzero((born < dies) & (dies == len(times))))
         return [(times, by[:-1])], self._merged(left, times[-1])
 
-    def _deaths(self, entries: Frame, times: Ordered) -> Any:
+    def _deaths(self, entries: ColumnFrame, times: Ordered) -> Integers:
         """The place of the timestamp whose closing drops an entry; the number of timestamps for none."""
         dies = np.full(entries.size, len(times.values))
         for stream, expires, _ in self.table.ages:
@@ -239,7 +246,9 @@ class Log:
             dies = np.minimum(dies, np.searchsorted(times.values, self.table.deadline))
         return dies
 
-    def _lives(self, entries: Frame, times: Ordered, born: Any, dies: Any) -> Iterator[tuple[Any, Any]]:
+    def _lives(
+        self, entries: ColumnFrame, times: Ordered, born: Integers, dies: Integers
+    ) -> Iterator[tuple[Integers, Integers]]:
         """From which to which closed timestamp there are entries, all told apart.
 
         A timestamp that is old enough is no longer told apart from others: for every set of kept timestamps that may
@@ -264,7 +273,7 @@ class Log:
         ages = self.table.ages
         return {stream: most - 1 for stream, expires, most in ages if expires is None and most is not None}
 
-    def _merged(self, entries: Frame, now: Any) -> Frame:
+    def _merged(self, entries: ColumnFrame, now: Integers) -> ColumnFrame:
         """Entries as a table keeps them: timestamps that are old enough are not told apart."""
         columns = dict(entries.columns)
         for stream, limit in self._saturations().items():

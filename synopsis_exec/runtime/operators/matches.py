@@ -2,48 +2,45 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterator
 from functools import reduce
-from typing import Any
+from typing import cast
 
 import numpy as np
 
+from streambound_runtime.arrays import Integers, Mask, Values
 from streambound_runtime.operators.exact import plus, product
-from streambound_runtime.operators.frame import Frame, Index, indexed, matched, pairs, summed
+from streambound_runtime.operators.frame import ColumnFrame, Index, indexed, matched, pairs, summed
 from streambound_runtime.operators.log import Log
-from streambound_runtime.plan import Branch, Join, Term, Test, Transition, age
+from streambound_runtime.operators.plan import JoinStep, Subplan, Term, Test, Transition, age
+from streambound_runtime.operators.values import COMPARISONS
 
-OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    "==": operator.eq,
-    ">=": operator.ge,
-    ">": operator.gt,
-    "!=": operator.ne,
-}
+Ufunc = Callable[[Values, Values], Values]
+"""A function of numpy's for each pair of values."""
+_COMPARISONS = cast("dict[str, Callable[[Values, Values | float | str | None], Mask]]", COMPARISONS)
+"""Python's operators are numpy's, value by value."""
 
 
-def passing(frame: Frame, tests: tuple[Test, ...]) -> Frame:
+def passing(frame: ColumnFrame, tests: tuple[Test, ...]) -> ColumnFrame:
     """The rows that pass some tests."""
     found = where(frame, tests)
     return frame if found is None else frame.take(found)
 
 
-def where(frame: Frame, tests: tuple[Test, ...]) -> Any:
+def where(frame: ColumnFrame, tests: tuple[Test, ...]) -> Integers | None:
     """The numbers of the rows that pass some tests; None for all."""
     if not tests or not frame.size:
         return None
     return all_of([mask for test in tests if (mask := _passes(frame, test)) is not None])
 
 
-def selected(frame: Frame, masks: list[Any]) -> Frame:
+def selected(frame: ColumnFrame, masks: list[Mask]) -> ColumnFrame:
     """The rows that are in all masks."""
     found = all_of(masks)
     return frame if found is None else frame.take(found)
 
 
-def all_of(masks: list[Any]) -> Any:
+def all_of(masks: list[Mask]) -> Integers | None:
     """The numbers of the rows that are in all masks; None for all."""
     if not masks:
         return None
@@ -54,9 +51,9 @@ def all_of(masks: list[Any]) -> Any:
     return None if len(found) == len(mask) else found
 
 
-def _passes(frame: Frame, test: Test) -> Any:
+def _passes(frame: ColumnFrame, test: Test) -> Mask | None:
     """The rows that pass a test, as a mask; None for all."""
-    offset: Any = test.offset
+    offset = test.offset
     values = frame.time if test.left == "now" else frame.columns[test.left]
     null = frame.nulls.get(test.left)
     if test.op == "is null":
@@ -64,9 +61,14 @@ def _passes(frame: Frame, test: Test) -> Any:
     if test.op == "is not null":
         return None if null is None else ~null
     if test.op == "in":
-        return np.isin(values, offset)
-    right = offset if test.right is None else plus(frame.columns[test.right], offset)
-    return OPERATORS[test.op](values, right)
+        assert isinstance(offset, tuple), "a list has members"
+        members: Mask = np.isin(values, np.array(offset))
+        return members
+    assert offset is None or isinstance(offset, int | float | str), "formulas are resolved"
+    if test.right is None:
+        return _COMPARISONS[test.op](values, offset)
+    assert not isinstance(offset, str), "only numbers are added"
+    return _COMPARISONS[test.op](values, plus(frame.columns[test.right], offset))
 
 
 class Matches:
@@ -77,16 +79,21 @@ class Matches:
     """
 
     def __init__(
-        self, branch: Branch, arrived: list[Frame], related: list[Frame], tables: list[Frame], distinct: bool
+        self,
+        branch: Subplan,
+        arrived: list[ColumnFrame],
+        related: list[ColumnFrame],
+        tables: list[ColumnFrame],
+        distinct: bool,
     ) -> None:
         self.branch, self.arrived, self.related, self.tables = branch, arrived, related, tables
         self.distinct = distinct
-        self.added: list[list[Frame]] = [[] for _ in tables]
+        self.added: list[list[ColumnFrame]] = [[] for _ in tables]
         self.news: list[list[tuple[bool, ...]]] = [[] for _ in tables]
         """Of each of these frames, which of the kept timestamps are its time."""
         self.logs: dict[int, Log] = {}
-        self.begun: list[tuple[tuple[Join, ...], tuple[Index, Any, Any]]] = []
-        self.results: list[Frame] = []
+        self.begun: list[tuple[tuple[JoinStep, ...], tuple[Index, Integers, Integers]]] = []
+        self.results: list[ColumnFrame] = []
         for transition in branch.transitions:
             for frame in self.joined(self.first(transition.joins[0]), transition, 1):
                 self.add(transition, frame)
@@ -100,12 +107,12 @@ class Matches:
             self.logs[table] = log
         return self.logs[table]
 
-    def first(self, join: Join) -> Frame:
+    def first(self, join: JoinStep) -> ColumnFrame:
         """The rows that a transition begins with."""
         assert join.scan is not None, "a transition begins with what arrives"
         return passing(self.arrived[join.scan], join.tests)
 
-    def joined(self, frame: Frame, transition: Transition, number: int) -> Iterator[Frame]:
+    def joined(self, frame: ColumnFrame, transition: Transition, number: int) -> Iterator[ColumnFrame]:
         """The rows joined with the other participants of a transition, some at a time."""
         if not frame.size:
             return
@@ -115,11 +122,11 @@ class Matches:
         for wider in self.pairs(frame, transition, number):
             yield from self.joined(wider, transition, number + 1)
 
-    def pairs(self, frame: Frame, transition: Transition, number: int) -> Iterator[Frame]:
+    def pairs(self, frame: ColumnFrame, transition: Transition, number: int) -> Iterator[ColumnFrame]:
         """The rows joined with one more participant."""
         join = transition.joins[number]
         names = tuple(name for name, _ in join.equal)
-        values = [plus(frame.columns[str(term.variable)], term.offset) for _, term in join.equal]
+        values = [plus(frame.columns[str(term.variable)], _offset(term)) for _, term in join.equal]
         if join.table is not None:
             yield from self.remembered(frame, transition, join, names, values)
             return
@@ -132,8 +139,13 @@ class Matches:
             yield passing(found, join.tests)
 
     def bounds(
-        self, joins: tuple[Join, ...], columns: list[Any], values: list[Any], frame: Frame, other: Frame
-    ) -> tuple[Index, Any, Any]:
+        self,
+        joins: tuple[JoinStep, ...],
+        columns: list[Values],
+        values: list[Values],
+        frame: ColumnFrame,
+        other: ColumnFrame,
+    ) -> tuple[Index, Integers, Integers]:
         """Where those with the rows' values are of one more participant; transitions often begin with the same two."""
         if len(joins) == 2:
             for same, found in self.begun:
@@ -145,15 +157,15 @@ class Matches:
             self.begun.append((joins, bounds))
         return bounds
 
-    def beside(self, frame: Frame, other: Frame) -> Frame:
+    def beside(self, frame: ColumnFrame, other: ColumnFrame) -> ColumnFrame:
         """Two matches as one."""
         return frame.beside(other, None if self.distinct else product(frame.n, other.n))
 
     # --- what is remembered ------------------------------------------------------------------------------------------
 
     def remembered(
-        self, frame: Frame, transition: Transition, join: Join, names: tuple[str, ...], values: list[Any]
-    ) -> Iterator[Frame]:
+        self, frame: ColumnFrame, transition: Transition, join: JoinStep, names: tuple[str, ...], values: list[Values]
+    ) -> Iterator[ColumnFrame]:
         """The rows joined with the entries of a table as they stand before each row's timestamp, or after it (``now``).
 
         Where no timestamp of theirs is needed any more, with its keys and their multiplicities; else with single
@@ -176,7 +188,7 @@ class Matches:
         assert in_window is not None
         yield from self.by_entry(frame, log, join, pairs(*in_window))
 
-    def window(self, frame: Frame, join: Join) -> tuple[Any, Any]:
+    def window(self, frame: ColumnFrame, join: JoinStep) -> tuple[Integers, Integers | None]:
         """The times before which, and since when, what each row meets must have come."""
         least = max((low for _, low, _ in join.ages if low is not None), default=0 if join.now else 1)
         most = min((high for _, _, high in join.ages if high is not None), default=None)
@@ -184,8 +196,13 @@ class Matches:
         return before, None if most is None else plus(frame.time, -most)
 
     def by_key(
-        self, frame: Frame, log: Log, join: Join, found: Iterator[tuple[Any, Any]], window: tuple[Any, Any]
-    ) -> Iterator[Frame]:
+        self,
+        frame: ColumnFrame,
+        log: Log,
+        join: JoinStep,
+        found: Iterator[tuple[Integers, Integers]],
+        window: tuple[Integers, Integers | None],
+    ) -> Iterator[ColumnFrame]:
         """The rows joined with the distinct keys of a table."""
         before, since = window
         for rows, numbers in found:
@@ -199,7 +216,9 @@ class Matches:
             n = None if self.distinct else product(wide.n, counts)
             yield selected(wide._replace(n=n), [counts > 0])
 
-    def by_entry(self, frame: Frame, log: Log, join: Join, found: Iterator[tuple[Any, Any]]) -> Iterator[Frame]:
+    def by_entry(
+        self, frame: ColumnFrame, log: Log, join: JoinStep, found: Iterator[tuple[Integers, Integers]]
+    ) -> Iterator[ColumnFrame]:
         """The rows joined with single entries of a table."""
         for rows, places in found:
             wide = passing(self.beside(frame.take(rows), log.log.take(places)), join.tests)
@@ -214,7 +233,7 @@ class Matches:
 
     # --- what is new -------------------------------------------------------------------------------------------------
 
-    def add(self, transition: Transition, frame: Frame) -> None:
+    def add(self, transition: Transition, frame: ColumnFrame) -> None:
         """Keep the matches of a transition as additions to its target, or as results."""
         if transition.target is None:
             names = tuple(f"{place}" for place in range(len(transition.values)))
@@ -238,7 +257,7 @@ class Matches:
         self.news[transition.target].append(tuple(stream not in transition.kept for stream, *_ in table.ages))
 
 
-def valued(frame: Frame, terms: tuple[Term, ...], names: tuple[str, ...]) -> Frame:
+def valued(frame: ColumnFrame, terms: tuple[Term, ...], names: tuple[str, ...]) -> ColumnFrame:
     """The values of terms as columns with these names."""
     columns, nulls = {}, {}
     for term, name in zip(terms, names, strict=True):
@@ -248,26 +267,26 @@ def valued(frame: Frame, terms: tuple[Term, ...], names: tuple[str, ...]) -> Fra
             null = np.ones(frame.size, dtype=bool)
         if null is not None and null.any():
             nulls[name] = null
-    return Frame(frame.time, frame.n, columns, nulls)
+    return ColumnFrame(frame.time, frame.n, columns, nulls)
 
 
-def _value(frame: Frame, term: Term) -> Any:
-    low: Any = term.low
-    high: Any = term.high
+def _value(frame: ColumnFrame, term: Term) -> Values:
+    low, high, offset = term.low, term.high, _offset(term)
+    assert isinstance(low, int | float | None) and isinstance(high, int | float | None), "formulas are resolved"
     if term.variable is None:
-        offset: Any = term.offset or 0
         fits = isinstance(offset, float) or -(2**63) <= offset < 2**63
         return np.full(frame.size, offset, dtype=type(offset) if fits else object)
     values = _named(frame, term.variable)
     if term.minus is not None:
         values = values - _named(frame, term.minus)
-    values = plus(values, term.offset)
+    values = plus(values, offset)
     if term.places:
         places = np.array(term.places)
-        return places[np.maximum(np.searchsorted(places, values, side="right") - 1, 0)]
-    if term.low is not None:
+        found: Values = places[np.maximum(np.searchsorted(places, values, side="right") - 1, 0)]
+        return found
+    if low is not None:
         values = np.maximum(values, low)
-    if term.high is not None:
+    if high is not None:
         values = np.minimum(values, high)
     if term.lows:
         values = np.maximum(values, _nested(frame, term.lows, np.minimum, np.maximum))
@@ -276,10 +295,16 @@ def _value(frame: Frame, term: Term) -> Any:
     return values
 
 
-def _named(frame: Frame, variable: str) -> Any:
+def _offset(term: Term) -> int | float:
+    offset = term.offset or 0
+    assert isinstance(offset, int | float), "formulas are resolved, and texts have numbers"
+    return offset
+
+
+def _named(frame: ColumnFrame, variable: str) -> Values:
     return frame.time if variable == "now" else frame.columns[variable]
 
 
-def _nested(frame: Frame, limits: tuple[tuple[Term, ...], ...], outer: Any, inner: Any) -> Any:
+def _nested(frame: ColumnFrame, limits: tuple[tuple[Term, ...], ...], outer: Ufunc, inner: Ufunc) -> Values:
     """One of ``outer`` of some limits, each one of ``inner`` of some terms."""
     return reduce(outer, (reduce(inner, (_value(frame, term) for term in limit)) for limit in limits))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from streambound_runtime.arrays import Integers, Values
 from streambound_runtime.operators.exact import LARGEST
 
 DENSE = 1 << 12
@@ -21,14 +20,14 @@ def few(codes: int, rows: int) -> bool:
     return codes <= max(DENSE, 8 * rows)
 
 
-def sums_below(codes: Any, size: int) -> Any:
+def sums_below(codes: Integers, size: int) -> Integers:
     """How many codes are below 0, 1, … ``size``."""
     sums = np.zeros(size + 1, dtype=np.int64)
     np.add.accumulate(np.bincount(codes, minlength=size), out=sums[1:])
     return sums
 
 
-def order_of(values: Any) -> Any:
+def order_of(values: Values) -> Integers:
     """The places of some values in their order, and equal ones in their own; of integers a digit after the other.
 
     >>> order_of(np.array([5, -3, 70000, 5])).tolist()
@@ -49,7 +48,7 @@ def order_of(values: Any) -> Any:
     return order
 
 
-def searched(ordered: Any, wanted: Any) -> Any:
+def searched(ordered: Integers, wanted: Integers) -> Integers:
     """As `np.searchsorted`, whose searches are faster one after the other in order: more of memory is near then."""
     if len(wanted) <= FEW or (wanted[1:] >= wanted[:-1]).all():
         return np.searchsorted(ordered, wanted)
@@ -62,14 +61,14 @@ def searched(ordered: Any, wanted: Any) -> Any:
 class Ordered:
     """Integers in order that many are looked up in: with an array that says where each begins, if that is short."""
 
-    def __init__(self, values: Any) -> None:
+    def __init__(self, values: Values) -> None:
         self.values, self.low, self.width = values, 0, 0
-        self.starts: Any = None
+        self.starts: Integers | None = None
         if len(values) and values.dtype == np.int64:
             self.low = int(values[0])
             self.width = int(values[-1]) - self.low + 1
 
-    def places(self, wanted: Any) -> Any:
+    def places(self, wanted: Integers) -> Integers:
         """How many of the integers are below each of some."""
         if len(wanted) <= FEW or wanted.dtype != np.int64 or not 0 < self.width <= max(FEW, 2 * len(self.values)):
             return searched(self.values, wanted)

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from streambound_runtime.delta import Delta
+from streambound_runtime.arrays import Integers
+from streambound_runtime.operators.delta import Delta
 
-State = dict[str, Any]
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+State = dict[str, "pa.Table"]
 """Arrow tables by name."""
 
 
-class Operator(Protocol):
+class StatefulOperator(Protocol):
     """An operator of the circuit that a job runs."""
 
     limit: int | None
     """The most entries between two timestamps; None where no number is known."""
-    history: tuple[Any, Any]
+    history: tuple[Integers, Integers]
     """The timestamps of the last step at which the number of entries changes, and its first, and how many there are
     from then on."""
 

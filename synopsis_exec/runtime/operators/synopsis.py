@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
-from streambound_runtime.delta import Delta, Times
+from streambound_runtime.arrays import Integers, Value
+from streambound_runtime.operators.delta import Delta, Times
 from streambound_runtime.operators.dictionary import Dictionary, usable
 from streambound_runtime.operators.entries import arrow_of_frame, frame_of_arrow, frame_of_pairs
 from streambound_runtime.operators.exact import greatest, narrowed, plus, totals
-from streambound_runtime.operators.frame import Frame, coded, groups, stacked, summed
+from streambound_runtime.operators.frame import ColumnFrame, coded, groups, stacked, summed
 from streambound_runtime.operators.interpreter import RowSynopsis
 from streambound_runtime.operators.log import Changes
 from streambound_runtime.operators.matches import Matches
+from streambound_runtime.operators.plan import SynopsisPlan, Table, age
 from streambound_runtime.operators.protocol import State
-from streambound_runtime.plan import Synopsis, Table, age
 
 RESULTS = "results"
 """Where a set keeps the results that it has returned."""
@@ -29,7 +29,7 @@ class SynopsisJoin:
     many entries there are from then on.
     """
 
-    def __init__(self, plan: Synopsis, relations: Mapping[str, list[dict[str, Any]]]) -> None:
+    def __init__(self, plan: SynopsisPlan, relations: Mapping[str, list[dict[str, Value]]]) -> None:
         by_rows = RowSynopsis(plan, relations)
         self.plan, self.limit = by_rows.plan, by_rows.limit
         self.output = tuple(map(str, range(len(plan.columns))))
@@ -46,7 +46,7 @@ class SynopsisJoin:
             for branch in self.plan.branches
         ]
         self.written = frame_of_pairs([], self.output, self.texts)
-        self.history: tuple[Any, Any] = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+        self.history: tuple[Integers, Integers] = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
 
     @property
     def peak(self) -> int:
@@ -76,6 +76,10 @@ class SynopsisJoin:
     def entries(self) -> int:
         """How many entries the tables have now; never more than ``limit``."""
         return self.written.size + sum(entries.size for tables in self.tables for entries in tables)
+
+    def remembered(self) -> Delta:
+        """The results of a set that it has returned, as far as they may come again."""
+        return self.delta_of(self.written)
 
     # --- steps ------------------------------------------------------------------------------------------------------
 
@@ -127,14 +131,14 @@ class SynopsisJoin:
         texts.add_columns(self.written, self.texts)
         return texts
 
-    def new_results(self, found: list[Frame], texts: Dictionary, times: Times) -> tuple[Delta, Changes]:
+    def new_results(self, found: list[ColumnFrame], texts: Dictionary, times: Times) -> tuple[Delta, Changes]:
         """Results of all branches as one; of a set, those not returned before, which count as entries."""
         frames = [frame for frame in found if frame.size]
         if not frames:
             return self.delta_of(None), self.forgotten(times)
         distinct = self.plan.distinct
         results = summed(stacked(frames), self.output, distinct) if len(frames) > 1 else frames[0]
-        if not distinct:
+        if not distinct or self.plan.repeats:
             return self.delta_of(texts.decoded(results, self.texts)), []
         before = texts.encoded(self.written, self.texts)
         together = stacked([before, results]) if before.size else results
@@ -154,7 +158,7 @@ class SynopsisJoin:
         self.written = self.written.take(np.flatnonzero(places == len(times.all)))
         return [(times.all[places[places < len(times.all)]], -np.ones(int((places < len(times.all)).sum()), np.int64))]
 
-    def delta_of(self, frame: Frame | None) -> Delta:
+    def delta_of(self, frame: ColumnFrame | None) -> Delta:
         """Results as they leave the operator; raises OverflowError for too great multiplicities."""
         if frame is None:
             none = np.zeros(0, dtype=np.int64)

@@ -1,30 +1,31 @@
 """Rows that are read and decoded where they are, by functions under `mapInArrow`.
 
 What such a function finds travels as bytes: Arrow tables and what JSON can hold (`checkpoint.state`). So Spark moves
-few rows, whatever their columns are: for each piece that was decoded what the driver has to know, and its good rows,
+few rows, whatever their columns are: for each chunk that was decoded what the driver has to know, and its good rows,
 for each bucket apart.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 from zlib import crc32
 
 import numpy as np
 
+from streambound_runtime.arrays import Integers
 from streambound_runtime.checkpoint.state import packed, unpacked
 from streambound_runtime.decoding.decoder import Decoder
-from streambound_runtime.pending import combined
-from streambound_runtime.placement.clipping import Ends, clipped
-from streambound_runtime.placement.computing_there import ComputedThere, Errors, union
-from streambound_runtime.placement.keeper import Run
-from streambound_runtime.placement.pieces import Piece, heard, piece_of, told
+from streambound_runtime.operators.clipping import Ends, clipped
+from streambound_runtime.operators.pending import combined
+from streambound_runtime.placement.decoded_chunk import DecodedChunk, chunk_of, packed_facts
+from streambound_runtime.placement.derived_on_executors import DerivedOnExecutors, Errors, MissingRowTextError, union
+from streambound_runtime.placement.state_owner import RunContext
 from streambound_runtime.reading.batch import Batch
 from streambound_runtime.reading.computing import errors, is_of_spark
 from streambound_runtime.reading.files import AT_ONCE, LocalFiles, Raw
 from streambound_runtime.reading.sources import by_path, failing
-from streambound_runtime.spec import ROW, Job, Stream
+from streambound_runtime.spec import ROW, JobSpec, Stream
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,22 +36,24 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 FOUND = "stream INT, place BIGINT, bucket INT, data BINARY"
-"""What decoding gives: ``place`` is the piece's among those of its task; what has no bucket is for the driver."""
+"""What decoding gives: ``place`` is the chunk's among those of its task; what has no bucket is for the driver."""
 MOST_TASKS = 200
 """In which the files of a batch are read."""
 
 
-def decoded_there(run: Run, arrived: Batch, late_before: int | None, raised: Errors | None = None) -> DataFrame:
+def decoded_on_executors(
+    run: RunContext, arrived: Batch, late_before: int | None, raised: Errors | None = None
+) -> DataFrame:
     """A batch's rows, read and decoded by executors, as `FOUND` says."""
     made = lambda number: _decoding(run.job, number, run.ends[number])  # noqa: E731
     return over_rows(run, arrived, FOUND, made, late_before, raised)
 
 
 def over_rows(
-    run: Run,
+    run: RunContext,
     arrived: Batch,
     schema: str,
-    made: Callable[[int], Callable[[Iterator[Piece]], Batches]],
+    made: Callable[[int], Callable[[Iterator[DecodedChunk]], Batches]],
     late_before: int | None = None,
     raised: Errors | None = None,
 ) -> DataFrame:
@@ -62,42 +65,47 @@ def over_rows(
     for number, stream in enumerate(run.job.streams):
         function = made(number)
         if stream.derived:
-            there = ComputedThere(stream, number, raised)
-            for rows in _begun(run, arrived, there, late_before):
-                parts.append(there.computed(rows).mapInArrow(_of_tables(there.pieces, function), schema))
+            derived = DerivedOnExecutors(stream, number, raised, bool(run.settings.input))
+            for rows in _first_step(run, arrived, derived, late_before):
+                parts.append(derived.computed(rows).mapInArrow(_of_tables(derived.second_step, function), schema))
         else:
             decode = _decoded(stream, number, bool(run.settings.input), late_before)
-            parts += _where_they_are(run, arrived, number, _in_turn(decode, function), schema)
+            parts += _on_executors(run, arrived, number, _in_turn(decode, function), schema)
     return union(parts)
 
 
-def carefully(run: Run, arrived: Batch, late_before: int | None, attempt: Callable[[Errors | None], T]) -> T:
-    """What is made of a batch's rows; made again where expressions raise errors, which the second attempt is told."""
+def with_errors(run: RunContext, arrived: Batch, late_before: int | None, attempt: Callable[[Errors | None], T]) -> T:
+    """What is made of a batch's rows; made again where expressions reject some, with the errors that they raise."""
     try:
         return attempt(None)
     except Exception as error:
         streams = [(number, stream) for number, stream in enumerate(run.job.streams) if stream.derived]
         raised = {}
         for number, stream in streams if is_of_spark(error) else ():
-            there = ComputedThere(stream, number, None)
-            begun = _begun(run, arrived, there, late_before)
-            raised[stream.name] = {k: said for rows in begun for k, said in errors(rows, there.derivation).items()}
-        if not any(raised.values()):
+            derived = DerivedOnExecutors(stream, number, None, bool(run.settings.input))
+            first_step = _first_step(run, arrived, derived, late_before)
+            raised[stream.name] = {
+                k: message for rows in first_step for k, message in errors(rows, derived.derivation).items()
+            }
+        if not any(raised.values()) and MissingRowTextError.__name__ not in str(error):
             raise
     return attempt(raised)
 
 
-def _begun(run: Run, arrived: Batch, there: ComputedThere, late_before: int | None) -> list[DataFrame]:
+def _first_step(
+    run: RunContext, arrived: Batch, derived: DerivedOnExecutors, late_before: int | None
+) -> list[DataFrame]:
     """The rows of a stream before its derived columns are computed.
 
     Not in one union: Spark 4 fails where it pushes a subquery in a select list below one.
     """
-    begin, schema = there.begun(bool(run.settings.input), late_before), there.schema()
-    return [rows.alias(ROW) for rows in _where_they_are(run, arrived, there.number, begin, schema)]
+    begin, schema = derived.first_step(late_before), derived.schema()
+    found = _on_executors(run, arrived, derived.number, begin, schema)
+    return [rows.selectExpr(*derived.derivation.read(rows.columns)).alias(ROW) for rows in found]
 
 
-def _where_they_are(
-    run: Run, arrived: Batch, number: int, function: Callable[[Iterator[Raw]], Batches], schema: str
+def _on_executors(
+    run: RunContext, arrived: Batch, number: int, function: Callable[[Iterator[Raw]], Batches], schema: str
 ) -> Iterator[DataFrame]:
     """What a function of raw rows finds in those of a stream."""
     import pyarrow as pa
@@ -117,26 +125,26 @@ def _where_they_are(
             yield files.by_spark(theirs).mapInArrow(_of_rows(function), schema)
 
 
-def pieces_of(found: DataFrame) -> list[Piece]:
-    """What the driver has to know of decoded rows."""
-    rows = found.where("bucket IS NULL").select("data").toArrow()
-    return [heard(data) for data in rows.column("data").to_pylist()]
+def facts_found(rows: DataFrame) -> list[bytes]:
+    """What the driver has to know of decoded rows (`decoded_chunk.packed_facts`)."""
+    found: list[bytes] = rows.where("bucket IS NULL").select("data").toArrow().column("data").to_pylist()
+    return found
 
 
 def good_rows(blob: bytes) -> pa.Table:
-    """Good rows that have travelled."""
+    """The open rows that `blob_of` has made bytes of."""
     found = unpacked(blob)
     assert found is not None, "Spark hands on what it was given"
     return found[1]["good"]
 
 
 def blob_of(rows: pa.Table) -> bytes:
-    """Good rows to travel."""
+    """Open rows as bytes: a column of Spark's can hold these, whatever the rows' own columns are."""
     return packed({}, {"good": rows})
 
 
 def record(rows: list[tuple[int, int, int | None, bytes]]) -> pa.RecordBatch:
-    """Some rows of `FOUND`."""
+    """Tuples of the columns of `FOUND` as a batch of Arrow."""
     import pyarrow as pa
 
     stream, place, bucket, data = zip(*rows, strict=True)
@@ -148,29 +156,31 @@ def record(rows: list[tuple[int, int, int | None, bytes]]) -> pa.RecordBatch:
 
 def _decoded(
     stream: Stream, number: int, lines: bool, late_before: int | None
-) -> Callable[[Iterator[Raw]], Iterator[Piece]]:
-    def decode(raws: Iterator[Raw]) -> Iterator[Piece]:
+) -> Callable[[Iterator[Raw]], Iterator[DecodedChunk]]:
+    def decode(raws: Iterator[Raw]) -> Iterator[DecodedChunk]:
         decoder = Decoder(stream, lines=lines)
-        return (piece_of(stream, number, decoder.decode(raw.rows, late_before, raw.whole), raw) for raw in raws)
+        return (chunk_of(stream, number, decoder.decode(raw.rows, late_before, raw.all_columns), raw) for raw in raws)
 
     return decode
 
 
-def _decoding(job: Job, number: int, ends: dict[str, Ends]) -> Callable[[Iterator[Piece]], Batches]:
+def _decoding(job: JobSpec, number: int, ends: dict[str, Ends]) -> Callable[[Iterator[DecodedChunk]], Batches]:
     stream = job.streams[number]
 
-    def apart(pieces: Iterator[Piece]) -> Batches:
-        for place, piece in enumerate(pieces):
-            found: list[tuple[int, int, int | None, bytes]] = [(number, place, None, told(piece, stream.counted))]
-            if piece.good is not None:
-                good = combined(clipped(piece.good, stream, ends))
+    def apart(chunks: Iterator[DecodedChunk]) -> Batches:
+        for place, chunk in enumerate(chunks):
+            found: list[tuple[int, int, int | None, bytes]] = [
+                (number, place, None, packed_facts(chunk, stream.counted))
+            ]
+            if chunk.good is not None:
+                good = combined(clipped(chunk.good, stream, ends))
                 found += [(number, place, bucket, blob_of(rows)) for bucket, rows in in_buckets(job, number, good)]
             yield record(found)
 
     return apart
 
 
-def in_buckets(job: Job, number: int, rows: pa.Table) -> Iterator[tuple[int, pa.Table]]:
+def in_buckets(job: JobSpec, number: int, rows: pa.Table) -> Iterator[tuple[int, pa.Table]]:
     """Open rows of a stream, apart by the bucket of their key; all in one where the plan has none."""
     import pyarrow as pa
 
@@ -184,7 +194,7 @@ def in_buckets(job: Job, number: int, rows: pa.Table) -> Iterator[tuple[int, pa.
         yield found, rows.filter(pa.array(bucket == found))
 
 
-def hashed(values: pa.Array) -> Any:
+def hashed(values: pa.Array) -> Integers:
     """A number below 2**32 for each value, the same for equal ones on every machine."""
     import pyarrow as pa
 
@@ -193,17 +203,18 @@ def hashed(values: pa.Array) -> Any:
     distinct = values.dictionary_encode()
     texts = [str(value).encode() for value in distinct.dictionary.to_pylist()] or [b""]
     numbers = np.array([crc32(text) for text in texts], dtype=np.int64)
-    return numbers[distinct.indices.fill_null(0).to_numpy(zero_copy_only=False)]
+    places: Integers = distinct.indices.fill_null(0).to_numpy(zero_copy_only=False)
+    return numbers[places]
 
 
 def _in_turn(
-    first: Callable[[Iterator[Raw]], Iterator[Piece]], second: Callable[[Iterator[Piece]], Batches]
+    first: Callable[[Iterator[Raw]], Iterator[DecodedChunk]], second: Callable[[Iterator[DecodedChunk]], Batches]
 ) -> Callable[[Iterator[Raw]], Batches]:
     return lambda raws: second(first(raws))
 
 
 def _of_tables(
-    first: Callable[[Iterator[pa.Table]], Iterator[Piece]], second: Callable[[Iterator[Piece]], Batches]
+    first: Callable[[Iterator[pa.Table]], Iterator[DecodedChunk]], second: Callable[[Iterator[DecodedChunk]], Batches]
 ) -> Mapped:
     """Functions one after the other over rows that Spark has."""
     return lambda batches: second(first(_larger(batches)))

@@ -10,45 +10,52 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TypedDict, cast
 
 import numpy as np
 
-from streambound_runtime.checkpoint.state import State, packed, unpacked
-from streambound_runtime.checkpoint.store import LocalStore, written_atomically
-from streambound_runtime.delta import Delta, Times
+from streambound_runtime.arrays import Value
+from streambound_runtime.checkpoint.state import packed, unpacked
+from streambound_runtime.checkpoint.store import LocalStore, write_atomically
 from streambound_runtime.errors import usage
 from streambound_runtime.frontier.intervals import END
-from streambound_runtime.pending import Pending
-from streambound_runtime.placement.computing_there import Errors
+from streambound_runtime.operators.delta import Delta, Times
+from streambound_runtime.operators.pending import Pending
+from streambound_runtime.placement.decoded_chunk import DecodedChunk
 from streambound_runtime.placement.executors import (
     FOUND,
     blob_of,
-    carefully,
-    decoded_there,
+    decoded_on_executors,
+    facts_found,
     good_rows,
     in_buckets,
-    pieces_of,
     record,
 )
-from streambound_runtime.placement.keeper import AT_ONCE, Closed, Run, too_many
 from streambound_runtime.placement.on_driver import OPERATORS, of_kind, state_of
-from streambound_runtime.placement.pieces import Piece
+from streambound_runtime.placement.on_executors import OnExecutors
 from streambound_runtime.placement.result_rows import (
     batch_of,
     facts,
+    facts_of,
     of_plan,
     results_of,
-    said,
     schema_of,
 )
-from streambound_runtime.placement.results_kept import KeptResults
+from streambound_runtime.placement.state_owner import AT_ONCE, Closed, RunContext, too_many
 from streambound_runtime.reading.batch import Batch
-from streambound_runtime.spec import Job
+from streambound_runtime.spec import JobSpec
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
+
+
+class _BucketFacts(TypedDict, total=False):
+    """What a bucket has come to, as JSON holds it; ``damaged`` is its state where that cannot be read."""
+
+    entries: int
+    bytes: int
+    damaged: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +65,8 @@ class Folding:
     ``folder`` has the states; nothing is kept of the ``last`` batch.
     """
 
-    job: Job
-    relations: dict[str, list[dict[str, Any]]]
+    job: JobSpec
+    relations: dict[str, list[dict[str, Value]]]
     folder: str
     before: int | None
     batch: int
@@ -67,39 +74,33 @@ class Folding:
     last: bool
 
 
-class InBuckets:
+class InBuckets(OnExecutors):
     """Closes timestamps on executors; the results of a batch are Spark's rows."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: RunContext) -> None:
         store = run.checkpoint.store
         if not isinstance(store, LocalStore):
             what = f"a plan in buckets keeps its state where executors open it as a path, and not at {store.path}"
             raise usage(f"{what}: give --checkpoint a directory that all machines share, or compile the query with "
                         "--placement driver")  # fmt: skip
-        self.run, self.job, self.folder = run, run.job, str(store.folder / "buckets")
-        operator = OPERATORS[self.job.plan.kernel](self.job.plan, run.relations)
+        super().__init__(run)
+        self.folder = str(store.folder / "buckets")
+        operator = OPERATORS[self.job.plan.kernel](self.job.synopsis, run.relations)
         limit = run.settings.limit
         self.limit = operator.limit if limit is None else limit
-        self.results = KeptResults(run)
         self.restart(None, {})
 
     def restart(self, batch: int | None, tables: dict[str, pa.Table]) -> None:
         """Go on after a batch, whose state the buckets have."""
         self.before = batch
-        self.found: DataFrame | None = None
-        self.here: list[tuple[int, int, int | None, bytes]] = []
+        self.forget()
         self.entries = tables["entries"].column("n").to_pylist()[0] if tables else 0
         self.size = self.waiting = 0
 
-    def decoded(self, arrived: Batch, late_before: int | None) -> list[Piece]:
+    def decoded(self, arrived: Batch, late_before: int | None) -> list[DecodedChunk]:
         """A batch's rows; the good ones stay where they are."""
-
-        def decode(raised: Errors | None) -> list[Piece]:
-            self.forget()
-            self.found = decoded_there(self.run, arrived, late_before, raised).persist()
-            return pieces_of(self.found)
-
-        return carefully(self.run, arrived, late_before, decode)
+        rows = lambda raised: decoded_on_executors(self.run, arrived, late_before, raised)  # noqa: E731
+        return self.taken(arrived, late_before, rows, facts_found)
 
     def add(self, stream: int, rows: Sequence[pa.Table]) -> None:
         """Send good rows to their buckets."""
@@ -123,17 +124,19 @@ class InBuckets:
         tasks = min(buckets, int(run.spark.conf.get("spark.sql.shuffle.partitions") or buckets))
         by_bucket = rows.repartition(tasks, "bucket").sortWithinPartitions("bucket", "stream", "place")
         folded = by_bucket.mapInArrow(_folded(folding), schema).persist()
-        found = [unpacked(data) for data in said(folded)]
+        found = [unpacked(data) for data in facts_of(folded)]
         self.forget()
-        states = [state for state in found if state is not None]
+        states = [(cast("_BucketFacts", state[0]), state[1]) for state in found if state is not None]
         for one, _ in states:
-            if "damaged" in one:
+            if one.get("damaged"):
                 raise run.checkpoint.damaged(one["damaged"])
         assert len(states) == buckets, "every bucket says what it has"
-        results = self.results.keep(batch, results_of(folded, plan), folded)
+        results = self.keep(batch, results_of(folded, plan), folded)
         return self._counted(states, results, until, last)
 
-    def _counted(self, states: list[State], results: int, until: int | None, last: bool) -> Closed:
+    def _counted(
+        self, states: list[tuple[_BucketFacts, dict[str, pa.Table]]], results: int, until: int | None, last: bool
+    ) -> Closed:
         """What all buckets have come to, once they have closed the same timestamps: entries are counted only then."""
         entries = sum(one["entries"] for one, _ in states)
         closed = np.unique(np.concatenate([tables["closed"].column(0).to_numpy() for _, tables in states]))
@@ -148,13 +151,12 @@ class InBuckets:
 
     def forget(self) -> None:
         """Forget the batch's rows."""
-        if self.found is not None:
-            self.found.unpersist()
-        self.found, self.here = None, []
+        super().forget()
+        self.here: list[tuple[int, int, int | None, bytes]] = []
 
     def deliver(self, batch: int, results: int) -> None:
         """Give the results of a batch to the sink."""
-        self.results.deliver(batch, results)
+        super().deliver(batch, results)
         self.before = batch
 
     def dump(self) -> dict[str, pa.Table]:
@@ -171,12 +173,8 @@ class InBuckets:
         """How many bytes the entries take."""
         return self.size
 
-    def write_output(self, last: int, file: TextIO) -> None:
-        """Write the results of all batches in order of time and of their values."""
-        self.results.write_output(last, file)
 
-
-def _rows_of(run: Run, rows: list[tuple[int, int, int | None, bytes]]) -> DataFrame:
+def _rows_of(run: RunContext, rows: list[tuple[int, int, int | None, bytes]]) -> DataFrame:
     import pyarrow as pa
 
     return run.spark.createDataFrame(pa.Table.from_batches([record(rows)]), schema=FOUND)
@@ -196,7 +194,7 @@ def _bucket(folding: Folding, bucket: int, rows: list[tuple[int, bytes]]) -> Ite
     import pyarrow as pa
 
     job, folder = folding.job, Path(folding.folder) / f"{bucket:04d}"
-    operator = OPERATORS[job.plan.kernel](job.plan, folding.relations)
+    operator = OPERATORS[job.plan.kernel](job.synopsis, folding.relations)
     tables = _state(folder, folding.before)
     if tables is None:
         yield facts(job, packed({"damaged": f"buckets/{folder.name}/{(folding.before or 0) % 2}"}, {}))
@@ -215,8 +213,7 @@ def _bucket(folding: Folding, bucket: int, rows: list[tuple[int, bytes]]) -> Ite
             yield batch_of(job, found)
     kept = operator.dump()
     if not folding.last:
-        with written_atomically(folder / str(folding.batch % 2), "wb") as file:
-            file.write(packed({"batch": folding.batch}, state_of(kept, waiting)))
+        write_atomically(folder / str(folding.batch % 2), packed({"batch": folding.batch}, state_of(kept, waiting)))
     found_of = {
         "closed": pa.table({"time": np.concatenate(closed)}),
         "open": pa.table({"time": waiting.open()}),

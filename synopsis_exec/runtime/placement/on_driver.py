@@ -7,17 +7,32 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, TextIO
 
-from streambound_runtime.checkpoint.store import gone
-from streambound_runtime.delta import Delta, Times
+from streambound_runtime.checkpoint.store import missing_batch
+from streambound_runtime.operators.circuit import CircuitOperator
+from streambound_runtime.operators.circuit_plan import CircuitPlan
+from streambound_runtime.operators.delta import Delta, Times
+from streambound_runtime.operators.pending import Pending
+from streambound_runtime.operators.protocol import StatefulOperator
 from streambound_runtime.operators.synopsis import SynopsisJoin
 from streambound_runtime.operators.synopsis_by_rows import SynopsisByRows
-from streambound_runtime.pending import Pending
-from streambound_runtime.placement.executors import carefully, decoded_there, good_rows
-from streambound_runtime.placement.keeper import AT_ONCE, Closed, Run, too_many
-from streambound_runtime.placement.pieces import Piece, decoded_here, heard
-from streambound_runtime.placement.result_rows import FACTS, batch_of, computed, computing, of_plan, write_in_order
+from streambound_runtime.placement.computed_rows import computed_by_spark
+from streambound_runtime.placement.decoded_chunk import DecodedChunk, decoded_on_driver, unpacked_facts
+from streambound_runtime.placement.executors import decoded_on_executors, good_rows, with_errors
+from streambound_runtime.placement.result_rows import (
+    FACTS,
+    batch_of,
+    computed,
+    computing,
+    first_of_set,
+    of_plan,
+    without_time,
+    write_in_order,
+)
+from streambound_runtime.placement.state_owner import AT_ONCE, Closed, RunContext, too_many
+from streambound_runtime.quarantine import Row, rejected_when_closed
 from streambound_runtime.reading.batch import Batch
 from streambound_runtime.results import write_results
 from streambound_runtime.session import is_local
@@ -32,13 +47,13 @@ OPERATORS: dict[str, type[SynopsisJoin] | type[SynopsisByRows]] = {"columns": Sy
 class OnDriver:
     """Closes timestamps on the driver; the results of a batch are a file of lines."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: RunContext) -> None:
         self.run, self.job, self.here = run, run.job, is_local(run.spark)
         self.restart(None, {})
 
     def restart(self, batch: int | None, tables: dict[str, pa.Table]) -> None:
         """Take over the state after a batch; a fresh one for None."""
-        self.operator = OPERATORS[self.job.plan.kernel](self.job.plan, self.run.relations)
+        self.operator = operator_of(self.run)
         limit = self.run.settings.limit
         self.limit = self.operator.limit if limit is None else limit
         if batch is not None:
@@ -47,20 +62,20 @@ class OnDriver:
         self.size = 0
         self.forget()
 
-    def decoded(self, arrived: Batch, late_before: int | None) -> list[Piece]:
+    def decoded(self, arrived: Batch, late_before: int | None) -> list[DecodedChunk]:
         """A batch's rows, with the good ones."""
         run = self.run
         if self.here:
-            return [*decoded_here(arrived, run.job, run.settings, run.decoders, late_before)]
-        there = lambda raised: decoded_there(run, arrived, late_before, raised).toArrow()  # noqa: E731
-        found = carefully(run, arrived, late_before, there)
-        pieces = []
+            return [*decoded_on_driver(arrived, run.job, run.settings, run.decoders, late_before)]
+        decode = lambda raised: decoded_on_executors(run, arrived, late_before, raised).toArrow()  # noqa: E731
+        found = with_errors(run, arrived, late_before, decode)
+        chunks = []
         for row in found.select(["stream", "bucket", "data"]).to_pylist():
             if row["bucket"] is None:
-                pieces.append(heard(row["data"]))
+                chunks.append(unpacked_facts(row["data"]))
             else:
                 self.add(row["stream"], [good_rows(row["data"])])
-        return pieces
+        return chunks
 
     def add(self, stream: int, rows: Sequence[pa.Table]) -> None:
         """Keep good rows."""
@@ -76,26 +91,36 @@ class OnDriver:
             self.open.add(self.job.streams[stream].name, rows)
         self.forget()
         results, closed, highest = 0, 0, self.operator.entries()
+        refused = list[Row]()
         with self.run.checkpoint.store.lines(self._part(batch)) as file:
             for deltas in () if until is None else self.open.closed(until, AT_ONCE[self.job.plan.kernel]):
+                before = remembered(self.operator) if self.job.computed and self.job.plan.distinct else None
                 found = self.operator.step(deltas)
-                results += self._write(file, found)
+                results += self._write(file, found, before)
                 closed += len(Times(deltas.values()).all)
                 highest = max(highest, self.operator.peak)
+                if isinstance(self.operator, CircuitOperator):
+                    refused += rejected_when_closed(self.job, self.operator.rejected)
                 if self.limit is not None and self.operator.peak > self.limit:
                     raise too_many(self.limit, *self.operator.history)
-        return Closed(results, closed, self.operator.entries(), highest)
+            if isinstance(self.operator, CircuitOperator):
+                results += self._write(file, self.operator.step({}, until, last), None)
+        return Closed(results, closed, self.operator.entries(), highest, tuple(refused))
 
-    def _write(self, file: TextIO, found: Delta) -> int:
-        """Write results of the plan as the job's; returns how many lines."""
+    def _write(self, file: TextIO, found: Delta, before: Delta | None) -> int:
+        """Write results of the plan as the job's, of a set those that none ``before`` give; returns how many lines."""
         job, spark = self.job, self.run.spark
         if job.computed is None:
             return write_results(file, job, found, self.run.settings.multiplicity)
         import pyarrow as pa
 
-        rows = spark.createDataFrame(pa.Table.from_batches([batch_of(of_plan(job), found)])).drop(FACTS)
+        batches = [batch_of(of_plan(job), found)]
+        batches += [without_time(batch_of(of_plan(job), before))] if before is not None else []
+        rows = spark.createDataFrame(pa.Table.from_batches(batches)).drop(FACTS)
         with computing(rows, job):
-            return write_in_order(computed(rows, job), job, file, self.run.settings.multiplicity)
+            values = computed(rows, job)
+            results = values if before is None else first_of_set(values, job)
+            return write_in_order(results, job, file, self.run.settings.multiplicity)
 
     def deliver(self, batch: int, results: int) -> None:
         """Give the results of a batch to the sink."""
@@ -121,11 +146,25 @@ class OnDriver:
         store = self.run.checkpoint.store
         for batch in range(last + 1):
             if not store.copy_lines(self._part(batch), file):
-                raise gone(store, "results", batch)
+                raise missing_batch(store, "results", batch)
 
     def _part(self, batch: int) -> str:
         """The file of a batch's results: in the place of the one two before, if no one wants it."""
         return f"results/{batch:09d}.jsonl" if self.run.settings.output else f"results/{batch % 2}.jsonl"
+
+
+def remembered(operator: StatefulOperator) -> Delta:
+    """The results that a set has returned."""
+    assert isinstance(operator, SynopsisJoin | SynopsisByRows), "a circuit computes its results itself"
+    return operator.remembered()
+
+
+def operator_of(run: RunContext) -> StatefulOperator:
+    """The operator of a job's plan."""
+    if isinstance(run.job.plan, CircuitPlan):
+        evaluate = partial(computed_by_spark, run.spark, run.job)
+        return CircuitOperator(run.job.plan, run.relations, evaluate, run.job.streams)
+    return OPERATORS[run.job.plan.kernel](run.job.plan, run.relations)
 
 
 def state_of(kept: dict[str, pa.Table], open_rows: Pending) -> dict[str, pa.Table]:

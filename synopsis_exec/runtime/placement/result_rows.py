@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import numpy as np
 
-from streambound_runtime.decoding.derived import spark_type
-from streambound_runtime.decoding.kinds import Kind, kind_of
+from streambound_runtime.arrays import Mask, Value, Values
 from streambound_runtime.decoding.quoting import quoted
 from streambound_runtime.decoding.reasons import shown
-from streambound_runtime.delta import Delta
+from streambound_runtime.decoding.sql_types import SqlType, spark_name, sql_type
 from streambound_runtime.errors import JobError
+from streambound_runtime.operators.delta import Delta
 from streambound_runtime.operators.entries import column_of
+from streambound_runtime.periods.times import decoded
 from streambound_runtime.reading.computing import in_words, is_of_spark
 from streambound_runtime.results import write_results
 from streambound_runtime.session import pinned
-from streambound_runtime.spec import Column, Job
+from streambound_runtime.spec import JobSpec, TableColumn
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,86 +29,107 @@ if TYPE_CHECKING:
 _TIME, _WEIGHT, FACTS = "_ts", "_mult", "_facts"
 
 
-def schema_of(job: Job) -> str:
+def schema_of(job: JobSpec) -> str:
     """The columns of encoded results, and of what a function says beside them."""
-    values = (f"c{place} {_sql(kind_of(column.type))}" for place, column in enumerate(job.columns))
-    return ", ".join([f"{_TIME} BIGINT", *values, f"{_WEIGHT} {_weight(job)}", f"{FACTS} BINARY"])
+    values = (f"c{place} {_sql(sql_type(column.type))}" for place, column in enumerate(job.columns))
+    return ", ".join([f"{_TIME} BIGINT", *values, f"{_WEIGHT} {job.multiplicity}", f"{FACTS} BINARY"])
 
 
-def batch_of(job: Job, found: Delta) -> pa.RecordBatch:
+def batch_of(job: JobSpec, found: Delta) -> pa.RecordBatch:
     """Results as an operator gives them."""
     import pyarrow as pa
 
-    arrays = [_column(found, column.name, _arrow(kind_of(column.type))) for column in job.columns]
-    weights = pa.array(found.weights().tolist(), _arrow_weight(job))
+    arrays = [_column(found, column.name, _arrow(sql_type(column.type))) for column in job.columns]
+    weights = pa.array(found.weights().tolist(), sql_type(job.multiplicity).encoded)
     nothing = pa.nulls(found.size, pa.binary())
     return pa.RecordBatch.from_arrays([pa.array(found.time), *arrays, weights, nothing], names=_names(job))
 
 
-def facts(job: Job, data: bytes) -> pa.RecordBatch:
+def facts(job: JobSpec, data: bytes) -> pa.RecordBatch:
     """What a function says beside its results."""
     import pyarrow as pa
 
-    types = [pa.int64(), *(_arrow(kind_of(column.type)) for column in job.columns), _arrow_weight(job)]
+    types = [pa.int64(), *(_arrow(sql_type(column.type)) for column in job.columns), sql_type(job.multiplicity).encoded]
     columns = [*(pa.nulls(1, kind) for kind in types), pa.array([data], pa.binary())]
     return pa.RecordBatch.from_arrays(columns, names=_names(job))
 
 
-def said(rows: DataFrame) -> list[bytes]:
+def facts_of(rows: DataFrame) -> list[bytes]:
     """What functions have said beside their results."""
     found: list[bytes] = rows.where(f"{FACTS} IS NOT NULL").select(FACTS).toArrow().column(0).to_pylist()
     return found
 
 
-def results_of(rows: DataFrame, job: Job) -> DataFrame:
+def results_of(rows: DataFrame, job: JobSpec) -> DataFrame:
     """The results of all functions, those that are the same as one."""
     from pyspark.sql import functions as F
 
     return consolidated(rows.where(F.col(FACTS).isNull()).drop(FACTS), job)
 
 
-def consolidated(results: DataFrame, job: Job) -> DataFrame:
+def consolidated(results: DataFrame, job: JobSpec) -> DataFrame:
     """Encoded results, those that are the same as one; a sum beyond the type of `_mult` is an error."""
     from pyspark.sql import functions as F
 
     by = [name for name in _names(job) if name not in (_WEIGHT, FACTS)]
-    return results.groupBy(*by).agg(F.sum(_WEIGHT).cast(_weight(job)).alias(_WEIGHT))
+    return results.groupBy(*by).agg(F.sum(_WEIGHT).cast(job.multiplicity).alias(_WEIGHT))
 
 
-def typed(results: DataFrame, job: Job) -> DataFrame:
+def typed(results: DataFrame, job: JobSpec) -> DataFrame:
     """Results with the types of the select list, `_ts` and `_mult`."""
-    return results.selectExpr(*_values(job), f"{_typed(_TIME, kind_of(job.time_type))} AS `_ts`", _WEIGHT)
+    return results.selectExpr(*_values(job), f"{_typed(_TIME, sql_type(job.time_type))} AS `_ts`", _WEIGHT)
 
 
-def _values(job: Job) -> list[str]:
+def _values(job: JobSpec) -> list[str]:
     return [
-        f"{_typed(f'c{place}', kind_of(column.type))} AS {quoted(column.name)}"
+        f"{_typed(f'c{place}', sql_type(column.type))} AS {quoted(column.name)}"
         for place, column in enumerate(job.columns)
     ]
 
 
-def of_plan(job: Job) -> Job:
+def of_plan(job: JobSpec) -> JobSpec:
     """The job with the results of its plan as they are."""
     return job if job.computed is None else replace(job, columns=job.computed.columns, computed=None)
 
 
-def computed(results: DataFrame, job: Job) -> DataFrame:
-    """Encoded results of a job, of those of its plan."""
+def computed(results: DataFrame, job: JobSpec, where: str = "") -> DataFrame:
+    """Encoded results of a job, of those of its plan ``where`` a condition is true."""
     if job.computed is None:
         return results
     values = results.selectExpr(*_values(of_plan(job)), _TIME, _WEIGHT)
+    values = values.where(where) if where else values
     names = [f"{_TIME}", *(f"{_encoded(text, column)} AS c{n}" for n, (text, column) in _made(job)), _WEIGHT]
     with pinned(results.sparkSession):
         return consolidated(values.selectExpr(*names), job)
 
 
-def _made(job: Job) -> Iterator[tuple[int, tuple[str, Column]]]:
+def without_time(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Encoded results that a set has returned before."""
+    import pyarrow as pa
+
+    return batch.set_column(0, _TIME, pa.nulls(batch.num_rows, pa.int64()))
+
+
+def first_of_set(results: DataFrame, job: JobSpec) -> DataFrame:
+    """Encoded results of a set, each once, at its first time; none of those that are there without a time, too."""
+    from pyspark.sql import functions as F
+
+    by = [name for name in _names(job) if name not in (_TIME, _WEIGHT, FACTS)]
+    first = results.groupBy(*by).agg(
+        F.min(_TIME).alias(_TIME),
+        F.lit(1).cast(job.multiplicity).alias(_WEIGHT),
+        F.count_if(F.col(_TIME).isNull()).alias("old"),
+    )
+    return first.where("old = 0").drop("old")
+
+
+def _made(job: JobSpec) -> Iterator[tuple[int, tuple[str, TableColumn]]]:
     assert job.computed is not None
     return enumerate(zip(job.computed.expressions, job.columns, strict=True))
 
 
 @contextmanager
-def computing(results: DataFrame, job: Job) -> Iterator[None]:
+def computing(results: DataFrame, job: JobSpec) -> Iterator[None]:
     """Raise JobError where an expression raises an error on some of the plan's results."""
     try:
         yield
@@ -127,26 +149,28 @@ def computing(results: DataFrame, job: Job) -> Iterator[None]:
         raise
 
 
-def write_in_order(results: DataFrame, job: Job, file: TextIO, multiplicity: str) -> int:
+def write_in_order(results: DataFrame, job: JobSpec, file: TextIO, multiplicity: str) -> int:
     """Write encoded results as lines, in order of `_ts` and of their values; returns how many lines."""
-    written = 0
+    return sum(write_results(file, job, delta, multiplicity) for delta in in_order(results, job))
+
+
+def in_order(results: DataFrame, job: JobSpec) -> Iterator[Delta]:
+    """Encoded results, in order of `_ts` and of their values."""
     names = [name for name in _names(job) if name not in (_WEIGHT, FACTS)]
     table = results.orderBy(*names).select(*_names(job)[:-1]).toArrow()
-    texts = {column.name: _is_text(kind_of(column.type)) for column in job.columns}
+    texts = {column.name: _is_text(sql_type(column.type)) for column in job.columns}
     for batch in table.to_batches(max_chunksize=1 << 16):
         columns, nulls = {}, {}
         for place, column in enumerate(job.columns):
             values = [
-                int(v) if kind_of(column.type).large and v is not None else v
+                int(v) if sql_type(column.type).large and v is not None else v
                 for v in batch.column(place + 1).to_pylist()
             ]
             columns[column.name], null = column_of(values, texts[column.name])
             if null is not None:
                 nulls[column.name] = null
         counts = np.array([int(n) for n in batch.column(len(job.columns) + 1).to_pylist()], dtype=object)
-        delta = Delta(batch.column(0).to_numpy(), counts, columns, nulls)
-        written += write_results(file, job, delta, multiplicity)
-    return written
+        yield Delta(batch.column(0).to_numpy(), counts, columns, nulls)
 
 
 def _column(found: Delta, name: str, kind: pa.DataType) -> pa.Array:
@@ -159,46 +183,36 @@ def _column(found: Delta, name: str, kind: pa.DataType) -> pa.Array:
     return pa.array(values, kind, mask=null)
 
 
-def _cells(values: Any, null: Any) -> Any:
+def _cells(values: Values, null: Mask | None) -> Iterator[tuple[Value, bool]]:
     return zip(values.tolist(), np.zeros(len(values), dtype=bool) if null is None else null, strict=True)
 
 
-def _names(job: Job) -> list[str]:
+def _names(job: JobSpec) -> list[str]:
     return [_TIME, *(f"c{place}" for place in range(len(job.columns))), _WEIGHT, FACTS]
 
 
-def _arrow(kind: Kind) -> pa.DataType:
+def _arrow(kind: SqlType) -> pa.DataType:
     import pyarrow as pa
 
     return pa.string() if _is_text(kind) else kind.encoded
 
 
-def _is_text(kind: Kind) -> bool:
+def _is_text(kind: SqlType) -> bool:
     """Whether values are texts; a NULL that nothing gives a type counts as one."""
     return kind.family in ("string", "other") and not kind.distance
 
 
-def _arrow_weight(job: Job) -> pa.DataType:
-    import pyarrow as pa
-
-    return pa.int64() if job.plan.most < 2**63 else pa.decimal128(38, 0)
-
-
-def _weight(job: Job) -> str:
-    return "BIGINT" if job.plan.most < 2**63 else "DECIMAL(38,0)"
-
-
-def _sql(kind: Kind) -> str:
+def _sql(kind: SqlType) -> str:
     """The type of encoded values; a NULL that nothing gives a type is a string."""
     if kind.large:
         return "DECIMAL(38,0)"
     return "STRING" if _is_text(kind) else "DOUBLE" if kind.family == "float" else "BIGINT"
 
 
-def _encoded(text: str, column: Column) -> str:
+def _encoded(text: str, column: TableColumn) -> str:
     """A value that Spark computes as a result's column, encoded, in SQL."""
-    kind = kind_of(column.type)
-    value = f"CAST(({text}) AS {spark_type(column.type)})"
+    kind = sql_type(column.type)
+    value = f"CAST(({text}) AS {spark_name(column.type)})"
     match kind.family:
         case "date":
             return f"CAST(unix_date({value}) AS BIGINT)"
@@ -206,10 +220,12 @@ def _encoded(text: str, column: Column) -> str:
             return f"unix_micros(CAST({value} AS TIMESTAMP))"
         case "decimal":
             return f"CAST(replace(CAST({value} AS STRING), '.', '') AS {_sql(kind)})"
+        case "other" if kind.distance:
+            return f"unix_micros(timestamp_micros(0) + {value})"
     return f"CAST({value} AS {_sql(kind)})"
 
 
-def _typed(name: str, kind: Kind) -> str:
+def _typed(name: str, kind: SqlType) -> str:
     """An encoded value as Spark has it, in SQL."""
     match kind.family:
         case "boolean":
@@ -217,7 +233,7 @@ def _typed(name: str, kind: Kind) -> str:
         case "date":
             return f"date_from_unix_date(CAST({name} AS INT))"
         case "timestamp":
-            return f"CAST(timestamp_micros({name}) AS {kind.name.upper()})"
+            return decoded(kind.name, name)
         case "decimal":
             return f"CAST(CAST({name} AS STRING) || 'E{-kind.scale}' AS {kind.name.upper()})"
         case "other" if kind.distance:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from streambound_runtime.reading.files import Files, Raw
 from streambound_runtime.reading.sources import by_path
 from streambound_runtime.settings import Settings
-from streambound_runtime.spec import Job
+from streambound_runtime.spec import JobSpec
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,7 +35,7 @@ class Batch(Protocol):
 class Arrived:
     """What Spark has told of a batch (`reading.sources.arriving`): few rows, where they are the paths of files."""
 
-    def __init__(self, frame: DataFrame, job: Job, settings: Settings, files: dict[str, Files]) -> None:
+    def __init__(self, frame: DataFrame, job: JobSpec, settings: Settings, files: dict[str, Files]) -> None:
         self.frame, self.job, self.settings, self.files = frame, job, settings, files
         self.brought: dict[int, pa.Table] = {}
 

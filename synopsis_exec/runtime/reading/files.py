@@ -8,18 +8,19 @@ from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from streambound_runtime.decoding.kinds import kind_of
+from streambound_runtime.arrays import Integers
 from streambound_runtime.decoding.quoting import quoted
 from streambound_runtime.decoding.raw import own, selected
+from streambound_runtime.decoding.sql_types import spark_name, sql_type
 from streambound_runtime.decoding.typed_columns import columns_read, columns_wanted, readable
-from streambound_runtime.endpoints import located, opened_here, options_of
+from streambound_runtime.endpoints import local_path, located, options_of
 from streambound_runtime.reading.sources import CHOOSING, base_of, check_columns, escaped
 from streambound_runtime.settings import Settings
-from streambound_runtime.spec import Column, Relation, Stream
+from streambound_runtime.spec import Relation, Stream
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,12 +40,12 @@ _PARTITION = re.compile(r"/[^/=]+=[^/]*(?=/)")
 class Raw(NamedTuple):
     """Raw rows, and the file that they all are of, if that is not said by a column.
 
-    Where ``rows`` have no more columns than are wanted, ``whole`` reads those at some places with all of them.
+    Where ``rows`` have no more columns than are wanted, ``all_columns`` reads those at some places with all of them.
     """
 
     rows: pa.Table
     file: str = ""
-    whole: Callable[[Any], pa.Table] | None = None
+    all_columns: Callable[[Integers], pa.Table] | None = None
 
 
 class LocalFiles:
@@ -67,7 +68,7 @@ class LocalFiles:
 
     def opened(self, path: str) -> Iterator[Raw] | None:
         """What is in a file, some rows at a time; None where Spark has to read it."""
-        file = opened_here(path) if self.ours and (self.lines or not self.in_partition(path)) else None
+        file = local_path(path) if self.ours and (self.lines or not self.in_partition(path)) else None
         if file is None or not self.lines:
             return None if file is None else self._columns(file, shown(path))
         lines = self._lines(file)
@@ -112,12 +113,12 @@ class LocalFiles:
         every, names = ([column.name for column in of(self.table)] for of in (columns_read, columns_wanted))
         start = 0
         for batch in opened.iter_batches(AT_ONCE, columns=names):
-            whole = partial(rows_at, file, every, start) if len(names) < len(every) else None
-            yield Raw(pa.Table.from_batches([batch]), name, whole)
+            all_columns = partial(rows_at, file, every, start) if len(names) < len(every) else None
+            yield Raw(pa.Table.from_batches([batch]), name, all_columns)
             start += batch.num_rows
 
 
-def rows_at(file: Path, names: Sequence[str], start: int, places: Any) -> pa.Table:
+def rows_at(file: Path, names: Sequence[str], start: int, places: Integers) -> pa.Table:
     """The rows of a file of Parquet at some places, in order, counted from ``start``: a row group at a time."""
     import pyarrow as pa
     from pyarrow import parquet
@@ -170,16 +171,17 @@ class Files:
             reader = reader.option("enforceSchema", local.options.get("enforceSchema", "false"))
         rows = reader.load(there)
         if local.lines:
-            told = [f"value AS {quoted(own(self.table, 'value'))}"]
+            columns = [f"value AS {quoted(own(self.table, 'value'))}"]
         else:
-            told = selected(self.table, dict(rows.dtypes))
-        return rows.selectExpr(*told, f"input_file_name() AS {quoted(own(self.table, 'file'))}")
+            columns = selected(self.table, dict(rows.dtypes))
+        return rows.selectExpr(*columns, f"input_file_name() AS {quoted(own(self.table, 'file'))}")
 
     def _schema(self) -> str:
         """The declared columns, and that of CSV which says that a line is no row."""
         if self.local.kind != "csv":
-            return ", ".join(f"{quoted(column.name)} {_type(column)}" for column in columns_read(self.table))
-        kinds = {c.name: "STRING" if kind_of(c.type).family == "other" else _type(c) for c in self.table.columns}
+            return ", ".join(f"{quoted(column.name)} {spark_name(column.type)}" for column in columns_read(self.table))
+        nested = {column.name for column in self.table.columns if sql_type(column.type).family == "other"}
+        kinds = {c.name: "STRING" if c.name in nested else spark_name(c.type) for c in self.table.columns}
         return ", ".join([*(f"{quoted(name)} {kind}" for name, kind in kinds.items()), "_corrupt_record STRING"])
 
 
@@ -199,10 +201,5 @@ def check_files(spark: SparkSession, table: Stream | Relation, settings: Setting
 
 def shown(path: str) -> str:
     """A file of this machine by its path, any other by its URI."""
-    file = opened_here(path)
+    file = local_path(path)
     return path if file is None else str(file)
-
-
-def _type(column: Column) -> str:
-    """A type as Spark writes it; texts of limited length are strings."""
-    return "STRING" if kind_of(column.type).family == "string" else column.type.upper()

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from functools import reduce
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from streambound_runtime.decoding.quoting import quoted
 from streambound_runtime.decoding.raw import own, selected
@@ -17,10 +17,11 @@ from streambound_runtime.endpoints import FILES, in_one_line, is_uri, located, o
 from streambound_runtime.errors import JobError, unreadable
 from streambound_runtime.reading.inputs import input_files
 from streambound_runtime.settings import Settings
-from streambound_runtime.spec import Job, Relation, Stream
+from streambound_runtime.spec import JobSpec, Relation, Stream
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, DataFrameReader, SparkSession
+    from pyspark.sql.streaming.readwriter import DataStreamReader
 
 CHOOSING = (
     "maxfilespertrigger",
@@ -41,7 +42,7 @@ _LIMITS = {"maxfilespertrigger", "maxbytespertrigger"}
 _BYTES = {"parquet": 32 << 20, "orc": 32 << 20}
 """Of a million rows, about."""
 _BYTES_OF_TEXT = 128 << 20
-PLACES = {"kafka": ("partition", "offset")}
+_QUEUE_PLACES = {"kafka": ("partition", "offset")}
 """Format of a queue -> the columns that say where a record is."""
 _PATHS = "path STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY"
 _OF_PATTERNS = "\\{}[]*?"
@@ -53,7 +54,7 @@ def by_path(table: Stream | Relation, settings: Settings) -> bool:
     return bool(settings.input) or (table.source is not None and table.source.format in FILES)
 
 
-def arriving(spark: SparkSession, job: Job, settings: Settings, frames: Mapping[str, DataFrame]) -> DataFrame:
+def arriving(spark: SparkSession, job: JobSpec, settings: Settings, frames: Mapping[str, DataFrame]) -> DataFrame:
     """All streams as one: `source` (the stream's number), and `path`, of a file, or `raw_n`, a row of stream n.
 
     What is in a file is not read: Spark only lists files, and remembers which have been read.
@@ -75,8 +76,8 @@ def paths_now(spark: SparkSession, table: Stream | Relation, settings: Settings)
     """The files that a source has, by name."""
     if settings.input:
         return [f"file:{file.absolute()}" for file in input_files(table.name, Path(settings.input))]
-    told = _paths(spark, table, settings, streaming=False).select("path").toArrow()
-    return sorted(told.column("path").to_pylist())
+    listed = _paths(spark, table, settings, streaming=False).select("path").toArrow()
+    return sorted(listed.column("path").to_pylist())
 
 
 def _paths(spark: SparkSession, table: Stream | Relation, settings: Settings, streaming: bool) -> DataFrame:
@@ -174,19 +175,23 @@ def _in_order(
 
 
 def raw_rows(
-    reader: Any, table: Stream | Relation, settings: Settings, frames: Mapping[str, DataFrame] = {}
+    reader: DataFrameReader | DataStreamReader | None,
+    table: Stream | Relation,
+    settings: Settings,
+    frames: Mapping[str, DataFrame] = {},
 ) -> DataFrame:
     """The raw rows of a source that is no files, or is given, with where each is, as far as the source says it."""
     assert table.source is not None
     rows = frames.get(table.name)
     if rows is None:
+        assert reader is not None, "what is not given is read"
         path = located(table.source.path, settings)
         rows = reader.format(table.source.format).options(**options_of(table.source, settings)).load(path or None)
     if not table.source.payload:
         check_columns(table, list(rows.columns))
-    places = [name for name in PLACES.get(table.source.format, ()) if name in rows.columns]
-    told = [f"{quoted(name)} AS {quoted(own(table, name))}" for name in places]
-    return rows.selectExpr(*selected(table, dict(rows.dtypes)), *told)
+    places = [name for name in _QUEUE_PLACES.get(table.source.format, ()) if name in rows.columns]
+    where = [f"{quoted(name)} AS {quoted(own(table, name))}" for name in places]
+    return rows.selectExpr(*selected(table, dict(rows.dtypes)), *where)
 
 
 def check_columns(table: Stream | Relation, found: Sequence[str]) -> None:
@@ -199,7 +204,7 @@ def check_columns(table: Stream | Relation, found: Sequence[str]) -> None:
 
 
 @contextmanager
-def failing(table: Stream | Relation, job: Job, settings: Settings) -> Iterator[None]:
+def failing(table: Stream | Relation, job: JobSpec, settings: Settings) -> Iterator[None]:
     """What Spark, or the system, says of a source as JobError."""
     try:
         yield

@@ -1,0 +1,117 @@
+"""Conditions that ask relations as joins with what they allow: values that a relation gives are as many as its rows.
+
+S WHERE S.a IN (SELECT k FROM R WHERE c)        ->  S JOIN (SELECT DISTINCT k FROM R WHERE c) q ON S.a = q.k
+S WHERE EXISTS (SELECT 1 FROM R WHERE k = S.a AND b > S.b)
+                                                ->  S JOIN (SELECT DISTINCT k FROM R) q ON S.a = q.k WHERE EXISTS (…)
+S WHERE S.a < (SELECT MAX(k) FROM R)            ->  S CROSS JOIN (SELECT MAX(k) AS v FROM R) q WHERE S.a < q.v
+
+Each row has at most one partner, and exactly one where the condition holds: the rows are the same, and as many
+(docs/theory.md, "Relations without state").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from streambound.analyzer.algebra.calls import Reader
+from streambound.analyzer.algebra.nodes import (
+    Aggregate,
+    Alias,
+    Distinct,
+    Filter,
+    Join,
+    JoinKind,
+    Named,
+    Project,
+    Tree,
+)
+from streambound.analyzer.algebra.schema import parsed, schema
+from streambound.analyzer.algebra.schema_columns import Schema
+from streambound.analyzer.algebra.verify import outer_columns
+from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.expressions.rows import outermost_queries
+
+
+@dataclass(frozen=True)
+class AskedRelations:
+    """Makes these joins for one SELECT; ``fresh`` gives names that no column or alias has."""
+
+    catalog: Catalog
+    scalar: Reader
+    lowered: Callable[[exp.Query], Tree]
+    fresh: Callable[[str], str]
+
+    def semi_join(self, join: Join) -> Tree:
+        """A semi join with a relation as an inner one with the values that its equalities allow, and the rest of it."""
+        given, asked = schema(join.left, self.catalog), schema(join.right, self.catalog)
+        parts = list(conjuncts(parsed(join.condition))) if join.condition is not None else []
+        pairs = [(part, pair) for part in parts if (pair := _pair(part, given, asked)) is not None]
+        if not pairs:
+            return join
+        alias = self.fresh("asked")
+        names = [f"c{number}" for number in range(1, len(pairs) + 1)]
+        values = [inner for _, (_, inner) in pairs]
+        items = tuple(Named(name, self.scalar(value), alias=True) for name, value in zip(names, values, strict=True))
+        allowed = Alias(
+            Distinct(Project(join.right, items, syntax=join.syntax), syntax=join.syntax), alias, syntax=join.syntax
+        )
+        equal = [
+            exp.EQ(this=outer.copy(), expression=exp.column(name, alias))
+            for name, (_, (outer, _)) in zip(names, pairs, strict=True)
+        ]
+        condition = exp.and_(*equal, copy=False) if len(equal) > 1 else equal[0]
+        left = join.left if len(pairs) == len(parts) else join
+        return Join(JoinKind.INNER, left, allowed, self.scalar(condition), syntax=join.syntax, at=join.at)
+
+    def values(self, tree: Tree, part: exp.Expr, clause: exp.Expr) -> Tree | None:
+        """The rows that satisfy a condition whose subqueries give one row each; None where it has others, or none."""
+        queries = outermost_queries(part)
+        if not queries or not all(map(self._gives_one_row, queries)):
+            return None
+        holder = exp.Paren(this=part.copy())
+        for query, place in zip(queries, outermost_queries(holder), strict=True):
+            alias, at = self.fresh("asked"), query.parent or query
+            one = Alias(self.lowered(query), alias, ("v",), syntax=at)
+            tree = Join(JoinKind.INNER, tree, one, syntax=at)
+            (place.parent or place).replace(exp.column("v", alias))
+        return Filter(tree, self.scalar(holder.this), syntax=clause)
+
+    def _gives_one_row(self, query: exp.Query) -> bool:
+        tree = self.lowered(query)
+        whole = isinstance(tree, Project) and isinstance(tree.input, Aggregate) and not tree.input.keys
+        alone = isinstance(query.parent, exp.Subquery) and not isinstance(query.parent.parent, exp.In)
+        return whole and alone and len(schema(tree, self.catalog)) == 1 and not outer_columns(tree, self.catalog)
+
+
+def _pair(part: exp.Expr, given: Schema, asked: Schema) -> tuple[exp.Expr, exp.Expr] | None:
+    """The sides of an equality of an expression over the row with one over the relation, in this order."""
+    if not isinstance(part, exp.EQ) or part.find(exp.Query):
+        return None
+    for outer, inner in ((part.this, part.expression), (part.expression, part.this)):
+        if _all_of(outer, given) and _all_of(inner, asked) and not _any_of(outer, asked) and not _any_of(inner, given):
+            return outer, inner
+    return None
+
+
+def _all_of(node: exp.Expr, fields: Schema) -> bool:
+    columns = list(node.find_all(exp.Column))
+    return bool(columns) and all(any(f.called(c.name, c.table) for f in fields) for c in columns)
+
+
+def _any_of(node: exp.Expr, fields: Schema) -> bool:
+    return any(f.called(c.name, c.table) for c in node.find_all(exp.Column) for f in fields)
+
+
+def conjuncts(node: exp.Expr) -> list[exp.Expr]:
+    """What a condition says, part by part."""
+    left, found = [node], list[exp.Expr]()  # not by recursion: there may be thousands
+    while left:
+        part = left.pop().unnest()
+        if isinstance(part, exp.And):
+            left += [part.expression, part.this]
+        else:
+            found.append(part)
+    return found

@@ -1,0 +1,256 @@
+"""Calls of aggregates and of functions over windows: from their syntax to what the algebra holds, and back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from streambound.analyzer.algebra.nodes import (
+    AggregateCall,
+    Frame,
+    FrameEnd,
+    Scalar,
+    Side,
+    SortKey,
+    Unit,
+    WindowCall,
+)
+from streambound.analyzer.durations import UNITS
+from streambound.analyzer.expressions.registry import is_aggregate
+from streambound.analyzer.values import number
+
+Reader = Callable[[exp.Expr], Scalar]
+"""Makes an expression of its syntax."""
+_SAME = {
+    "STDDEV": "STDDEV_SAMP",
+    "STD": "STDDEV_SAMP",
+    "VARIANCE": "VAR_SAMP",
+    "MEAN": "AVG",
+    "EVERY": "BOOL_AND",
+    "SOME": "BOOL_OR",
+    "ANY": "BOOL_OR",
+    "CARDINALITY": "SIZE",
+}
+"""Names of one meaning, by others."""
+_WITHOUT_FRAME = ("ROW_NUMBER", "RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST", "NTILE", "LAG", "LEAD")
+_AROUND = (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)
+"""What stands around a call and belongs to it."""
+_PARTS = re.compile(r"\s*([-+]?\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*")
+
+
+class UnreadCall(Exception):
+    """A call that is no call of the algebra: its message says why, ``node`` is to blame."""
+
+    def __init__(self, message: str, node: exp.Expr) -> None:
+        super().__init__(message)
+        self.node = node
+
+
+def is_aggregate_call(node: exp.Expr) -> bool:
+    """Whether a node is the call of an aggregate, with what belongs to it."""
+    while isinstance(node, _AROUND):
+        node = node.this
+    return isinstance(node, exp.AggFunc) or (isinstance(node, exp.Anonymous) and is_aggregate(node.name.lower()))
+
+
+def aggregate_call(node: exp.Expr, name: str, scalar: Reader) -> AggregateCall:
+    """The call of an aggregate: ``SUM(DISTINCT v) FILTER (WHERE a > 1)``."""
+    found = _parts(node, scalar)
+    if found.function == "COUNT_IF" and found.filter is None and not found.distinct:
+        found = replace(found, function="COUNT", arguments=(), filter=found.arguments[0])
+    return AggregateCall(
+        name, found.function, found.arguments, found.distinct, found.filter, found.order, found.ignore_nulls, node
+    )
+
+
+@dataclass(frozen=True)
+class _Parts:
+    function: str
+    arguments: tuple[Scalar, ...]
+    distinct: bool = False
+    filter: Scalar | None = None
+    order: tuple[SortKey, ...] = ()
+    ignore_nulls: bool = False
+
+
+def _parts(node: exp.Expr, scalar: Reader) -> _Parts:
+    """A call with what stands around it."""
+    match node:
+        case exp.Filter():
+            return replace(_parts(node.this, scalar), filter=scalar(node.expression.this))
+        case exp.WithinGroup():
+            return replace(_parts(node.this, scalar), order=sort_keys(node.expression, scalar))
+        case exp.IgnoreNulls():
+            return replace(_parts(node.this, scalar), ignore_nulls=True)
+        case exp.RespectNulls():
+            return _parts(node.this, scalar)
+    given = [one for one in _arguments(node) if not isinstance(one, exp.Star)]
+    distinct = bool(given) and isinstance(given[0], exp.Distinct)
+    if distinct:
+        given = [*given[0].expressions, *given[1:]]
+    return _Parts(function_name(node), tuple(map(scalar, given)), distinct)
+
+
+def function_name(node: exp.Expr) -> str:
+    """A function's name in capitals, one for all that mean the same."""
+    written = node.name if isinstance(node, exp.Anonymous) else ""
+    if not written:
+        shown = re.match(r"\w+(?=\()", type(node)(this=exp.column("x")).sql("spark"))
+        written = shown.group() if shown and not isinstance(node, _QUANTILES) else node.sql_name()  # type: ignore[attr-defined]
+    return _SAME.get(written.upper(), written.upper())
+
+
+_QUANTILES = (exp.PercentileCont, exp.PercentileDisc)
+"""Those that Spark's printer writes as another function."""
+
+
+def _arguments(node: exp.Expr) -> Iterator[exp.Expr]:
+    if isinstance(node, exp.Anonymous):
+        yield from node.expressions
+        return
+    for key in node.arg_types:
+        value = node.args.get(key)
+        for one in value if isinstance(value, list) else [value]:
+            if isinstance(one, exp.Expr):
+                yield one
+
+
+def sort_keys(order: exp.Expr | None, scalar: Reader) -> tuple[SortKey, ...]:
+    """What an ORDER BY orders by."""
+    return tuple(_sort_key(one, scalar) for one in (order.expressions if order is not None else ()))
+
+
+def _sort_key(node: exp.Expr, scalar: Reader) -> SortKey:
+    if not isinstance(node, exp.Ordered):
+        return SortKey(scalar(node))
+    descending, first = bool(node.args.get("desc")), node.args.get("nulls_first")
+    return SortKey(scalar(node.this), descending, not descending if first is None else bool(first))
+
+
+def window_call(node: exp.Window, name: str, scalar: Reader) -> WindowCall:
+    """A function over a window: ``SUM(v) OVER (PARTITION BY a ORDER BY ts ROWS 3 PRECEDING)``; raises UnreadCall."""
+    found = _parts(node.this, scalar)
+    order = sort_keys(node.args.get("order"), scalar)
+    partition = tuple(scalar(one) for one in node.args.get("partition_by") or ())
+    frame = None
+    if found.function not in _WITHOUT_FRAME:
+        frame = _frame(node.args.get("spec"), bool(order))
+    return WindowCall(
+        name, found.function, found.arguments, partition, order, frame, found.distinct, found.filter,
+        found.ignore_nulls, node,
+    )  # fmt: skip
+
+
+_START, _END = FrameEnd(Side.PRECEDING), FrameEnd(Side.FOLLOWING)
+
+
+def _frame(spec: exp.Expr | None, ordered: bool) -> Frame:
+    """A frame: up to the rows equal to the current one where there is an order, all rows where there is none."""
+    if spec is None:
+        return Frame(Unit.RANGE, _START, FrameEnd(Side.CURRENT)) if ordered else Frame(Unit.ROWS, _START, _END)
+    kind = str(spec.args.get("kind") or "").lower()
+    if kind not in tuple(Unit) or spec.args.get("exclude"):
+        raise UnreadCall(f"a frame of {kind.upper() or 'this kind'} is outside the query language", spec)
+    start = _end(spec, "start")
+    end = _end(spec, "end") if spec.args.get("end") is not None else FrameEnd(Side.CURRENT)
+    return Frame(Unit(kind), start, end)
+
+
+def _end(spec: exp.Expr, which: str) -> FrameEnd:
+    value, side = spec.args[which], str(spec.args.get(f"{which}_side") or "").lower()
+    word = str(value).upper() if not isinstance(value, exp.Expr) else ""
+    if word == "CURRENT ROW":
+        return FrameEnd(Side.CURRENT)
+    if word == "UNBOUNDED":
+        return FrameEnd(Side(side))
+    if isinstance(value, exp.Interval):
+        length = microseconds(value)
+        if length is not None and length >= 0:
+            return FrameEnd(Side(side), length, interval=True)
+    elif isinstance(value, exp.Literal) and value.name.isdigit():
+        return FrameEnd(Side(side), int(value.name))
+    raise UnreadCall("the end of a frame is a whole number, or an interval of fixed length", spec)
+
+
+def microseconds(node: exp.Expr) -> int | None:
+    """The length of ``INTERVAL '10' MINUTES``, or of a text such as ``'10 minutes'``; None where it is not fixed."""
+    if isinstance(node, exp.Interval):
+        amount, unit = node.this, node.args.get("unit")
+        negative = isinstance(amount, exp.Neg)
+        amount = amount.this if negative else amount
+        if not isinstance(amount, exp.Literal) or isinstance(unit, exp.IntervalSpan):
+            return None
+        found = text_microseconds(f"{amount.name} {unit.name}" if unit is not None else amount.name)
+        return -found if negative and found is not None else found
+    return text_microseconds(node.name) if isinstance(node, exp.Literal) and node.is_string else None
+
+
+def text_microseconds(text: str) -> int | None:
+    """The length of ``1 hour 30 minutes``, with or without INTERVAL before it; None where it is none, or has parts.
+
+    >>> text_microseconds("interval 1 minute 30 seconds")
+    90000000
+    """
+    rest = re.sub(r"^\s*interval\s", "", text, flags=re.I)
+    total, at = number("0"), 0
+    while at < len(rest):
+        part = _PARTS.match(rest, at)
+        unit = part.group(2).upper().removesuffix("S") if part else ""
+        if part is None or unit not in UNITS:
+            return None
+        total += number(part.group(1)) * UNITS[unit]
+        at = part.end()
+    return total.numerator if at and total.denominator == 1 else None
+
+
+# --- back to syntax -----------------------------------------------------------------------------------------------
+
+
+def call_syntax(call: AggregateCall | WindowCall, copied: Callable[[Scalar], exp.Expr]) -> exp.Expr:
+    """The syntax of a call in Spark's SQL, without its name."""
+    given = [copied(one) for one in call.arguments] or ([exp.Star()] if call.function == "COUNT" else [])
+    if call.distinct:
+        given = [exp.Distinct(expressions=given)]
+    node: exp.Expr = exp.Anonymous(this=call.function, expressions=given)
+    if isinstance(call, AggregateCall) and call.order:
+        node = exp.WithinGroup(this=node, expression=order_syntax(call.order, copied))
+    if call.ignore_nulls:
+        node = exp.IgnoreNulls(this=node)
+    if call.filter is not None:
+        node = exp.Filter(this=node, expression=exp.Where(this=copied(call.filter)))
+    if isinstance(call, WindowCall):
+        node = exp.Window(this=node, partition_by=[copied(one) for one in call.partition], over="OVER")
+        if call.order:
+            node.set("order", order_syntax(call.order, copied))
+        if call.frame is not None:
+            node.set("spec", _spec(call.frame))
+    return node
+
+
+def order_syntax(order: tuple[SortKey, ...], copied: Callable[[Scalar], exp.Expr]) -> exp.Order:
+    """The syntax of an ORDER BY."""
+    keys = [exp.Ordered(this=copied(k.value), desc=k.descending, nulls_first=k.nulls_first) for k in order]
+    return exp.Order(expressions=keys)
+
+
+def _spec(frame: Frame) -> exp.WindowSpec:
+    spec = exp.WindowSpec(kind=frame.unit.upper())
+    for which, end in (("start", frame.start), ("end", frame.end)):
+        value: exp.Expr | str = "CURRENT ROW" if end.side is Side.CURRENT else "UNBOUNDED"
+        if end.distance is not None:
+            value = exp.Literal.number(end.distance)
+            if end.interval:
+                value = interval_syntax(end.distance)
+        spec.set(which, value)
+        if end.side is not Side.CURRENT:
+            spec.set(f"{which}_side", end.side.upper())
+    return spec
+
+
+def interval_syntax(length: int) -> exp.Interval:
+    """``INTERVAL '10' MINUTE``: a length in microseconds, in the greatest unit that it is a multiple of."""
+    unit, size = next((u, s) for u, s in reversed(UNITS.items()) if length % s == 0)
+    return exp.Interval(this=exp.Literal.string(str(length // size)), unit=exp.Var(this=unit))

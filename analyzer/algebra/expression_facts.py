@@ -1,0 +1,125 @@
+"""What is known of an expression's values by the columns that it reads: its domain, and what it says of time.
+
+Domains are those of `expressions.evident`; a non-decreasing function of time is one of a bucket: ``ts DIV 10``,
+``date_trunc('HOUR', ts)``, ``to_date(ts)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from streambound.analyzer.algebra.row_expressions import is_null, may_be_null
+from streambound.analyzer.algebra.value_sets import ANYTHING, NOTHING, NULL, as_domain, of_domain
+from streambound.analyzer.algebra.view_facts import ColumnFacts, TimePromise, Times, promises
+from streambound.analyzer.casts import DAY
+from streambound.analyzer.columns import Column
+from streambound.analyzer.constants import DAYS, Folded, is_interval
+from streambound.analyzer.expressions.evident import domain, encoded
+from streambound.analyzer.expressions.expression import Call, Expression, Field, Literal, fields
+from streambound.analyzer.expressions.function import ANY
+from streambound.analyzer.types import DataType, Family
+
+_SECOND = 1_000_000
+_LONGEST = {
+    "second": _SECOND, "minute": 60 * _SECOND, "hour": 3_600 * _SECOND, "day": DAY, "dd": DAY, "week": 7 * DAY,
+    "month": 31 * DAY, "mm": 31 * DAY, "mon": 31 * DAY, "quarter": 92 * DAY, "year": 366 * DAY, "yyyy": 366 * DAY,
+    "yy": 366 * DAY,
+}  # fmt: skip
+"""The longest that each unit of DATE_TRUNC may be, in microseconds."""
+
+
+def facts_of(expression: Expression, columns: Sequence[ColumnFacts], kinds: Sequence[DataType]) -> ColumnFacts:
+    """The facts of an expression over fields that are columns by their places, of these types."""
+    if isinstance(expression, Field):
+        return columns[int(expression.name)]
+    times = _times(expression, columns)
+    nulls = [column.values.null for column in columns]
+    null = may_be_null(expression, nulls)
+    if expression.kind == ANY or expression.kind.family is Family.OTHER:
+        return ColumnFacts(replace(ANYTHING, null=null), times)
+    if isinstance(expression, Literal) and expression.constant.value is None:
+        return ColumnFacts(NULL)
+    read = {name: columns[int(name)].values for name in fields(expression)}
+    if NOTHING in read.values():
+        return ColumnFacts(NOTHING)
+    empty = frozenset(name for name, values in read.items() if values.only_null)
+    if is_null(expression, empty):
+        return ColumnFacts(NULL)
+    known = _without(expression, empty)
+    declared = {name: Column(name, kinds[int(name)], as_domain(values)) for name, values in read.items()}
+    if isinstance(known, Literal):
+        value = known.constant.value
+        values = NULL if value is None else replace(NULL, listed=frozenset((encoded(value, known.kind),)))
+        return ColumnFacts(replace(values, null=null), times)
+    return ColumnFacts(of_domain(domain(known, declared), expression.kind, null), times)
+
+
+def _without(expression: Expression, nulls: frozenset[str]) -> Expression:
+    """The expression with NULL for the fields that have no other value."""
+    match expression:
+        case Field(name, kind) if name in nulls:
+            return Literal(Folded(None, kind))
+        case Call(arguments=arguments):
+            return replace(expression, arguments=tuple(_without(argument, nulls) for argument in arguments))
+    return expression
+
+
+def _times(expression: Expression, columns: Sequence[ColumnFacts]) -> Times:
+    """What an expression's values promise of time."""
+    match expression:
+        case Field(name):
+            return columns[int(name)].times
+        case Literal():
+            return ()
+    function, arguments = expression.function.name, expression.arguments
+    match function, arguments:
+        case "positive", (one,):
+            return _times(one, columns)
+        case (("+" | "-"), (one, Literal(constant))) if (more := distance(constant, one.kind)) is not None:
+            return _shifted(_times(one, columns), more if function == "+" else -more)
+        case "+", (Literal(constant), one) if (more := distance(constant, one.kind)) is not None:
+            return _shifted(_times(one, columns), more)
+        case "div", (one, Literal(constant)) if (more := distance(constant, one.kind)) is not None and more > 0:
+            low = _least(one, columns)
+            # DIV truncates: a bucket is as long as the divisor, and that of 0, of negative times too, twice as long.
+            width = more if low is not None and low >= 0 else 2 * more - 1
+            return _bucket(_times(one, columns), f"_t DIV {more}", width)
+        case "date_trunc", (Literal(Folded(value=str(unit))), one) if unit.lower() in _LONGEST:
+            return _bucket(_times(one, columns), f"date_trunc('{unit.lower()}', _t)", _LONGEST[unit.lower()])
+        case (("to_date" | "cast"), (one,)) if expression.kind.family is Family.DATE:
+            of_time = one.kind.family is Family.TIMESTAMP
+            return _bucket(_times(one, columns), "to_date(_t)", DAY) if of_time else ()
+        case "cast", (one,) if _same_numbers(one.kind, expression.kind):
+            return _times(one, columns)
+    return ()
+
+
+def _least(expression: Expression, columns: Sequence[ColumnFacts]) -> int | Fraction | None:
+    return columns[int(expression.name)].values.ends[0] if isinstance(expression, Field) else None
+
+
+def distance(constant: Folded, kind: DataType) -> int | None:
+    """A constant to add to whole numbers, or, in microseconds, an interval for timestamps; None for another one."""
+    if not isinstance(constant.value, Fraction):
+        return None
+    if kind.family is Family.INTEGER and constant.kind.family is Family.INTEGER:
+        return int(constant.value)
+    if kind.family is Family.TIMESTAMP and is_interval(constant.kind):
+        return int(constant.value * (DAY if constant.kind == DAYS else 1))
+    return None
+
+
+def _same_numbers(kind: DataType, target: DataType) -> bool:
+    return kind.family is target.family is Family.INTEGER or kind.name == target.name == "timestamp"
+
+
+def _shifted(times: Times, more: int) -> Times:
+    """``u + c`` for u: the same time, shifted; of a bucket nothing is known then."""
+    return promises(one.moved(more) for one in times if not one.function)
+
+
+def _bucket(times: Times, function: str, width: int) -> Times:
+    """``f(u)`` for u."""
+    return promises(TimePromise(one.source, one.low, one.high, function, width) for one in times if not one.function)

@@ -1,0 +1,22 @@
+"""Columns that operators below an expression compute, in the place of what the SQL says."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from streambound.analyzer.spans import Span
+
+_MADE = "computed below"
+
+
+def made_column(name: str, span: Span) -> exp.Column:
+    """A column that an operator below computes, at a place of the SQL."""
+    column = exp.column(exp.to_identifier(name))
+    column.meta[_MADE] = True
+    column.this.meta.update({"line": span.line, "col": span.column, "start": span.start, "end": span.end - 1})
+    return column
+
+
+def is_made(column: exp.Expr) -> bool:
+    """Whether a column is one that `made_column` has put in its place."""
+    return bool(column.meta.get(_MADE))

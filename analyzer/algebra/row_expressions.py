@@ -1,0 +1,133 @@
+"""Expressions over the columns of an operator's input, and their types; those of aggregates and functions over windows.
+
+A column is a field called by its place in the input's schema.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from sqlglot import exp
+
+from streambound.analyzer.algebra.nodes import AggregateCall, WindowCall
+from streambound.analyzer.algebra.schema_columns import Schema, meant
+from streambound.analyzer.constants import DOUBLE, kind_of
+from streambound.analyzer.expressions.expression import Call, Expression, Field, Literal
+from streambound.analyzer.expressions.function import ANY
+from streambound.analyzer.expressions.reading import Refused, read
+from streambound.analyzer.types import DataType, Family
+
+_SUM_DIGITS, _MEAN_PLACES = 10, 4
+"""Spark's sums of decimals have so many more digits, and its means so many more places."""
+RANKS = ("ROW_NUMBER", "RANK", "DENSE_RANK", "NTILE")
+"""Functions over windows whose results are numbers from 1 on."""
+_SAME_TYPE = (
+    "MAX", "MIN", "ANY_VALUE", "FIRST", "LAST", "FIRST_VALUE", "LAST_VALUE", "NTH_VALUE", "LAG", "LEAD", "MODE",
+)  # fmt: skip
+OF_VALUES = ("MAX", "MIN", "SUM", "AVG", "ANY_VALUE", "FIRST", "LAST", "MODE")
+"""Aggregates that are not NULL where no value is, and one is there."""
+_KEEPS_VALUES = frozenset((
+    "+", "-", "*", "/", "%", "div", "||", "=", "<>", "<", "<=", ">", ">=", "and", "or", "not", "in", "negative",
+    "positive", "abs", "floor", "ceil", "ceiling", "upper", "lower", "length", "date_trunc",
+))  # fmt: skip
+"""Functions that fail, or have a value other than NULL, where none of their arguments is NULL."""
+_NEVER_NULL = ("is null", "is true", "is false", "<=>", "is distinct from")
+
+
+def row_expression(node: exp.Expr, given: Schema) -> Expression | None:
+    """An expression over rows of these columns, each a field called by its place; None where it is not read here."""
+    holder = exp.Paren(this=node.copy())
+    for found in _columns(holder):
+        place = meant(found, given)
+        if place is None:
+            return None
+        found.replace(exp.column(exp.to_identifier(str(place), quoted=True)))
+    try:
+        return read(holder.this, {str(place): column.type or ANY for place, column in enumerate(given)})
+    except (Refused, KeyError):
+        return None
+
+
+def _columns(node: exp.Expr) -> list[exp.Column]:
+    """The columns of the row, from left to right; not what is in subqueries."""
+    if isinstance(node, exp.Query):
+        return []
+    if isinstance(node, exp.Column):
+        return [] if isinstance(node.this, exp.Star) else [node]
+    return [column for child in node.iter_expressions() for column in _columns(child)]
+
+
+def type_of(node: exp.Expr, given: Schema) -> tuple[DataType | None, bool]:
+    """The type of an expression, None where it is not known, and whether it may be NULL."""
+    found = row_expression(node, given)
+    if found is None or found.kind == ANY:
+        return None, True
+    return found.kind, may_be_null(found, [column.nullable for column in given])
+
+
+def may_be_null(expression: Expression, nulls: Sequence[bool]) -> bool:
+    """Whether an expression may be NULL, by which fields may be."""
+    match expression:
+        case Field(name):
+            return nulls[int(name)]
+        case Literal(constant):
+            return constant.value is None
+        case Call(function, arguments):
+            parts = [may_be_null(argument, nulls) for argument in arguments]
+            match function.name:
+                case "coalesce" | "nvl" | "ifnull":
+                    return all(parts)
+                case "case":
+                    return any(parts[1::2]) or len(parts) % 2 == 0 or parts[-1]
+                case name if name in _NEVER_NULL:
+                    return False
+                case "cast" if expression.kind.family is not Family.OTHER:
+                    return any(parts)
+                case name:
+                    return name not in _KEEPS_VALUES or any(parts)
+
+
+def is_null(expression: Expression, nulls: Collection[str]) -> bool:
+    """Whether an expression is NULL where these fields are: by functions that are NULL where an argument is."""
+    match expression:
+        case Field(name):
+            return name in nulls
+        case Literal(constant):
+            return constant.value is None
+        case Call(function, arguments):
+            strict = function.name in _KEEPS_VALUES and function.name not in ("and", "or", "in")
+            return (strict or function.name == "cast") and any(is_null(argument, nulls) for argument in arguments)
+
+
+def type_of_call(
+    call: AggregateCall | WindowCall, arguments: Sequence[tuple[DataType | None, bool]], grouped: bool
+) -> tuple[DataType | None, bool]:
+    """The type of an aggregate or window function by its arguments' types, and whether it may be NULL.
+
+    ``grouped``: it has a row to be computed of, unless its filter leaves none.
+    """
+    if call.function == "COUNT":
+        return kind_of("bigint"), False
+    if call.function in RANKS:
+        return kind_of("int"), False
+    kind, nullable = arguments[0] if arguments else (None, True)
+    found = _made(call.function, kind)
+    whole = isinstance(call, AggregateCall) and grouped and call.filter is None and call.function in OF_VALUES
+    return found, nullable or not whole
+
+
+def _made(function: str, argument: DataType | None) -> DataType | None:
+    """The type of what a function makes of values of a type."""
+    if argument is None or function in _SAME_TYPE:
+        return argument
+    match function, argument.family:
+        case "SUM", Family.INTEGER:
+            return kind_of("bigint")
+        case "SUM", Family.DECIMAL:
+            return kind_of(f"decimal({min(argument.precision + _SUM_DIGITS, 38)},{argument.scale or 0})")
+        case "AVG", Family.DECIMAL:
+            places = (argument.scale or 0) + _MEAN_PLACES
+            return kind_of(f"decimal({min(argument.precision + _MEAN_PLACES, 38)},{min(places, 38)})")
+        case (("SUM" | "AVG"), Family.INTEGER | Family.FLOAT):
+            return DOUBLE
+    return None

@@ -1,0 +1,40 @@
+"""A column of an operator's rows, and how names find it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from streambound.analyzer.columns import Column
+from streambound.analyzer.types import DataType
+
+
+@dataclass(frozen=True, slots=True)
+class ViewColumn:
+    """A column of an operator's rows.
+
+    ``alias`` is the FROM item that it belongs to, empty in the result of a SELECT. ``column`` is the declared column
+    whose values it has, None for a computed one; ``time`` says that it is an application time. ``type`` is None where
+    it is not known; ``nullable``: it may be NULL.
+    """
+
+    alias: str
+    name: str
+    column: Column | None = None
+    time: bool = False
+    type: DataType | None = None
+    nullable: bool = True
+
+    def called(self, name: str, alias: str = "") -> bool:
+        """Whether a name, which may have an alias before it, can mean this column."""
+        return self.name.lower() == name.lower() and (not alias or self.alias.lower() == alias.lower())
+
+
+Schema = tuple[ViewColumn, ...]
+"""The columns of an operator's rows, in order."""
+
+
+def meant(column: exp.Column, given: Schema) -> int | None:
+    """The place of the column that a name means; None where there is none."""
+    return next((place for place, found in enumerate(given) if found.called(column.name, column.table)), None)

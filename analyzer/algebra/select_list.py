@@ -1,0 +1,325 @@
+"""A SELECT's list, GROUP BY, HAVING and QUALIFY: what its expressions name becomes operators below a projection.
+
+SELECT a, SUM(v) / 2 AS h FROM S GROUP BY a HAVING COUNT(*) > 1
+->  Project(a, _a1 / 2 AS h)  Filter(_a2 > 1)  Aggregate(keys a; SUM(v) AS _a1, COUNT(*) AS _a2)  Scan(S)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+from sqlglot.tokenizer_core import TokenType
+
+from streambound.analyzer.algebra.buckets import BucketCalls
+from streambound.analyzer.algebra.calls import Reader, UnreadCall, aggregate_call, is_aggregate_call, window_call
+from streambound.analyzer.algebra.made_columns import is_made, made_column
+from streambound.analyzer.algebra.nodes import (
+    Aggregate,
+    AggregateCall,
+    Filter,
+    Item,
+    Named,
+    Over,
+    Project,
+    Star,
+    Tree,
+    WindowCall,
+)
+from streambound.analyzer.algebra.schema import parsed
+from streambound.analyzer.algebra.schema_columns import Schema
+from streambound.analyzer.algebra.subqueries import Subqueries
+from streambound.analyzer.codes import Code
+from streambound.analyzer.findings import Positions
+from streambound.analyzer.spans import Span
+from streambound.analyzer.toml_reader import suggest
+
+
+@dataclass
+class SelectList:
+    """Lowers the list of one SELECT; ``node`` is a copy of it, which is changed. Raises Finding.
+
+    ``scalar`` makes expressions, ``item`` the items of a list; ``at`` is the keyword that groups, or filters groups.
+    """
+
+    node: exp.Select
+    written: exp.Select
+    positions: Positions
+    subqueries: Subqueries
+    scalar: Reader
+    item: Callable[[exp.Expr], Item]
+    at: Span | None = None
+    taken: set[str] = field(default_factory=set)
+
+    def lower(self, tree: Tree) -> Tree:
+        """The operators of the list over the tree of FROM and WHERE."""
+        given = self.subqueries.columns(tree)
+        self.taken = self.subqueries.names = {column.name.lower() for column in given}
+        items = [self.item(one) for one in self.node.expressions]
+        self._named_windows()
+        keys = self._keys()
+        self._aliases("having", given)
+        self._aliases("qualify", given)
+        buckets = BucketCalls(self.positions, self.taken, self.scalar)
+        tree, keys = buckets.lower(self.node, tree, keys)
+        if keys or self.node.args.get("having") or any(self._aggregates(one) for one in self._roots()):
+            tree = self._aggregate(tree, keys)
+        elif not self.node.args.get("having"):
+            tree = self.subqueries.applied(tree, list(self._roots()))
+        tree = self._over(tree)
+        if qualify := self.node.args.get("qualify"):
+            tree = Filter(tree, self.scalar(qualify.this), syntax=qualify)
+        added = tuple(c.name for c in self.subqueries.columns(tree) if c not in given and not c.alias)
+        made = zip(items, self.node.expressions, strict=True)
+        return Project(tree, tuple(self._made(item, one, added) for item, one in made), syntax=self.written)
+
+    def _made(self, item: Item, node: exp.Expr, added: tuple[str, ...]) -> Item:
+        """An item over the operators that were put below it."""
+        if isinstance(item, Star):
+            return replace(item, without=(*item.without, *added)) if not item.alias else item
+        inner = node.unalias().unnest()
+        value = self.scalar(inner)
+        return replace(item, value=value, alias=item.alias or value.text != item.value.text)
+
+    def _roots(self) -> Iterator[exp.Expr]:
+        """The expressions that stand above the groups."""
+        yield from self.node.expressions
+        for name in ("having", "qualify"):
+            if clause := self.node.args.get(name):
+                yield clause
+
+    # --- GROUP BY -----------------------------------------------------------------------------------------------------
+
+    def _keys(self) -> list[exp.Expr]:
+        """What GROUP BY names: ordinals and aliases stand for the items of the list."""
+        group = self.node.args.get("group")
+        if group is None:
+            return []
+        for name in ("rollup", "cube", "grouping_sets", "totals"):
+            if group.args.get(name):
+                words = name.upper().replace("_", " ")
+                raise self.positions.finding(Code.UNSUPPORTED, f"{words} is outside the query language", self._at(name))
+        if group.args.get("all"):
+            return [one.unalias().copy() for one in self.node.expressions if not self._aggregates(one)]
+        return [self._key(key) for key in group.expressions]
+
+    def _at(self, name: str) -> Span | exp.Expr:
+        kinds = {"rollup": TokenType.ROLLUP, "cube": TokenType.CUBE, "grouping_sets": TokenType.GROUPING_SETS}
+        return (name in kinds and self.positions.keyword(kinds[name])) or self.at or self.written
+
+    def _key(self, key: exp.Expr) -> exp.Expr:
+        key = key.unnest()
+        items = self.node.expressions
+        if isinstance(key, exp.Literal) and not key.is_string and key.name.isdigit():
+            number = int(key.name)
+            if not 1 <= number <= len(items):
+                message = f"GROUP BY {number} names no item of the select list, which has {len(items)}"
+                raise self.positions.finding(Code.UNKNOWN_COLUMN, message, key)
+            found = items[number - 1].unalias()
+            if self._aggregates(found) or isinstance(found, exp.Star):
+                message = f"GROUP BY {number} names an item of the select list that is no value of a row"
+                raise self.positions.finding(Code.UNSUPPORTED, message, key)
+            return found.copy()  # type: ignore[no-any-return]
+        if isinstance(key, exp.Column) and not key.table and key.name.lower() not in self.taken:
+            named = next((i for i in items if isinstance(i, exp.Alias) and i.alias.lower() == key.name.lower()), None)
+            if named is not None:
+                return named.this.copy()  # type: ignore[no-any-return]
+        return key.copy()
+
+    def _aliases(self, clause: str, given: Schema) -> None:
+        """In HAVING and QUALIFY, names of the select list stand for its items, but inside of aggregates."""
+        root = self.node.args.get(clause)
+        items = {one.alias.lower(): one.this for one in self.node.expressions if isinstance(one, exp.Alias)}
+        if root is None or not items:
+            return
+        for column in list(_outside(root, (exp.Column,), is_aggregate_call)):
+            named = items.get(column.name.lower()) if not column.text("table") else None
+            if named is not None and not (clause == "qualify" and column.name.lower() in self.taken):
+                column.replace(named.copy() if isinstance(named, exp.Column) else exp.Paren(this=named.copy()))
+
+    def _aggregates(self, node: exp.Expr) -> bool:
+        """Whether an expression aggregates its SELECT's rows: not in a subquery of its own, nor over a window."""
+        if isinstance(node, exp.Query):
+            return False
+        if isinstance(node, exp.Window):
+            return any(self._aggregates(one) for one in _window_parts(node))
+        return is_aggregate_call(node) or any(self._aggregates(one) for one in node.iter_expressions())
+
+    def _aggregate(self, tree: Tree, written_keys: list[exp.Expr]) -> Tree:
+        inside = [call for root in self._roots() for call in _outside(root, (exp.Expr,)) if is_aggregate_call(call)]
+        held = [exp.Paren(this=key) for key in written_keys]
+        tree = self.subqueries.applied(tree, [*inside, *held])
+        written_keys = [one.this for one in held]
+        given = self.subqueries.columns(tree)
+        keys, columns = dict[str, str](), list[Named]()
+        names = set[str]()
+        for key in written_keys:
+            text = _normal(key, given)
+            if text in keys:
+                continue
+            plain = isinstance(key, exp.Column)
+            name = key.name if plain else self._fresh(self._alias_of(key, given), names, "_g")
+            names.add(name.lower())
+            keys[text] = "" if plain else name
+            columns.append(Named(name, self.scalar(key), alias=not plain))
+        calls = dict[str, AggregateCall]()
+
+        def column_of(node: exp.Expr) -> str | None:
+            """The column that a node is, above the groups; empty for a key that keeps its name, None for others."""
+            if is_aggregate_call(node):
+                text = _normal(node, given)
+                if text not in calls:
+                    name = self._fresh(self._alias_of(node, given), names, "_a")
+                    names.add(name.lower())
+                    calls[text] = aggregate_call(node.copy(), name, self.scalar)
+                return calls[text].name
+            return keys.get(_normal(node, given))
+
+        for root in list(self._roots()):
+            self._replace(root, column_of)
+        for root in self._roots():
+            self._only_groups(root, columns, given)
+        made: Tree = Aggregate(tree, tuple(columns), tuple(calls.values()), syntax=self.written, at=self.at)
+        made = self.subqueries.applied(made, list(self._roots()))
+        if having := self.node.args.get("having"):
+            made = Filter(made, self.scalar(having.this), syntax=having)
+        return made
+
+    def _only_groups(self, root: exp.Expr, keys: list[Named], given: Schema) -> None:
+        """Raise a Finding for a column of the rows that is none of their groups."""
+        for column in _outside(root, (exp.Column, exp.Star)):
+            if isinstance(column, exp.Star):
+                if not isinstance(column.parent, exp.Select | exp.Column):
+                    continue  # of COUNT(*)
+                raise self.positions.finding(Code.UNSUPPORTED, "* is no value of a group of rows", column)
+            meant = [found for found in given if found.called(column.name, column.text("table"))]
+            grouped = {found for key in keys if not key.alias for found in _called(key.value.syntax, given)}
+            if is_made(column) or not meant or any(found in grouped for found in meant):
+                continue
+            self._known(keys, given)
+            message = f"{column.sql('spark')} has no one value in a group of rows"
+            raise self.positions.finding(Code.UNSUPPORTED, message, column, "add it to GROUP BY, or aggregate it")
+
+    def _known(self, keys: list[Named], given: Schema) -> None:
+        """Raise a Finding for a key that is no column of the rows."""
+        for key in (parsed(named.value) for named in keys):
+            if isinstance(key, exp.Column) and not any(one.called(key.name, key.text("table")) for one in given):
+                message = f"the streams and relations in this FROM have no column {key.name!r}"
+                help = suggest(key.name, [one.name for one in given])
+                raise self.positions.finding(Code.UNKNOWN_COLUMN, message, key, help)
+
+    def _replace(self, node: exp.Expr, column_of: Callable[[exp.Expr], str | None]) -> None:
+        """Put columns in the place of what operators below compute: of a node, or of what it is made of."""
+        if isinstance(node, exp.Query):
+            return
+        name = column_of(node)
+        if name:
+            node.replace(made_column(name, self.positions.of(node)))
+        elif name is None:
+            for part in _window_parts(node) if isinstance(node, exp.Window) else list(node.iter_expressions()):
+                self._replace(part, column_of)
+
+    # --- windows ------------------------------------------------------------------------------------------------------
+
+    def _named_windows(self) -> None:
+        """``OVER w … WINDOW w AS (…)``  ->  ``OVER (…)``."""
+        known = {one.name.lower(): one for one in self.node.args.get("windows") or ()}
+        for _ in known:  # one may be made of another
+            for node in [*known.values(), *(w for r in self._roots() for w in _outside(r, (exp.Window,)))]:
+                base = known.get(node.alias.lower()) if node.args.get("alias") else None
+                if base is None:
+                    continue
+                for part in ("partition_by", "order", "spec"):
+                    value = base.args.get(part)
+                    if value and not node.args.get(part):
+                        node.set(part, [one.copy() for one in value] if isinstance(value, list) else value.copy())
+                node.set("alias", base.args["alias"].copy() if base.args.get("alias") else None)
+        self.node.set("windows", None)
+
+    def _over(self, tree: Tree) -> Tree:
+        """The tree with columns for the functions over windows, which are put in their place."""
+        given = self.subqueries.columns(tree)
+        names = {column.name.lower() for column in given}
+        calls = dict[str, WindowCall]()
+        first: exp.Expr | None = None
+
+        def column_of(node: exp.Expr) -> str | None:
+            nonlocal first
+            if not isinstance(node, exp.Window):
+                return None
+            text = _normal(node, given)
+            if text not in calls:
+                name = self._fresh(self._alias_of(node, given), names, "_w")
+                names.add(name.lower())
+                first = first or node.copy()
+                try:
+                    calls[text] = window_call(node.copy(), name, self.scalar)
+                except UnreadCall as unread:
+                    raise self.positions.finding(Code.UNSUPPORTED, str(unread), node) from unread
+            return calls[text].name
+
+        for root in list(self._roots()):
+            self._replace(root, column_of)
+        qualify = self.written.args.get("qualify")
+        if not calls:
+            at = self.positions.keyword(TokenType.QUALIFY) if qualify else None
+            return Over(tree, (), syntax=self.written, at=at) if qualify else tree
+        return Over(tree, tuple(calls.values()), syntax=self.written, at=self.positions.of(first or self.written))
+
+    # --- names --------------------------------------------------------------------------------------------------------
+
+    def _alias_of(self, node: exp.Expr, given: Schema) -> str:
+        """The name that the list gives to an expression, if it is one of its items."""
+        text = _normal(node, given)
+        found = (one for one in self.node.expressions if isinstance(one, exp.Alias))
+        return next((one.alias for one in found if _normal(one.this, given) == text), "")
+
+    def _fresh(self, wanted: str, names: set[str], prefix: str) -> str:
+        """A name for a column: the wanted one unless there is such a one, else one that nobody has."""
+        if wanted and wanted.lower() not in names | self.taken:
+            return wanted
+        number = 1
+        while f"{prefix}{number}" in names | self.taken:
+            number += 1
+        return f"{prefix}{number}"
+
+
+def _window_parts(node: exp.Window) -> list[exp.Expr]:
+    """The expressions that a function over a window is made of: its arguments, its partition and its order."""
+    call, parts = node.this, list[exp.Expr]()
+    while isinstance(call, exp.Filter | exp.IgnoreNulls | exp.RespectNulls | exp.WithinGroup):
+        parts += [one for one in call.iter_expressions() if one is not call.this]
+        call = call.this
+    parts += [one for one in node.iter_expressions() if one is not node.this and not isinstance(one, exp.WindowSpec)]
+    return [*call.iter_expressions(), *parts]
+
+
+def _outside(
+    node: exp.Expr, kind: tuple[type[exp.Expr], ...], stop: Callable[[exp.Expr], bool] = lambda node: False
+) -> Iterator[exp.Expr]:
+    """The nodes of a kind that are in no subquery, and below nothing at which to stop."""
+    if isinstance(node, exp.Query) or stop(node):
+        return
+    if isinstance(node, kind):
+        yield node
+    for child in node.iter_expressions():
+        yield from _outside(child, kind, stop)
+
+
+def _called(node: exp.Expr | None, given: Schema) -> Schema:
+    return tuple(f for f in given if isinstance(node, exp.Column) and f.called(node.name, node.table))
+
+
+def _normal(node: exp.Expr, given: Schema) -> str:
+    """An expression's text by which equal ones are known: columns by what they are, names in small letters."""
+    holder = exp.Paren(this=node.unnest().copy())
+    for column in list(holder.find_all(exp.Column)):
+        place = next((i for i, found in enumerate(given) if found.called(column.name, column.table)), None)
+        if place is not None and column.find_ancestor(exp.Query) is None:
+            column.replace(exp.column(f"#{place}"))
+        elif place is None:
+            column.replace(exp.column(column.name.lower(), column.table.lower() or None))
+    for call in holder.find_all(exp.Anonymous):
+        call.set("this", call.name.upper())
+    return holder.this.sql("spark", comments=False)  # type: ignore[no-any-return]

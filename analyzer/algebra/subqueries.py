@@ -1,0 +1,274 @@
+"""Subqueries over streams: [NOT] EXISTS and [NOT] IN of a WHERE are joins, where that can be said; others are applied.
+
+S WHERE NOT EXISTS (SELECT 1 FROM T WHERE T.a = S.a AND T.b > 1)  ->  Join(anti, S, Filter(T.b > 1, T), T.a = S.a)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from streambound.analyzer.algebra.asked_relations import AskedRelations, conjuncts
+from streambound.analyzer.algebra.calls import Reader
+from streambound.analyzer.algebra.facts import ViewKind, facts
+from streambound.analyzer.algebra.made_columns import made_column
+from streambound.analyzer.algebra.nodes import (
+    Alias,
+    Apply,
+    ApplyKind,
+    Distinct,
+    Filter,
+    Join,
+    JoinKind,
+    Named,
+    OrderBy,
+    Project,
+    Tree,
+)
+from streambound.analyzer.algebra.schema import parsed, schema
+from streambound.analyzer.algebra.schema_columns import Schema
+from streambound.analyzer.algebra.verify import outer_columns
+from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.codes import Code
+from streambound.analyzer.expressions.rows import outermost_queries
+from streambound.analyzer.findings import Positions
+
+_JOINS = {
+    (ApplyKind.EXISTS, False): JoinKind.SEMI,
+    (ApplyKind.EXISTS, True): JoinKind.ANTI,
+    (ApplyKind.IN, False): JoinKind.SEMI,
+    (ApplyKind.IN, True): JoinKind.NOT_IN,
+}
+
+
+_Parts = list[tuple[exp.Expr, list[exp.Query]]]
+"""Parts of a condition, with their subqueries over streams."""
+
+
+@dataclass
+class Subqueries:
+    """Lowers the subqueries of one SELECT that do not read unchanging relations alone; ``lowered`` gives their trees.
+
+    ``names`` are those that columns have or get, in small letters; ``recursive`` the columns of a recursive relation.
+    ``joining``: what asks relations is joined with them (`asked_relations`), where that can be said.
+    """
+
+    positions: Positions
+    catalog: Catalog
+    scalar: Reader
+    lowered: Callable[[exp.Query], Tree]
+    names: set[str] = field(default_factory=set)
+    recursive: Schema = ()
+    joining: bool = False
+
+    def columns(self, tree: Tree) -> Schema:
+        """The columns of a tree's rows."""
+        return schema(tree, self.catalog, self.recursive)
+
+    def over_streams(self, node: exp.Expr) -> list[exp.Query]:
+        """The subqueries of an expression that read more than relations that do not change."""
+        found = ((query, self.lowered(query)) for query in outermost_queries(node))
+        return [query for query, tree in found if facts(tree, self.catalog).change is not ViewKind.STATIC]
+
+    def where(self, tree: Tree, clause: exp.Expr) -> Tree:
+        """The rows of a tree that satisfy a WHERE."""
+        parts = [(part, self.over_streams(part)) for part in conjuncts(clause.this)]
+        if self.joining:
+            tree, parts = self._with_relations(tree, parts, clause)
+        elif not any(queries for _, queries in parts):
+            return Filter(tree, self.scalar(clause.this), syntax=clause)
+        plain = [part.copy() for part, queries in parts if not queries]
+        if plain:
+            condition = exp.and_(*plain, copy=False) if len(plain) > 1 else plain[0]
+            tree = Filter(tree, self.scalar(condition), syntax=clause)
+        for part, queries in parts:
+            if queries:
+                tree = self._joined(tree, part) or self._filtered(tree, part, clause)
+        return tree
+
+    def _with_relations(self, tree: Tree, parts: _Parts, clause: exp.Expr) -> tuple[Tree, _Parts]:
+        """The tree joined with the relations that parts of a WHERE ask, and the parts that are left."""
+        asked, left = self.asked(), []
+        for part, queries in parts:
+            found = None
+            if not queries and outermost_queries(part):
+                found = asked.values(tree, part, clause) or self._joined(tree, part)
+            if isinstance(found, Join) and found.kind is JoinKind.SEMI:
+                made = asked.semi_join(found)
+                found = made if made != found else None
+            elif isinstance(found, Join):
+                found = None
+            if found is None:
+                left.append((part, queries))
+            else:
+                tree = found
+        return tree, left
+
+    def asked(self) -> AskedRelations:
+        """What joins rows with the relations that are asked."""
+        return AskedRelations(self.catalog, self.scalar, self.lowered, self.fresh)
+
+    def _filtered(self, tree: Tree, part: exp.Expr, clause: exp.Expr) -> Tree:
+        holder = exp.Paren(this=part.copy())
+        return Filter(self.applied(tree, [holder]), self.scalar(holder.this), syntax=clause)
+
+    def applied(self, tree: Tree, roots: list[exp.Expr]) -> Tree:
+        """The tree with a column for each subquery over streams, which takes its place in the expressions."""
+        for query in [query for root in roots for query in self.over_streams(root)]:
+            place, kind, operands = _asked(query)
+            if kind is None:
+                message = "ANY and ALL with a subquery over streams are outside the query language"
+                raise self.positions.finding(Code.UNSUPPORTED, message, place)
+            name = self.fresh("_q")
+            asked = tuple(self.scalar(one) for one in operands)
+            tree = Apply(tree, self.lowered(query), kind, name, asked, syntax=place.copy(), at=self.positions.of(place))
+            place.replace(made_column(name, self.positions.of(place)))
+        return tree
+
+    def fresh(self, prefix: str) -> str:
+        """A name that nothing has, with that beginning."""
+        number = 1
+        while f"{prefix}{number}" in self.names:
+            number += 1
+        self.names.add(f"{prefix}{number}")
+        return f"{prefix}{number}"
+
+    # --- joins --------------------------------------------------------------------------------------------------------
+
+    def _joined(self, tree: Tree, part: exp.Expr) -> Tree | None:
+        """The join that a conjunct is; None for one that is none."""
+        node, negated = part.unnest(), False
+        while isinstance(node, exp.Not):
+            node, negated = node.this.unnest(), not negated
+        queries = outermost_queries(node)
+        if len(queries) != 1:
+            return None
+        (query,) = queries
+        place, kind, operands = _asked(query)
+        if place is not node or kind not in (ApplyKind.EXISTS, ApplyKind.IN):
+            return None
+        found = self._split(tree, self.lowered(query), kind, len(operands))
+        if found is None:
+            return None
+        right, condition, members = found
+        given = self.columns(tree)
+        equal = list[exp.Expr]()
+        for one, other in zip(operands, members, strict=True):
+            if (value := _qualified(one.copy(), (), given)) is None:
+                return None
+            equal.append(exp.EQ(this=value, expression=other))
+        member = exp.and_(*equal, copy=False) if equal else None
+        if member is not None and kind is ApplyKind.IN and not negated:
+            condition, member = [member, *condition], None
+        joined = exp.and_(*condition, copy=False) if len(condition) > 1 else next(iter(condition), None)
+        return Join(
+            _JOINS[kind, negated], tree, right, self.scalar(joined) if joined is not None else None,
+            member=self.scalar(member) if member is not None else None, syntax=place, at=self.positions.of(place),
+        )  # fmt: skip
+
+    def _split(
+        self, tree: Tree, asked: Tree, kind: ApplyKind, width: int
+    ) -> tuple[Tree, list[exp.Expr], list[exp.Expr]] | None:
+        """A subquery's rows, what of its WHERE names columns of the row, and its values; None where that is no join."""
+        given = self.columns(tree)
+        if not outer_columns(asked, self.catalog, self.recursive):
+            if kind is ApplyKind.EXISTS:
+                return asked, [], []
+            alias, names = self.fresh("_in"), tuple(f"c{i + 1}" for i in range(width))
+            if len(self.columns(asked)) != width:
+                return None
+            return Alias(asked, alias, names), [], [exp.column(name, alias) for name in names]
+        values = list[exp.Expr]()
+        while isinstance(asked, Distinct | OrderBy | Project):
+            if isinstance(asked, Project) and kind is ApplyKind.IN:
+                if len(asked.items) != width or not all(isinstance(item, Named) for item in asked.items):
+                    return None
+                values = [parsed(item.value).copy() for item in asked.items if isinstance(item, Named)]
+            asked = asked.input
+            if kind is ApplyKind.IN and values:
+                break
+        if (
+            not isinstance(asked, Filter)
+            or outer_columns(asked.input, self.catalog, self.recursive)
+            or asked.condition.syntax is None
+        ):
+            return None
+        right, rename = self._apart(asked.input, given)
+        if right is None:
+            return None
+        inner = self.columns(asked.input)
+        own, correlated = list[exp.Expr](), list[exp.Expr]()
+        for part in conjuncts(asked.condition.syntax):
+            mine = all(_find(column, inner) for column in part.find_all(exp.Column))
+            nested = bool(outermost_queries(part))
+            if nested and not mine:
+                return None
+            (own if mine else correlated).append(part)
+        made = [_qualified(part.copy(), inner, given, rename) for part in correlated]
+        listed = [_qualified(value, inner, given, rename) for value in values]
+        if any(one is None for one in (*made, *listed)):
+            return None
+        if own:
+            kept = [_qualified(part.copy(), inner, (), rename) for part in own]
+            condition = exp.and_(*kept, copy=False) if len(kept) > 1 else kept[0]
+            if condition is None:
+                return None
+            right = Filter(right, self.scalar(condition), syntax=asked.syntax)
+        return right, [one for one in made if one is not None], [one for one in listed if one is not None]
+
+    def _apart(self, right: Tree, given: Schema) -> tuple[Tree | None, str]:
+        """The rows of a subquery under aliases that the row outside has not, and the new alias if there is one."""
+        inner, outer = self.columns(right), {column.alias.lower() for column in given}
+        aliases = {column.alias.lower() for column in inner}
+        if "" in aliases | outer:
+            return None, ""
+        if not aliases & outer:
+            return right, ""
+        names = [column.name.lower() for column in inner]
+        if len(aliases) > 1 or len(set(names)) < len(names):
+            return None, ""
+        alias = self.fresh(f"_{inner[0].alias.lower()}")
+        return Alias(right, alias), alias
+
+
+def _asked(query: exp.Query) -> tuple[exp.Expr, ApplyKind | None, list[exp.Expr]]:
+    """Where a subquery stands in an expression, what is asked of it, and what its rows are compared with."""
+    around = query.parent
+    while isinstance(around, exp.Subquery) and isinstance(around.parent, exp.Subquery | exp.In | exp.Exists):
+        around = around.parent
+    match around:
+        case exp.Exists():
+            return around, ApplyKind.EXISTS, []
+        case exp.In():
+            value = around.this.unnest()
+            return around, ApplyKind.IN, list(value.expressions) if isinstance(value, exp.Tuple) else [value]
+        case exp.Subquery() if not isinstance(around.parent, exp.Any | exp.All):
+            return around, ApplyKind.SCALAR, []
+    return around or query, None, []
+
+
+def _find(column: exp.Column, given: Schema) -> bool:
+    return any(found.called(column.name, column.table) for found in given)
+
+
+def _qualified(node: exp.Expr, inner: Schema, outer: Schema, rename: str = "") -> exp.Expr | None:
+    """An expression with an alias before each name, those of the inner rows first; None where a name has none."""
+    holder = exp.Paren(this=node)
+    for column in holder.find_all(exp.Column):
+        if isinstance(column.this, exp.Star) or len(column.parts) > 2:
+            return None
+        mine = [found for found in inner if found.called(column.name, column.table)]
+        theirs = [found for found in outer if found.called(column.name, column.table)]
+        if column.find_ancestor(exp.Query):
+            if rename:
+                return None
+            continue
+        found = mine or theirs
+        if len(found) != 1:
+            return None
+        alias = rename if mine and rename else found[0].alias
+        if alias:
+            column.set("table", exp.to_identifier(alias))
+    return holder.this  # type: ignore[no-any-return]

@@ -1,0 +1,233 @@
+"""What a catalog says of rows that come and go: changes of a relation, and records that say that a key is over.
+
+changes = { timestamp = "ts", op = "op", insert = "insert", delete = "delete", key = ["k"], format = "op" }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from streambound.analyzer.catalog_model import ChangesDocument, KeyPunctuationDocument, keys
+from streambound.analyzer.columns import Column
+from streambound.analyzer.endpoints import LINES
+from streambound.analyzer.toml_reader import Path, TomlReader, suggest
+from streambound.analyzer.types import DataType, Family, parse_type
+from streambound.analyzer.values import Value, encode_toml
+
+_KEYS = keys(ChangesDocument)
+_PUNCTUATION_KEYS = keys(KeyPunctuationDocument)
+_FORM = 'as in changes = { timestamp = "ts", op = "op", key = ["id"] }'
+_STRING = DataType("string", Family.STRING)
+_MOMENT = parse_type("timestamp")
+
+
+class ChangeFormat(StrEnum):
+    """How a change is written."""
+
+    OP = "op"
+    """A row, with a column that says whether it is inserted or deleted."""
+    DEBEZIUM = "debezium"
+    """Debezium's envelope: the row before and after, ``op``, which is c, r, u or d, and the time, ``ts_ms``."""
+    UPSERT = "upsert"
+    """A record with a key and a value, the row that there is of the key from now on, as in Flink's upsert-kafka; NULL
+    for none."""
+
+
+ENVELOPE_TIMES = tuple(f"{where}ts_{unit}" for where in ("", "source.") for unit in ("ms", "us", "ns"))
+"""The times that Debezium's envelope has: of the connector, and of the database."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredChanges:
+    """How the rows of a relation come and go.
+
+    ``timestamp`` is the time of a change; it and ``op`` may be none of the relation's columns: SQL does not see them
+    then. ``insert`` and ``delete`` are the values of ``op``, which other formats than `ChangeFormat.OP` are decoded to;
+    a row without a value comes. ``key`` names the columns in which no two rows agree: an insert of a key that is there
+    replaces its row, and a delete needs the key only. Without one, a delete needs the whole row.
+    """
+
+    timestamp: Column
+    op: Column
+    insert: Value
+    delete: Value
+    key: tuple[str, ...] = ()
+    format: ChangeFormat = ChangeFormat.OP
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPunctuation:
+    """Which records of a stream say that no row with the same ``attributes`` comes any more.
+
+    They are those whose ``column`` has the ``value``; they are no rows. At most ``max_open`` combinations of values of
+    ``attributes`` have come without such a record at any time, where that is promised.
+    """
+
+    attributes: tuple[str, ...]
+    column: str
+    value: Value
+    max_open: int | None = None
+
+
+def read_changes(
+    reader: TomlReader, entry: Mapping[str, Any], columns: Sequence[Column], clock: DataType | None, path: Path
+) -> DeclaredChanges | None:
+    """The key `changes` of a relation; ``clock`` is the type of the streams' times. Raises CatalogError."""
+    if "changes" not in entry:
+        return None
+    where = (*path, "changes")
+    if not isinstance(entry["changes"], Mapping):
+        raise reader.fail("changes says how rows come and go", where, _FORM)
+    if "period" in entry:
+        raise reader.fail("a relation with a period has no changes: its rows say when they hold", where)
+    body = reader.mapping(entry["changes"], where)
+    reader.known_keys(body, _KEYS, where)
+    form = ChangeFormat(reader.choice(body, "format", where, tuple(ChangeFormat)))
+    key = _key(reader, body, columns, where)
+    if form is ChangeFormat.UPSERT and not key:
+        raise reader.fail("upserts need a key: it says whose row a new one is", where, 'add key = ["id"]')
+    if form is ChangeFormat.DEBEZIUM:
+        clock = clock or _MOMENT
+    time = _timestamp(reader, body, columns, clock, where)
+    if form is not ChangeFormat.OP:
+        extra = next((name for name in ("op", "insert", "delete") if name in body), None)
+        if extra is not None:
+            raise reader.fail(f'{extra} is for changes with format = "op"', (*where, extra), "leave it out")
+        _check_records(reader, entry, time, form, path)
+        return DeclaredChanges(time, _unnamed("op", columns, time), "insert", "delete", key, form)
+    op = _op(reader, body, columns, where)
+    if op.name.lower() == time.name.lower():
+        raise reader.fail("a column cannot be both the time and the kind of a change", (*where, "op"))
+    insert, delete = (_value(reader, body, name, op, where) for name in ("insert", "delete"))
+    if insert == delete:
+        raise reader.fail("an insert and a delete must be told apart", where, "give insert and delete two values")
+    return DeclaredChanges(time, op, insert, delete, key, form)
+
+
+def _check_records(reader: TomlReader, entry: Mapping[str, Any], time: Column, form: ChangeFormat, path: Path) -> None:
+    """Raise CatalogError for a source that has no such records, and for a time that they do not have."""
+    source = entry.get("source")
+    source = source if isinstance(source, Mapping) else {}
+    kind = str(source.get("format", LINES[0])).lower()
+    if kind not in LINES and "payload" not in source:
+        message = f"changes in the format {form} are objects of JSON, and {kind} has columns"
+        raise reader.fail(message, (*path, "source"), "name the column that holds them: payload = …")
+    beside = source.get("metadata", {})
+    known = isinstance(beside, Mapping) and time.name.lower() in {str(name).lower() for name in beside}
+    if form is ChangeFormat.DEBEZIUM and not known and time.name not in ENVELOPE_TIMES:
+        message = f"{time.name} is of a row, not of its change: a delete would have the time at which its row came"
+        remedy = f"name a time of Debezium's envelope: {', '.join(ENVELOPE_TIMES)}; or one of the source's metadata"
+        raise reader.fail(message, (*path, "changes", "timestamp"), remedy)
+
+
+def _unnamed(name: str, columns: Sequence[Column], time: Column) -> Column:
+    """A column of texts that no declared one is called like."""
+    names = {column.name.lower() for column in (*columns, time)}
+    while name in names:
+        name = f"_{name}"
+    return Column(name, _STRING)
+
+
+def _declared(name: str, columns: Sequence[Column]) -> Column | None:
+    return next((column for column in columns if column.name.lower() == name.lower()), None)
+
+
+def _timestamp(
+    reader: TomlReader, body: Mapping[str, Any], columns: Sequence[Column], clock: DataType | None, path: Path
+) -> Column:
+    """The column with the time of a change; of the type that the streams' times have, where none is declared."""
+    name, where = body.get("timestamp"), (*path, "timestamp")
+    if not isinstance(name, str) or not name:
+        raise reader.fail("changes need a timestamp: when does each of them happen?", where, _FORM)
+    found = _declared(name, columns)
+    if found is None:
+        if clock is None:
+            remedy = f'declare it: columns = {{ {name} = "timestamp", … }}'
+            raise reader.fail(f"{name!r} has no type: it is no column, and there is no stream", where, remedy)
+        return Column(name, clock)
+    if found.type.family not in (Family.INTEGER, Family.TIMESTAMP) or found.type.range is not None:
+        raise reader.fail(f"the timestamp {name!r} must be a bigint, an int or a timestamp", where)
+    if found.domain is not None:
+        raise reader.fail(f"the timestamp {name!r} cannot have a domain: time never ends", where)
+    return found
+
+
+def _op(reader: TomlReader, body: Mapping[str, Any], columns: Sequence[Column], path: Path) -> Column:
+    name = body.get("op")
+    if not isinstance(name, str) or not name:
+        raise reader.fail("changes need a column that tells inserts from deletes", (*path, "op"), _FORM)
+    return _declared(name, columns) or Column(name, _STRING)
+
+
+def _value(reader: TomlReader, body: Mapping[str, Any], name: str, op: Column, path: Path) -> Value:
+    try:
+        return encode_toml(body.get(name, name), op.type)
+    except ValueError as error:
+        remedy = f"{name} is the value of {op.name} in such a row"
+        raise reader.fail(f"not a value of {op.name}: {error}", (*path, name), remedy) from error
+
+
+def _key(reader: TomlReader, body: Mapping[str, Any], columns: Sequence[Column], path: Path) -> tuple[str, ...]:
+    if "key" not in body:
+        return ()
+    names = reader.strings(body["key"], (*path, "key"))
+    return _columns(reader, names, columns, (*path, "key"))
+
+
+def _columns(reader: TomlReader, names: Sequence[str], columns: Sequence[Column], path: Path) -> tuple[str, ...]:
+    """Names of columns as they are declared, each once; at least one."""
+    found = list[str]()
+    for name in names:
+        column = _declared(name, columns)
+        if column is None:
+            remedy = suggest(name, [one.name for one in columns])
+            raise reader.fail(f"{name!r} is no column of {path[1]}", path, remedy)
+        if column.name in found:
+            raise reader.fail(f"{name!r} is named twice", path)
+        found.append(column.name)
+    if not found:
+        raise reader.fail(f"{path[-1]} names no column", path)
+    return tuple(found)
+
+
+def read_key_punctuations(
+    reader: TomlReader, entry: Mapping[str, Any], columns: Sequence[Column], time: Column, path: Path
+) -> tuple[KeyPunctuation, ...]:
+    """The tables `[[streams.X.punctuations]]`; raises CatalogError."""
+    tables, where = entry.get("punctuations", []), (*path, "punctuations")
+    if not isinstance(tables, list):
+        raise reader.fail(f"punctuations must be tables: [[{'.'.join(where)}]]", where)
+    return tuple(
+        _key_punctuation(reader, one, columns, time, (*where, str(number))) for number, one in enumerate(tables)
+    )
+
+
+def _key_punctuation(
+    reader: TomlReader, value: object, columns: Sequence[Column], time: Column, path: Path
+) -> KeyPunctuation:
+    body = reader.mapping(value, path)
+    reader.known_keys(body, _PUNCTUATION_KEYS, path)
+    missing = next((name for name in ("attributes", "column", "value") if name not in body), None)
+    if missing is not None:
+        remedy = 'as in attributes = ["auction"], column = "kind", value = "closed"'
+        raise reader.fail(f"a punctuation lacks {missing}", (*path, missing), remedy)
+    names = reader.strings(body["attributes"], (*path, "attributes"))
+    attributes = _columns(reader, names, columns, (*path, "attributes"))
+    if time.name in attributes:
+        remedy = f"promises of time are punctuation = {{ … }}, in [{'.'.join(path[:2])}]"
+        raise reader.fail(f"{time.name} is the stream's time", (*path, "attributes"), remedy)
+    named = body["column"]
+    column = _declared(named, columns) if isinstance(named, str) else None
+    if column is None:
+        raise reader.fail(f"{named!r} is no column of {path[1]}", (*path, "column"))
+    if column.name in attributes:
+        message = f"{column.name} cannot both tell a punctuation and be what it is about"
+        raise reader.fail(message, (*path, "column"))
+    try:
+        told = encode_toml(body["value"], column.type)
+    except ValueError as error:
+        raise reader.fail(f"not a value of {column.name}: {error}", (*path, "value")) from error
+    return KeyPunctuation(attributes, column.name, told, reader.positive(body, "max_open", path, 1))

@@ -1,0 +1,59 @@
+"""Which results a query prints: a comment before it says so, ``-- streambound: emit final``."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from streambound.analyzer.codes import Code
+from streambound.analyzer.diagnostics import Diagnostic
+from streambound.analyzer.lexical import LexicalKind, stretches
+from streambound.analyzer.spans import SourceText, Span
+from streambound.analyzer.toml_reader import suggest
+
+_COMMENT = re.compile(r"--[ \t]*streambound:[ \t]*emit\b[ \t]*(\S*)[ \t]*(.*?)\s*", re.I | re.S)
+
+
+class EmitMode(StrEnum):
+    """What is printed of a result that may still change."""
+
+    CHANGES = "changes"
+    """Each change, when it happens: rows come, and are taken back."""
+    FINAL = "final"
+    """What does not change any more, once."""
+    FRAGMENTS = "fragments"
+    """Of rows with periods: the parts of a period that are known, as they become known."""
+    PARTS = "parts"
+    """Of rows with periods: whole parts of a result, as they become known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Emission:
+    """A mode, and where it is asked for."""
+
+    mode: EmitMode
+    at: Span
+
+
+def is_emission(text: str) -> bool:
+    """Whether a comment asks for a mode."""
+    return _COMMENT.fullmatch(text) is not None
+
+
+def emission(source: SourceText, start: int, end: int) -> Emission | Diagnostic | None:
+    """The mode that the last such comment in a stretch of text asks for; what is wrong with it, if it is none."""
+    text = source.text[start:end]
+    for comment in reversed([found for found in stretches(text) if found.kind is LexicalKind.LINE_COMMENT]):
+        match = _COMMENT.fullmatch(text[comment.start : comment.end])
+        if match is None:
+            continue
+        at = start + comment.start
+        word, modes = match.group(1), tuple(EmitMode)
+        span = source.span(at + match.start(1), at + max(match.end(1), match.end(2)))
+        if word.lower() in modes and not match.group(2):
+            return Emission(EmitMode(word.lower()), span)
+        message = f"emit is followed by {', '.join(modes[:-1])} or {modes[-1]}, and nothing else"
+        place = span if span.start < span.end else source.span(at, start + comment.end)
+        return Diagnostic(Code.UNSUPPORTED, message, source.file, place, suggest(word, modes) if word else "")
+    return None

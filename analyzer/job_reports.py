@@ -1,0 +1,92 @@
+"""What a running job reports (`--report json`): a JSON object a line, each of one of these shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from streambound.analyzer.errors import InputError
+from streambound.analyzer.json_models import JsonShapeError, parsed, structured
+
+
+@dataclass(frozen=True, slots=True)
+class StepReport:
+    """What the job does now, such as starting Spark."""
+
+    doing: str
+
+
+@dataclass(frozen=True, slots=True)
+class BatchReport:
+    """A micro-batch, by its number from 0: its rows, timestamps that it closed, and results.
+
+    ``entries`` are those of the synopsis after it, ``peak`` the most within it and ``limit`` the bound M, if that is a
+    number; ``bytes`` is what the entries take. ``pending`` timestamps are open; ``waits_for`` says since when each
+    stream has held them back.
+    """
+
+    batch: int
+    rows: int
+    closed: int
+    entries: int
+    peak: int
+    bytes: int
+    limit: int | None
+    results: int
+    quarantined: int
+    pending: int
+    waits_for: dict[str, str]
+    late: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryReport:
+    """The end of a job: rows by stream and relation, quarantined rows by reason, results, and the most entries."""
+
+    summary: str
+    rows: dict[str, int]
+    quarantined: dict[str, int]
+    results: int
+    peak: int | None
+    limit: int | None
+    waited_for: dict[str, str]
+    late: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorReport:
+    """Why a job stopped: ``error`` is one word for programs."""
+
+    error: str
+    message: str
+
+
+JobReport = StepReport | BatchReport | SummaryReport | ErrorReport
+_SHAPES: Mapping[str, type[JobReport]] = {
+    "doing": StepReport,
+    "batch": BatchReport,
+    "summary": SummaryReport,
+    "error": ErrorReport,
+}
+"""By the member that only reports of a shape have."""
+
+
+def report_of(line: str) -> JobReport | None:
+    """A line that a job prints as one of its reports; None for anything else, such as what a library prints."""
+    value = object_of(line)
+    shape = next((shape for key, shape in _SHAPES.items() if key in value), None)
+    if shape is None:
+        return None
+    try:
+        return structured(value, shape, closed=False)
+    except JsonShapeError:
+        return None
+
+
+def object_of(line: str) -> Mapping[str, object]:
+    """The JSON object that a line is; an empty one where it is none."""
+    try:
+        value = parsed(line, "").value
+    except InputError:
+        return {}
+    return value if isinstance(value, dict) else {}

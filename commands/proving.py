@@ -1,0 +1,104 @@
+"""Proofs by DuckDB: of a witness, and of statements of which `check` could find none.
+
+What our own interpreter cannot evaluate, such as a hash in a filter, DuckDB does: the values of columns that a plan
+needs, or the whole statement on candidates for a witness.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from streambound.commands.saying import spinner
+
+if TYPE_CHECKING:
+    from streambound.analyzer.catalog import Catalog
+    from streambound.analyzer.query import Query
+    from streambound.criteria.check import Checked
+    from streambound.criteria.operators.witness import CircuitWitness
+    from streambound.criteria.witness import Witness
+    from streambound.recheck.oracle.prove import WitnessProof
+
+SIZES = (2, 3)
+"""Numbers of elements on which a candidate is tried before it is proved."""
+
+
+@contextmanager
+def duckdb_values(wanted: bool) -> Iterator[None]:
+    """Let DuckDB evaluate, in the block, what our own interpreter cannot, where that is ``wanted``."""
+    if not wanted:
+        yield
+        return
+    from streambound.analyzer.expressions.values import evaluated_by
+    from streambound.recheck.oracle.row_values import RowValues
+
+    values = RowValues()
+    try:
+        with evaluated_by(values):
+            yield
+    finally:
+        values.close()
+
+
+def proved_by_duckdb(checked: Checked, catalog: Catalog, size: int) -> CircuitWitness | None:
+    """How to build witnesses that DuckDB proves, of some sizes and this one; None where none is found."""
+    from streambound.analyzer.work import TooMuchWork, at_most
+    from streambound.criteria.check import executed
+    from streambound.criteria.operators.witness import MOST_STEPS, candidates, same_relations
+    from streambound.criteria.relation_witness import joined_suspects
+    from streambound.reports.circuit_witness_report import tables_of
+
+    statement = executed(checked)
+    if statement is None:
+        return None
+    tables = tables_of(statement, checked.statement)
+    joined, apart = joined_suspects(checked.statement, catalog)
+    circuit = checked.circuit
+    blocks = circuit.suspects if circuit is not None else ()
+    if checked.decision is not None:
+        blocks = (checked.decision.derivation.split,)
+    if circuit is not None:
+        apart = max(apart, circuit.apart)
+    try:
+        with at_most(MOST_STEPS):
+            for candidate in candidates(statement, (*blocks, *joined), apart):
+                found = [candidate.of_size(n) for n in sorted({*SIZES, size})]
+                built = [one for one in found if one is not None]
+                alike = len(built) == len(found) and all(same_relations(built[0], one) for one in built)
+                if alike and all(_proof(checked, catalog, tables, one).holds for one in built):
+                    return candidate
+    except TooMuchWork:
+        pass
+    return None
+
+
+def prove_witness(checked: Checked, catalog: Catalog, tables: Query, witness: Witness) -> str:
+    """Run every prefix and probe, rows of these tables, in DuckDB; raises NotExecutableError where they are alike."""
+    from streambound.analyzer.errors import NotExecutableError
+
+    proof = _proof(checked, catalog, tables, witness)
+    elements = f"all subsets of {witness.size} elements"
+    text = f"{proof.states:,} of {proof.prefixes:,} prefixes ({elements}) must be told apart"
+    if not proof.holds:
+        raise NotExecutableError(f"not proved by DuckDB: only {text}")
+    return text
+
+
+def _proof(checked: Checked, catalog: Catalog, tables: Query, witness: Witness) -> WitnessProof:
+    """What DuckDB says of a witness; raises NotExecutableError where it cannot execute the statement."""
+    import duckdb
+
+    from streambound.analyzer.errors import NotExecutableError
+    from streambound.recheck.oracle.prove import prove
+    from streambound.reports.witness_report import json_rows
+
+    tree = checked.statement.tree
+    assert tree is not None, "what has a verdict was read"
+    elements, probes = ([json_rows(tables, rows) for rows in part] for part in (witness.elements, witness.probes))
+    try:
+        with spinner("prefixes") as advance:
+            return prove(tree, catalog, json_rows(tables, witness.always), elements, probes, advance)
+    except duckdb.Error as error:
+        first = str(error).splitlines()[0]
+        raise NotExecutableError(f"DuckDB cannot execute {checked.statement.name}: {first}") from error

@@ -1,0 +1,1 @@
+"""Criteria for operators above select-project-join blocks: each proposition that decides in its own file."""

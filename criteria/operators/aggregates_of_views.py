@@ -1,0 +1,160 @@
+"""Aggregates above other operators: of a view of at most m rows there are at most m groups (D1, Lemma 1).
+
+What is added up need not be bounded. MIN, MAX and DISTINCT arguments keep their values, since a view takes rows back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from streambound.analyzer.algebra.blocks import is_block
+from streambound.analyzer.algebra.nodes import Aggregate, Apply, Filter, Join, JoinKind, Scalar, Tree
+from streambound.analyzer.algebra.schema import parsed, schema
+from streambound.analyzer.columns import Column
+from streambound.analyzer.constants import INT
+from streambound.criteria.operators.closing_rows import mapped_columns
+from streambound.criteria.operators.columns import aggregate_type
+from streambound.criteria.operators.judge import Context, NoRule
+from streambound.criteria.operators.mapped import Columns, columns_shown
+from streambound.criteria.operators.pushed_filters import pushed
+from streambound.criteria.operators.reading_calls import SPREADS, AggregateRead, call_of, needs_values
+from streambound.criteria.operators.states import AggregateColumn, GroupPart, Judged, MapPart, State, ViewJoinPart
+from streambound.criteria.operators.sums_below_joins import sums_below_join
+from streambound.criteria.size import Number, Size
+
+
+def judge_aggregate_of_view(tree: Aggregate, context: Context) -> Judged:
+    """Aggregates of what another operator gives; raises NoRule where its rows have no number."""
+    joined = _joins(tree.input)
+    before, context.needed = context.needed, _read(tree) if joined else None
+    judged = context.judge(tree.input, context)
+    needed, context.needed = context.needed, before
+    if judged.part is None:
+        return _below_join(tree, judged, context) if joined else judged
+    columns = Columns(
+        columns_shown(schema(tree.input, context.catalog), judged.part.columns, needed), judged.part.columns
+    )
+    keys = [_item(f"_k{n}", key.value, columns, context) for n, key in enumerate(tree.keys, 1)]
+    rows, calls, arguments = list(keys), list[AggregateColumn](), list[MapPart]()
+    for number, call in enumerate(map(call_of, tree.calls), 1):
+        value = None if not call.arguments else _item("_v", _scalar(call.arguments[0]), columns, context)
+        kind = aggregate_type(call.function, value[0].type if value is not None else None)
+        column, argument = Column(f"_a{number}", kind), value[0] if value is not None else None
+        if needs_values(call):
+            if value is None or len(call.arguments) > 1 or call.condition is not None:
+                raise NoRule("several arguments, or a filter, beside values")
+            arguments.append(_mapped(context, judged, [*keys, value]))
+            place = len(arguments) - 1
+            calls.append(AggregateColumn(column.name, call.function, call.distinct, argument, column, values=place))
+            continue
+        sums = [_sum(rows, len(keys), one, columns, context) for one in _factors(call)]
+        linear = (-1,) if not call.arguments and call.condition is None else tuple(sums[:2])
+        squares = tuple(sums[2:])
+        calls.append(AggregateColumn(column.name, call.function, False, argument, column, linear, squares))
+    closes = mapped_columns(judged.closes, [c.name for c in judged.part.columns], [text for _, text in keys])
+    if judged.rows is None and closes:
+        rows_below: Size = closes[0].open(0)
+    elif judged.rows is None and not keys and not arguments:  # sums of what comes and goes
+        rows_below = Number(1)
+    else:
+        rows_below = context.size(lambda: judged.rows, "an aggregate of a view whose rows have no number")
+        closes = ()
+    name = context.name("groups")
+    own = (*(column for column, _ in keys), *(call.column for call in calls))
+    given = _mapped(context, judged, rows)
+    kept = (None,) * len(arguments)
+    closing = closes[0].columns[0] if closes else None
+    part = GroupPart(name, given, len(keys), tuple(calls), tuple(arguments), kept, closing, own)
+    span = context.positions.of(tree.syntax or exp.Null())
+    shown = tuple(key.value.text for key in tree.keys)
+    most = rows_below if tree.keys else Number(1)
+    proposition, freed = ("A5", "when its window has closed") if closes else ("D1", "when its last row goes")
+    states = [State(name, proposition, most, shown, freed, span)]
+    proposition = "A5" if closes else "D6"
+    states += [State(f"{name} values", proposition, rows_below, (*shown, "value"), freed, span) for _ in arguments]
+    known = None if closes else most
+    return Judged(part, (*judged.states, *states), rows=known, retracts=True, closes=closes)
+
+
+def _below_join(tree: Aggregate, judged: Judged, context: Context) -> Judged:
+    """The aggregates of a join whose columns are unbounded, pushed below it, if only those that it reads are not."""
+    below, where = (tree.input.input, tree.input.condition) if isinstance(tree.input, Filter) else (tree.input, None)
+    below, where = pushed(below, where, context.catalog)
+    inner = isinstance(below, Join) and below.kind is JoinKind.INNER and not below.using
+    if not isinstance(below, Join) or not inner or where is not None or not is_block(below.left):
+        raise NoRule("sums over a join with a view, which would have to be pushed below it")
+    scalars = [key.value for key in tree.keys] + ([below.condition] if below.condition is not None else [])
+    named = {(c.name, c.table): c for scalar in reversed(scalars) for c in parsed(scalar).find_all(exp.Column)}
+    before, context.needed = context.needed, named
+    joined = context.judge(below, context)
+    context.needed = before
+    if joined.part is None:
+        return joined
+    assert isinstance(joined.part, ViewJoinPart), "what a join with a view is"
+    left = [c for c in schema(below.left, context.catalog) if any(c.called(*name) for name in named)]
+    found = context.judge(sums_below_join(tree, below, tuple(left), joined.part.open, context), context)
+    if found.part is None:
+        raise NoRule("groups of a join's side without a number")
+    return found
+
+
+def _joins(tree: Tree) -> bool:
+    """Whether an aggregate is of a join, whose columns must be bounded only where they are read."""
+    return _joins(tree.input) if isinstance(tree, Filter) else isinstance(tree, Join | Apply)
+
+
+def _read(tree: Aggregate) -> dict[tuple[str, str], exp.Column]:
+    """The columns that the keys and arguments read, and the condition below."""
+    scalars = [key.value for key in tree.keys]
+    for call in map(call_of, tree.calls):
+        scalars += [_scalar(one) for one in (*call.arguments, *([call.condition] if call.condition else []))]
+    below = tree.input
+    while isinstance(below, Filter):
+        scalars.append(below.condition)
+        below = below.input
+    return {(c.name, c.table): c for scalar in reversed(scalars) for c in parsed(scalar).find_all(exp.Column)}
+
+
+Item = tuple[Column, str]
+"""A column, and the expression that it is over the columns below."""
+
+
+def _item(name: str, scalar: Scalar, columns: Columns, context: Context) -> Item:
+    text = columns.over(scalar)
+    return Column(name, columns.kind(scalar, text, context)), text
+
+
+def _scalar(node: exp.Expr) -> Scalar:
+    return Scalar(node.sql("spark"), node)
+
+
+def _mapped(context: Context, judged: Judged, items: Sequence[Item]) -> MapPart:
+    assert judged.part is not None
+    found = tuple(column for column, _ in items)
+    return MapPart(context.name("map"), judged.part, found, tuple(text for _, text in items))
+
+
+def _factors(call: AggregateRead) -> list[exp.Expr]:
+    """What a row adds to how many values there are, to their sum, and to that of their squares."""
+    if not call.arguments and call.condition is None:
+        return []
+    there = [exp.Not(this=exp.Is(this=exp.Paren(this=a.copy()), expression=exp.Null())) for a in call.arguments]
+    guard = exp.and_(*there, *([call.condition.copy()] if call.condition is not None else []))
+    value = None if call.function == "COUNT" else exp.Paren(this=call.arguments[0].copy())
+    values: list[exp.Expr] = [exp.Literal.number(1)] + ([value] if value is not None else [])
+    if call.function in SPREADS and value is not None:
+        values.append(exp.Mul(this=value.copy(), expression=value.copy()))
+    return [exp.Case(ifs=[exp.If(this=guard.copy(), true=one)], default=exp.Literal.number(0)) for one in values]
+
+
+def _sum(rows: list[Item], keys: int, factor: exp.Expr, columns: Columns, context: Context) -> int:
+    """The place of a sum among those of the rows, where equal ones are one."""
+    text = columns.over(_scalar(factor))
+    for place, (_, known) in enumerate(rows[keys:]):
+        if known == text:
+            return place
+    kind = columns.kind(_scalar(factor), text, context)
+    rows.append((Column(f"_s{len(rows) - keys + 1}", kind if kind.name != "void" else INT), text))
+    return len(rows) - keys - 1

@@ -1,0 +1,49 @@
+"""A select-project-join block below an operator: the bag criterion, or the set criterion with its memory of results."""
+
+from __future__ import annotations
+
+from streambound.analyzer.algebra.nodes import Distinct, Tree, Union
+from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.query import Query
+from streambound.criteria.bag import bag_violations
+from streambound.criteria.operators.closing_rows import block_columns
+from streambound.criteria.operators.ended_keys import UNTIL_OVER, EndedKey, ended_key, key_states, one_value
+from streambound.criteria.operators.judge import Context, groups
+from streambound.criteria.operators.states import BlockPart, Judged, SetPart, State
+from streambound.criteria.set import set_violations
+from streambound.criteria.violation import Violation
+from streambound.preprocess.pipeline import derive
+
+
+def judge_block(tree: Tree, context: Context) -> Judged:
+    """A block as a view that only grows."""
+    distinct = isinstance(tree, Distinct) or (isinstance(tree, Union) and tree.distinct)
+    query = context.blocks.view(tree, distinct)
+    split = derive(query).split
+    violations: list[Violation] = []
+    columns = len(split.branches[0].outputs) if split.branches else 0
+    ended = ended_key(query, columns, context.catalog) if distinct and columns else None
+    for branch in (split if ended is None else one_value(split, ended.places)).branches:
+        facts = Facts.of(branch)
+        violations += set_violations(facts) if distinct else bag_violations(facts)
+    if context.refuses(violations):
+        return Judged(None, (), tuple(dict.fromkeys(violations)), (split,))
+    part, states = context.block(query, "set" if distinct else "bag")
+    if not distinct:
+        return Judged(part, states, closes=block_columns(split))
+    if ended is not None:
+        return _ending(part, states, ended, query, context)
+    most = context.size(lambda: groups(split), "results without a number")
+    name = context.name("results")
+    keys = tuple(column.name for column in part.columns)
+    state = State(name, "set", most, keys, "never", query.span, (split,))
+    return Judged(SetPart(name, "distinct", part, None, part.columns, grows=True), (*states, state))
+
+
+def _ending(part: BlockPart, states: tuple[State, ...], ended: EndedKey, query: Query, context: Context) -> Judged:
+    """K2: the distinct results of a key are remembered until a punctuation ends it."""
+    name, names = context.name("results"), tuple(column.name for column in part.columns)
+    most = context.size(lambda: ended.most(part.split), "results of open keys without a number")
+    state = State(name, "K2", most, names, UNTIL_OVER, query.span)
+    found = SetPart(name, "distinct", part, None, part.columns, grows=True, ends=ended.ending)
+    return Judged(found, (*states, *key_states(ended, query.span), state))

@@ -1,0 +1,82 @@
+"""Rows of a block in buckets of time, each once for every bucket that it is in: linear (DBSP §3), without memory.
+
+A row in a bucket changes as long as the row does, and the bucket closes (A5), so that what stands above, such as the
+first rows of each window or a join of windows, has to keep the rows of open buckets only.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from sqlglot import exp
+
+from streambound.analyzer.algebra.blocks import is_block
+from streambound.analyzer.algebra.nodes import Bucket, BucketKind, Named, Project, Scalar, Tree
+from streambound.analyzer.algebra.schema import schema
+from streambound.analyzer.columns import Column
+from streambound.criteria.operators.closing_windows import TIME
+from streambound.criteria.operators.judge import Context, NoRule
+from streambound.criteria.operators.states import BlockPart, BucketPart, Closing, ClosingRows, Judged
+from streambound.criteria.size import Number, Size, product
+
+_ENDS = ("start", "end", "last")
+
+
+def judge_buckets(tree: Tree, context: Context) -> Judged:
+    """The rule of tumbling and hopping buckets of a block; raises NoRule for others."""
+    assert isinstance(tree, Bucket)
+    if tree.kind is BucketKind.SESSION or not is_block(tree.input):
+        raise NoRule("sessions, or buckets of what is no block, of which nothing is aggregated")
+    wanted = [
+        view
+        for view in schema(tree, context.catalog)
+        if context.needed is None or any(view.called(*name) for name in context.needed)
+    ]
+    given = schema(tree.input, context.catalog)
+    ends = {name.lower(): end for name, end in zip(tree.columns, _ENDS, strict=False)}
+    items, shown, names = list[Named](), list[int | str](), list[str]()
+    for view in wanted:
+        names.append(view.name)
+        if view not in given:
+            shown.append(ends[view.name.lower()])
+            continue
+        node = exp.column(view.name, table=view.alias or None, quoted=True)
+        shown.append(len(items))
+        items.append(Named(f"c{len(items)}", Scalar(node.sql("spark"), node), alias=True))
+    time, before = len(items), context.needed
+    context.needed = None
+    block = Project(tree.input, (*items, Named(TIME, tree.time, alias=True)), syntax=tree.syntax)
+    judged = context.judge(block, context)
+    context.needed = before
+    if judged.part is None:
+        return judged
+    assert isinstance(judged.part, BlockPart), "what a block is"
+    below, slide = judged.part, tree.slide or tree.size
+    kinds = [below.columns[time if isinstance(item, str) else item].type for item in shown]
+    columns = tuple(Column(name, kind) for name, kind in zip(_apart(names), kinds, strict=True))
+    part = BucketPart(context.name("buckets"), below, time, tree.size, slide, tree.offset, tuple(shown), columns)
+    closes = _closing(judged, time, part)
+    return Judged(part, judged.states, closes=closes)
+
+
+def _closing(judged: Judged, time: int, part: BucketPart) -> tuple[ClosingRows, ...]:
+    """The ends of buckets, where what they are of is a time that nothing comes arbitrarily later than."""
+    found = next(((rows, one) for rows in judged.closes for one in rows.columns if one.key == time), None)
+    if found is None:
+        return ()
+    rows, one = found
+    columns = tuple(
+        Closing(place, part.size, item, one.delay) for place, item in enumerate(part.items) if isinstance(item, str)
+    )
+    return (ClosingRows(columns, partial(_open, rows, part)),) if columns else ()
+
+
+def _open(rows: ClosingRows, part: BucketPart, more: int) -> Size:
+    """Each row as often as there are buckets that it is in, if it came since the first of these has begun."""
+    return product([Number(-(-part.size // part.slide)), rows.open(part.size - 1 + more)])
+
+
+def _apart(names: list[str]) -> list[str]:
+    """Names that are not alike, as columns of a job have them."""
+    lowered = [name.lower() for name in names]
+    return [f"c{n}_{name}" if lowered.count(name.lower()) > 1 else name for n, name in enumerate(names)]

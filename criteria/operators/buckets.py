@@ -1,0 +1,159 @@
+"""Columns of a block that are buckets of an application time which close: columns beside them may be unbounded (A5)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.columns import Column
+from streambound.analyzer.constants import Folded
+from streambound.analyzer.expressions.dialect import parsed
+from streambound.analyzer.expressions.expression import Call, Field, Literal
+from streambound.analyzer.expressions.reading import Refused, read
+from streambound.analyzer.query import Attribute, Branch, Output, Query, TimeValue
+from streambound.analyzer.types import Family
+
+DAY = 86_400_000_000
+LENGTHS = {
+    "second": (1_000_000, 1_000_000),
+    "minute": (60_000_000, 60_000_000),
+    "hour": (3_600_000_000, 3_600_000_000),
+    "day": (DAY, DAY),
+    "date": (DAY, DAY),
+    "week": (7 * DAY, 7 * DAY),
+    "month": (28 * DAY, 31 * DAY),
+    "quarter": (90 * DAY, 92 * DAY),
+    "year": (365 * DAY, 366 * DAY),
+}
+"""The shortest and the longest period of each unit of the calendar, in microseconds."""
+_PATTERN_UNITS = {4: "year", 6: "month", 8: "day", 10: "hour", 12: "minute", 14: "second"}
+_PATTERN = re.compile(r"yyyy(?:MM(?:dd(?:HH(?:mm(?:ss)?)?)?)?)?")
+
+
+@dataclass(frozen=True, slots=True)
+class TimeFunction:
+    """A non-decreasing function of a stream's time: a bucket has ``shortest`` to ``longest`` timestamps.
+
+    ``how`` says what its value is: "div" the time divided, "last" the last timestamp, "start", "end" the end, which is
+    no more in it, "date", or a unit of the calendar, of which it is the start, as a timestamp or a text. A row is in a
+    bucket every ``shortest`` timestamps where those overlap.
+    """
+
+    how: str
+    shortest: int
+    longest: int
+
+    def open(self, delay: int) -> int:
+        """The most buckets that a row may still be in after a closed timestamp, ``delay`` after their ends at most."""
+        longest = self.longest if self.how in ("start", "end", "last") else self.shortest
+        return -(-(longest + delay - 1) // self.shortest)
+
+
+@dataclass(frozen=True, slots=True)
+class ClosingBucket:
+    """A bucket of the time of a ``stream`` that no other one comes arbitrarily later than; ``delay`` is W."""
+
+    stream: str
+    function: TimeFunction
+    delay: int
+
+
+def closing_bucket(facts: Facts, output: Output, function: TimeFunction | None = None) -> ClosingBucket | None:
+    """The bucket that a column is, or that a ``function`` makes of it; None for another one, or where it never closes.
+
+    With W = max over T of sup(T.ts - S.ts) a bucket of S.ts changes only until W after its last timestamp is closed.
+    """
+    value = output.value
+    if isinstance(value, TimeValue):
+        if value.minus is not None or value.offset:
+            return None
+        function, stream = function or TimeFunction("last", 1, 1), value.plus.source
+    else:
+        found = time_function(facts.branch, output)
+        if found is None or function is not None or not isinstance(value, Attribute):
+            return None
+        function, stream = found, value.source
+    if stream not in facts.infinite or facts.later[stream]:
+        return None
+    lags = [facts.lag(other, stream) for other in facts.infinite if other != stream]
+    return ClosingBucket(stream, function, max([0, *(lag for lag in lags if lag is not None)]))
+
+
+def time_function(branch: Branch, output: Output) -> TimeFunction | None:
+    """The function of its stream's time that a column is; None where it is none."""
+    if not isinstance(output.value, Attribute):
+        return None
+    source = branch.source(output.value.source)
+    expression = source.column(output.value.column).expression
+    if not expression or source.time is None:
+        return None
+    node = parsed(expression).unnest()
+    integers = source.column(source.timestamp or "").type.family is Family.INTEGER
+    found = _divided(node) if integers else _calendar(expression, source.columns)
+    if found is None or found[0] != source.timestamp:
+        return None
+    return found[1]
+
+
+def _divided(node: exp.Expr) -> tuple[str, TimeFunction] | None:
+    """``ts DIV size``: times of numbers begin at 0."""
+    if not isinstance(node, exp.IntDiv) or not isinstance(node.this, exp.Column):
+        return None
+    width = node.expression
+    if not isinstance(width, exp.Literal) or not width.is_int or int(width.this) <= 0:
+        return None
+    return node.this.name, TimeFunction("div", int(width.this), int(width.this))
+
+
+def _calendar(expression: str, columns: Sequence[Column]) -> tuple[str, TimeFunction] | None:
+    """``date_trunc``, ``to_date``, and ``date_format`` with the year first, of a timestamp."""
+    try:
+        call = read(parsed(expression), {column.name: column.type for column in columns})
+    except Refused:
+        return None
+    if not isinstance(call, Call):
+        return None
+    unit = None
+    match call.function.name, call.arguments:
+        case "date_trunc", (Literal(Folded(value=str(text))), Field(name)):
+            unit = text.lower() if text.lower() != "date" else None
+        case (("to_date" | "cast"), (Field(name),)) if call.kind.family is Family.DATE:
+            unit = "date"
+        case "date_format", (Field(name), Literal(Folded(value=str(pattern)))):
+            letters = re.sub(r"'[^'A-Za-z0-9]*[A-Za-z]?'|[^A-Za-z']", "", pattern)
+            unit = _PATTERN_UNITS.get(len(letters)) if _PATTERN.fullmatch(letters) else None
+        case _:
+            return None
+    if unit not in LENGTHS or next(c for c in columns if c.name == name).type.family is not Family.TIMESTAMP:
+        return None
+    return name, TimeFunction(unit, *LENGTHS[unit])
+
+
+def bucket_size(branch: Branch, output: Output) -> int | None:
+    """How long the buckets of time are that a column is; None where it is none."""
+    found = time_function(branch, output)
+    return None if found is None else found.longest
+
+
+def with_times(split: Query) -> tuple[tuple[Query, ...], int]:
+    """The query with times in the place of its buckets, if it has some, and how far apart these are at least."""
+    sizes = [size for branch in split.branches for o in branch.outputs if (size := bucket_size(branch, o)) is not None]
+    if not sizes:
+        return (), 0
+    return (replace(split, branches=tuple(map(_with_times, split.branches))),), 2 * max(sizes)
+
+
+def _with_times(branch: Branch) -> Branch:
+    outputs = []
+    for output in branch.outputs:
+        if bucket_size(branch, output) is not None and isinstance(output.value, Attribute):
+            time = branch.source(output.value.source).time
+            assert time is not None, "a bucket is of a stream's time"
+            kind = branch.column(time).type
+            output = replace(output, value=TimeValue(time, None, 0, kind))
+        outputs.append(output)
+    return replace(branch, outputs=tuple(outputs))

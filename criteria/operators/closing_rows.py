@@ -1,0 +1,95 @@
+"""Views whose rows close: a column is a bucket of the application time, after which a row does not change any more.
+
+Rows of closed buckets are never taken back, so that an operator above has to remember those of open ones only, whatever
+their other columns hold (A5 and Lemma 1, of what is open).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+from sqlglot import exp
+
+from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.query import Query
+from streambound.criteria.count import TimestampCount, tuples
+from streambound.criteria.operators.buckets import ClosingBucket, TimeFunction, closing_bucket
+from streambound.criteria.operators.closing_windows import Windows, open_groups
+from streambound.criteria.operators.judge import NoRule
+from streambound.criteria.operators.states import Closing, ClosingRows
+from streambound.criteria.size import Number, Size, product, total
+
+NOTHING = Number(0)
+
+
+def block_columns(split: Query) -> tuple[ClosingRows, ...]:
+    """The columns of a block's results that close: buckets of a time that no stream comes arbitrarily later than."""
+    facts = [Facts.of(branch) for branch in split.branches]
+    found = []
+    for place in range(len(split.branches[0].outputs) if facts else 0):
+        buckets = [closing_bucket(one, one.branch.outputs[place]) for one in facts]
+        known = [bucket for bucket in buckets if bucket is not None]
+        if len(known) < len(facts) or len({bucket.function for bucket in known}) > 1:
+            continue
+        closing = _closing(place, known[0].function, max(bucket.delay for bucket in known))
+        found.append(ClosingRows((closing,), partial(_rows, facts, known)))
+    return tuple(found)
+
+
+def group_columns(split: Query, windows: Windows, closing: Sequence[Closing]) -> tuple[ClosingRows, ...]:
+    """The columns of a window's groups that close: the ends of the window."""
+    return (ClosingRows(tuple(closing), partial(_groups, split, windows)),)
+
+
+def mapped_columns(
+    closes: Sequence[ClosingRows], names: Sequence[str], expressions: Sequence[str]
+) -> tuple[ClosingRows, ...]:
+    """The closing columns of what is computed of columns with these names: those that are taken over as they are."""
+    given = [exp.column(name, quoted=True).sql("spark") for name in names]
+
+    def places(one: Closing) -> list[int]:
+        return [place for place, text in enumerate(expressions) if text == given[one.key]]
+
+    return taken_over(closes, places)
+
+
+def taken_over(closes: Sequence[ClosingRows], places: Callable[[Closing], Sequence[int]]) -> tuple[ClosingRows, ...]:
+    """The closing columns of rows in which these columns are at other places, or are no more."""
+    found = [
+        replace(rows, columns=tuple(replace(one, key=place) for one in rows.columns for place in places(one)))
+        for rows in closes
+    ]
+    return tuple(rows for rows in found if rows.columns)
+
+
+def _closing(place: int, function: TimeFunction, delay: int) -> Closing:
+    return Closing(place, function.longest, function.how, delay)
+
+
+def _rows(facts: Sequence[Facts], buckets: Sequence[ClosingBucket], more: int) -> Size:
+    """The results of a block that were open so much earlier: in each branch, one for each match of rows."""
+    return total([NOTHING, *(_matches(one, bucket, more) for one, bucket in zip(facts, buckets, strict=True))])
+
+
+def _matches(facts: Facts, bucket: ClosingBucket, more: int) -> Size:
+    number = bucket.function.longest - 1 + bucket.delay + more
+    if not number:
+        return NOTHING
+    if len(facts.branch.streams) < len(facts.branch.sources) or len(facts.infinite) < len(facts.branch.streams):
+        raise NoRule("open rows of a join with a relation")
+    sizes = []
+    for source in facts.branch.streams:
+        after, before = facts.lag(source.alias, bucket.stream), facts.lag(bucket.stream, source.alias)
+        if source.alias == bucket.stream:
+            after = before = 0
+        if after is None or before is None:
+            raise NoRule("open rows of streams whose times are not related")
+        sizes.append(tuples(facts, source.alias, TimestampCount(number + after + before), ()).size)
+    return product(sizes)
+
+
+def _groups(split: Query, windows: Windows, more: int) -> Size:
+    later = tuple(replace(bucket, delay=bucket.delay + more) for bucket in windows.buckets)
+    return open_groups(split, replace(windows, buckets=later))

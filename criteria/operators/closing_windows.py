@@ -1,0 +1,162 @@
+"""Groups keyed by a window of the application time: proposition A5.
+
+A bucket of S.ts closes if nothing comes arbitrarily later than S: with W = max over T of sup(T.ts - S.ts), a window
+changes only until W after its last timestamp is closed, so that at most ⌈(w + W - 1) / h⌉ windows are open. A session
+is open while a row may come less than the gap after its last one: at most c_S · (gap + W) are, whatever their keys.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from streambound.analyzer.algebra.blocks import blocks
+from streambound.analyzer.algebra.nodes import Aggregate, Bucket, BucketKind, Filter, SpjBlock, Tree
+from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.flatten import written
+from streambound.analyzer.query import Branch, Output, Query
+from streambound.criteria.count import TimestampCount, tuples
+from streambound.criteria.operators.buckets import ClosingBucket, TimeFunction, closing_bucket
+from streambound.criteria.operators.judge import NoRule, groups
+from streambound.criteria.size import Number, Size, least, product, total
+from streambound.preprocess.pipeline import derive
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """The column of a block, by its ``place``, that is or says the bucket of time, in each of its branches."""
+
+    place: int
+    buckets: tuple[ClosingBucket, ...]
+    session: bool = False
+
+    @property
+    def function(self) -> TimeFunction:
+        """The one of all branches."""
+        return self.buckets[0].function
+
+    @property
+    def delay(self) -> int:
+        """W."""
+        return max(bucket.delay for bucket in self.buckets)
+
+
+def bucket_below(tree: Aggregate) -> tuple[Bucket, Tree] | None:
+    """The buckets of a block that an aggregate groups by, and the block; None where there are none.
+
+    Conditions above the buckets that do not read them are the block's.
+    """
+    conditions, below = list[Filter](), tree.input
+    while isinstance(below, Filter):
+        conditions.append(below)
+        below = below.input
+    if not isinstance(below, Bucket):
+        return None
+    block = below.input
+    for condition in reversed(conditions):
+        if any(end_of(below, node) is not None for node in written(condition.condition).find_all(exp.Column)):
+            return None
+        block = replace(condition, input=block)
+    return (below, block) if isinstance(blocks(block), SpjBlock) else None
+
+
+def end_of(bucket: Bucket, node: exp.Expr) -> str | None:
+    """Which end of a bucket a column is: "start", "end" or "last"; None for another column."""
+    if not isinstance(node, exp.Column) or node.table.lower() not in ("", bucket.alias.lower()):
+        return None
+    names = [name.lower() for name in bucket.columns]
+    return ("start", "end", "last")[names.index(node.name.lower())] if node.name.lower() in names else None
+
+
+def windows_of(query: Query, keys: int, bucket: Bucket | None) -> Windows | None:
+    """The window that closes the groups of a block's first columns, the same in all branches."""
+    branches = [Facts.of(branch) for branch in derive(query).split.branches]
+    made = None if bucket is None else TimeFunction("start", bucket.slide or bucket.size, bucket.size)
+    for place in range(keys):
+        function = made if query.branches[0].outputs[place].name == TIME else None
+        found = [closing_bucket(facts, facts.branch.outputs[place], function) for facts in branches]
+        buckets = tuple(one for one in found if one is not None)
+        if not buckets or len(buckets) < len(found) or len({one.function for one in buckets}) > 1:
+            continue
+        session = bucket is not None and bucket.kind is BucketKind.SESSION
+        if not session or function is not None:
+            return Windows(place, buckets, session)
+    return None
+
+
+TIME = "_t"
+"""The column of a block's results of which a `Bucket` makes others."""
+
+
+def open_groups(split: Query, windows: Windows, values: bool = False) -> Size:
+    """The groups of all windows that are open after a closed timestamp (with M1's correction for older streams).
+
+    With ``values``, those of their last column, which is no key. Raises NoRule where columns that nothing closes have
+    no number of values.
+    """
+    parts = []
+    for branch, bucket in zip(split.branches, windows.buckets, strict=True):
+        facts = Facts.of(branch)
+        if windows.session:
+            mine = tuples(facts, bucket.stream, TimestampCount(windows.function.longest + windows.delay), ()).size
+            others = _others(branch, windows)
+            other = [o for o in others[: len(others) - values] if not _is_of(facts, o, bucket.stream)]
+            other += others[len(others) - values :]
+            parts.append(product([mine, *_known(split, branch, other)]))
+        else:
+            parts.append(
+                product([Number(windows.function.open(windows.delay)), _in_one(split, facts, windows, bucket)])
+            )
+    return total(parts)
+
+
+def _in_one(split: Query, facts: Facts, windows: Windows, bucket: ClosingBucket) -> Size:
+    """The groups of one window: for each value of its columns, or for each row of the newest streams."""
+    others = _others(facts.branch, windows)
+    if not others:
+        return Number(1)
+    newest = [s for s in facts.infinite if not facts.later[s]]
+    owners = [s for s in newest if any(a.source == s for o in others for a in o.attributes)]
+    rows = []
+    for stream in owners:
+        lag = 0 if stream == bucket.stream else sum(_lags(facts, stream, bucket.stream))
+        rows.append(tuples(facts, stream, TimestampCount(windows.function.longest + lag), ()).size)
+    older = [o for o in others if any(a.source not in newest for a in o.attributes)]
+    by_rows = product([Number(1), *rows, *_known(split, facts.branch, older)])
+    every = groups(_only(split, facts.branch, others))
+    return by_rows if every is None else least([every, by_rows])
+
+
+def in_a_window(split: Query, windows: Windows) -> tuple[Query, ...]:
+    """The blocks that give the columns beside the window, where these have a number of values."""
+    found = [_only(split, branch, _others(branch, windows)) for branch in split.branches]
+    return tuple(one for one in found if one.branches[0].outputs and groups(one) is not None)
+
+
+def _others(branch: Branch, windows: Windows) -> list[Output]:
+    return [output for place, output in enumerate(branch.outputs) if place != windows.place]
+
+
+def _is_of(facts: Facts, output: Output, stream: str) -> bool:
+    return {attribute.source for attribute in output.attributes} == {stream}
+
+
+def _lags(facts: Facts, one: str, other: str) -> tuple[int, int]:
+    after, before = facts.lag(one, other), facts.lag(other, one)
+    if after is None or before is None:
+        raise NoRule("newest streams whose times are not related")
+    return after, before
+
+
+def _known(split: Query, branch: Branch, outputs: list[Output]) -> list[Size]:
+    if not outputs:
+        return []
+    found = groups(_only(split, branch, outputs))
+    if found is None:
+        raise NoRule("columns without a number of values beside a window")
+    return [found]
+
+
+def _only(split: Query, branch: Branch, outputs: list[Output]) -> Query:
+    return replace(split, branches=(replace(branch, outputs=tuple(outputs)),))

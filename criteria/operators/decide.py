@@ -1,0 +1,105 @@
+"""From a tree that is no select-project-join query to its verdict: one rule an operator."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from streambound.analyzer.algebra.blocks import blocks
+from streambound.analyzer.algebra.nodes import (
+    Aggregate,
+    Alias,
+    Apply,
+    Bucket,
+    Distinct,
+    Except,
+    Filter,
+    Fixpoint,
+    Intersect,
+    Join,
+    Over,
+    Project,
+    Scan,
+    SpjBlock,
+    Tree,
+    Union,
+    inputs,
+)
+from streambound.analyzer.block_queries import BlockReader
+from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.codes import Code
+from streambound.analyzer.diagnostics import Diagnostic
+from streambound.analyzer.findings import Finding
+from streambound.analyzer.lower import Lowered
+from streambound.analyzer.statement import Statement
+from streambound.criteria.operators.aggregates import judge_aggregate
+from streambound.criteria.operators.blocks import judge_block
+from streambound.criteria.operators.bucketed_rows import judge_buckets
+from streambound.criteria.operators.ended_keys import OPEN_KEYS
+from streambound.criteria.operators.judge import Context, NoRule, Rule
+from streambound.criteria.operators.mapped import judge_filter, judge_named, judge_project
+from streambound.criteria.operators.over import judge_over
+from streambound.criteria.operators.pairs import judge_pair
+from streambound.criteria.operators.recursion import judge_recursion
+from streambound.criteria.operators.relations import judge_relation
+from streambound.criteria.operators.set_operations import judge_distinct, judge_set_operation, judge_union
+from streambound.criteria.operators.states import Judged, State
+
+RULES: dict[type[Tree], Rule] = {
+    Aggregate: judge_aggregate,
+    Project: judge_project,
+    Filter: judge_filter,
+    Alias: judge_named,
+    Except: judge_set_operation,
+    Intersect: judge_set_operation,
+    Union: judge_union,
+    Join: judge_pair,
+    Over: judge_over,
+    Bucket: judge_buckets,
+    Distinct: judge_distinct,
+    Fixpoint: judge_recursion,
+    Scan: judge_relation,
+}
+"""The rule of each operator that may stand above a block. To add one: its file, and a line here."""
+
+
+def judge(tree: Tree, context: Context) -> Judged:
+    """What the propositions say of a tree; raises NoRule and Finding."""
+    if isinstance(blocks(tree), SpjBlock):
+        return judge_block(tree, context)
+    rule = RULES.get(type(tree))
+    if rule is None:
+        raise NoRule(type(tree).__name__)
+    return rule(tree, context)
+
+
+def judged(
+    statement: Statement, lowered: Lowered, catalog: Catalog, unbounded: bool = False
+) -> Judged | Diagnostic | None:
+    """What the propositions say of a statement beyond select-project-join; None where they do not speak of it.
+
+    A diagnostic where it means nothing, such as a sum of texts. With ``unbounded`` it has a part whatever it would
+    remember, and states without sizes.
+    """
+    if lowered.tree is None or lowered.positions is None:
+        return None
+    blocks = BlockReader(lowered.positions, catalog, statement.name, statement.span, lowered.queries)
+    context = Context(catalog, lowered.positions, blocks, judge, unbounded=unbounded)
+    try:
+        found = judge(lowered.tree, context)
+        return replace(found, states=_once(found.states))
+    except NoRule:
+        return None
+    except Finding as finding:
+        # what only joins are too narrow for, such as a comparison of a bigint with a double, is no error of the user's
+        return None if finding.diagnostic.code is Code.TYPE_MISMATCH and _asks(lowered.tree) else finding.diagnostic
+
+
+def _once(states: tuple[State, ...]) -> tuple[State, ...]:
+    """The states, each once; of several operators that go by the keys of one stream the first one's keys."""
+    keys = {state.name: state for state in reversed(states) if state.proposition == OPEN_KEYS}
+    return tuple(dict.fromkeys(keys.get(state.name, state) for state in states))
+
+
+def _asks(tree: Tree) -> bool:
+    """Whether a tree has subqueries that are values."""
+    return isinstance(tree, Apply) or any(map(_asks, inputs(tree)))

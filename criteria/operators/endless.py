@@ -1,0 +1,32 @@
+"""(G): keys of groups that nothing bounds, of streams that nobody waits for."""
+
+from __future__ import annotations
+
+from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.codes import Code
+from streambound.criteria.violation import Violation
+from streambound.criteria.wording import bound_help
+
+
+def endless(facts: Facts, closed: bool, kept: str = "group") -> list[Violation]:
+    """(G) of streams that nobody waits for: their keys are bounded, or their windows close."""
+    found = []
+    for output in facts.branch.outputs:
+        for attribute in output.attributes:
+            if attribute.source not in facts.infinite or facts.later[attribute.source] or closed:
+                continue
+            if not facts.bounded(attribute):
+                message = f"{attribute} is a {kept}'s key and unbounded: there is a {kept} for each of its values"
+                help = bound_help(facts, attribute)
+                found.append(
+                    Violation(
+                        "A1 (G)",
+                        attribute.source,
+                        attribute.column,
+                        message,
+                        output.span,
+                        Code.UNBOUNDED_PROJECTION,
+                        help,
+                    )
+                )
+    return found

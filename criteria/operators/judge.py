@@ -1,0 +1,123 @@
+"""What the propositions say of a tree of operators: each is judged by its rule, over what is below it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
+
+from sqlglot import exp
+
+from streambound.analyzer.algebra.nodes import Tree
+from streambound.analyzer.block_queries import BlockReader
+from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.constants import BIGINT
+from streambound.analyzer.findings import Positions
+from streambound.analyzer.query import Attribute, Constant, Output, Query
+from streambound.criteria.bound import bound, results_count, results_layout
+from streambound.criteria.operators.columns import columns_of
+from streambound.criteria.operators.states import BlockPart, Judged, Part, State
+from streambound.criteria.size import Size, Symbol, total
+from streambound.criteria.synopsis import Synopsis
+from streambound.criteria.tables import SynopsisTable
+from streambound.criteria.unlimited import unlimited
+from streambound.criteria.violation import Violation
+from streambound.preprocess.pipeline import derive
+
+
+class NoRule(Exception):
+    """No proposition speaks of an operator, or of what is below it: the statement stays unsupported."""
+
+
+@dataclass
+class Context:
+    """One statement while it is judged: how its blocks are read, and names for its operators.
+
+    ``needed`` are the columns that the operators above read, by name and alias, as they are written; None for all.
+    ``limits`` are the greatest ranks that are asked for, by the identity of the call. With ``unbounded`` nothing is
+    refused for what it would remember: its states have no size. ``relations`` are those that change:
+    each is read once, and has one state.
+    """
+
+    catalog: Catalog
+    positions: Positions
+    blocks: BlockReader
+    judge: Callable[[Tree, Context], Judged]
+    needed: Mapping[tuple[str, str], exp.Column] | None = None
+    limits: dict[int, int] = field(default_factory=dict)
+    unbounded: bool = False
+    relations: dict[str, tuple[Part, State]] = field(default_factory=dict)
+    numbers: count[int] = field(default_factory=lambda: count(1))
+
+    def name(self, what: str) -> str:
+        """A name for an operator, as ``groups 2``."""
+        return f"{what} {next(self.numbers)}"
+
+    def refuses(self, violations: Sequence[Violation]) -> bool:
+        """Whether there are violations, and these matter."""
+        return bool(violations) and not self.unbounded
+
+    def size(self, known: Callable[[], Size | None], otherwise: str) -> Size:
+        """A size that a proposition gives; raises NoRule, which says what has none, where it does not."""
+        if self.unbounded:
+            return UNLIMITED
+        if (found := known()) is None:
+            raise NoRule(otherwise)
+        return found
+
+    def block(self, query: Query, proposition: str) -> tuple[BlockPart, tuple[State, ...]]:
+        """A block that its criterion accepts, with the states of its tables.
+
+        A set may return a result again. Raises NoRule for more tables than a synopsis has.
+        """
+        query = _by_rows(query)
+        split = derive(query).split
+        sizes = unlimited(split, repeats=True) if self.unbounded else bound(split, repeats=True)
+        if sizes is None:
+            raise NoRule("more tables than a synopsis has")
+        name = self.name("block")
+        states = tuple(
+            State(f"{name} {table.table}", proposition, table.size, _keys(table.layout), _FREED, query.span)
+            for table in sizes.tables
+        )
+        return BlockPart(name, query, split, sizes, columns_of(query)), states
+
+
+Rule = Callable[[Tree, Context], Judged]
+"""Judges an operator; raises NoRule where it cannot, and Finding for SQL that means nothing."""
+UNLIMITED = Symbol("n")
+"""The size of what nothing bounds: it grows with the rows that have come."""
+_FREED = "when no later row can complete it"
+
+
+def _keys(layout: SynopsisTable) -> tuple[str, ...]:
+    return tuple(str(attribute) for stored in layout.key for attribute in stored.attributes)
+
+
+def _by_rows(query: Query) -> Query:
+    """A block of one stream remembers nothing: its results have the factors of their row, and no sums."""
+    if not query.sums or any(len(branch.sources) > 1 for branch in query.branches):
+        return query
+    branches = []
+    for branch in query.branches:
+        (source,) = branch.sources
+        more = tuple(
+            Output(name, Attribute(source.alias, factor) if factor else Constant(1, BIGINT), branch.span)
+            for name, factor in zip(query.sums, source.factors, strict=True)
+        )
+        sources = (replace(source, factors=()),)
+        branches.append(replace(branch, sources=sources, outputs=(*branch.outputs, *more)))
+    return replace(query, branches=tuple(branches), sums=())
+
+
+def groups(split: Query) -> Size | None:
+    """How many different results a block can have; None where there is no bound."""
+    found = []
+    for branch in split.branches:
+        facts = Facts.of(branch)
+        counted = results_count(facts, results_layout(Synopsis(facts)))
+        if counted is None:
+            return None
+        found.append(counted.size)
+    return total(found) if found else None

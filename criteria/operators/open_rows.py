@@ -1,0 +1,71 @@
+"""The rows whose fate is open (Lemma 2), as tests of a row alone: what a closure says of its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.closure import Sort
+from streambound.analyzer.columns import Column
+from streambound.analyzer.query import Attribute, Branch, Constant, Query
+from streambound.criteria.operators.states import RowTest, RowTests
+
+
+def alternatives(splits: Sequence[Query], columns: tuple[Column, ...]) -> RowTests:
+    """What a row of these columns satisfies if some branch of some query can have it as its result."""
+    found = (tuple(_tests(branch, columns)) for split in splits for branch in split.branches)
+    return tuple(dict.fromkeys(found))
+
+
+def _tests(branch: Branch, columns: tuple[Column, ...]) -> Iterator[RowTest]:
+    facts = Facts.of(branch)
+    named = [(column.name, output.value) for column, output in zip(columns, branch.outputs, strict=True)]
+    known = [(name, value) for name, value in named if isinstance(value, Attribute)]
+    for name, value in named:
+        if isinstance(value, Constant):
+            yield RowTest(name, "is null") if value.value is None else RowTest(name, "==", None, _plain(value.value))
+    for name, attribute in known:
+        if attribute in facts.closure.null:
+            yield RowTest(name, "is null")
+        elif attribute in facts.closure.compared or facts.closure.equal(attribute, attribute):
+            yield from _interval(facts, name, attribute)
+    for number, (name, attribute) in enumerate(known):
+        for other, second in known[number + 1 :]:
+            yield from _difference(facts, name, attribute, other, second)
+
+
+def _interval(facts: Facts, name: str, attribute: Attribute) -> Iterator[RowTest]:
+    """The ends and the list of an attribute's values; one that may be NULL passes if it is."""
+    if attribute not in facts.closure.compared:
+        return
+    if (listed := facts.listed(attribute)) is not None:
+        yield RowTest(name, "in", None, tuple(_plain(value) for value in listed))
+        return
+    if attribute not in facts.closure.nodes or facts.closure.sort(attribute) is Sort.STRING:
+        return
+    low, high = facts.closure.interval(attribute)
+    if low is not None:
+        yield RowTest(name, ">=", None, _plain(low))
+    if high is not None:
+        yield RowTest(name, "<=", None, _plain(high))
+
+
+def _difference(facts: Facts, name: str, x: Attribute, other: str, y: Attribute) -> Iterator[RowTest]:
+    """``x <= y + c`` and ``y <= x + c``, where the closure says so of values that are compared."""
+    if not {x, y} <= facts.closure.compared or not {x, y} <= facts.closure.nodes.keys():
+        return
+    pair = facts.closure.pair(x, y)
+    if pair is None or facts.closure.sort(x) is not Sort.DISCRETE:
+        return
+    matrix, i, j = pair
+    for one, two, (left, right) in ((name, other, (i, j)), (other, name, (j, i))):
+        limit = matrix.limit(left, right)
+        if limit is not None:
+            yield RowTest(one, "<=", two, _plain(limit[0]))
+
+
+def _plain(value: Fraction | int | str) -> int | float | str:
+    if isinstance(value, str):
+        return value
+    return int(value) if Fraction(value).denominator == 1 else float(value)

@@ -1,0 +1,304 @@
+"""Functions over windows of rows: the first rows of each partition, what comes before a row, and views that are kept.
+
+Of rows that are only added, those that are not among the first n of their partition never will be again, whatever
+they are ordered by: n are kept for each partition (top-N, deduplication). In the order of the stream's time, LAG and a
+frame of rows before a row are final when it comes: the last rows of each partition are kept; a frame of time before it
+needs the rows of that time, whatever the partition. Partitions are bounded, or those of a bucket that closes (A5). Of a
+view of at most m rows, or whose rows go when their window closes, all are kept (Lemma 1). Ties are broken by the other
+columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from sqlglot import exp
+
+from streambound.analyzer.algebra.blocks import blocks
+from streambound.analyzer.algebra.made_columns import made_column
+from streambound.analyzer.algebra.nodes import Named, Over, Scalar, Side, SpjBlock, Tree, Unit, WindowCall
+from streambound.analyzer.algebra.schema import schema
+from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.columns import Column
+from streambound.analyzer.constants import INT
+from streambound.analyzer.flatten import written
+from streambound.analyzer.query import Query, TimeValue
+from streambound.analyzer.types import DataType, Family
+from streambound.criteria.bag import bag_violations
+from streambound.criteria.count import TimestampCount, tuples
+from streambound.criteria.operators.closing_rows import mapped_columns, taken_over
+from streambound.criteria.operators.closing_windows import Windows, open_groups, windows_of
+from streambound.criteria.operators.columns import aggregate_type
+from streambound.criteria.operators.endless import endless
+from streambound.criteria.operators.judge import UNLIMITED, Context, NoRule, groups
+from streambound.criteria.operators.mapped import Columns
+from streambound.criteria.operators.states import Closing, Judged, MapPart, OverPart, Part, State
+from streambound.criteria.size import Number, Size, product
+from streambound.criteria.violation import Violation, under
+from streambound.preprocess.pipeline import derive
+
+RANKS = ("ROW_NUMBER", "RANK", "DENSE_RANK")
+_FRAMED = ("COUNT", "SUM", "MIN", "MAX", "AVG")
+_NAME = "OVER"
+
+
+def judge_over(tree: Tree, context: Context) -> Judged:
+    """The rule of functions over windows of rows; raises NoRule for others."""
+    assert isinstance(tree, Over)
+    for call in tree.calls:
+        if call.distinct or call.filter is not None or call.ignore_nulls:
+            raise NoRule("DISTINCT, FILTER or IGNORE NULLS over a window")
+        if call.function not in (*RANKS, *_FRAMED, "LAG"):
+            raise NoRule(call.function)
+    if isinstance(blocks(tree.input), SpjBlock):
+        return _over_block(tree, context)
+    *before, last = tree.calls
+    below = replace(tree, input=replace(tree, calls=tuple(before)), calls=(last,)) if before else tree
+    return _over_view(below, last, context)
+
+
+def _over_block(tree: Over, context: Context) -> Judged:
+    """Functions over the rows of a block, one after the other: a rank last, since it takes rows back."""
+    ranks = [call for call in tree.calls if call.function in RANKS]
+    if len(ranks) > 1:
+        raise NoRule("several ranks of rows that are only added")
+    calls = [*(call for call in tree.calls if call.function not in RANKS), *ranks]
+    several = [_OverBlock(tree, call, context, f"_{n}" if len(calls) > 1 else "") for n, call in enumerate(calls)]
+    violations = [violation for one in several for violation in one.violations()]
+    if context.refuses(violations):
+        suspects = tuple(query for one in several for query in one.suspects())
+        return Judged(None, (), tuple(dict.fromkeys(violations)), tuple(dict.fromkeys(suspects)))
+    own = several[0].columns
+    items = [item for one in several for item in one.items]
+    rows, states = context.block(context.blocks.query(tree.input, [*own, *items]), _NAME)
+    part: Part = rows
+    for one in several:
+        mine = {item.name for item in one.items}
+        others = [column.name for column in part.columns if column.name not in mine]
+        part, state = one.above(_in_order(part, [*others, *(item.name for item in one.items)], context), len(others))
+        states += (state,)
+    part = _in_order(part, [*(item.name for item in own), *(call.name for call in tree.calls)], context)
+    return Judged(part, states, retracts=bool(ranks))
+
+
+def _in_order(part: Part, names: Sequence[str], context: Context) -> Part:
+    """A part with its columns in another order, without what a function was given."""
+    if [column.name for column in part.columns] == names:
+        return part
+    known = {column.name: column for column in part.columns}
+    texts = tuple(exp.column(name, quoted=True).sql("spark") for name in names)
+    return MapPart(context.name("map"), part, tuple(known[name] for name in names), texts)
+
+
+@dataclass
+class _OverBlock:
+    """A function over the rows of a block, which are only added; what it is given is called by a ``prefix``."""
+
+    tree: Over
+    call: WindowCall
+    context: Context
+    prefix: str
+
+    def __post_init__(self) -> None:
+        call = self.call
+        self.columns = self._columns()
+        self.items = [*self._partition(), *self._order(), *self._argument()]
+        self.query = self._query([*self.columns, *self.items])
+        one = Named("_p", Scalar("1", exp.Literal.number(1)), alias=True)
+        self.partition = self._query(self._partition() or [one])
+        self.windows = windows_of(self.partition, len(call.partition), None)
+        self.kept, self.rated = self._kept(self.query, len(self.columns))
+
+    def violations(self) -> list[Violation]:
+        """What the bag criterion says of the rows, and whether there are so many partitions."""
+        found: list[Violation] = []
+        split, keyed = derive(self.query).split, derive(self.partition).split
+        for branch, keys in zip(split.branches, keyed.branches, strict=True):
+            found += under(_NAME, bag_violations(Facts.of(branch)))
+            if not self.rated:
+                found += under(_NAME, endless(Facts.of(keys), self.windows is not None, "partition"))
+        return found
+
+    def suspects(self) -> tuple[Query, ...]:
+        """Blocks of which a witness may be made."""
+        split, keyed = derive(self.query).split, derive(self.partition).split
+        return (split, keyed, replace(keyed, distinct=True), replace(split, distinct=True))
+
+    def above(self, rows: Part, width: int) -> tuple[OverPart, State]:
+        """The function of rows whose columns after so many are those that it is given; what it remembers."""
+        call, context = self.call, self.context
+        size = self.kept if self.rated else product([self.kept, self._partitions(self.partition, self.windows)])
+        closing = None if self.windows is None else _closing(self.windows, width)
+        part = _part(context, rows, width, call, rows.columns, self._keep(), closing)
+        shown = tuple(one.text for one in call.partition)
+        freed = "when others come before it" if call.function in RANKS else "when it is too old"
+        return part, State(part.name, _NAME, size, shown, freed, context.positions.of(written(call)))
+
+    def _query(self, items: Sequence[Named]) -> Query:
+        return self.context.blocks.query(self.tree.input, items)
+
+    def _columns(self) -> list[Named]:
+        """All columns of a row, by names of their own."""
+        place, found = self.context.positions.of(written(self.call)), []
+        for number, view in enumerate(schema(self.tree.input, self.context.catalog), 1):
+            column = made_column(view.name, place)
+            if view.alias:
+                column.set("table", exp.to_identifier(view.alias))
+            found.append(Named(f"_c{number}", Scalar(column.sql("spark"), column), alias=True))
+        return found
+
+    def _partition(self) -> list[Named]:
+        return [Named(f"{self.prefix}_p{n}", one, alias=True) for n, one in enumerate(self.call.partition, 1)]
+
+    def _order(self) -> list[Named]:
+        return [Named(f"{self.prefix}_o{n}", one.value, alias=True) for n, one in enumerate(self.call.order, 1)]
+
+    def _argument(self) -> list[Named]:
+        return [Named(f"{self.prefix}_v", one, alias=True) for one in self.call.arguments[:1]]
+
+    def _in_time(self, query: Query, place: int) -> bool:
+        """Whether rows come in their order: that of the time of the one stream there is, and of nothing else."""
+        first = query.branches[0].outputs[place].value if self.call.order else None
+        one = len(query.branches) == 1 and len(query.branches[0].streams) == 1
+        plain = isinstance(first, TimeValue) and first.minus is None and not first.offset
+        return one and plain and not self.call.order[0].descending
+
+    def _kept(self, query: Query, width: int) -> tuple[Size, bool]:
+        """How many rows are kept of each partition; True: of all of them together."""
+        call, place = self.call, width + len(self.call.partition)
+        limit = self.context.limits.get(id(call))
+        timed = self._in_time(query, place)
+        facts = Facts.of(derive(query).split.branches[0]) if derive(query).split.branches else None
+        if facts is None:
+            raise NoRule("no rows")
+        if call.function in RANKS:
+            if limit is None:
+                raise NoRule("ranks without a limit")
+            if call.function == "ROW_NUMBER":
+                return Number(limit), False
+            value = query.branches[0].outputs[place].value if call.order else None
+            if len(query.branches) > 1 or len(query.branches[0].streams) > 1 or not isinstance(value, TimeValue):
+                raise NoRule("rows of one rank without a number")
+            ties = tuples(facts, facts.branch.streams[0].alias, TimestampCount(1), ()).size
+            return product([Number(limit), ties]), False
+        if not timed or len(call.order) > 1 or len(derive(query).split.branches) > 1:
+            raise NoRule("rows before a row, in another order than that of time")
+        keep = self._keep()
+        if keep[0] == "near":
+            return tuples(facts, facts.branch.streams[0].alias, TimestampCount(keep[1]), ()).size, True
+        return Number(keep[1]), False
+
+    def _keep(self) -> tuple[str, int]:
+        """Which rows are kept: the first of a partition, by number or by rank, the last, or those of a time."""
+        call = self.call
+        if call.function in RANKS:
+            return "first", self.context.limits[id(call)]
+        if call.function == "LAG":
+            return "last", _offset(call)
+        frame = call.frame
+        if frame is None or frame.end.side is not Side.CURRENT or frame.start.side is Side.FOLLOWING:
+            raise NoRule("a frame that ends at another row")
+        if frame.start.side is Side.PRECEDING and frame.start.distance is None:
+            raise NoRule("a frame that begins with the first row")
+        distance = frame.start.distance or 0
+        return ("last" if frame.unit is Unit.ROWS else "near"), distance
+
+    def _partitions(self, partition: Query, windows: Windows | None) -> Size:
+        if not self.call.partition:
+            return Number(1)
+        split = derive(partition).split
+        known = groups if windows is None else partial(open_groups, windows=windows)
+        return self.context.size(lambda: known(split), "partitions without a number")
+
+
+def _over_view(tree: Over, call: WindowCall, context: Context) -> Judged:
+    """A function over a view all of whose rows are kept."""
+    before, context.needed = context.needed, None
+    judged = context.judge(tree.input, context)
+    context.needed = before
+    if judged.part is None:
+        return judged
+    columns = Columns(schema(tree.input, context.catalog), judged.part.columns)
+    items = [(f"_p{n}", one) for n, one in enumerate(call.partition, 1)]
+    items += [(f"_o{n}", one.value) for n, one in enumerate(call.order, 1)]
+    items += [("_v", one) for one in call.arguments[:1]]
+    texts = [(name, columns.over(scalar), scalar) for name, scalar in items]
+    more = [Column(name, columns.kind(scalar, text, context)) for name, text, scalar in texts]
+    own = [Column(f"_c{n}", column.type) for n, column in enumerate(judged.part.columns, 1)]
+    same = [exp.column(column.name, quoted=True).sql("spark") for column in judged.part.columns]
+    given = (*own, *more)
+    mapped = MapPart(context.name("map"), judged.part, given, (*same, *(text for _, text, _ in texts)))
+    size, closing = judged.rows, None
+    if size is None and context.unbounded:
+        size = UNLIMITED
+    closes = mapped_columns(judged.closes, [column.name for column in judged.part.columns], mapped.expressions)
+    if size is None:
+        keys = range(len(own), len(own) + len(call.partition))
+        found = next(((one, rows) for rows in closes for one in rows.columns if one.key in keys), None)
+        if found is None:
+            raise NoRule("a view whose rows have no number")
+        closing, size = found[0], found[1].open(0)
+    part = _part(context, mapped, len(own), call, given, ("all", 0), closing)
+    span = context.positions.of(written(call))
+    shown = tuple(one.text for one in call.partition)
+    states = (*judged.states, State(part.name, "Lemma 1", size, shown, "when it goes", span))
+    alike = {mapped.expressions[place] for place in part.partition} if closing is not None else set()
+    kept = taken_over(closes, lambda one: [n for n in [one.key] if n < len(own) and mapped.expressions[n] in alike])
+    return replace(judged, part=part, states=states, retracts=True, closes=kept)
+
+
+def _part(
+    context: Context,
+    rows: Part,
+    width: int,
+    call: WindowCall,
+    given: tuple[Column, ...],
+    keep: tuple[str, int],
+    closing: Closing | None,
+) -> OverPart:
+    partition = tuple(range(width, width + len(call.partition)))
+    first = width + len(partition)
+    order = tuple((first + n, key.descending, key.nulls_first) for n, key in enumerate(call.order))
+    value = first + len(order) if call.arguments else None
+    kind = _kind(call, None if value is None else given[value])
+    frame = None
+    if call.frame is not None and call.function in _FRAMED:
+        start, end = (_end(one.side, one.distance) for one in (call.frame.start, call.frame.end))
+        frame = (call.frame.unit is Unit.ROWS, start, end)
+    columns = (*given[:width], Column(call.name, kind))
+    offset = _offset(call) if call.function == "LAG" else 0
+    function = call.function.lower()
+    name = context.name("over")
+    return OverPart(name, rows, width, partition, order, function, value, offset, frame, keep, closing, columns)
+
+
+def _kind(call: WindowCall, argument: Column | None) -> DataType:
+    if call.function in RANKS:
+        return INT
+    if call.function == "LAG":
+        assert argument is not None
+        return argument.type
+    if argument is not None and argument.type.family is not Family.INTEGER and call.function in ("SUM", "AVG"):
+        raise NoRule("a sum over a window of other numbers than integers")
+    return aggregate_type(call.function, argument.type if argument is not None else None)
+
+
+def _end(side: Side, distance: int | None) -> int | None:
+    if side is Side.CURRENT:
+        return 0
+    return None if distance is None else -distance if side is Side.PRECEDING else distance
+
+
+def _offset(call: WindowCall) -> int:
+    """How many rows before; raises NoRule for another argument, or a default."""
+    more = [written(one) for one in call.arguments[1:]]
+    if len(more) > 1 or any(not isinstance(one, exp.Literal) or not one.is_int for one in more):
+        raise NoRule("LAG with a default")
+    return int(more[0].this) if more else 1
+
+
+def _closing(windows: Windows, width: int) -> Closing:
+    function = windows.function
+    return Closing(width + windows.place, function.longest, function.how, windows.delay)

@@ -1,0 +1,256 @@
+"""Semi, anti and outer joins of two streams: propositions B1, B2, B3 (semi, anti) and B4 (outer).
+
+B4: an outer join is bounded iff the inner one with the same select list is, under the closure of ON: a row that cannot
+match is final at once, and one that can must be kept for the inner join's sake. B3: of a semi or anti join only the
+preserved side's attributes are shown, and it waits where the other side may come later. B1: the other side is asked for
+existence only, so that where the preserved side never waits, its tables are a set's.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+
+from sqlglot import exp
+
+from streambound.analyzer.algebra.blocks import is_block
+from streambound.analyzer.algebra.nodes import Filter, Join, JoinKind, Named, Scalar, Tree
+from streambound.analyzer.algebra.schema import schema
+from streambound.analyzer.algebra.schema_columns import ViewColumn
+from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.flatten import written
+from streambound.analyzer.query import Query, TimeValue
+from streambound.criteria.bag import bag_violations
+from streambound.criteria.count import TimestampCount, tuples
+from streambound.criteria.operators.as_of import judge_as_of, version_of
+from streambound.criteria.operators.buckets import closing_bucket
+from streambound.criteria.operators.judge import UNLIMITED, Context, NoRule
+from streambound.criteria.operators.keyed_joins import judge_keyed_join
+from streambound.criteria.operators.states import Closing, Judged, PairPart, SetPart, State, UnionPart
+from streambound.criteria.operators.view_joins import judge_view_join
+from streambound.criteria.set import set_violations
+from streambound.criteria.size import Number, Size
+from streambound.criteria.violation import Violation, under
+from streambound.preprocess.pipeline import derive
+
+_ASKING = (JoinKind.SEMI, JoinKind.ANTI)
+_KINDS = (JoinKind.LEFT, JoinKind.RIGHT, JoinKind.FULL, *_ASKING)
+
+
+def judge_pair(tree: Tree, context: Context) -> Judged:
+    """An outer, semi or anti join of two views of one stream each."""
+    assert isinstance(tree, Join)
+    if tree.kind is JoinKind.NOT_IN:
+        return _not_in(tree, context)
+    if version_of(tree.right) is not None:
+        return judge_as_of(tree, context)
+    if is_block(tree.left) and not is_block(tree.right):
+        return judge_view_join(tree, context)
+    if not is_block(tree.left):
+        return judge_keyed_join(tree, context)
+    if tree.kind not in _KINDS or tree.using:
+        raise NoRule(f"a {tree.kind} join")
+    return _Pair(tree, context).judged()
+
+
+class NoRows(NoRule):
+    """A join whose conditions contradict each other, so that it has no rows."""
+
+
+class _Pair:
+    """One join, while it is judged."""
+
+    def __init__(self, tree: Join, context: Context) -> None:
+        self.tree, self.context = tree, context
+        self.asks = tree.kind in _ASKING
+        shown = schema(tree, context.catalog)
+        wanted = context.needed
+        self.columns = [c for c in shown if wanted is None or any(c.called(*name) for name in wanted)]
+
+    def judged(self) -> Judged:
+        """The verdict of the join, and its plan."""
+        context, tree = self.context, self.tree
+        joint = self.joint()
+        split = derive(joint).split
+        left, right = self._alone(tree.left), self._alone(tree.right)
+        if not split.branches:
+            return self._without_partners(left, right)
+        if len(split.branches) != 1 or len(split.branches[0].sources) != 2:
+            raise NoRule("a condition of several cases, or sides that are joins")
+        branch = split.branches[0]
+        facts = Facts.of(branch)
+        first, second = (source.alias for source in branch.sources)
+        violations, distinct = self._violations(facts, first, second)
+        if context.refuses(violations):
+            return Judged(None, (), tuple(dict.fromkeys(violations)), (split,))
+        query = Query(joint.name, joint.file, distinct, joint.branches, joint.span)
+        part, states = context.block(query, "B1" if distinct else "B3" if self.asks else "B4")
+        name = context.name(f"{tree.kind} join")
+        pair = PairPart(name, str(tree.kind), part, first, second, left, right, part.columns)
+        retracts = tree.kind is not JoinKind.SEMI and any(facts.later[side] for side in (first, second))
+        return Judged(pair, states, retracts=retracts)
+
+    def joint(self) -> Query:
+        """The inner join."""
+        return self._query(_inner(self.tree), len(self.columns))
+
+    def _without_partners(self, left: Query, right: Query) -> Judged:
+        """No row ever has a partner: each is printed at once."""
+        kept = {JoinKind.RIGHT: [right], JoinKind.FULL: [left, right], JoinKind.SEMI: []}.get(self.tree.kind, [left])
+        parts = tuple(self.context.block(query, "B4")[0] for query in kept if query.branches)
+        if not parts:
+            raise NoRows("a join that never has a row")
+        union = UnionPart(self.context.name("union"), parts, parts[0].columns)
+        return Judged(parts[0] if len(parts) == 1 else union)
+
+    def _query(self, body: Tree, width: int) -> Query:
+        items = [
+            Named(f"c{n}", _scalar(self._node(column)), alias=True) for n, column in enumerate(self.columns[:width])
+        ]
+        return self.context.blocks.query(body, items)
+
+    def _node(self, column: ViewColumn) -> exp.Column:
+        """A column of the result, as it is written above the join where it is."""
+        written = (node for name, node in (self.context.needed or {}).items() if column.called(*name))
+        found = next(written, None)
+        return exp.column(column.name, table=column.alias, quoted=True) if found is None else found
+
+    def _alone(self, side: Tree) -> Query:
+        """The rows of one side, with its columns of the result; NULL for those of the other one."""
+        mine = schema(side, self.context.catalog)
+        items = []
+        for n, column in enumerate(self.columns):
+            own = any(column.name == one.name and column.alias == one.alias for one in mine)
+            node = self._node(column) if own else exp.Null()
+            items.append(Named(f"c{n}", _scalar(node), alias=True))
+        query = self.context.blocks.query(side, items)
+        split = derive(query).split
+        if len(split.branches) > 1 or any(len(one.sources) != 1 for one in query.branches):
+            raise NoRule("a side that is no stream with one condition")
+        return split
+
+    def _violations(self, facts: Facts, left: str, right: str) -> tuple[list[Violation], bool]:
+        """What violates the propositions, and whether the tables are a set's."""
+        if self.context.unbounded:
+            return [], False
+        bag = list(bag_violations(facts))
+        if not self.asks:
+            return under("B4", bag), False
+        waits = bool(facts.later[left])
+        mine = [one for one in bag if one.stream == left]
+        theirs = [one for one in bag if one.stream == right]
+        if not theirs:
+            return under("B3", mine), False
+        asked = [one for one in set_violations(facts) if one.stream == right and one.condition != "(1)"]
+        if mine or asked:
+            return under("B3", mine) + under("B1", asked), True
+        if waits:
+            raise NoRule("a side that waits beside one of which extrema are kept")
+        return [], True
+
+
+def _not_in(tree: Join, context: Context) -> Judged:
+    """``x NOT IN (SELECT y …)``: the anti join with ``y = x OR y IS NULL OR x IS NULL`` (B5), case by case.
+
+    Where y is never NULL, a row is in one case only: by ``y = x``, or, where x is NULL, by whether there is any y.
+    """
+    member = written(tree.member)
+    if not isinstance(member, exp.EQ):
+        raise NoRule("NOT IN of several columns")
+    x, y = member.this, member.expression
+    anti = replace(tree, kind=JoinKind.ANTI, member=None)
+    equal = replace(anti, condition=_both(tree, member), left=_where(tree.left, x, False))
+    unknown = replace(anti, left=_where(tree.left, x, True))
+    null = replace(anti, right=_where(tree.right, y, True))
+    found = []
+    for one in (equal, unknown):
+        with suppress(NoRows):
+            found.append(judge_pair(one, context))
+    third = _Pair(null, context)
+    if nullable := bool(derive(third.joint()).split.branches):
+        found.append(third.judged())
+    violations = [replace(v, condition=f"B5: {v.condition}") for one in found for v in one.violations]
+    if violations:
+        suspects = tuple(query for one in found for query in one.suspects)
+        return Judged(None, (), tuple(dict.fromkeys(violations)), suspects)
+    if nullable:
+        before, context.needed = context.needed, None
+        found = [_but_for_nulls(equal, replace(null, kind=JoinKind.SEMI), context)]
+        with suppress(NoRows):
+            found.append(judge_pair(unknown, context))
+        context.needed = before
+    if not found:
+        raise NoRule("NOT IN that is always true")
+    parts = tuple(one.part for one in found if one.part is not None)
+    states = tuple(state for one in found for state in one.states)
+    union = parts[0] if len(parts) == 1 else UnionPart(context.name("union"), parts, parts[0].columns)
+    return Judged(union, states, retracts=any(one.retracts for one in found))
+
+
+def _but_for_nulls(equal: Join, null: Join, context: Context) -> Judged:
+    """The rows without a partner that is equal, but for those that have one that is NULL: EXCEPT ALL of whole rows.
+
+    Rows that are equal, in their time as well, have the same partners, so that both sides have them equally often or
+    one not at all. Raises NoRule where their fate stays open.
+    """
+    left, right = _Pair(equal, context), _Pair(null, context)
+    sides = [one.judged() for one in (left, right)]
+    parts = [one.part for one in sides]
+    if parts[0] is None or parts[1] is None:
+        raise NoRule("NOT IN of what may be NULL, whose rows wait")
+    name, span = context.name("except"), context.positions.of(written(equal))
+    closing: Closing | None = None
+    size: Size = UNLIMITED
+    if not context.unbounded:
+        closing, size = _decided(derive(left.joint()).split, derive(right.joint()).split)
+    columns = parts[0].columns
+    part = SetPart(name, "except", parts[0], parts[1], columns, all=True, closing=closing)
+    keys = tuple(column.name for column in columns)
+    state = State(name, "B5", size, keys, "when no partner comes any more", span)
+    return Judged(part, (*sides[0].states, *sides[1].states, state), retracts=True)
+
+
+def _decided(*joints: Query) -> tuple[Closing, Size]:
+    """When it is known of a row of the left side which partners it has, and how many rows wait for that."""
+    branches = [branch for joint in joints for branch in joint.branches]
+    facts = [Facts.of(branch) for branch in branches]
+    for place, output in enumerate(branches[0].outputs):
+        if not isinstance(output.value, TimeValue):
+            continue
+        found = [closing_bucket(one, one.branch.outputs[place]) for one in facts]
+        buckets = [bucket for bucket in found if bucket is not None]
+        if len(buckets) < len(found):
+            break
+        delay = max(bucket.delay for bucket in buckets)
+        rows = tuples(facts[0], buckets[0].stream, TimestampCount(delay), ()).size if delay else Number(0)
+        return Closing(place, 1, "last", delay), rows
+    raise NoRule("NOT IN of what may be NULL, whose rows wait")
+
+
+def _both(tree: Join, member: exp.Expr) -> Scalar:
+    return _scalar(member if tree.condition is None else exp.and_(written(tree.condition).copy(), member.copy()))
+
+
+def _where(side: Tree, column: exp.Expr, null: bool) -> Tree:
+    """The rows of a side in which a column is NULL, or is not."""
+    test: exp.Expr = exp.Is(this=column.copy(), expression=exp.Null())
+    test = test if null else exp.Not(this=test)
+    if isinstance(side, Filter):
+        test = exp.and_(written(side.condition).copy(), test)
+        side = side.input
+    return Filter(side, _scalar(test), syntax=side.syntax)
+
+
+def _inner(tree: Join) -> Tree:
+    """The inner join of both sides, with their conditions above it."""
+    left, right = (side.input if isinstance(side, Filter) else side for side in (tree.left, tree.right))
+    body: Tree = Join(JoinKind.INNER, left, right, tree.condition, syntax=tree.syntax)
+    conditions = [written(side.condition) for side in (tree.left, tree.right) if isinstance(side, Filter)]
+    if not conditions:
+        return body
+    every = exp.and_(*(condition.copy() for condition in conditions))
+    return Filter(body, _scalar(every), syntax=tree.syntax)
+
+
+def _scalar(node: exp.Expr) -> Scalar:
+    return Scalar(node.sql("spark"), node)

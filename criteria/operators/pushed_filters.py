@@ -1,0 +1,90 @@
+"""Conditions above a join, moved to where they say more: an exact rewriting, so that closures below know of them.
+
+σ_{p(S) ∧ q}(S ⟕ W)  =  σ_q(σ_p(S) ⟕ W),    σ_q(S ⋈ W)  =  S ⋈_q W,
+σ_{v > w}(Apply_w(S, (SELECT agg …)))  =  S ⋈_{v > w} (SELECT agg …), which has one row at all times.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlglot import exp
+
+from streambound.analyzer.algebra.blocks import is_block
+from streambound.analyzer.algebra.nodes import (
+    Aggregate,
+    Alias,
+    Apply,
+    ApplyKind,
+    Filter,
+    Join,
+    JoinKind,
+    Project,
+    Scalar,
+    Tree,
+)
+from streambound.analyzer.algebra.schema import parsed, schema
+from streambound.analyzer.algebra.schema_columns import Schema
+from streambound.analyzer.catalog import Catalog
+
+
+def pushed(tree: Tree, where: Scalar | None, catalog: Catalog) -> tuple[Tree, Scalar | None]:
+    """A join with a view, and what is left of the condition above it; another operator as it is."""
+    if isinstance(tree, Apply) and (one := _as_join(tree)) is not None:
+        tree = one
+    if not isinstance(tree, Join) or tree.using or is_block(tree.right) or where is None:
+        return tree, where
+    if not is_block(tree.left) and not isinstance(tree.left, Join):
+        return tree, where
+    if tree.kind not in (JoinKind.INNER, JoinKind.LEFT, JoinKind.SEMI, JoinKind.ANTI):
+        return tree, where
+    parts = conjuncts_of(parsed(where))
+    if any(part.find(exp.Query) for part in parts):
+        return tree, where
+    given = schema(tree.left, catalog)
+    own = [part for part in parts if all(_is_of(node, given) for node in part.find_all(exp.Column))]
+    rest = [part for part in parts if part not in own]
+    left = tree.left
+    if own and not is_block(left):  # a join again: all of it goes below that, or nothing
+        left, over = pushed(left, _all(own), catalog)
+        left, rest = (left, rest) if over is None else (tree.left, [*own, *rest])
+    elif own:
+        more = [parsed(left.condition).copy()] if isinstance(left, Filter) else []
+        below = left.input if isinstance(left, Filter) else left
+        left = Filter(below, _all([*more, *own]), syntax=tree.syntax)
+    if tree.kind is JoinKind.INNER and rest:
+        known = [parsed(tree.condition).copy()] if tree.condition is not None else []
+        return replace(tree, left=left, condition=_all([*known, *rest])), None
+    return replace(tree, left=left), _all(rest) if rest else None
+
+
+def _as_join(tree: Apply) -> Join | None:
+    """A scalar subquery that has one row at all times as a join with it; None for another one."""
+    below = tree.subquery
+    while isinstance(below, Alias | Project):
+        below = below.input
+    if tree.kind is not ApplyKind.SCALAR or not isinstance(below, Aggregate) or below.keys:
+        return None
+    return Join(
+        JoinKind.INNER,
+        tree.input,
+        Alias(tree.subquery, tree.name, (tree.name,), syntax=tree.syntax),
+        syntax=tree.syntax,
+    )
+
+
+def _is_of(node: exp.Column, given: Schema) -> bool:
+    return any(column.called(node.name, node.table) for column in given)
+
+
+def _all(parts: list[exp.Expr]) -> Scalar:
+    condition = exp.and_(*parts)
+    return Scalar(condition.sql("spark"), condition)
+
+
+def conjuncts_of(condition: exp.Expr) -> list[exp.Expr]:
+    """The parts of a conjunction, as copies."""
+    inner = condition.unnest()
+    if isinstance(inner, exp.And):
+        return [*conjuncts_of(inner.left), *conjuncts_of(inner.right)]
+    return [inner.copy()]

@@ -1,0 +1,213 @@
+"""Set operations: propositions C1 (EXCEPT ALL, INTERSECT), C2 (EXCEPT), C3 (UNION), and Lemma 1 over keyed views.
+
+C1: only rows that both sides can have wait. For every set Z of columns that are nullable on both sides put Z := NULL,
+identify the other columns, and take the joint closure of both sides: it is unsatisfiable, or bounds every column
+outside Z. M is the sum over Z of the products of these columns' values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from itertools import combinations
+
+from sqlglot import exp
+
+from streambound.analyzer.algebra.nodes import (
+    Alias,
+    Distinct,
+    Except,
+    Filter,
+    Intersect,
+    Join,
+    JoinKind,
+    Named,
+    Scalar,
+    Tree,
+    Union,
+)
+from streambound.analyzer.algebra.schema import schema
+from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.codes import Code
+from streambound.analyzer.query import Query
+from streambound.criteria.count import TimestampCount, tuples
+from streambound.criteria.operators.buckets import closing_bucket
+from streambound.criteria.operators.judge import Context, NoRule, groups
+from streambound.criteria.operators.open_rows import alternatives
+from streambound.criteria.operators.states import Closing, Judged, RowTests, SetPart, State, UnionPart
+from streambound.criteria.size import Number, Size, product, total
+from streambound.criteria.violation import Violation
+from streambound.criteria.wording import bound_help
+from streambound.preprocess.pipeline import derive
+
+MOST_COLUMNS = 6
+"""Columns of a set operation of which every set of NULLs is looked at."""
+
+
+def judge_set_operation(tree: Tree, context: Context) -> Judged:
+    """EXCEPT and INTERSECT of two views."""
+    assert isinstance(tree, Except | Intersect)
+    left, right = context.judge(tree.left, context), context.judge(tree.right, context)
+    if left.part is None or right.part is None:
+        return Judged(None, (), (*left.violations, *right.violations), (*left.suspects, *right.suspects))
+    name = context.name("except" if isinstance(tree, Except) else "intersect")
+    states = (*left.states, *right.states)
+    operation = "except" if isinstance(tree, Except) else "intersect"
+    columns = left.part.columns
+    span = tree.at or context.positions.of(tree.syntax or exp.Null())
+    keys = tuple(column.name for column in columns)
+    grows = not left.retracts and not right.retracts and tree.distinct is not False
+    if left.rows is not None and right.rows is not None:
+        most = total([left.rows, right.rows])
+        state = State(name, "Lemma 1", most, keys, "when both sides have it no more", span)
+        part = SetPart(name, operation, left.part, right.part, columns, not tree.distinct)
+        return Judged(part, (*states, state), rows=left.rows, retracts=True)
+    if (closed := _closing(tree, context)) is not None:
+        closing, most = closed
+        part = SetPart(name, operation, left.part, right.part, columns, not tree.distinct, grows, closing=closing)
+        state = State(name, "A5", most, keys, "when its bucket has closed", span)
+        return Judged(part, (*states, state), retracts=True)
+    joint = _joint(tree, context) if not _keeps_left(tree) else [context.blocks.view(tree.left)]
+    violations = [one for query in joint for one in _unbounded(query, "C2" if _keeps_left(tree) else "C1")]
+    if context.refuses(violations):
+        found = [derive(query).split for query in joint]
+        if _keeps_left(tree):
+            found = [replace(query, distinct=True) for query in found]
+        return Judged(None, (), tuple(dict.fromkeys(violations)), tuple(found))
+    splits = [derive(query).split for query in joint]
+    sizes = [context.size(partial(groups, split), "rows without a number") for split in splits if split.branches]
+    most = total([Number(0), *sizes])
+    proposition = "C2" if _keeps_left(tree) else "C1"
+    freed = "never" if tree.distinct else "when both sides have it equally often"
+    tests = alternatives(splits, columns)
+    opens: tuple[RowTests | None, ...] = (None, tests) if _keeps_left(tree) else (tests, tests)
+    part = SetPart(name, operation, left.part, right.part, columns, not tree.distinct, grows, opens)
+    retracts = isinstance(tree, Except) or left.retracts or right.retracts
+    return Judged(part, (*states, State(name, proposition, most, keys, freed, span, tuple(splits))), retracts=retracts)
+
+
+def judge_union(tree: Tree, context: Context) -> Judged:
+    """UNION ALL of views, whose states add up; UNION is that without duplicates (C3)."""
+    assert isinstance(tree, Union)
+    left, right = context.judge(tree.left, context), context.judge(tree.right, context)
+    if left.part is None or right.part is None:
+        return Judged(None, (), (*left.violations, *right.violations), (*left.suspects, *right.suspects))
+    rows = None if left.rows is None or right.rows is None else total([left.rows, right.rows])
+    part = UnionPart(context.name("union"), (left.part, right.part), left.part.columns)
+    both = Judged(part, (*left.states, *right.states), rows=rows, retracts=left.retracts or right.retracts)
+    return _distinct(both, tree, context) if tree.distinct else both
+
+
+def judge_distinct(tree: Tree, context: Context) -> Judged:
+    """The distinct rows of a view of so many rows (Lemma 1)."""
+    assert isinstance(tree, Distinct)
+    judged = context.judge(tree.input, context)
+    return judged if judged.part is None else _distinct(judged, tree, context)
+
+
+def _distinct(judged: Judged, tree: Tree, context: Context) -> Judged:
+    assert judged.part is not None
+    what = "duplicate elimination above operators whose rows have no number"
+    most = context.size(lambda: judged.rows, what)
+    name = context.name("distinct")
+    columns = judged.part.columns
+    keys = tuple(column.name for column in columns)
+    span = tree.at or context.positions.of(tree.syntax or exp.Null())
+    state = State(name, "Lemma 1", most, keys, "when no such row is left", span)
+    part = SetPart(name, "distinct", judged.part, None, columns)
+    return replace(judged, part=part, states=(*judged.states, state))
+
+
+def _closing(tree: Except | Intersect, context: Context) -> tuple[Closing, Size] | None:
+    """The column that is the same bucket of time on both sides, and the rows of the buckets that are open."""
+    sides = [derive(context.blocks.view(side)).split.branches for side in (tree.left, tree.right)]
+    facts = [Facts.of(branch) for branches in sides for branch in branches]
+    if not all(sides):
+        return None
+    for place in range(len(facts[0].branch.outputs)):
+        found = [closing_bucket(one, one.branch.outputs[place]) for one in facts]
+        buckets = [bucket for bucket in found if bucket is not None]
+        if len(buckets) < len(found) or len({bucket.function for bucket in buckets}) > 1:
+            continue
+        function, delay = buckets[0].function, max(bucket.delay for bucket in buckets)
+        size, number = function.longest, function.open(delay)
+        rows = [
+            tuples(one, source.alias, TimestampCount(size), ()).size
+            for one in facts
+            for source in one.branch.streams
+            if not one.later[source.alias]
+        ]
+        if any(one.later[source.alias] for one in facts for source in one.branch.streams):
+            return None
+        return Closing(place, size, function.how, delay), product([Number(number), total(rows)])
+    return None
+
+
+def _keeps_left(tree: Except | Intersect) -> bool:
+    """Whether all rows of the left side are remembered: EXCEPT prints each once."""
+    return isinstance(tree, Except) and tree.distinct
+
+
+def _joint(tree: Except | Intersect, context: Context) -> list[Query]:
+    """The rows that both sides have, once for every set of columns that are NULL on both sides."""
+    left, right = schema(tree.left, context.catalog), schema(tree.right, context.catalog)
+    if len(left) > MOST_COLUMNS:
+        raise NoRule("a set operation of many columns")
+    sides = (
+        Alias(tree.left, "_l", tuple(f"c{n}" for n in range(len(left)))),
+        Alias(tree.right, "_r", tuple(f"c{n}" for n in range(len(right)))),
+    )
+    return [_where(sides, len(left), nulls, context, tree) for nulls in _subsets(len(left))]
+
+
+def _subsets(size: int) -> Iterator[frozenset[int]]:
+    for number in range(size + 1):
+        yield from map(frozenset, combinations(range(size), number))
+
+
+def _where(
+    sides: tuple[Alias, Alias], size: int, nulls: frozenset[int], context: Context, tree: Except | Intersect
+) -> Query:
+    parts: list[exp.Expr] = []
+    for place in range(size):
+        mine, theirs = (exp.column(f"c{place}", table=alias) for alias in ("_l", "_r"))
+        if place in nulls:
+            parts += [exp.Is(this=mine, expression=exp.Null()), exp.Is(this=theirs, expression=exp.Null())]
+        else:
+            parts.append(exp.EQ(this=mine, expression=theirs))
+    condition = exp.and_(*parts)
+    syntax = tree.syntax or exp.Null()
+    body = Filter(
+        Join(JoinKind.INNER, replace(sides[0], syntax=syntax), replace(sides[1], syntax=syntax), syntax=syntax),
+        Scalar(condition.sql("spark"), condition),
+        syntax=syntax,
+    )
+    kept = [exp.column(f"c{place}", table="_l") for place in range(size)]
+    items = tuple(
+        Named(f"c{place}", Scalar(column.sql("spark"), column), alias=True) for place, column in enumerate(kept)
+    )
+    return context.blocks.query(body, items)
+
+
+def _unbounded(query: Query, proposition: str) -> Iterator[Violation]:
+    """The columns of rows that must be remembered, which are not bounded."""
+    for branch in derive(query).split.branches:
+        facts = Facts.of(branch)
+        for output in branch.outputs:
+            for attribute in output.attributes:
+                if attribute.source in facts.infinite and not facts.bounded(attribute):
+                    message = (
+                        f"{attribute} is unbounded, and rows of both sides are compared by it: "
+                        "every value must be remembered"
+                    )
+                    help = bound_help(facts, attribute)
+                    yield Violation(
+                        proposition,
+                        attribute.source,
+                        attribute.column,
+                        message,
+                        output.span,
+                        Code.UNBOUNDED_PROJECTION,
+                        help,
+                    )

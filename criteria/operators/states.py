@@ -1,0 +1,394 @@
+"""What a decided circuit is made of, and what its operators remember: the plan that a job executes, with its bound."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from streambound.analyzer.catalog import DeclaredTable
+from streambound.analyzer.columns import Column
+from streambound.analyzer.query import Condition, Constant, Query
+from streambound.analyzer.spans import Span
+from streambound.criteria.bound import QueryBound
+from streambound.criteria.size import Number, Size, total
+from streambound.criteria.violation import CriterionResult, Violation
+from streambound.criteria.vocabulary import Tier
+from streambound_runtime.operators.epochs.plan import EpochQuery
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What an operator remembers: at most ``size`` entries, one for each value of its ``keys``.
+
+    ``proposition`` is the one that bounds it; ``freed`` says when an entry goes; ``span`` is the operator's. Where the
+    size is the number of different results of ``counted`` blocks, these are the evidence for it.
+    """
+
+    name: str
+    proposition: str
+    size: Size
+    keys: tuple[str, ...]
+    freed: str
+    span: Span
+    counted: tuple[Query, ...] = field(default=(), repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class BlockPart:
+    """A select-project-join block: its query, split as its synopsis reads it, and its tables.
+
+    Its results have these ``columns``, then a column for each of the query's sums.
+    """
+
+    name: str
+    query: Query = field(repr=False)
+    split: Query = field(repr=False)
+    bound: QueryBound = field(repr=False)
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangesPart:
+    """The rows of a relation that changes (E1), with all its columns."""
+
+    name: str
+    table: DeclaredTable = field(repr=False)
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BestPart:
+    """A block of keys and a value of which only the best matters: the ``split`` set query has a virtual newest stream.
+
+    Results are as the ``query``'s, but for values that cannot be the best of their keys.
+    """
+
+    name: str
+    query: Query = field(repr=False)
+    split: Query = field(repr=False)
+    bound: QueryBound = field(repr=False)
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateColumn:
+    """An aggregate of a SELECT: ``SUM(DISTINCT argument)``, with the types of its argument and of its value.
+
+    ``sums`` are those of the block's sums that it is computed of: how many values there are, then what is added up, and
+    ``squares`` those that the squares' sum is; ``values`` the number of the group's argument whose
+    values it is computed of (`GroupPart.arguments`).
+    """
+
+    name: str
+    function: str
+    distinct: bool
+    argument: Column | None
+    column: Column
+    sums: tuple[int, ...] = ()
+    squares: tuple[int, ...] = ()
+    values: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """A key that is a bucket of the application time, and how long after its end a group may still change.
+
+    ``how`` says what the value at ``key`` is: "div" is ``ts DIV size``, others are as for `buckets.TimeFunction`, or
+    "session", where it is the end of one. ``size`` is in units of the time; ``delay`` is W (proposition A5).
+    """
+
+    key: int
+    size: int
+    how: str
+    delay: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ClosingRows:
+    """When a row of a view does not change any more: each of these columns says so, all the same.
+
+    ``open(more)`` is the most different rows that were not closed ``more`` before the last closed timestamp, in units
+    of the time; ``open(0)`` those that may still change. It raises NoRule where there is no number.
+    """
+
+    columns: tuple[Closing, ...]
+    open: Callable[[int], Size] = field(repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class EndingKey:
+    """Columns, by their places, whose values are the ``attributes`` of a stream that a punctuation ends."""
+
+    stream: str
+    attributes: tuple[str, ...]
+    places: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BucketPart:
+    """Rows of a block once for every bucket of time that they are in; of a session those that a row alone would make.
+
+    ``items`` are places of the block's columns, or the ends of the bucket around the column at ``time``: "start",
+    "end", "last". Buckets are of ``size`` every ``slide``, from ``offset`` on; ``slide`` is 0 for sessions.
+    """
+
+    name: str
+    input: BlockPart
+    time: int
+    size: int
+    slide: int
+    offset: int
+    items: tuple[int | str, ...]
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupPart:
+    """Aggregates of groups: of the results of a block, whose first ``keys`` columns are the group's key.
+
+    ``arguments`` are blocks of a group's key and a value, for aggregates that need values; ``best`` says of each
+    whether its greatest (True) or least (False) value is enough, None where all are counted. Columns are the keys, then
+    the calls' values. Groups that differ only in the ends of a ``session``, at these places, are one if they touch.
+    Those of a key that ``ends`` are dropped.
+    """
+
+    name: str
+    rows: BlockPart | MapPart | BucketPart
+    keys: int
+    calls: tuple[AggregateColumn, ...]
+    arguments: tuple[BlockPart | BestPart | MapPart | BucketPart, ...]
+    best: tuple[bool | None, ...]
+    closing: Closing | None
+    columns: tuple[Column, ...]
+    session: tuple[int, int] | None = None
+    ends: EndingKey | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MapPart:
+    """Rows that Spark computes of other rows: an expression for each column, of those rows for which ``where`` is."""
+
+    name: str
+    input: Part
+    columns: tuple[Column, ...]
+    expressions: tuple[str, ...]
+    where: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RowTest:
+    """``column op other + value`` of a row's columns; ``column op value`` where there is no other one."""
+
+    column: str
+    op: str
+    other: str | None = None
+    value: int | float | str | tuple[int | float | str, ...] | None = None
+
+
+RowTests = tuple[tuple[RowTest, ...], ...]
+"""Alternatives, of each of which a row passes all tests or not."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetPart:
+    """EXCEPT, INTERSECT (``all``, or of distinct rows), or the distinct rows of one part.
+
+    ``open`` says of each side which rows may still change the result, None for all; ``grows`` that neither side takes
+    rows back; rows go when the bucket that they have is ``closing``, or their key ``ends``.
+    """
+
+    name: str
+    operation: str
+    left: Part
+    right: Part | None
+    columns: tuple[Column, ...]
+    all: bool = False
+    grows: bool = False
+    open: tuple[RowTests | None, ...] = (None, None)
+    closing: Closing | None = None
+    ends: EndingKey | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UnionPart:
+    """The rows of several parts, by position."""
+
+    name: str
+    inputs: tuple[Part, ...]
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PairPart:
+    """A semi, anti or outer join of two streams: the inner join as a block, and each side alone, by its own conditions.
+
+    ``left`` and ``right`` are the aliases that the sides have in the block. Columns are the block's.
+    """
+
+    name: str
+    kind: str
+    joint: BlockPart
+    left: str
+    right: str
+    left_alone: Query = field(repr=False)
+    right_alone: Query = field(repr=False)
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OverPart:
+    """A function over windows of rows: each row's first ``width`` columns, with its value.
+
+    ``partition`` are places of the input's columns, ``order`` those with whether values fall and whether NULL comes
+    first, ``value`` that of the function's argument. A ``frame`` is of rows, or else of
+    values, from and to so far from the current row, None without end; ``offset`` is LAG's. ``keep`` says which rows are
+    kept: "all", the "first" so many of a partition, the "last" so many, those "near", of so much time before.
+    """
+
+    name: str
+    input: Part
+    width: int
+    partition: tuple[int, ...]
+    order: tuple[tuple[int, bool, bool], ...]
+    function: str
+    value: int | None
+    offset: int
+    frame: tuple[bool, int | None, int | None] | None
+    keep: tuple[str, int]
+    closing: Closing | None
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ViewJoinPart:
+    """A join of two views that change: the pairs that pass ``tests`` of columns called ``l0`` …, ``r0`` ….
+
+    ``open`` says which left rows can have a partner; ``shown`` are the columns of the results by these names. With
+    ``as_of`` left rows are joined with the right ones of their time, and that is all. Rows of a side go when the bucket
+    that they have is ``closing``.
+    """
+
+    name: str
+    kind: str
+    left: Part
+    right: Part
+    tests: tuple[RowTest, ...]
+    open: RowTests
+    shown: tuple[str, ...]
+    columns: tuple[Column, ...]
+    as_of: bool = False
+    closing: tuple[Closing | None, Closing | None] = (None, None)
+
+
+@dataclass(frozen=True, slots=True)
+class StepValue:
+    """A value that a step of a recursion reads: a column of its ``recursive`` th occurrence of r, plus ``more``.
+
+    None for the occurrence: a column of the results of its streams.
+    """
+
+    recursive: int | None
+    place: int
+    more: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StepPart:
+    """One case of a recursion's step: so many rows of r and, with a ``block``, one of its distinct results.
+
+    ``tests`` are conditions with what their attributes are; ``outputs`` the new row.
+    """
+
+    recursive: int
+    block: BlockPart | None
+    tests: tuple[tuple[Condition, tuple[StepValue, ...]], ...]
+    outputs: tuple[StepValue | Constant, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FixpointPart:
+    """The least relation r with the results of ``base`` and what ``steps`` make of it, each row once."""
+
+    name: str
+    base: BlockPart
+    steps: tuple[StepPart, ...]
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodPart:
+    """A SEQ VT block over streams of rows with periods (`criteria.periods`): blocks of one stream each, and operators.
+
+    ``relations`` are static, with the columns that are needed; ``streams`` are those that are read.
+    """
+
+    name: str
+    blocks: tuple[BlockPart, ...]
+    relations: tuple[tuple[DeclaredTable, tuple[str, ...]], ...] = field(repr=False)
+    streams: tuple[DeclaredTable, ...] = field(repr=False)
+    query: EpochQuery
+    columns: tuple[Column, ...]
+
+
+Part = (
+    OverPart
+    | BlockPart
+    | BestPart
+    | BucketPart
+    | ChangesPart
+    | GroupPart
+    | MapPart
+    | SetPart
+    | UnionPart
+    | PairPart
+    | PeriodPart
+    | ViewJoinPart
+    | FixpointPart
+)
+"""An operator of a decided circuit."""
+
+
+@dataclass(frozen=True, slots=True)
+class CircuitBound:
+    """M: the states of all operators, and their total."""
+
+    states: tuple[State, ...]
+    grows: bool = False
+
+    @property
+    def entries(self) -> Size:
+        """The most entries between two timestamps."""
+        return total([Number(0), *(state.size for state in self.states)])
+
+    @property
+    def tier(self) -> Tier:
+        """What M depends on."""
+        return Tier.RATE_WINDOW if self.entries.rated else Tier.CONSTANT
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What the propositions say of an operator and all below: how it is executed, what it remembers, what fails.
+
+    ``rows`` is the most rows of the view at a time, None where there is no number; ``retracts`` that it may take rows
+    back; ``closes`` are the columns that say when it does not any more. Without a ``part`` there are
+    ``violations``; ``suspects`` are blocks, split, of which a witness may be made, with elements so far ``apart`` in
+    time that they are in different buckets of it.
+    """
+
+    part: Part | None
+    states: tuple[State, ...] = ()
+    violations: tuple[Violation, ...] = ()
+    suspects: tuple[Query, ...] = ()
+    rows: Size | None = None
+    retracts: bool = False
+    apart: int = 0
+    closes: tuple[ClosingRows, ...] = ()
+
+    @property
+    def criteria(self) -> tuple[CriterionResult, ...]:
+        """The propositions that decide, each with what violates it."""
+        broken = {violation: violation.condition.split(" (")[0] for violation in self.violations}
+        names = dict.fromkeys((*(state.proposition for state in self.states), *broken.values()))
+        found = {name: tuple(v for v, proposition in broken.items() if proposition == name) for name in names}
+        return tuple(CriterionResult(name, not violated, violated) for name, violated in found.items())

@@ -1,0 +1,373 @@
+"""Joins with views that change: propositions D4 (a view of at most m rows), D5 (a scalar subquery), Lemma 1.
+
+D4: a view W of aggregates may change at any time, so that it is later than every stream S, and past results are
+corrected: rows of S wait for good. E2: so may a relation that changes, and `S.a = R.k` bounds nothing then. Bounded iff
+on the open part, where S can have a partner in W at all, what is shown of S is bounded, and its joins with W are
+harmless. M = m + |keys of S|. D5: a scalar subquery is a view of one row without a key; where it is NULL the row waits,
+so that only what a value of it allows is open. With a view whose rows close those of S are joined that do, too
+(`closing_joins`).
+
+Here W is a virtual stream, whose columns have the domains that its own conditions leave.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
+from streambound.analyzer.algebra.blocks import is_block
+from streambound.analyzer.algebra.nodes import (
+    Aggregate,
+    AggregateCall,
+    Alias,
+    Filter,
+    Join,
+    JoinKind,
+    Named,
+    Project,
+    Scalar,
+    Scan,
+    Tree,
+)
+from streambound.analyzer.algebra.schema import parsed, schema
+from streambound.analyzer.algebra.schema_columns import ViewColumn
+from streambound.analyzer.block_queries import BlockReader
+from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
+from streambound.analyzer.closure import Sort
+from streambound.analyzer.columns import Column
+from streambound.analyzer.findings import Finding
+from streambound.analyzer.query import Attribute, Branch, Query
+from streambound.analyzer.types import Family
+from streambound.analyzer.values import Value
+from streambound.criteria.bag import bag_violations
+from streambound.criteria.operators.judge import Context, NoRule, groups
+from streambound.criteria.operators.keyed_joins import judge_keyed_join
+from streambound.criteria.operators.open_rows import alternatives
+from streambound.criteria.operators.pair_tests import names_of, pair_tests, place_of
+from streambound.criteria.operators.pushed_filters import conjuncts_of
+from streambound.criteria.operators.relations import TIME, as_stream, clock_of, relation_of
+from streambound.criteria.operators.states import Judged, Part, State, ViewJoinPart
+from streambound.criteria.size import Size, product
+from streambound.criteria.violation import under
+from streambound.preprocess.pipeline import derive
+from streambound_runtime.promises import Domain
+
+KINDS = (JoinKind.INNER, JoinKind.LEFT, JoinKind.SEMI, JoinKind.ANTI)
+
+
+def judge_view_join(tree: Join, context: Context) -> Judged:
+    """A join of a block with a view of aggregates on its right; raises NoRule for another one."""
+    if tree.kind not in KINDS or tree.using or not is_block(tree.left) or is_block(tree.right):
+        raise NoRule(f"a {tree.kind} join")
+    return _ViewJoin(tree, context).judged()
+
+
+class _ViewJoin:
+    """One join, while it is judged."""
+
+    def __init__(self, tree: Join, context: Context) -> None:
+        self.tree, self.given, self.context = tree, tree, context
+        self.shown = [c for c in schema(tree, context.catalog) if _wanted(c, context)]
+        condition = [] if tree.condition is None else list(parsed(tree.condition).find_all(exp.Column))
+        self.left = [
+            column
+            for column in schema(tree.left, context.catalog)
+            if _wanted(column, context) or any(column.called(node.name, node.table) for node in condition)
+        ]
+        self.right = list(schema(tree.right, context.catalog))
+        scan = relation_of(tree.right)
+        self.relation = None if scan is None else context.catalog.table(scan.table)
+
+    def judged(self) -> Judged:
+        context, tree = self.context, self.tree
+        before, context.needed = context.needed, None
+        self.tree = tree = replace(tree, right=self._narrowed())
+        view = context.judge(tree.right, context)
+        context.needed = before
+        if view.part is None:
+            return view
+        if view.rows is None and view.closes:
+            return judge_keyed_join(self.given, context)
+        rows = context.size(lambda: view.rows, "a join with a view whose rows have no number")
+        joint = self._joint(self._virtual(view.part))
+        split = derive(joint).split
+        mine = {a.source for o in joint.branches[0].outputs[: len(self.left)] for a in o.attributes}
+        proposition = "E2" if self.relation is not None else "D4" if _keyed(tree.right) else "D5"
+        facts = [Facts.of(self._shown_only(branch)) for branch in split.branches]
+        violations = [one for fact in facts for one in bag_violations(fact) if one.stream in mine]
+        if context.refuses(violations):
+            found = tuple(dict.fromkeys(under(proposition, violations)))
+            return Judged(None, (), found, self._suspects())
+        size = self._size(split)
+        columns = self._project(tree.left, [self._node(column) for column in self.left])
+        left = context.judge(columns, context)
+        if left.part is None:
+            return left
+        sides = (left.part.columns[: len(self.left)], view.part.columns)
+        tests = pair_tests(tree, (tuple(self.left), tuple(self.right)), sides, context)
+        name = context.name(f"{tree.kind} join")
+        opens = alternatives([replace(split, branches=tuple(map(self._left_only, split.branches)))], self._named("l"))
+        names = names_of(*sides)
+        given = [*sides[0], *sides[1]]
+        of = dict(zip([(c.alias, c.name) for c in (*self.left, *self.right)], names, strict=True))
+        typed = dict(zip(names, given, strict=True))
+        shown = tuple(of[column.alias, column.name] for column in self.shown)
+        own = tuple(replace(typed[one], name=one) for one in shown)
+        part = ViewJoinPart(name, str(tree.kind), left.part, view.part, tests, opens, shown, own)
+        span = context.positions.of(tree.syntax or exp.Null())
+        keys = tuple(f"{column.alias}.{column.name}" for column in self.left)
+        states = (
+            State(f"{name} left", proposition, size, keys, "never", span),
+            State(f"{name} right", proposition, rows, (), "when it is taken back", span),
+        )
+        return Judged(part, (*left.states, *view.states, *states), rows=self._rows(size, rows), retracts=True)
+
+    def _narrowed(self) -> Tree:
+        """The view without groups that no left row can meet: a key has the values of what it must equal (D4)."""
+        tree = self.tree
+        aggregate, items = _view(tree.right)
+        parts = [] if tree.condition is None else conjuncts_of(parsed(tree.condition))
+        limits: list[exp.Expr] = []
+        for part in parts:
+            if not isinstance(part, exp.EQ):
+                continue
+            one, two = part.left, part.right
+            if not isinstance(one, exp.Column) or not isinstance(two, exp.Column):
+                continue
+            for mine, theirs in ((one, two), (two, one)):
+                place = next((n for n, c in enumerate(self.right) if c.called(theirs.name, theirs.table)), None)
+                own = any(column.called(mine.name, mine.table) for column in self.left)
+                if own and place is not None and place < len(items) and aggregate is not None:
+                    limits += self._limits(mine, items[place], aggregate)
+        if aggregate is None or not limits:
+            return tree.right
+        given = aggregate.input
+        known = [parsed(given.condition)] if isinstance(given, Filter) else []
+        below = given.input if isinstance(given, Filter) else given
+        narrow = replace(aggregate, input=Filter(below, _all([*known, *limits]), syntax=given.syntax or tree.syntax))
+        return _replaced(tree.right, aggregate, narrow)
+
+    def _limits(self, mine: exp.Column, item: Named, aggregate: Aggregate) -> list[exp.Expr]:
+        """The values of a left column as conditions of the key that an item of the view's select list is."""
+        node = parsed(item.value)
+        keys = [parsed(key.value) for key in aggregate.keys]
+        if not isinstance(node, exp.Column) or node not in keys or _call(item, aggregate) is not None:
+            return []
+        try:
+            query = self.context.blocks.query(self.tree.left, [Named("c", _scalar(mine), alias=True)])
+            limits = [_interval(branch) for branch in derive(query).split.branches]
+        except (Finding, NoRule):
+            return []
+        if len(limits) != 1:
+            return []
+        value = query.branches[0].outputs[0].value
+        if not isinstance(value, Attribute) or query.branches[0].column(value).type.family is not Family.INTEGER:
+            return []
+        low, high = limits[0]
+        found: list[exp.Expr] = []
+        if low is not None:
+            found.append(exp.GTE(this=node.copy(), expression=_number(low)))
+        if high is not None:
+            found.append(exp.LTE(this=node.copy(), expression=_number(high)))
+        return found
+
+    def _rows(self, size: Size, rows: Size) -> Size | None:
+        """The most rows of the result: unknown where those that nothing can match are among them."""
+        if self.tree.kind is JoinKind.INNER:
+            return product([size, rows])
+        return size if self.tree.kind is JoinKind.SEMI else None
+
+    def _size(self, split: Query) -> Size:
+        """How many different rows of the left side can wait."""
+        if not split.branches:
+            raise NoRule("a join that matches nothing")
+        mine = replace(split, branches=tuple(map(self._left_only, split.branches)))
+        return self.context.size(
+            lambda: groups(mine), "rows without a number, which a harmless join would have to clip"
+        )
+
+    def _left_only(self, branch: Branch) -> Branch:
+        return replace(branch, outputs=branch.outputs[: len(self.left)])
+
+    def _shown_only(self, branch: Branch) -> Branch:
+        """Without the columns that only the condition reads."""
+        shown = {(column.alias, column.name) for column in self.shown}
+        pairs = zip(self.left, branch.outputs, strict=False)
+        return replace(branch, outputs=tuple(one for c, one in pairs if (c.alias, c.name) in shown))
+
+    def _named(self, side: str) -> tuple[Column, ...]:
+        given = self.left if side == "l" else self.right
+        return tuple(Column(f"{side}{n}", column.type) for n, column in enumerate(given) if column.type is not None)
+
+    def _virtual(self, part: Part) -> Alias | Scan:
+        """The view as a stream of a catalog of its own, with the alias and names that its columns have."""
+        aliases = {column.alias for column in self.right}
+        if len(aliases) != 1 or not all(aliases):
+            raise NoRule("a view whose columns have no alias")
+        name = self.context.name("view")
+        clock = clock_of(self.context.catalog)
+        domains = self._domains()
+        pairs = enumerate(zip(self.right, part.columns, strict=True))
+        columns = [Column(view.name, own.type, domains.get(n)) for n, (view, own) in pairs]
+        table = DeclaredTable(name, Kind.STREAM, (*columns, Column(TIME, clock.type)), TIME)
+        self.virtual = table
+        return Scan(name, aliases.pop(), syntax=place_of(self.tree.right))
+
+    def _joint(self, virtual: Tree) -> Query:
+        """The inner join of the left side and the virtual stream: columns of the left one, then the view's."""
+        catalog: Catalog = self.context.catalog
+        reader = replace(self.context.blocks, catalog=replace(catalog, tables=(*catalog.tables, self.virtual)))
+        return self._inner(virtual, reader, (*self.left, *self.right))
+
+    def _inner(self, virtual: Tree, reader: BlockReader, columns: Sequence[ViewColumn]) -> Query:
+        below = self.tree.left.input if isinstance(self.tree.left, Filter) else self.tree.left
+        body: Tree = Join(JoinKind.INNER, below, virtual, syntax=self.tree.syntax)
+        conditions = [self.tree.left.condition] if isinstance(self.tree.left, Filter) else []
+        conditions += [self.tree.condition] if self.tree.condition is not None else []
+        if conditions:
+            body = Filter(body, _all([parsed(one) for one in conditions]), syntax=self.tree.syntax)
+        items = [self._node(column) for column in columns]
+        return reader.query(body, [Named(f"c{n}", _scalar(node), alias=True) for n, node in enumerate(items)])
+
+    def _domains(self) -> dict[int, Domain[Value]]:
+        """What is known of the view's columns: keys have the values that its conditions leave, COUNT is at least 0."""
+        found: dict[int, Domain[Value]] = {}
+        if self.relation is not None:
+            return {n: column.domain for n, column in enumerate(self.relation.columns) if column.domain is not None}
+        aggregate, items = _view(self.tree.right)
+        if aggregate is None:
+            return found
+        for place, item in enumerate(items):
+            call = _call(item, aggregate)
+            if call is not None and call.function == "COUNT":
+                found[place] = Domain(low=0)
+                continue
+            extreme = call is not None and call.function in ("MIN", "MAX") and call.filter is None
+            value = call.arguments[0] if call is not None and extreme else item.value if call is None else None
+            keys = [parsed(key.value) for key in aggregate.keys]
+            if value is None or (call is None and parsed(value) not in keys):
+                continue
+            try:
+                query = self.context.blocks.query(aggregate.input, [Named("c", value, alias=True)])
+                limits = [_interval(branch) for branch in derive(query).split.branches]
+            except (Finding, NoRule):
+                continue
+            lows, highs = [one[0] for one in limits], [one[1] for one in limits]
+            low = min(one for one in lows if one is not None) if lows and None not in lows else None
+            high = max(one for one in highs if one is not None) if highs and None not in highs else None
+            if low is not None or high is not None:
+                found[place] = Domain(low, high)
+        return found
+
+    def _beside_stream(self, relation: DeclaredTable) -> Query:
+        """The inner join with the relation as a stream of its own name, whose rows a witness may insert."""
+        stream = as_stream(relation, self.context.catalog)
+        tables = tuple(stream if one.name == relation.name else one for one in self.context.catalog.tables)
+        reader = replace(self.context.blocks, catalog=replace(self.context.catalog, tables=tables))
+        scan = Scan(relation.name, self.right[0].alias, syntax=place_of(self.tree.right))
+        return derive(self._inner(scan, reader, self.left)).split
+
+    def _suspects(self) -> tuple[Query, ...]:
+        """The join with the rows that the view is made of: rows of both tell prefixes apart."""
+        if self.relation is not None:
+            return (self._beside_stream(self.relation),)
+        aggregate, items = _view(self.tree.right)
+        if aggregate is None:
+            return ()
+        given = []
+        for column, item in zip(self.right, items, strict=True):
+            call = _call(item, aggregate)
+            value = item.value if call is None else call.arguments[0] if call.arguments else _scalar(_ONE)
+            given.append(Named(column.name, value, alias=True))
+        below = Alias(Project(aggregate.input, tuple(given)), self.right[0].alias, syntax=self.tree.right.syntax)
+        found = []
+        for condition in (self.tree.condition, None):
+            join: Tree = Join(JoinKind.INNER, self.tree.left, below, condition, syntax=self.tree.syntax)
+            if isinstance(self.tree.left, Filter):
+                join = Join(JoinKind.INNER, self.tree.left.input, below, condition, syntax=self.tree.syntax)
+                join = Filter(join, self.tree.left.condition, syntax=self.tree.syntax)
+            items_ = [Named(f"c{n}", _scalar(self._node(c)), alias=True) for n, c in enumerate(self.left)]
+            try:
+                found.append(derive(self.context.blocks.query(join, items_)).split)
+            except Finding:
+                continue
+        return tuple(found)
+
+    def _project(self, below: Tree, nodes: list[exp.Column]) -> Tree:
+        items = tuple(Named(f"l{n}", _scalar(node), alias=True) for n, node in enumerate(nodes))
+        return Project(below, items or (Named("l0", _scalar(_ONE), alias=True),), syntax=self.tree.syntax)
+
+    def _node(self, column: ViewColumn) -> exp.Column:
+        """A column as it is written in the statement, where it is."""
+        nodes = list((self.context.needed or {}).items())
+        written = next((node for name, node in nodes if column.called(*name)), None)
+        if written is None and self.tree.condition is not None:
+            every = parsed(self.tree.condition).find_all(exp.Column)
+            written = next((node for node in every if column.called(node.name, node.table)), None)
+        return exp.column(column.name, table=column.alias or None, quoted=True) if written is None else written
+
+
+_ONE = exp.Literal.number(1)
+
+
+def _number(value: int) -> exp.Expr:
+    literal = exp.Literal.number(abs(value))
+    return exp.Neg(this=literal) if value < 0 else literal
+
+
+def _replaced(tree: Tree, old: Tree, new: Tree) -> Tree:
+    """A tree with another one in the place of one of its operators."""
+    if tree is old:
+        return new
+    assert isinstance(tree, Alias | Project | Filter), "a view is a SELECT over its aggregates"
+    return replace(tree, input=_replaced(tree.input, old, new))
+
+
+def _wanted(column: ViewColumn, context: Context) -> bool:
+    return context.needed is None or any(column.called(*name) for name in context.needed)
+
+
+def _keyed(view: Tree) -> bool:
+    aggregate, _ = _view(view)
+    return aggregate is None or bool(aggregate.keys)
+
+
+def _view(tree: Tree) -> tuple[Aggregate | None, list[Named]]:
+    """The aggregate of a view and the items of its select list; none where it is no such view."""
+    while isinstance(tree, Alias):
+        tree = tree.input
+    if not isinstance(tree, Project):
+        return None, []
+    below = tree.input.input if isinstance(tree.input, Filter) else tree.input
+    items = [item for item in tree.items if isinstance(item, Named)]
+    if not isinstance(below, Aggregate) or len(items) < len(tree.items):
+        return None, []
+    return below, items
+
+
+def _call(item: Named, aggregate: Aggregate) -> AggregateCall | None:
+    """The aggregate that an item of the select list is."""
+    node = parsed(item.value)
+    if not isinstance(node, exp.Column) or node.table:
+        return None
+    return next((call for call in aggregate.calls if call.name.lower() == node.name.lower()), None)
+
+
+def _interval(branch: Branch) -> tuple[int | None, int | None]:
+    """The least and the greatest value of the one column of a branch; raises NoRule where it has none."""
+    value, facts = branch.outputs[0].value, Facts.of(branch)
+    if not isinstance(value, Attribute) or facts.closure.sort(value) is not Sort.DISCRETE:
+        raise NoRule("a column without an order")
+    low, high = facts.closure.interval(value) if value in facts.closure.nodes else branch.column(value).ends
+    return (None if low is None else int(low), None if high is None else int(high))
+
+
+def _all(conditions: list[exp.Expr]) -> Scalar:
+    return _scalar(exp.and_(*(condition.copy() for condition in conditions)))
+
+
+def _scalar(node: exp.Expr) -> Scalar:
+    return Scalar(node.sql("spark"), node)

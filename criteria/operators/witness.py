@@ -1,0 +1,216 @@
+"""Witnesses of unbounded circuits (Lemma 0): prefixes of which every subset of elements must be told apart.
+
+A violated proposition suggests plans, as for a select-project-join query (`criteria.witness_search`): of the blocks
+whose values pile up. A plan counts when the whole statement, executed on each subset of the elements followed by each
+probe, tells all subsets apart, for several numbers of elements; its values lie beyond every constant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from streambound.analyzer.algebra.nodes import Tree
+from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.expressions.evident import plain_value
+from streambound.analyzer.expressions.function import Fails, NotKnown
+from streambound.analyzer.query import Attribute, Query
+from streambound.analyzer.work import TooMuchWork, at_most, spend
+from streambound.criteria.contract import fits_contract
+from streambound.criteria.results import Row
+from streambound.criteria.witness import Witness, build
+from streambound.criteria.witness_plan import WitnessPlan
+from streambound.criteria.witness_search import plans
+
+if TYPE_CHECKING:
+    from streambound.incremental.circuit import Circuit
+    from streambound.incremental.zset import ZSet
+
+SIZES = (2, 3, 5)
+"""Numbers of elements for which all subsets are told apart."""
+MOST_PLANS = 64
+"""Plans of each suspected block that are tried."""
+COPIES = ((1, 1), (1, 3), (2, 2), (4, 4))
+"""How often each row of an element, and of a probe, is sent: thresholds on counts, and their extremes, need some."""
+Copies = tuple[int, int]
+MOST_STEPS = 2_000_000
+"""Steps of work of all plans together."""
+_STEPS_A_ROW = 60
+
+
+@dataclass(frozen=True)
+class Executed:
+    """A statement that can be executed: its tree, its catalog, and the trees of its subqueries."""
+
+    tree: Tree
+    catalog: Catalog
+    queries: Mapping[int, Tree]
+
+
+@dataclass(frozen=True)
+class CircuitWitness:
+    """How the witnesses of a statement are built: by the ``plan`` of a block, each row sent in so many ``copies``."""
+
+    statement: Executed
+    plan: WitnessPlan
+    copies: Copies
+
+    def of_size(self, size: int) -> Witness | None:
+        """The witness of so many elements; None where types or contracts do not allow it.
+
+        The statement is executed on its rows: no results of the plan's block are expected.
+        """
+        found = build(self.plan, size)
+        catalog = self.statement.catalog
+        if found is None or not _fits(found, self.copies) or not _inserts_fit(catalog, found, self.copies):
+            return None
+        of_element, of_probe = self.copies
+        elements = tuple(rows * of_element for rows in found.elements)
+        probes = tuple(rows * of_probe for rows in found.probes)
+        return replace(found, elements=elements, probes=probes, expected=())
+
+    def changes(self, witness: Witness, subset: Sequence[int]) -> tuple[ZSet, ...]:
+        """What each probe changes in the statement's result, after the prefix of some elements, counted from 0.
+
+        Raises Fails and NotKnown where an expression has no value.
+        """
+        from streambound.incremental.translate import translate
+
+        circuit = translate(self.statement.tree, self.statement.catalog, self.statement.queries)
+        return _changes(self.statement, circuit, witness, subset)
+
+
+def find_circuit_witness(
+    statement: Executed, suspects: Iterable[Query], apart: int = 0, most: float = MOST_STEPS
+) -> CircuitWitness | None:
+    """How to build witnesses for a statement, of any size; None where nothing was found in so many steps of work.
+
+    ``suspects`` are blocks, split, that the violated propositions speak of; elements are so far ``apart`` in time.
+    """
+    from streambound.incremental.translate import translate
+    from streambound.incremental.translation.views import Untranslatable
+
+    try:
+        circuit = translate(statement.tree, statement.catalog, statement.queries)
+        with at_most(most):
+            for found in candidates(statement, suspects, apart):
+                if _proved(found, circuit):
+                    return found
+    except (TooMuchWork, Untranslatable):
+        pass
+    return None
+
+
+def candidates(statement: Executed, suspects: Iterable[Query], apart: int = 0) -> Iterator[CircuitWitness]:
+    """What is tried; each counts only when the whole statement was executed on its rows."""
+    for query in map(_plain, suspects):
+        for branch in query.branches:
+            for plan in islice(plans(query, branch), MOST_PLANS):
+                far = replace(plan.reach, window=max(plan.reach.window, apart))
+                yield from (CircuitWitness(statement, replace(plan, reach=far), copies) for copies in COPIES)
+
+
+def same_relations(one: Witness, other: Witness) -> bool:
+    """Whether two witnesses have the same rows of relations: those are the same for any number of elements."""
+    return _of_relations(one) == _of_relations(other)
+
+
+def _of_relations(witness: Witness) -> set[tuple[str, tuple[object, ...]]]:
+    streams = {source.table for branch in witness.plan.branches for source in branch.streams}
+    return {(row.table, (*row.values.values(),)) for row in witness.always if row.table not in streams}
+
+
+def _plain(query: Query) -> Query:
+    """A block without sums, and without the columns that were derived for them: rows are evaluated as they are."""
+    branches = []
+    for branch in query.branches:
+        used = {*branch.projected, *(a for atom in branch.atoms for a in atom.attributes)}
+        sources = tuple(
+            replace(
+                source,
+                factors=(),
+                columns=tuple(c for c in source.columns if not c.expression or Attribute(source.alias, c.name) in used),
+            )
+            for source in branch.sources
+        )
+        branches.append(replace(branch, sources=sources))
+    return replace(query, branches=tuple(branches), sums=())
+
+
+def _fits(witness: Witness, copies: Copies) -> bool:
+    everything = witness.prefix(range(witness.size)) * copies[0]
+    return copies == (1, 1) or all(
+        fits_contract(witness.plan.branch, (*everything, *probe * copies[1])) for probe in witness.probes
+    )
+
+
+def _inserts_fit(catalog: Catalog, witness: Witness, copies: Copies) -> bool:
+    """Whether relations that change never have more rows than they may, nor two rows of one key."""
+    everything = (*witness.always, *witness.prefix(range(witness.size))[len(witness.always) :] * copies[0])
+    for table in catalog.tables:
+        key = table.changes.key if table.changes is not None else ()
+        for probe in witness.probes if table.changes is not None else ():
+            rows = [row for row in (*everything, *probe * copies[1]) if row.table == table.name]
+            values = {tuple(row.values[name] for name in key) for row in rows}
+            if (table.rows is not None and len(rows) > table.rows) or (key and len(values) < len(rows)):
+                return False
+    return True
+
+
+def _proved(found: CircuitWitness, circuit: Circuit) -> bool:
+    first = None
+    for size in SIZES:
+        witness = found.of_size(size)
+        if witness is None or (first is not None and not same_relations(first, witness)):
+            return False
+        if not _told_apart(found.statement, circuit, witness):
+            return False
+        first = first or witness
+    return True
+
+
+def _told_apart(statement: Executed, circuit: Circuit, witness: Witness) -> bool:
+    """Whether the changes that the probes make differ for all subsets of the elements."""
+    seen = set()
+    for chosen in subsets(witness.size):
+        try:
+            vector = _changes(statement, circuit, witness, chosen)
+        except (Fails, NotKnown, ZeroDivisionError):
+            return False
+        if vector in seen:
+            return False
+        seen.add(vector)
+    return True
+
+
+def subsets(size: int) -> Iterator[tuple[int, ...]]:
+    """All subsets of so many elements, counted from 0."""
+    for bits in range(1 << size):
+        yield tuple(k for k in range(size) if bits >> k & 1)
+
+
+def _changes(statement: Executed, circuit: Circuit, witness: Witness, subset: Sequence[int]) -> tuple[ZSet, ...]:
+    prefix = list(witness.prefix(subset))
+    before = _result(statement, circuit, prefix)
+    return tuple(_result(statement, circuit, [*prefix, *probe]) - before for probe in witness.probes)
+
+
+def _result(statement: Executed, circuit: Circuit, rows: list[Row]) -> ZSet:
+    """The statement's result of some rows; nothing before the first one of a stream."""
+    from streambound.incremental.evaluate import evaluate_once
+    from streambound.incremental.feed import SourceChange, prefixes, ticks
+    from streambound.incremental.zset import ZSet
+
+    spend(_STEPS_A_ROW * (1 + len(rows)))
+    changes = []
+    for row in rows:
+        table = statement.catalog.table(row.table)
+        assert table is not None, "a witness has rows of the catalog's tables"
+        values = tuple(plain_value(row.values[column.name], column.type) for column in table.columns)
+        time = None if table.timestamp is None else row.values[table.timestamp]
+        changes.append(SourceChange(table.name, values, None if time is None else Fraction(time)))
+    times, given = ticks(changes)
+    return evaluate_once(circuit, prefixes(given)[-1]) if times else ZSet()

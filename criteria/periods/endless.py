@@ -1,0 +1,233 @@
+"""P5: without a number by P2 or P4, what ends first cannot be told from what ends last without a memory of both.
+
+Rows i = 0 … N−1 begin at i, and end at 2N + 2i or at 2N + 2i + 1; or the other way round, with values that rise or
+fall. After N nothing arrives. Where what is printed from then on tells all 2^N inputs apart, the memory at N takes 2^N
+states, for every N: M units of O(log N) bits hold fewer for a large N.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from itertools import islice, product
+from typing import Any
+
+from sqlglot import exp
+
+from streambound.analyzer.catalog import DeclaredTable
+from streambound.analyzer.columns import Column
+from streambound.analyzer.errors import StreamboundError
+from streambound.analyzer.expressions.dialect import parsed
+from streambound.analyzer.expressions.evident import encoded, plain_value
+from streambound.analyzer.expressions.expression import Expression, value_of
+from streambound.analyzer.expressions.function import NotKnown
+from streambound.analyzer.expressions.reading import Refused, read
+from streambound.analyzer.types import DataType, Family, parse_type
+from streambound.criteria.periods.views import Leaf
+from streambound_runtime.operators.epochs.fragments import Fragment, FragmentRow
+from streambound_runtime.operators.epochs.plan import EpochJoin, EpochMap, EpochQuery
+from streambound_runtime.operators.epochs.query import EpochQueryOperator
+
+_ROWS = 4
+"""N: all 2^N inputs are executed."""
+_TRIED = 200
+"""Rows of a stream that are looked at for one that the conditions let pass."""
+Encoded = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class EndingRows:
+    """Which stream has the rows, what changes from one to the next, and whether the others have a row at all times."""
+
+    stream: str
+    column: str | None
+    rising: bool
+    accompanied: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodWitness:
+    """Inputs of a query over ``leaves``, one for each choice of ends of the ``family``'s rows."""
+
+    family: EndingRows
+    query: EpochQuery
+    leaves: tuple[Leaf, ...]
+
+    def rows(self, later: Sequence[bool]) -> dict[str, list[Encoded]] | None:
+        """The rows of each stream, of which some end a moment ``later``; None where a contract allows none."""
+        return _rows_of(self.family, [int(bit) for bit in later], self.leaves, self.query.low or 0)
+
+    def printed(self, later: Sequence[bool]) -> frozenset[Fragment]:
+        """What is printed for them once all have begun: values, begin, end and how often."""
+        rows = self.rows(later)
+        return frozenset() if rows is None else _printed(self.query, self.leaves, rows)
+
+
+def unbounded_periods(query: EpochQuery, leaves: Sequence[Leaf]) -> PeriodWitness | None:
+    """The rows that show that a query needs unboundedly much memory; None where none of these families does."""
+    made = (PeriodWitness(family, query, tuple(leaves)) for family in _families(leaves))
+    try:
+        return next((one for one in made if tells_apart(one)), None)
+    except (NotKnown, Refused, StreamboundError, OverflowError):
+        return None
+
+
+def _families(leaves: Sequence[Leaf]) -> Iterator[EndingRows]:
+    tables = {leaf.table.name: leaf.table for leaf in leaves}
+    for name, table in tables.items():
+        changing = [column.name for column in table.columns if _varies(column, table)]
+        for accompanied in (False, True) if len(tables) > 1 else (False,):
+            yield EndingRows(name, None, True, accompanied)
+            for column in changing:
+                yield EndingRows(name, column, True, accompanied)
+                yield EndingRows(name, column, False, accompanied)
+
+
+def _varies(column: Column, table: DeclaredTable) -> bool:
+    period = table.period
+    assert period is not None, "only streams of rows with periods are read"
+    numbers = (Family.INTEGER, Family.FLOAT, Family.STRING)
+    return column.name not in (period.begin, period.end) and column.type.family in numbers and column.domain is None
+
+
+def tells_apart(witness: PeriodWitness, size: int = _ROWS) -> bool:
+    """Whether all choices of so many ends are told apart by what is printed when no more rows come."""
+    printed = set[frozenset[Fragment]]()
+    for later in product((False, True), repeat=size):
+        if witness.rows(later) is None:
+            return False
+        printed.add(witness.printed(later))
+    return bool(len(printed) == 2**size)
+
+
+def _rows_of(
+    family: EndingRows, bits: Sequence[int], leaves: Sequence[Leaf], base: int
+) -> dict[str, list[Encoded]] | None:
+    """The rows of each stream; None where the conditions let none pass, or a contract."""
+    tables = {leaf.table.name: leaf.table for leaf in leaves}
+    found: dict[str, list[Encoded]] = {}
+    step = max((table.max_rate.per for table in tables.values() if table.max_rate is not None), default=1)
+    many = len(bits)
+    far = 2 * many * step
+    for name, table in tables.items():
+        plain = _passing(table, [leaf for leaf in leaves if leaf.table.name == name])
+        period = table.period
+        if plain is None or period is None:
+            return None
+        if name != family.stream:
+            always = {**plain, period.begin: base, period.end: base + 4 * far}
+            found[name] = [always] if family.accompanied else []
+            continue
+        rows = found[name] = []
+        for place, bit in enumerate(bits):
+            end = base + far + 2 * (place if family.rising else many - 1 - place) + bit
+            row = {**plain, period.begin: base + place * step, period.end: end}
+            if family.column is not None:
+                row[family.column] = _value(table, family.column, place, family)
+            rows.append(row)
+        keys = {tuple(row[key] for key in period.snapshot_key) for row in rows}
+        if period.snapshot_key and len(keys) < len(rows):
+            return None
+    return found
+
+
+def _value(table: DeclaredTable, name: str, place: int, family: EndingRows) -> Any:
+    """The values of rows that end later are less: of MAX each has its time; or greater, for MIN."""
+    column = table.column(name)
+    assert column is not None, "it is one of the table's"
+    match column.type.family:
+        case Family.STRING:
+            return f"v{place}"
+        case Family.FLOAT:
+            return float(place)
+    return place
+
+
+def _passing(table: DeclaredTable, leaves: Sequence[Leaf]) -> Encoded | None:
+    """A row that all conditions let pass."""
+    names = [column.name for column in table.columns]
+    options = [_options(column, leaves) for column in table.columns]
+    for values in islice(product(*options), _TRIED):
+        row = dict(zip(names, values, strict=True))
+        if all(_row(leaf, row) is not None for leaf in leaves):
+            return row
+    return None
+
+
+def _options(column: Column, leaves: Sequence[Leaf]) -> list[Any]:
+    """Values of a column: declared ones, or those that conditions name, and some more."""
+    if column.domain is not None:
+        return [*column.domain.values][:3] or [column.domain.low]
+    if column.type.family is Family.STRING:
+        literals = [one.this for leaf in leaves for c in leaf.conditions for one in c.find_all(exp.Literal)]
+        return [*dict.fromkeys([*literals, "v"])]
+    numbers = [
+        one.this for leaf in leaves for c in leaf.conditions for one in c.find_all(exp.Literal) if not one.is_string
+    ]
+    whole = [int(text) + more for text in numbers if text.isdigit() for more in (0, 1, -1)]
+    return [*dict.fromkeys([*whole, 0])] if column.type.family is Family.INTEGER else [1.0, None]
+
+
+def _row(leaf: Leaf, row: Encoded) -> FragmentRow | None:
+    """What a block gives for a row of its stream; None where a condition is not true."""
+    kinds = {column.name: column.type for column in leaf.table.columns}
+    plain = {name: plain_value(row[name], kind) for name, kind in kinds.items()}
+    if any(value_of(_read(one.sql("spark"), _frozen(kinds)), plain).value != 1 for one in leaf.conditions):
+        return None
+    made = [_read(item.sql("spark"), _frozen(kinds)) for item in leaf.items]
+    return tuple(_encoded(value_of(one, plain).value, one.kind) for one in made)
+
+
+def _printed(query: EpochQuery, leaves: Sequence[Leaf], rows: Mapping[str, list[Encoded]]) -> frozenset[Fragment]:
+    """What is printed once all rows have arrived."""
+    operator = EpochQueryOperator(query, {}, _computed, _passes)
+    arrived: dict[str, list[Fragment]] = {}
+    for leaf in leaves:
+        period = leaf.table.period
+        assert period is not None, "only streams of rows with periods are read"
+        made = [(_row(leaf, row), row[period.begin], row[period.end], 1) for row in rows[leaf.table.name]]
+        arrived[leaf.block] = [(values, *rest) for values, *rest in made if values is not None]
+    last = max((begin for found in arrived.values() for _, begin, _, _ in found), default=0)
+    operator.step(last + 1, arrived)
+    return frozenset(operator.step(None, {}))
+
+
+def _computed(plan: EpochMap, rows: Sequence[FragmentRow]) -> list[FragmentRow | None]:
+    where = _read(plan.where, plan.given) if plan.where else None
+    made = [_read(text, plan.given) for text in plan.expressions]
+    found: list[FragmentRow | None] = []
+    for row in rows:
+        plain = _plain(row, plan.given)
+        kept = where is None or value_of(where, plain).value == 1
+        found.append(tuple(_encoded(value_of(one, plain).value, one.kind) for one in made) if kept else None)
+    return found
+
+
+def _passes(plan: EpochJoin, rows: Sequence[FragmentRow]) -> list[bool]:
+    condition = _read(plan.condition, plan.given)
+    return [value_of(condition, _plain(row, plan.given)).value == 1 for row in rows]
+
+
+def _plain(row: FragmentRow, given: tuple[tuple[str, str], ...]) -> dict[str, Any]:
+    kinds = [(name, parse_type(text)) for name, text in given]
+    pairs = zip(kinds, row, strict=True)
+    return {name: plain_value(value, kind) for (name, kind), value in pairs if kind is not None}
+
+
+def _encoded(value: Fraction | str | None, kind: DataType) -> Any:
+    if value is None:
+        return None
+    found = encoded(value, kind)
+    return float(found) if kind.family is Family.FLOAT and not isinstance(found, str) else found
+
+
+def _frozen(kinds: Mapping[str, DataType]) -> tuple[tuple[str, str], ...]:
+    return tuple((name, kind.name) for name, kind in kinds.items())
+
+
+@lru_cache(maxsize=256)
+def _read(text: str, given: tuple[tuple[str, str], ...]) -> Expression:
+    kinds = {name: kind for name, kind_text in given if (kind := parse_type(kind_text)) is not None}
+    return read(parsed(text), kinds)

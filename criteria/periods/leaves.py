@@ -1,0 +1,132 @@
+"""A stream with the conditions and expressions right above it, as one block: its rows come as it computes them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlglot import exp
+
+from streambound.analyzer.catalog import Catalog, DeclaredTable
+from streambound.analyzer.errors import TooManyBranchesError
+from streambound.analyzer.expressions.dialect import parsed
+from streambound.analyzer.lower import lower
+from streambound.analyzer.query import Query
+from streambound.analyzer.spans import SourceText
+from streambound.analyzer.statements import some_statements
+from streambound.criteria.bound import bound
+from streambound.criteria.operators.columns import columns_of
+from streambound.criteria.operators.judge import groups
+from streambound.criteria.operators.states import BlockPart
+from streambound.criteria.periods.valid import valid_rows
+from streambound.criteria.periods.views import Leaf, MaybeSize, PeriodContext, PeriodView, smallest
+from streambound.preprocess.pipeline import derive
+from streambound_runtime.operators.epochs.plan import EpochScan
+from streambound_runtime.periods.plan import PeriodFilter, PeriodPlan, PeriodProject, SnapshotScan
+
+_END = "e"
+"""The column of a block that holds a row's end."""
+
+
+def leaf(plan: PeriodPlan, context: PeriodContext) -> PeriodView | None:
+    """The rows of a stream, below conditions and expressions, as a block; None where they cannot be read as one."""
+    found = _select(plan, context.catalog)
+    if found is None or (context.whole and not isinstance(plan, SnapshotScan)):
+        return None
+    table, items, conditions = found
+    query = _query(table, items, conditions, context)
+    if query is None:
+        return None
+    split = derive(query).split
+    sizes = bound(split)
+    if sizes is None or sizes.tables:
+        return None
+    name = f"rows {next(context.numbers)}"
+    part = BlockPart(name, query, split, sizes, columns_of(query))
+    context.blocks.append(part)
+    context.leaves.append(Leaf(name, table, tuple(items), tuple(conditions)))
+    places = range(len(items))
+    values = tuple(_values(query, (place,)) for place in places)
+    rows = _values(query, tuple(places))
+    valid, longest = valid_rows(table, context, lambda names: key_values(table, names, conditions, context))
+    return PeriodView(
+        EpochScan(name),
+        tuple(column.type for column in part.columns[:-1]),
+        valid,
+        smallest(valid, rows),
+        values,
+        rows,
+        longest,
+        tuple(item.sql("spark", identify=False).replace("`", "") for item in items),
+        (table.name,),
+    )
+
+
+def _select(plan: PeriodPlan, catalog: Catalog) -> tuple[DeclaredTable, list[exp.Expr], list[exp.Expr]] | None:
+    """The stream, the items and the conditions of σ and Π above it, over its own columns."""
+    match plan:
+        case SnapshotScan(table=name, columns=columns):
+            table = catalog.table(name)
+            if table is None or table.timestamp is None or table.period is None:
+                return None
+            return table, [exp.column(column, quoted=True) for column in columns], []
+        case PeriodFilter(input, condition):
+            under = _select(input, catalog)
+            if under is None:
+                return None
+            table, items, conditions = under
+            return table, items, [*conditions, _over(condition, items)]
+        case PeriodProject(input, texts):
+            under = _select(input, catalog)
+            if under is None:
+                return None
+            table, items, conditions = under
+            return table, [_over(text, items) for text in texts], conditions
+    return None
+
+
+def _over(text: str, items: list[exp.Expr]) -> exp.Expr:
+    """An expression over ``c0`` and so on, over what these are."""
+
+    def meant(node: exp.Expr) -> exp.Expr:
+        if not isinstance(node, exp.Column):
+            return node
+        item = items[int(node.name[1:])].copy()
+        return item if isinstance(item, exp.Column) else exp.Paren(this=item)
+
+    return parsed(text).copy().transform(meant)
+
+
+def _query(
+    table: DeclaredTable, items: list[exp.Expr], conditions: list[exp.Expr], context: PeriodContext
+) -> Query | None:
+    """``SELECT items, end FROM stream WHERE conditions``; None where it is no select-project-join query."""
+    assert table.period is not None, "only streams of rows with periods are read"
+    listed = [exp.alias_(item.copy(), f"c{place}", quoted=True) for place, item in enumerate(items)]
+    end = exp.alias_(exp.column(table.period.end, quoted=True), _END, quoted=True)
+    select = exp.select(*listed, end).from_(exp.to_identifier(table.name, quoted=True))
+    if conditions:
+        select = select.where(*(exp.Paren(this=condition.copy()) for condition in conditions))
+    (statement,) = some_statements(SourceText(context.catalog.file, select.sql("spark")))
+    lowered = lower(statement, context.catalog)
+    if lowered.query is None:
+        return None
+    try:
+        derive(lowered.query)
+    except TooManyBranchesError:
+        return None
+    branches = tuple(replace(branch, span=context.span) for branch in lowered.query.branches)
+    return replace(lowered.query, span=context.span, branches=branches)
+
+
+def _values(query: Query, places: tuple[int, ...]) -> MaybeSize:
+    """How many different values some columns of a block have together."""
+    branches = tuple(replace(one, outputs=tuple(one.outputs[place] for place in places)) for one in query.branches)
+    return groups(derive(replace(query, branches=branches)).split)
+
+
+def key_values(
+    table: DeclaredTable, names: tuple[str, ...], conditions: list[exp.Expr], context: PeriodContext
+) -> MaybeSize:
+    """How many different values some of a stream's columns have in the rows that conditions let pass."""
+    query = _query(table, [exp.column(name, quoted=True) for name in names], conditions, context)
+    return None if query is None else _values(query, tuple(range(len(names))))

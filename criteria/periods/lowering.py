@@ -1,0 +1,304 @@
+"""From the rewriting of a SEQ VT block over streams to operators that close epochs, with what each remembers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
+from streambound.analyzer.constants import BIGINT
+from streambound.analyzer.expressions.dialect import parsed
+from streambound.analyzer.expressions.reading import Refused, read
+from streambound.analyzer.symbols import symbol
+from streambound.analyzer.types import DataType, Family
+from streambound.criteria.operators.columns import aggregate_type
+from streambound.criteria.periods.ends import distinct_state, group_states, valid_state
+from streambound.criteria.periods.epochs import plus, together
+from streambound.criteria.periods.leaves import leaf
+from streambound.criteria.periods.views import MaybeSize, PeriodContext, PeriodView, every, smallest
+from streambound.criteria.size import Number, Symbol
+from streambound_runtime.operators.epochs.plan import (
+    EpochAggregate,
+    EpochDifference,
+    EpochDistinct,
+    EpochGroup,
+    EpochJoin,
+    EpochMap,
+    EpochRelation,
+    EpochUnion,
+    is_arriving,
+)
+from streambound_runtime.periods.plan import (
+    ConstantScan,
+    PeriodCoalesce,
+    PeriodDistinct,
+    PeriodFilter,
+    PeriodGroup,
+    PeriodJoin,
+    PeriodPlan,
+    PeriodProject,
+    PeriodSetOperation,
+    PeriodUnion,
+    SnapshotScan,
+    width,
+)
+
+Types = tuple[tuple[str, str], ...]
+
+
+class NotRead(Exception):
+    """An expression that no type is known of, or a construct that is evaluated over relations only."""
+
+
+def lowered(plan: PeriodPlan, context: PeriodContext) -> PeriodView:
+    """The operators of a plan; notes the states of those that remember rows. Raises NotRead."""
+    found = leaf(plan, context)
+    if found is not None:
+        return found
+    match plan:
+        case SnapshotScan() | ConstantScan():
+            return _relation(plan, context)
+        case PeriodFilter(input, condition):
+            return _filtered(lowered(input, context), condition)
+        case PeriodProject(input, items):
+            return _projected(lowered(input, context), items)
+        case PeriodUnion(left, right):
+            return _united(*_alike(lowered(left, context), lowered(right, context)), context)
+        case PeriodDistinct(input):
+            return _distinct(lowered(input, context), context)
+        case PeriodSetOperation(kind, left, right):
+            return _set_operation(kind, *_alike(lowered(left, context), lowered(right, context)), context)
+        case PeriodCoalesce(input):  # any encoding of what is under it will do
+            return lowered(input, context)
+        case PeriodGroup():
+            return _grouped(plan, lowered(plan.input, context), context)
+        case PeriodJoin():
+            return _joined(plan, context)
+
+
+def _relation(plan: SnapshotScan | ConstantScan, context: PeriodContext) -> PeriodView:
+    if not plan.table:
+        one = Number(1)
+        return PeriodView(EpochRelation(), (), one, one, (), one, None, ())
+    table = context.catalog.table(plan.table)
+    assert table is not None, "the rewriting has found it"
+    period = (table.period.begin, table.period.end) if table.period and isinstance(plan, SnapshotScan) else None
+    needed = context.relations.setdefault(table.name, (table, {}))[1]
+    needed |= dict.fromkeys((*plan.columns, *(period or ())))
+    types = tuple(column.type for name in plan.columns if (column := table.column(name)) is not None)
+    size = Symbol(symbol("rows", table.name), table.rows)
+    return PeriodView(
+        EpochRelation(table.name, plan.columns, period),
+        types,
+        size,
+        size,
+        (size,) * len(types),
+        size,
+        None,
+        plan.columns,
+    )
+
+
+# --- σ, Π -------------------------------------------------------------------------------------------------------------
+
+
+def _filtered(view: PeriodView, condition: str) -> PeriodView:
+    given = _named(view.types)
+    _type(condition, view.types)
+    plan = EpochMap(view.plan, given, given, tuple(name for name, _ in given), condition)
+    return replace(view, plan=plan)
+
+
+def _projected(view: PeriodView, items: Sequence[str]) -> PeriodView:
+    types = tuple(_type(item, view.types) for item in items)
+    values = tuple(_values_of(item, view) for item in items)
+    rows = every(values)
+    if items and view.rows is not None:
+        rows = smallest(rows, view.rows)
+    plan = EpochMap(view.plan, _named(view.types), _named(types), tuple(items))
+    names = tuple(_in_words(item, view.names) for item in items)
+    return replace(view, plan=plan, types=types, values=values, rows=rows, names=names)
+
+
+def _in_words(item: str, names: Sequence[str]) -> str:
+    """An expression, with what its columns are."""
+
+    def meant(node: exp.Expr) -> exp.Expr:
+        return exp.column(names[int(node.name[1:])]) if isinstance(node, exp.Column) else node
+
+    return parsed(item).copy().transform(meant).sql("spark")
+
+
+def _values_of(item: str, view: PeriodView) -> MaybeSize:
+    """How many values an expression has: as many as the column that it is, or one."""
+    node = parsed(item)
+    if isinstance(node, exp.Column):
+        return view.values[int(node.name[1:])]
+    read_columns = {int(column.name[1:]) for column in node.find_all(exp.Column)}
+    return every(view.values[place] for place in sorted(read_columns))
+
+
+def _type(text: str, types: Sequence[DataType]) -> DataType:
+    try:
+        return read(parsed(text), {f"c{place}": kind for place, kind in enumerate(types)}).kind
+    except Refused as refused:
+        raise NotRead(str(refused)) from refused
+
+
+def _named(types: Sequence[DataType]) -> Types:
+    return tuple((f"c{place}", kind.name) for place, kind in enumerate(types))
+
+
+# --- sets -------------------------------------------------------------------------------------------------------------
+
+
+def _alike(left: PeriodView, right: PeriodView) -> tuple[PeriodView, PeriodView]:
+    """Two sides with columns of one type each: a NULL takes the other side's, a narrower number the wider one's."""
+    types = tuple(_common(a, b) for a, b in zip(left.types, right.types, strict=True))
+    return _cast(left, types), _cast(right, types)
+
+
+def _common(left: DataType, right: DataType) -> DataType:
+    if right.name in (left.name, "void"):
+        return left
+    if left.name == "void":
+        return right
+    if Family.INTEGER is left.family is right.family:
+        return left if (left.bits or 64) >= (right.bits or 64) else right
+    raise NotRead(f"{left.name} and {right.name} in one column: cast one of them")
+
+
+def _cast(view: PeriodView, types: tuple[DataType, ...]) -> PeriodView:
+    """The view with other names for its types: of NULLs and of integers, whose values stay what they are."""
+    return replace(view, types=types)
+
+
+def _united(left: PeriodView, right: PeriodView, context: PeriodContext) -> PeriodView:
+    plan = EpochUnion(left.plan, right.plan)
+    if not is_arriving(plan):
+        _remembered(left, context)
+        _remembered(right, context)
+    longest = None if left.longest is None or right.longest is None else max(left.longest, right.longest)
+    values = tuple(plus(a, b) for a, b in zip(left.values, right.values, strict=True))
+    return PeriodView(
+        plan,
+        left.types,
+        plus(left.valid, right.valid),
+        together("union", left.there, right.there),
+        values,
+        plus(left.rows, right.rows),
+        longest,
+        left.names,
+        (*left.streams, *right.streams),
+    )
+
+
+def _remembered(view: PeriodView, context: PeriodContext) -> None:
+    """An operator needs the rows under it until they end, where these do not come as fragments."""
+    if is_arriving(view.plan):
+        valid_state(view, context)
+
+
+def _distinct(view: PeriodView, context: PeriodContext) -> PeriodView:
+    if is_arriving(view.plan):
+        distinct_state(view, context)
+    there = smallest(view.there, view.rows)
+    return replace(view, plan=EpochDistinct(view.plan), valid=there, there=there, longest=None)
+
+
+def _set_operation(kind: str, left: PeriodView, right: PeriodView, context: PeriodContext) -> PeriodView:
+    word, _, all_of_them = kind.partition(" ")
+    if not all_of_them:
+        left, right = _distinct(left, context), _distinct(right, context)
+    else:
+        _remembered(left, context)
+        _remembered(right, context)
+    there = together(word, left.there, right.there)
+    values, rows = left.values, left.rows
+    if word == "intersect":
+        values = tuple(smallest(a, b) for a, b in zip(left.values, right.values, strict=True))
+        rows = smallest(left.rows, right.rows)
+    plan = EpochDifference(left.plan, right.plan, common=word == "intersect")
+    streams = (*left.streams, *right.streams)
+    there = smallest(there, rows)
+    return replace(left, plan=plan, there=there, values=values, rows=rows, longest=None, streams=streams)
+
+
+# --- γ, ⋈ -------------------------------------------------------------------------------------------------------------
+
+
+def _grouped(plan: PeriodGroup, view: PeriodView, context: PeriodContext) -> PeriodView:
+    aggregates = []
+    types = [*view.types[: plan.keys]]
+    for one in plan.aggregates:
+        kind = None if one.column is None else view.types[one.column]
+        if kind is not None and one.function in ("sum", "avg") and kind.family not in _SUMMED:
+            raise NotRead(f"{one.function.upper()} of {kind.with_article}")
+        aggregates.append(
+            EpochAggregate(one.function, one.column, "bigint" if kind is None else kind.name, one.distinct)
+        )
+        types.append(aggregate_type(one.function.upper(), kind) if kind is not None else BIGINT)
+    if is_arriving(view.plan):
+        group_states(view, plan.keys, tuple(aggregates), context)
+    groups = Number(1) if plan.always else smallest(view.there, view.some(range(plan.keys)))
+    values = (*view.values[: plan.keys], *(None for _ in aggregates))
+    made = EpochGroup(view.plan, plan.keys, tuple(aggregates), plan.always)
+    names = (*view.names[: plan.keys], *(one.function for one in aggregates))
+    return PeriodView(made, tuple(types), groups, groups, values, None, None, names, view.streams)
+
+
+_SUMMED = (Family.INTEGER, Family.FLOAT, Family.DECIMAL)
+
+
+def _joined(plan: PeriodJoin, context: PeriodContext) -> PeriodView:
+    left, right = lowered(plan.left, context), lowered(plan.right, context)
+    by = width(plan.left)
+    types = (*left.types, *right.types)
+    keys, tests = list[tuple[int, int]](), [f"({plan.condition})"] if plan.condition else []
+    for mine, theirs in plan.keys:
+        places = _place(mine), _place(theirs)
+        if places[0] is not None and places[1] is not None and _same(left.types[places[0]], right.types[places[1]]):
+            keys.append((places[0], places[1]))
+        else:
+            tests.append(f"({mine}) = ({_moved(theirs, by)})")
+    condition = " AND ".join(tests)
+    if condition:
+        _type(condition, types)
+    if plan.kind in ("semi", "anti") and not condition:  # only which keys are there plays a part: their latest ends
+        asked = dict.fromkeys(place for _, place in keys)
+        right = _projected(right, [f"c{place}" for place in asked])
+        keys = [(mine, list(asked).index(theirs)) for mine, theirs in keys]
+        right = _distinct(right, context)
+    _remembered(left, context)
+    _remembered(right, context)
+    streams = (*left.streams, *right.streams)
+    there = together(plan.kind, left.there, right.there)
+    made = EpochJoin(plan.kind, left.plan, right.plan, (by, len(right.types)), tuple(keys), _named(types), condition)
+    if plan.kind in ("semi", "anti"):
+        return replace(left, plan=made, there=there, longest=None, streams=streams)
+    nullable = Number(1)
+    lefts = [plus(one, nullable) for one in left.values] if plan.kind in ("right", "full") else left.values
+    rights = [plus(one, nullable) for one in right.values] if plan.kind in ("left", "full") else right.values
+    values = (*lefts, *rights)
+    rows = every(values)
+    there, names = smallest(there, rows), (*left.names, *right.names)
+    return PeriodView(made, types, None, there, values, rows, None, names, streams)
+
+
+def _place(text: str) -> int | None:
+    return int(text[1:]) if text.startswith("c") and text[1:].isdigit() else None
+
+
+def _same(left: DataType, right: DataType) -> bool:
+    """Whether values that are equal are encoded as the same ones."""
+    return left.name == right.name or Family.INTEGER is left.family is right.family
+
+
+def _moved(text: str, by: int) -> str:
+    """An expression over the right side's columns, over those of both."""
+
+    def meant(node: exp.Expr) -> exp.Expr:
+        return exp.column(f"c{int(node.name[1:]) + by}") if isinstance(node, exp.Column) else node
+
+    return parsed(text).copy().transform(meant).sql("spark")

@@ -1,0 +1,106 @@
+"""What is known of an operator over streams of rows with periods, and what a whole query is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import count
+
+from sqlglot import exp
+
+from streambound.analyzer.catalog import Catalog, DeclaredTable
+from streambound.analyzer.spans import Span
+from streambound.analyzer.types import DataType
+from streambound.criteria.operators.states import BlockPart, State
+from streambound.criteria.size import Size, least, product
+from streambound_runtime.operators.epochs.plan import EpochPlan
+
+_ENDED = "when its end has passed"
+MaybeSize = Size | None
+"""A size; None where there is no number."""
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodView:
+    """An operator with the types of its columns, and what bounds its rows.
+
+    ``valid``: how many rows are valid at a time (P2); ``there``: how many different ones (P3). ``values``: how many
+    values each column has at all times; ``rows``: how many different rows. ``longest``: L, how long a row is valid.
+    ``names`` are what the columns are of the streams and relations.
+    """
+
+    plan: EpochPlan
+    types: tuple[DataType, ...]
+    valid: MaybeSize
+    there: MaybeSize
+    values: tuple[MaybeSize, ...]
+    rows: MaybeSize
+    longest: int | None
+    names: tuple[str, ...]
+    streams: tuple[str, ...] = ()
+
+    def some(self, places: range) -> MaybeSize:
+        """How many different values some columns have together at all times."""
+        found = every(self.values[place] for place in places)
+        return smallest(found, self.rows) if len(places) == len(self.types) else found
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A block of one stream: its items but for a row's end, and its conditions, over the stream's columns."""
+
+    block: str
+    table: DeclaredTable
+    items: tuple[exp.Expr, ...]
+    conditions: tuple[exp.Expr, ...]
+
+
+@dataclass
+class PeriodContext:
+    """One block while it is judged: its time, what it reads, and the states of its operators.
+
+    ``whole`` says that filters stay above the streams, because all rows say how long time is.
+    """
+
+    catalog: Catalog
+    span: Span
+    low: int | None
+    high: int | None
+    whole: bool = False
+    blocks: list[BlockPart] = field(default_factory=list)
+    leaves: list[Leaf] = field(default_factory=list)
+    relations: dict[str, tuple[DeclaredTable, dict[str, None]]] = field(default_factory=dict)
+    states: list[State] = field(default_factory=list)
+    lacking: list[PeriodState] = field(default_factory=list)
+    numbers: count[int] = field(default_factory=lambda: count(1))
+
+    def remember(
+        self, what: str, proposition: str, size: MaybeSize, keys: tuple[str, ...], streams: tuple[str, ...]
+    ) -> None:
+        """Note a state of an operator: with a number, or lacking one."""
+        name = f"{what} {next(self.numbers)}"
+        if size is None:
+            self.lacking.append(PeriodState(name, proposition, keys, streams))
+        else:
+            self.states.append(State(name, proposition, size, keys, _ENDED, self.span))
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodState:
+    """A state for which there is no number: what it would be remembered of."""
+
+    name: str
+    proposition: str
+    keys: tuple[str, ...]
+    streams: tuple[str, ...]
+
+
+def smallest(*sizes: MaybeSize) -> MaybeSize:
+    """The least of those sizes that are known."""
+    known = [size for size in sizes if size is not None]
+    return least(known) if known else None
+
+
+def every(sizes: object) -> MaybeSize:
+    """The product; None where one is not known."""
+    found = list(sizes)  # type: ignore[call-overload]
+    return None if any(size is None for size in found) else product(found)

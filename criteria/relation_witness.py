@@ -1,0 +1,56 @@
+"""Witnesses of statements that ask relations: in subqueries, through left and semi joins, of what they compute.
+
+Where the statement's own conditions do not say which rows they are true of, a statement with joins instead does
+(`criteria.joined_subqueries`). Plans are those of that one, and count when this one, executed on their rows, tells all
+subsets apart; the rows of relations are the same at every size, as the bound of a bounded query depends on them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.errors import TooManyBranchesError
+from streambound.analyzer.lower import Lowered, lower
+from streambound.analyzer.query import Query
+from streambound.analyzer.spans import SourceText
+from streambound.analyzer.statement import Statement
+from streambound.analyzer.statements import split_statements
+from streambound.criteria.joined_subqueries import joined_subqueries
+from streambound.criteria.operators.decide import judged
+from streambound.criteria.operators.states import Judged
+from streambound.preprocess.pipeline import derive
+
+if TYPE_CHECKING:
+    from streambound.criteria.operators.witness import CircuitWitness
+
+
+def relation_witness(statement: Statement, catalog: Catalog, lowered: Lowered) -> CircuitWitness | None:
+    """How to build the witnesses of a statement that asks relations; None where it does not, or none was found."""
+    from streambound.criteria.operators.witness import Executed, find_circuit_witness
+
+    if lowered.tree is None:
+        return None
+    suspects, apart = joined_suspects(statement, catalog)
+    return find_circuit_witness(Executed(lowered.tree, catalog, lowered.queries), suspects, apart) if suspects else None
+
+
+def joined_suspects(statement: Statement, catalog: Catalog) -> tuple[tuple[Query, ...], int]:
+    """The blocks, split, of the statement with joins, and how far apart in time elements should be."""
+    tree = joined_subqueries(statement.tree, catalog) if statement.tree is not None else None
+    if tree is None:
+        return (), 0
+    source = SourceText(statement.source.file, tree.sql("spark", comments=False))
+    made = split_statements(source, None, catalog.models)
+    if len(made) != 1:
+        return (), 0
+    joined = replace(made[0], name=statement.name)
+    lowered = lower(joined, catalog)
+    if lowered.query is not None:
+        try:
+            return (derive(lowered.query).split,), 0
+        except TooManyBranchesError:
+            return (), 0
+    found = judged(joined, lowered, catalog)
+    return (found.suspects, found.apart) if isinstance(found, Judged) else ((), 0)

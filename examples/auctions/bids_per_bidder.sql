@@ -1,0 +1,3 @@
+SELECT bidder, COUNT(*) AS bids
+FROM bid
+GROUP BY bidder

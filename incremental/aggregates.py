@@ -1,0 +1,221 @@
+"""Aggregate functions over the weighted rows of a group: those that are linear, as sums, and all others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from streambound.analyzer.constants import BIGINT, DOUBLE, kind_of
+from streambound.analyzer.expressions.function import Fails
+from streambound.analyzer.types import DataType, Family
+from streambound.incremental.row_expression import RowExpression
+from streambound.incremental.zset import Row, Value, ZSet
+
+_LONGEST = 2**63
+Vector = tuple[Fraction, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateOf:
+    """An aggregate function with its arguments, which are NULL where its FILTER leaves a row out.
+
+    ``parameter``: which part of the rows a percentile leaves below it, from 0 to 1.
+    """
+
+    name: str
+    arguments: tuple[RowExpression, ...]
+    kind: DataType
+    parameter: Fraction | None = None
+
+    @property
+    def linear(self) -> bool:
+        """Whether it is a function of sums over the rows."""
+        return self.name in _LINEAR
+
+    @property
+    def width(self) -> int:
+        """How many sums it needs."""
+        return _LINEAR[self.name].width
+
+    def contribution(self, row: Row) -> Vector:
+        """What one row adds to the sums of a linear aggregate."""
+        values = [argument(row) for argument in self.arguments]
+        if any(value is None for value in values):
+            return (Fraction(0),) * self.width
+        return _LINEAR[self.name].contribution(values)
+
+    def result(self, sums: Vector) -> Value:
+        """The value of a linear aggregate, of its sums; raises Fails where a whole number's sum overflows."""
+        return _checked(_LINEAR[self.name].result(sums), self.kind)
+
+    def of(self, rows: ZSet) -> Value:
+        """The value of any aggregate of a bag of rows."""
+        if self.linear:
+            sums: Vector = (Fraction(0),) * self.width
+            for row, weight in rows.items():
+                sums = tuple(a + weight * b for a, b in zip(sums, self.contribution(row), strict=True))
+            return self.result(sums)
+        values = sorted((_ordered(argument), weight) for argument, weight in self._weighted(rows))
+        return _GENERAL[self.name](values, self.parameter) if values else None
+
+    def _weighted(self, rows: ZSet) -> Iterable[tuple[Fraction | str, int]]:
+        for row, weight in rows.items():
+            value = self.arguments[0](row)
+            if value is not None:
+                yield value, weight
+
+    @property
+    def text(self) -> str:
+        """The call as readers see it."""
+        inner = ", ".join(argument.text for argument in self.arguments) or "*"
+        after = "" if self.parameter is None else f", {float(self.parameter):g}"
+        return f"{self.name.upper()}({inner}{after})"
+
+
+def _checked(value: Value, kind: DataType) -> Value:
+    if isinstance(value, Fraction) and kind.family is Family.INTEGER and not -_LONGEST <= value < _LONGEST:
+        raise Fails("the sum is out of range for a bigint")
+    return value
+
+
+# --- linear ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class LinearFunction:
+    """An aggregate that is a function of sums of what each row contributes (DBSP, section 7.2)."""
+
+    width: int
+    contribution: Callable[[list[Value]], Vector]
+    result: Callable[[Vector], Value]
+
+
+def _number(values: list[Value]) -> Fraction:
+    (value,) = values
+    assert isinstance(value, Fraction), value
+    return value
+
+
+def _counted(values: list[Value]) -> Vector:
+    return (Fraction(1),)
+
+
+def _summed(values: list[Value]) -> Vector:
+    return _number(values), Fraction(1)
+
+
+def _squared(values: list[Value]) -> Vector:
+    value = _number(values)
+    return value * value, value, Fraction(1)
+
+
+def _double(value: Fraction | float) -> Fraction:
+    """The nearest number of 64 bits."""
+    return Fraction(float(value))
+
+
+def _sum(sums: Vector) -> Value:
+    return sums[0] if sums[1] else None
+
+
+def _average(sums: Vector) -> Value:
+    return _double(sums[0] / sums[1]) if sums[1] else None
+
+
+def _spread(less: int, root: bool) -> Callable[[Vector], Value]:
+    """Variances: the mean square deviation, with ``less`` rows in its denominator."""
+
+    def result(sums: Vector) -> Value:
+        squares, total, number = sums
+        if number <= less:
+            return None
+        value = (squares - total * total / number) / (number - less)
+        return _double(math.sqrt(value)) if root else _double(value)
+
+    return result
+
+
+_LINEAR: dict[str, LinearFunction] = {
+    "count": LinearFunction(1, _counted, lambda sums: sums[0]),
+    "sum": LinearFunction(2, _summed, _sum),
+    "avg": LinearFunction(2, _summed, _average),
+    "var_pop": LinearFunction(3, _squared, _spread(0, root=False)),
+    "var_samp": LinearFunction(3, _squared, _spread(1, root=False)),
+    "stddev_pop": LinearFunction(3, _squared, _spread(0, root=True)),
+    "stddev_samp": LinearFunction(3, _squared, _spread(1, root=True)),
+}
+
+# --- all others ------------------------------------------------------------------------------------------------------
+
+Weighted = list[tuple[tuple[Fraction, bytes, str], int]]
+"""Values in their order, least first, with how often each is there."""
+
+
+def _ordered(value: Fraction | str) -> tuple[Fraction, bytes, str]:
+    """A number or a text, to be sorted; texts by their bytes in UTF-8, as Spark has them."""
+    return (Fraction(0), value.encode(), value) if isinstance(value, str) else (value, b"", "")
+
+
+def _plain(ordered: tuple[Fraction, bytes, str], texts: bool) -> Value:
+    return ordered[2] if texts else ordered[0]
+
+
+def _is_text(values: Weighted) -> bool:
+    return any(raw for (_, raw, _), _ in values)
+
+
+def _least(values: Weighted, parameter: Fraction | None) -> Value:
+    return _plain(values[0][0], _is_text(values))
+
+
+def _greatest(values: Weighted, parameter: Fraction | None) -> Value:
+    return _plain(values[-1][0], _is_text(values))
+
+
+def _at(values: Weighted, index: int) -> Fraction:
+    for (value, _, _), weight in values:
+        index -= weight
+        if index < 0:
+            return value
+    raise IndexError(index)
+
+
+def _continuous(values: Weighted, parameter: Fraction | None) -> Value:
+    """The percentile between the two rows that it lies between."""
+    place = (sum(weight for _, weight in values) - 1) * (Fraction(1, 2) if parameter is None else parameter)
+    low, high = math.floor(place), math.ceil(place)
+    below, above = _at(values, low), _at(values, high)
+    return _double(below + (above - below) * (place - low))
+
+
+def _discrete(values: Weighted, parameter: Fraction | None) -> Value:
+    """The first value that at least that part of the rows does not exceed."""
+    number = sum(weight for _, weight in values)
+    return _at(values, max(math.ceil(number * (parameter or 0)) - 1, 0))
+
+
+_GENERAL: dict[str, Callable[[Weighted, Fraction | None], Value]] = {
+    "min": _least,
+    "max": _greatest,
+    "median": _continuous,
+    "percentile_cont": _continuous,
+    "percentile_disc": _discrete,
+}
+
+NAMES = (*_LINEAR, *_GENERAL)
+"""The aggregates that are known."""
+
+
+def result_kind(name: str, arguments: tuple[DataType, ...]) -> DataType:
+    """The type that Spark gives an aggregate's result."""
+    if name == "count":
+        return BIGINT
+    if name in ("min", "max", "percentile_disc"):
+        return arguments[0]
+    first = arguments[0]
+    if first.family is Family.DECIMAL and name in ("sum", "avg"):
+        more, places = (10, 0) if name == "sum" else (4, 4)
+        return kind_of(f"decimal({min(first.precision + more, 38)},{min((first.scale or 0) + places, 38)})")
+    return BIGINT if name == "sum" and first.family is Family.INTEGER else DOUBLE

@@ -1,0 +1,217 @@
+"""Circuits: immutable graphs of operators over streams of Z-sets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+from streambound.analyzer.spans import Span
+from streambound.analyzer.types import DataType
+from streambound.incremental.operators import (
+    BucketsOp,
+    ConstantOp,
+    Declared,
+    DelayOp,
+    DifferentiateOp,
+    DistinctOp,
+    FilterOp,
+    FirstOp,
+    GroupOp,
+    GroupRowsOp,
+    IntegrateOp,
+    JoinOp,
+    MapOp,
+    NegateOp,
+    PlusOp,
+    PortOp,
+    PositiveOp,
+    SourceOp,
+    SumsOp,
+    TotalOp,
+    TouchedOp,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NestedOp(Declared):
+    """A circuit that runs to its end at each tick, on a clock of its own."""
+
+    body: Circuit
+
+
+@dataclass(frozen=True, slots=True)
+class BlockOp(Declared):
+    """A part of the circuit that only joins, filters and adds up what sources have: a synopsis can execute it.
+
+    Its output is linear in each of its sources.
+    """
+
+    arity: ClassVar[int] = 0
+    body: Circuit
+
+
+Op = (
+    SourceOp | ConstantOp | PortOp | FilterOp | MapOp | BucketsOp | NegateOp | PlusOp | JoinOp | DistinctOp
+    | PositiveOp | SumsOp | GroupRowsOp | GroupOp | TouchedOp | DelayOp | IntegrateOp | DifferentiateOp | FirstOp
+    | TotalOp | NestedOp | BlockOp
+)  # fmt: skip
+"""An operator of a circuit."""
+
+OPERATORS: tuple[type[Op], ...] = (
+    SourceOp, ConstantOp, PortOp, FilterOp, MapOp, BucketsOp, NegateOp, PlusOp, JoinOp, DistinctOp, PositiveOp, SumsOp,
+    GroupRowsOp, GroupOp, TouchedOp, DelayOp, IntegrateOp, DifferentiateOp, FirstOp, TotalOp, NestedOp, BlockOp,
+)  # fmt: skip
+"""All of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class CircuitColumn:
+    """A column of the rows at an operator's output."""
+
+    name: str
+    kind: DataType
+
+
+@dataclass(frozen=True, slots=True)
+class CircuitNode:
+    """An operator in its place: its number, the numbers of those at its inputs, its columns, and its SQL token."""
+
+    id: int
+    op: Op
+    inputs: tuple[int, ...]
+    schema: tuple[CircuitColumn, ...]
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Circuit:
+    """Operators, the number of each being its place, and which of them is the output.
+
+    ``clock_depth`` is how many clocks there are around: 0 for a query over Z-sets, 1 for one over streams of them, one
+    more in a nested circuit.
+    """
+
+    nodes: tuple[CircuitNode, ...]
+    output: int
+    clock_depth: int = 0
+
+    @property
+    def schema(self) -> tuple[CircuitColumn, ...]:
+        """The columns of the results."""
+        return self.nodes[self.output].schema
+
+    def order(self) -> tuple[int, ...]:
+        """The numbers of all nodes, each after those that it depends on at the same tick."""
+        found: dict[int, bool] = {}
+        result: list[int] = []
+        for start in range(len(self.nodes)):
+            stack = [(start, False)]
+            while stack:
+                number, done = stack.pop()
+                if done:
+                    found[number] = True
+                    result.append(number)
+                    continue
+                if number in found:
+                    if not found[number] and any(n == number and d for n, d in stack):
+                        raise CircuitError(f"a cycle without a delay goes through {number}")
+                    continue
+                found[number] = False
+                stack.append((number, True))
+                if not self.nodes[number].op.strict:
+                    stack += [(one, False) for one in reversed(self.nodes[number].inputs)]
+        return tuple(result)
+
+    def full_order(self) -> tuple[int, ...]:
+        """As `order`, and delays come after their inputs too, but for those that close a cycle."""
+        cyclic = self.cyclic_delays()
+        result: list[int] = []
+        done = set[int]()
+        for start in range(len(self.nodes)):
+            stack = [(start, False)]
+            while stack:
+                number, ready = stack.pop()
+                if ready:
+                    result.append(number)
+                elif number not in done:
+                    done.add(number)
+                    stack.append((number, True))
+                    if number not in cyclic:
+                        stack += [(one, False) for one in reversed(self.nodes[number].inputs)]
+        return tuple(result)
+
+    def cyclic_delays(self) -> frozenset[int]:
+        """The delays whose input depends on them."""
+        delays = [node for node in self.nodes if isinstance(node.op, DelayOp)]
+        return frozenset(node.id for node in delays if self._depends(node.inputs[0], node.id))
+
+    def _depends(self, number: int, on: int) -> bool:
+        seen, waiting = set[int](), [number]
+        while waiting:
+            one = waiting.pop()
+            if one == on:
+                return True
+            if one not in seen:
+                seen.add(one)
+                waiting += self.nodes[one].inputs
+        return False
+
+    def nested(self) -> Iterator[Circuit]:
+        """The circuits inside, each before those inside of it."""
+        for node in self.nodes:
+            if isinstance(node.op, NestedOp | BlockOp):
+                yield node.op.body
+                yield from node.op.body.nested()
+
+
+class CircuitError(ValueError):
+    """A circuit that is not well formed."""
+
+
+class CircuitBuilder:
+    """Puts a circuit together; a node that is there already is taken again, so that common parts are one."""
+
+    def __init__(self) -> None:
+        self.nodes: list[CircuitNode] = []
+        self._known: dict[tuple[Op, tuple[int, ...], int], int] = {}
+
+    def add(
+        self, op: Op, inputs: tuple[int, ...] = (), schema: tuple[CircuitColumn, ...] = (), span: Span | None = None
+    ) -> int:
+        """The number of a node with that operator and those inputs."""
+        known = self._known.get((op, inputs, len(schema)))
+        if known is None:
+            known = self._known[op, inputs, len(schema)] = len(self.nodes)
+            self.nodes.append(CircuitNode(known, op, inputs, schema, span))
+        return known
+
+    def forward(self, op: DelayOp, schema: tuple[CircuitColumn, ...], span: Span | None = None) -> int:
+        """The number of a delay whose input comes later, by `close`."""
+        self.nodes.append(CircuitNode(len(self.nodes), op, (), schema, span))
+        return len(self.nodes) - 1
+
+    def close(self, delay: int, source: int) -> None:
+        """Give a delay its input."""
+        self.nodes[delay] = replace(self.nodes[delay], inputs=(source,))
+
+    def schema(self, number: int) -> tuple[CircuitColumn, ...]:
+        """The columns of a node."""
+        return self.nodes[number].schema
+
+    def circuit(self, output: int, clock_depth: int) -> Circuit:
+        """The circuit of what an output needs, its nodes numbered in their order."""
+        whole = Circuit(tuple(self.nodes), output, clock_depth)
+        needed, waiting = set[int](), [output]
+        while waiting:
+            number = waiting.pop()
+            if number not in needed:
+                needed.add(number)
+                waiting += whole.nodes[number].inputs
+        kept = [number for number in whole.order() if number in needed]
+        place = {number: new for new, number in enumerate(kept)}
+        nodes = tuple(
+            replace(whole.nodes[number], id=place[number], inputs=tuple(place[i] for i in whole.nodes[number].inputs))
+            for number in kept
+        )
+        return Circuit(nodes, place[output], clock_depth)

@@ -1,0 +1,259 @@
+"""The reference evaluator: any circuit, tick by tick, each operator by its definition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import pairwise, repeat
+from typing import Literal
+
+from streambound.incremental.circuit import BlockOp, Circuit, CircuitNode, NestedOp
+from streambound.incremental.operators import (
+    ConstantOp,
+    DelayOp,
+    DifferentiateOp,
+    FirstOp,
+    Group,
+    IntegrateOp,
+    PortOp,
+    SourceOp,
+    TotalOp,
+)
+from streambound.incremental.zset import KeyedSums, ZSet
+
+MAX_ITERATIONS = 1_000
+"""Iterations of a recursive query at one tick."""
+
+Inputs = Mapping[SourceOp, ZSet]
+"""What the sources have at a tick; one that is not named has nothing."""
+StopRule = Literal["settled", "first-empty"]
+
+
+class NoFixpointError(RuntimeError):
+    """A recursive query that has no end at a tick; ``newest`` is what its last iteration added."""
+
+    def __init__(self, iterations: int, newest: ZSet) -> None:
+        super().__init__(f"no fixpoint after {iterations:,} iterations; the newest rows are {list(newest)[:3]}")
+        self.newest = newest
+
+
+def evaluate(circuit: Circuit, ticks: Iterable[Inputs], times: Iterable[Fraction] | None = None) -> list[ZSet]:
+    """The output at each tick of a circuit over streams; ``times``: the ticks' timestamps."""
+    execution = Execution(circuit)
+    given = zip(ticks, repeat(None)) if times is None else zip(ticks, times, strict=True)
+    return [execution.step(inputs, now) for inputs, now in given]
+
+
+def evaluate_once(circuit: Circuit, inputs: Inputs) -> ZSet:
+    """The output of a circuit over Z-sets, that is, a query: its value of what the sources have."""
+    return Execution(circuit).step(inputs)
+
+
+@dataclass
+class Execution:
+    """A circuit with what it remembers.
+
+    ``stop`` is when the loop of a nested circuit ends: "settled" is the rule that holds, "first-empty" that of the
+    paper's section 5.1, which is wrong for incremental loops and is here to show it.
+    """
+
+    circuit: Circuit
+    max_iterations: int = MAX_ITERATIONS
+    stop: StopRule = "settled"
+    ticks: int = 0
+    _remembered: dict[int, Group] = field(default_factory=dict)
+    _loops: dict[int, Loop] = field(default_factory=dict)
+    _blocks: dict[int, Execution] = field(default_factory=dict)
+    _order: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        self._order = self.circuit.order()
+        for node in self.circuit.nodes:
+            if isinstance(node.op, NestedOp):
+                self._loops[node.id] = Loop(node.op.body, self.max_iterations, self.stop)
+            if isinstance(node.op, BlockOp):
+                self._blocks[node.id] = Execution(node.op.body)
+
+    def step(self, inputs: Inputs, now: Fraction | None = None) -> ZSet:
+        """The output at the next tick; ``now``: its timestamp, without which nothing expires."""
+        output = self.value(inputs, now)
+        assert isinstance(output, ZSet)
+        return output
+
+    def value(self, inputs: Inputs, now: Fraction | None = None) -> Group:
+        """The output at the next tick, which need not be rows in a part of a circuit."""
+        values: dict[int, Group] = {}
+        for number in self._order:
+            values[number] = self._value(self.circuit.nodes[number], values, inputs, now)
+        for node in self.circuit.nodes:
+            if isinstance(node.op, DelayOp):
+                self._remembered[node.id] = values[node.inputs[0]]
+        self.ticks += 1
+        return values[self.circuit.output]
+
+    def _value(self, node: CircuitNode, values: dict[int, Group], inputs: Inputs, now: Fraction | None) -> Group:
+        given = [values[one] for one in node.inputs] if not node.op.strict else []
+        before = self._remembered.get(node.id)
+        match node.op:
+            case SourceOp():
+                return inputs.get(node.op, ZSet())
+            case ConstantOp(at_first=at_first):
+                return ZSet() if 0 in at_first and self.ticks else node.op.zset
+            case DelayOp():
+                return ZSet() if before is None else before
+            case IntegrateOp():
+                summed = given[0] if before is None else before + given[0]  # type: ignore[operator]
+                self._remembered[node.id] = _unexpired(summed, node.op.expires, now)
+                return (before or _nothing(summed)) if node.op.old else summed
+            case DifferentiateOp():
+                self._remembered[node.id] = given[0]
+                return given[0] if before is None else given[0] - before  # type: ignore[operator]
+            case BlockOp():
+                return self._blocks[node.id].value(inputs, now)
+            case NestedOp():
+                return self._loops[node.id].step(given, self.ticks)  # type: ignore[arg-type]
+            case PortOp() | FirstOp() | TotalOp():
+                raise AssertionError(f"{node.op} outside of a nested circuit")
+        return node.op.apply(*given)  # type: ignore[arg-type]
+
+    def entries(self) -> int:
+        """How many rows and groups are remembered."""
+        own = sum(len(value) for value in self._remembered.values())
+        inner = sum(loop.entries() for loop in self._loops.values())
+        return own + inner + sum(block.entries() for block in self._blocks.values())
+
+
+@dataclass
+class Loop:
+    """A nested circuit with what it remembers of each iteration of the ticks before.
+
+    What its operators have on clock 0 is a list, an iteration a place; beyond the list's end they have its last value.
+    """
+
+    body: Circuit
+    max_iterations: int
+    stop: StopRule
+    _history: dict[int, list[Group]] = field(default_factory=dict)
+    _order: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        self._order = self.body.order()
+
+    @property
+    def depth(self) -> int:
+        """The iterations of the ticks before that had an effect of their own."""
+        return max((len(values) for values in self._history.values()), default=0)
+
+    def step(self, given: list[ZSet], tick: int) -> ZSet:
+        """The sum of the outputs of all iterations of a tick; raises NoFixpointError where there is no end."""
+        remembered: dict[int, Group] = {}
+        new: dict[int, list[Group]] = {}
+        total, output, depth = ZSet(), ZSet(), self.depth
+        source = self.body.nodes[self.body.output].inputs[0]
+        for iteration in range(self.max_iterations):
+            values: dict[int, Group] = {}
+            changed = iteration == 0
+            for number in self._order:
+                node = self.body.nodes[number]
+                values[number], moved = self._value(node, values, given, (remembered, new), (tick, iteration))
+                changed = changed or moved
+            for node in self.body.nodes:
+                if isinstance(node.op, DelayOp):
+                    value = values[node.inputs[0]]
+                    if node.op.clock:
+                        changed = changed or not _same(remembered.get(node.id), value)
+                        remembered[node.id] = value
+                    else:
+                        new.setdefault(node.id, []).append(value)
+            added = values[source]
+            assert isinstance(added, ZSet)
+            output = added
+            total += output
+            if self._ends(iteration, depth, changed, output):
+                self._history = new
+                return total
+        raise NoFixpointError(self.max_iterations, output)
+
+    def _ends(self, iteration: int, depth: int, changed: bool, output: ZSet) -> bool:
+        """Whether all further iterations are like this one.
+
+        They are if nothing that is remembered from one iteration to the next has changed, and the ticks before had no
+        effect of their own in later ones.
+        """
+        if self.stop == "first-empty":
+            return not output and iteration > 0
+        return not changed and iteration >= depth - 1
+
+    def _value(
+        self,
+        node: CircuitNode,
+        values: dict[int, Group],
+        given: list[ZSet],
+        memory: tuple[dict[int, Group], dict[int, list[Group]]],
+        now: tuple[int, int],
+    ) -> tuple[Group, bool]:
+        """The value of a node, and whether what it remembers for the next iteration has changed.
+
+        ``memory``: what is remembered of the last iteration, and what is to be of this tick.
+        """
+        remembered, history = memory
+        tick, iteration = now
+        inner = [values[one] for one in node.inputs] if not node.op.strict else []
+        match node.op:
+            case PortOp(number):
+                return given[number], False
+            case FirstOp():
+                return (inner[0] if iteration == 0 else ZSet()), False
+            case TotalOp():
+                return inner[0], False
+            case ConstantOp(at_first=at_first):
+                silent = (0 in at_first and tick > 0) or (1 in at_first and iteration > 0)
+                return (ZSet() if silent else node.op.zset), False
+            case DelayOp(clock):
+                before = remembered.get(node.id) if clock else self._kept(node.id, iteration)
+                return (ZSet() if before is None else before), False
+            case IntegrateOp(clock=clock) | DifferentiateOp(clock):
+                before = remembered.get(node.id) if clock else self._kept(node.id, iteration)
+                summed = isinstance(node.op, IntegrateOp)
+                new = inner[0] if before is None or not summed else before + inner[0]  # type: ignore[operator]
+                if clock:
+                    remembered[node.id] = new
+                else:
+                    history.setdefault(node.id, []).append(new)
+                value = new if summed or before is None else new - before  # type: ignore[operator]
+                if isinstance(node.op, IntegrateOp) and node.op.old:
+                    value = before or _nothing(new)
+                return value, bool(clock) and not _same(before, new)
+            case SourceOp() | NestedOp() | BlockOp():
+                raise AssertionError(f"{node.op} inside of a nested circuit")
+        return node.op.apply(*inner), False  # type: ignore[arg-type]
+
+    def _kept(self, number: int, iteration: int) -> Group | None:
+        kept = self._history.get(number)
+        return kept[min(iteration, len(kept) - 1)] if kept else None
+
+    def entries(self) -> int:
+        """How many rows and groups are remembered, one for each row and iteration at which it changes."""
+        count = 0
+        for kept in self._history.values():
+            for before, one in pairwise([_nothing(kept[0]), *kept]):
+                count += len(one - before)  # type: ignore[operator]
+        return count
+
+
+def _nothing(like: Group) -> Group:
+    """The zero of a value's group."""
+    return ZSet() if isinstance(like, ZSet) else KeyedSums(like.width)
+
+
+def _unexpired(value: Group, expires: tuple[int, int] | None, now: Fraction | None) -> Group:
+    """What is kept of an integral: rows whose time is not too long ago."""
+    if expires is None or now is None or not isinstance(value, ZSet):
+        return value
+    column, after = expires
+    return value.filter(lambda row: (time := row[column]) is None or isinstance(time, str) or time + after > now)
+
+
+def _same(before: Group | None, new: Group) -> bool:
+    return not new if before is None else before == new

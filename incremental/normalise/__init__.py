@@ -1,0 +1,1 @@
+"""Passes from tree to tree, which say the same with fewer kinds of operators."""

@@ -1,0 +1,1 @@
+"""Passes from circuit to circuit, one a file; `streambound.incremental.pipeline` has their order."""

@@ -1,0 +1,97 @@
+"""Expressions over rows by position, with the text that readers see."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import cast
+
+from streambound.analyzer.constants import Folded
+from streambound.analyzer.expressions.expression import Call, Expression, Field, Literal, fields, value_of
+from streambound.analyzer.expressions.function import Scalar
+from streambound.analyzer.types import DataType
+from streambound.incremental.zset import Row, Value
+
+TRUE = 1
+"""What a condition that holds has as its value."""
+
+
+class _ByPosition:
+    """A row as a map from the names of its positions."""
+
+    __slots__ = ("row",)
+
+    def __init__(self, row: Row) -> None:
+        self.row = row
+
+    def __getitem__(self, name: str) -> Value:
+        return self.row[int(name)]
+
+
+@dataclass(frozen=True, slots=True)
+class RowExpression:
+    """An expression whose fields are named "0", "1" … for the positions of a row; ``text`` is what readers see."""
+
+    value: Expression
+    text: str = field(default="", compare=False)
+
+    def __call__(self, row: Row) -> Value:
+        """Its value of a row; raises Fails where Spark fails, NotKnown where only Spark knows."""
+        if isinstance(self.value, Field):
+            return row[int(self.value.name)]
+        return value_of(self.value, cast("Mapping[str, Scalar]", _ByPosition(row))).value
+
+    def holds(self, row: Row) -> bool:
+        """Whether a condition is true of a row: neither false nor NULL."""
+        return self(row) == TRUE
+
+    @property
+    def kind(self) -> DataType:
+        """The type of its values."""
+        return self.value.kind
+
+    @property
+    def is_column(self) -> bool:
+        """Whether it is a column as it is."""
+        return isinstance(self.value, Field)
+
+    @property
+    def positions(self) -> frozenset[int]:
+        """The positions of the row that it reads."""
+        return frozenset(map(int, fields(self.value)))
+
+    def moved(self, to: Mapping[int, Expression]) -> RowExpression:
+        """The same expression over other rows: each position replaced by an expression over them."""
+        return RowExpression(_moved(self.value, to), self.text)
+
+    def shifted(self, by: int) -> RowExpression:
+        """The same expression over rows with so many columns before."""
+        return RowExpression(_shifted(self.value, by), self.text)
+
+
+def _moved(expression: Expression, to: Mapping[int, Expression]) -> Expression:
+    match expression:
+        case Field(name):
+            return to[int(name)]
+        case Call(function, arguments, kind):
+            return Call(function, tuple(_moved(argument, to) for argument in arguments), kind)
+    return expression
+
+
+def _shifted(expression: Expression, by: int) -> Expression:
+    match expression:
+        case Field(name, kind):
+            return Field(str(int(name) + by), kind)
+        case Call(function, arguments, kind):
+            return Call(function, tuple(_shifted(argument, by) for argument in arguments), kind)
+    return expression
+
+
+def position(at: int, kind: DataType, text: str = "") -> RowExpression:
+    """The column at a position."""
+    return RowExpression(Field(str(at), kind), text)
+
+
+def constant(value: Value, kind: DataType, text: str) -> RowExpression:
+    """A constant."""
+    return RowExpression(Literal(Folded(value, kind)), text)

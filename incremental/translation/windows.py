@@ -1,0 +1,166 @@
+"""OVER: columns that are computed over the ordered rows of a partition; and the first rows of a query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from sqlglot import exp
+
+from streambound.analyzer.algebra.nodes import (
+    AggregateCall,
+    FirstRows,
+    Frame,
+    FrameEnd,
+    OrderBy,
+    Over,
+    Project,
+    Scalar,
+    Side,
+    SortKey,
+    Tree,
+    Unit,
+    WindowCall,
+)
+from streambound.analyzer.constants import INT
+from streambound.analyzer.expressions.expression import Literal
+from streambound.incremental.operators import GroupOp
+from streambound.incremental.row_expression import RowExpression
+from streambound.incremental.translation.aggregates import aggregate_of
+from streambound.incremental.translation.lists import listed
+from streambound.incremental.translation.subqueries import with_subqueries
+from streambound.incremental.translation.translator import Around, Translator
+from streambound.incremental.translation.views import BoundView, NamedColumn, Untranslatable, bind
+from streambound.incremental.window_functions import Bounds, FirstOfPartition, OverPartition, RowOrder, WindowOf
+
+_RANKS = ("ROW_NUMBER", "RANK", "DENSE_RANK")
+_BESIDE = ("LAG", "LEAD")
+_ENDS = ("FIRST_VALUE", "LAST_VALUE")
+
+
+def over(to: Translator, tree: Tree, around: Around) -> BoundView:
+    """Each row with a column more for each call: a function of its partition."""
+    assert isinstance(tree, Over)
+    view = to.view(tree.input, around)
+    syntaxes = [to.scalar(one) for call in tree.calls for one in _scalars(call)]
+    view = to.reaching(view, around, syntaxes)
+    view, replaced = with_subqueries(to, view, syntaxes, around, to.place(tree))
+    for call in tree.calls:
+        partition = tuple(bind(to.scalar(one), view, replaced) for one in call.partition)
+        order = row_order(to, call.order, view, replaced)
+        function = _function(to, call, view, order, replaced)
+        keys = (*(view.column(at) for at in range(view.prefix)), *partition)
+        columns = (*view.columns, NamedColumn("", call.name, function.kind))
+        span = to.span(call.syntax) or to.place(tree)
+        node = to.add(GroupOp(keys, OverPartition(order, (function,))), (view.node,), columns, span)
+        view = replace(view, node=node, columns=columns)
+    return view
+
+
+def _scalars(call: WindowCall) -> list[Scalar]:
+    filters = [call.filter] if call.filter is not None else []
+    return [*call.arguments, *call.partition, *filters, *(key.value for key in call.order)]
+
+
+def row_order(
+    to: Translator, order: Sequence[SortKey], view: BoundView, replaced: dict[int, int] | None = None
+) -> tuple[RowOrder, ...]:
+    """The expressions of ORDER BY."""
+    return tuple(RowOrder(bind(to.scalar(key.value), view, replaced), key.descending, key.nulls_first) for key in order)
+
+
+def _function(
+    to: Translator, call: WindowCall, view: BoundView, order: tuple[RowOrder, ...], replaced: dict[int, int]
+) -> WindowOf:
+    """A call over the rows of a partition."""
+    text = call.function if not call.arguments else f"{call.function}({', '.join(a.text for a in call.arguments)})"
+    if call.ignore_nulls:
+        raise Untranslatable("IGNORE NULLS has no circuit", call.syntax)
+    name = call.function.lower()
+    if call.function in _RANKS:
+        return WindowOf(name, INT, text=text)
+    if call.function in _BESIDE:
+        value, *more = (bind(to.scalar(one), view, replaced) for one in call.arguments)
+        offset = _whole(more[0], call) if more else 1
+        return WindowOf(name, value.kind, value, offset, more[1] if len(more) > 1 else None, text=text)
+    frame = None if call.frame is None else _bounds(call.frame)
+    if call.function in _ENDS:
+        value = bind(to.scalar(call.arguments[0]), view, replaced)
+        return WindowOf(name, value.kind, value, frame=frame, text=text)
+    if call.distinct:
+        raise Untranslatable(f"{call.function} of DISTINCT values over a window has no circuit", call.syntax)
+    plain = AggregateCall(call.name, call.function, call.arguments, filter=call.filter, syntax=call.syntax)
+    of = aggregate_of(to, plain, view, replaced)
+    return WindowOf(name, of.kind, aggregate=of, frame=frame, text=text)
+
+
+def _bounds(frame: Frame) -> Bounds:
+    return Bounds(frame.unit is Unit.ROWS, _end(frame.start), _end(frame.end))
+
+
+def _end(end: FrameEnd) -> Fraction | None:
+    """Where a frame begins or ends, from the current row; None: nowhere."""
+    if end.side is Side.CURRENT:
+        return Fraction(0)
+    if end.distance is None:
+        return None
+    return Fraction(-end.distance if end.side is Side.PRECEDING else end.distance)
+
+
+def _whole(value: RowExpression, call: WindowCall) -> int:
+    found = value.value.constant.value if isinstance(value.value, Literal) else None
+    if not isinstance(found, Fraction) or found.denominator != 1:
+        raise Untranslatable(f"{call.function} takes a constant whole number", call.syntax)
+    return int(found)
+
+
+# --- ORDER BY, LIMIT -------------------------------------------------------------------------------------------------
+
+
+def order_by(to: Translator, tree: Tree, around: Around) -> BoundView:
+    """ORDER BY without LIMIT: the rows, which have no order in a stream's results."""
+    assert isinstance(tree, OrderBy)
+    return to.view(tree.input, around)
+
+
+def first_rows(to: Translator, tree: Tree, around: Around) -> BoundView:
+    """LIMIT and OFFSET, by ORDER BY and then the order of all columns."""
+    assert isinstance(tree, FirstRows)
+    below: Tree = tree.input
+    keys: tuple[SortKey, ...] = ()
+    if isinstance(below, OrderBy):
+        keys = below.keys
+        below = below.input
+    count = None if tree.count is None else _number(to.scalar(tree.count))
+    skipped = 0 if tree.offset is None else _number(to.scalar(tree.offset))
+    view, order, width = _ordered(to, below, keys, around)
+    groups = tuple(view.column(at) for at in range(view.prefix))
+    kept = to.same(GroupOp(groups, FirstOfPartition(order, count, skipped)), view, to.place(tree))
+    return kept if width == len(kept.columns) else replace(to.kept(kept, range(width)), prefix=view.prefix)
+
+
+def _ordered(
+    to: Translator, tree: Tree, keys: Sequence[SortKey], around: Around
+) -> tuple[BoundView, tuple[RowOrder, ...], int]:
+    """The rows of a tree, what they are ordered by, and how many of the columns are the tree's.
+
+    ORDER BY may name what is below the projection.
+    """
+    view = to.view(tree, around)
+    try:
+        return view, row_order(to, keys, view), len(view.columns)
+    except Untranslatable:
+        if not isinstance(tree, Project):
+            raise
+    below = to.view(tree.input, around)
+    wide = listed(to, below, tree.items, around, to.place(tree), [to.scalar(key.value) for key in keys])
+    width = len(wide.columns) - len(keys)
+    order = tuple(RowOrder(wide.column(width + at), key.descending, key.nulls_first) for at, key in enumerate(keys))
+    return wide, order, width
+
+
+def _number(node: exp.Expr) -> int:
+    if not isinstance(node, exp.Literal) or node.is_string or not str(node.this).isdigit():
+        raise Untranslatable("a number of rows is wanted here", node)
+    return int(node.this)

@@ -1,0 +1,147 @@
+"""Blocks and results that a circuit's certificate speaks of, each proved of the query that the SQL gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from streambound.analyzer.query import Query
+from streambound.analyzer.render import render_branch
+from streambound.recheck.certificates.cases import case_of, incomplete
+from streambound.recheck.certificates.claims import (
+    ClaimedBranch,
+    ClaimedCount,
+    ClaimedStored,
+    ClaimedTable,
+    RejectedError,
+)
+from streambound.recheck.certificates.conditions import Conditions
+from streambound.recheck.certificates.distances import ContradictionError
+from streambound.recheck.certificates.names import unknown
+from streambound.recheck.certificates.quantity import Quantity, total
+from streambound.recheck.certificates.validate import branch_faults, results_faults, symbols_of, table_size
+from streambound.recheck.circuits.claims import ClaimedBlock, ClaimedCircuit, ClaimedCounts, ClaimedKey
+
+FREED = "when no later row can complete it"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What a line of the certificate must say."""
+
+    proposition: str
+    keys: tuple[ClaimedKey, ...]
+    entries: Quantity
+    lifetime: str
+
+
+@dataclass
+class Evidence:
+    """The claims of one certificate that are not used up, and the lines that they stand for."""
+
+    claimed: ClaimedCircuit
+    blocks: list[ClaimedBlock] = field(default_factory=list)
+    counts: list[ClaimedCounts] = field(default_factory=list)
+    symbols: dict[str, Quantity] = field(default_factory=dict)
+    lines: list[tuple[str | None, Line]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.blocks, self.counts = list(self.claimed.blocks), list(self.claimed.counts)
+
+    # --- blocks -----------------------------------------------------------------------------------------------------
+
+    def block(self, split: Query, proposition: str, distinct: bool) -> None:
+        """Prove the tables of a block, whose lines come next; raises RejectedError where they are not enough."""
+        self.symbols.update(symbols_of(split))
+        mine = next((one for one in self.blocks if self.is_of(one, split, distinct)), None)
+        if mine is not None:
+            self.blocks.remove(mine)
+        claims = mine.branches if mine is not None else _no_tables(split, distinct)
+        _refuse(incomplete(split, claims))
+        for claim in claims:
+            conditions = Conditions(case_of(split, claim))
+            if any(table.results for table in claim.tables):
+                raise RejectedError("the tables of a block are not of its results")
+            _refuse(branch_faults(conditions, claim, distinct))
+            for table in claim.tables:
+                found = table_size(conditions, table, symbols_of(split))
+                keys = tuple(key for stored in table.stored for key in _stored(table, stored))
+                assert mine is not None, "a block without a claim has no tables"
+                line = Line(proposition, keys, found.entries, FREED)
+                self.lines.append((f"{mine.block} {table.name}", line))
+
+    @staticmethod
+    def is_of(claim: ClaimedBlock, split: Query, distinct: bool) -> bool:
+        """Whether a claim is about a block, as its SQL says."""
+        if claim.distinct != distinct or {one.branch for one in claim.branches} != {*range(len(split.branches))}:
+            return False
+        cases = (Conditions(case_of(split, one)).branch for one in claim.branches)
+        return all(one.sql == render_branch(case, distinct) for one, case in zip(claim.branches, cases, strict=True))
+
+    # --- results ----------------------------------------------------------------------------------------------------
+
+    def counts_results_of(self, split: Query) -> bool:
+        """Whether the next results are those of a block."""
+        shown = [render_branch(branch, True) for branch in split.branches]
+        return bool(self.counts) and [one.sql for one in self.counts[0].branches] == shown
+
+    def results(self, splits: Iterable[Query]) -> tuple[Quantity, list[ClaimedTable]]:
+        """How many different results some blocks have, with their tables; raises RejectedError where nothing says."""
+        if not self.counts:
+            raise RejectedError("nothing says how many groups or rows there are")
+        claim, sizes, tables = self.counts.pop(0), list[Quantity](), list[ClaimedTable]()
+        branches = [(split, branch) for split in splits for branch in split.branches]
+        if [one.branch for one in claim.branches] != [*range(len(branches))]:
+            raise RejectedError(f"the results of {claim.state} are of another number of branches")
+        for (split, branch), one in zip(branches, claim.branches, strict=True):
+            self.symbols.update(symbols_of(split))
+            conditions = Conditions(branch)
+            if one.conditions or one.sql != render_branch(branch, True) or len(one.tables) != 1:
+                raise RejectedError(f"the results of {claim.state} are not those of {render_branch(branch, True)}")
+            (table,) = one.tables
+            try:
+                _refuse(unknown(conditions, table))
+                if not table.results or table.ages or table.distances:
+                    raise RejectedError(f"the results of {claim.state} are forgotten")
+                _refuse(results_faults(conditions, one.tables, True))
+                sizes.append(table_size(conditions, table, symbols_of(split)).entries)
+            except ContradictionError:
+                raise RejectedError(f"nothing satisfies {one.sql}, and it has results") from None
+            tables.append(table)
+        return total(sizes), tables
+
+    def line(self, line: Line) -> None:
+        """What the next line that is no table's must say."""
+        self.lines.append((None, line))
+
+
+def keys_with_values(keys: tuple[str, ...], split: Query, tables: list[ClaimedTable]) -> tuple[ClaimedKey, ...]:
+    """The keys of a state, each with the number of its values, if its results are of one branch and say so."""
+    outputs = split.branches[0].outputs if len(split.branches) == 1 else ()
+    if len(outputs) != len(keys) or len(tables) != 1:
+        return tuple(ClaimedKey(key, None) for key in keys)
+    pairs = zip(keys, outputs, strict=True)
+    return tuple(ClaimedKey(key, _values(tables[0].count, output.value)) for key, output in pairs)
+
+
+def _stored(table: ClaimedTable, stored: ClaimedStored) -> Iterator[ClaimedKey]:
+    """An attribute in a key, and those that equal it."""
+    yield ClaimedKey(str(stored.attribute), _values(table.count, stored.attribute))
+    for attribute, _ in stored.equal:
+        yield ClaimedKey(str(attribute), None)
+
+
+def _values(count: ClaimedCount, attribute: object) -> str | None:
+    """How many values an attribute has, if that is a factor of a count by itself."""
+    found = [part for part in (count.of or (count,)) if part.attributes == (attribute,) and part.source is None]
+    return found[0].size if len(found) == 1 else None
+
+
+def _no_tables(split: Query, distinct: bool) -> tuple[ClaimedBranch, ...]:
+    branches = enumerate(split.branches)
+    return tuple(ClaimedBranch(number, (), render_branch(branch, distinct), ()) for number, branch in branches)
+
+
+def _refuse(faults: Iterator[str]) -> None:
+    for fault in faults:
+        raise RejectedError(fault)

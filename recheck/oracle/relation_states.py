@@ -1,0 +1,79 @@
+"""The rows of a relation that changes, at each time: from its changes, by definition, with nothing of the runtime.
+
+The changes of a timestamp are summed before they are judged. A delete of what is not there means nothing, and neither
+do several different inserts of one key at one timestamp.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Row = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RowChange:
+    """A row that comes or goes at a time; with ``images`` it is known whole, also when it goes."""
+
+    time: int
+    deletes: bool
+    row: Row
+    images: bool = False
+
+
+def states(changes: Iterable[RowChange], key: Sequence[int]) -> list[tuple[int, list[Row]]]:
+    """The rows that are there from each time of a change on, in order of time; ``key``: places of its columns.
+
+    >>> states([RowChange(2, True, (1,)), RowChange(1, False, (1,)), RowChange(1, True, (2,))], [])
+    [(1, [(1,)]), (2, [])]
+    """
+    by_time: dict[int, list[RowChange]] = defaultdict(list)
+    for change in changes:
+        by_time[change.time].append(change)
+    found, now = [], Counter[Row]()
+    for time in sorted(by_time):
+        now = _by_key(now, by_time[time], key) if key else _bag(now, by_time[time])
+        found.append((time, list(now.elements())))
+    return found
+
+
+def _bag(before: Counter[Row], changes: list[RowChange]) -> Counter[Row]:
+    total = Counter(before)
+    for change in changes:
+        total[change.row] += -1 if change.deletes else 1
+    return +total
+
+
+def _by_key(before: Counter[Row], changes: list[RowChange], key: Sequence[int]) -> Counter[Row]:
+    rows = {tuple(row[place] for place in key): row for row in before}
+    touched = {tuple(change.row[place] for place in key) for change in changes}
+    for one in touched:
+        mine = [change for change in changes if tuple(change.row[place] for place in key) == one]
+        if mine[0].images:
+            mine = _first_and_last(mine)
+        inserts = {change.row for change in mine if not change.deletes}
+        deletes = 0 if mine and mine[0].images and inserts else sum(change.deletes for change in mine)
+        new = next(iter(inserts)) if len(inserts) == 1 else None
+        candidates = [row for row in (new, rows.get(one)) if row is not None]
+        if len(candidates) > deletes:
+            rows[one] = candidates[0]
+        else:
+            rows.pop(one, None)
+    return Counter(rows.values())
+
+
+def _first_and_last(changes: list[RowChange]) -> list[RowChange]:
+    """What is left of changes that follow each other: the row of each goes that the next one has as its row before."""
+    come = [change for change in changes if not change.deletes]
+    gone = []
+    for change in changes:
+        if change.deletes:
+            same = next((one for one in come if one.row == change.row), None)
+            if same is None:
+                gone.append(change)
+            else:
+                come.remove(same)
+    return come + gone

@@ -1,0 +1,74 @@
+"""``R FOR SYSTEM_TIME AS OF S.ts`` as batch SQL: a join with all versions of R's rows, each with the time it holds.
+
+Spark parses no version as of a column. A version's time is ``[from, to)``, as numbers; ``to`` is NULL where it goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sqlglot import exp
+
+from streambound.analyzer.catalog import Catalog, Kind
+from streambound.analyzer.types import Family
+from streambound.recheck.oracle.relation_states import Row
+
+FROM, TO = "_streambound_from", "_streambound_to"
+_VIEW = "_streambound_versions_{}"
+
+
+def view_of_versions(table: str) -> str:
+    """What the view of a relation's versions is called."""
+    return _VIEW.format(table)
+
+
+def has_versions(tree: exp.Expr) -> bool:
+    """Whether a statement reads a relation as of a time."""
+    return any(table.args.get("version") for table in tree.find_all(exp.Table))
+
+
+def unversioned(tree: exp.Expr, catalog: Catalog) -> exp.Expr:
+    """The statement without versions of relations that do not change: these are the relations."""
+
+    def plain(node: exp.Expr) -> exp.Expr:
+        table = catalog.table(node.name) if isinstance(node, exp.Table) and node.args.get("version") else None
+        if table is not None and table.kind is Kind.RELATION and table.changes is None and table.period is None:
+            node.set("version", None)
+        return node
+
+    return tree.copy().transform(plain)
+
+
+def over_versions(tree: exp.Expr, catalog: Catalog) -> str:
+    """The statement in Spark SQL, over the views of versions."""
+    tree = tree.copy()
+    for table in [one for one in tree.find_all(exp.Table) if one.args.get("version")]:
+        time, declared = table.args["version"].expression, catalog.table(table.name)
+        table.set("version", None)
+        if declared is None or declared.changes is None:
+            continue
+        alias, join = table.alias_or_name, table.parent
+        assert isinstance(join, exp.Join), "a version is joined with the stream whose time it is of"
+        table.set("alias", exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
+        table.set("this", exp.to_identifier(view_of_versions(declared.name), quoted=True))
+        if declared.changes.timestamp.type.family is Family.TIMESTAMP:
+            time = exp.Anonymous(this="unix_micros", expressions=[exp.cast(time.copy(), "timestamp")])
+        start, end = (exp.column(name, table=alias, quoted=True) for name in (FROM, TO))
+        holds = exp.and_(
+            exp.LTE(this=start, expression=time.copy()),
+            exp.or_(exp.Is(this=end, expression=exp.Null()), exp.LT(this=time.copy(), expression=end.copy())),
+        )
+        known = join.args.get("on")
+        join.set("on", holds if known is None else exp.and_(known, holds))
+    return tree.sql("spark")
+
+
+def versions(states: Sequence[tuple[int, list[Row]]]) -> Iterator[Row]:
+    """The rows that are there from each time on, with these times and those of the next change.
+
+    >>> list(versions([(1, [(7,)]), (3, [])]))
+    [(7, 1, 3)]
+    """
+    ends = [*(time for time, _ in states[1:]), None]
+    for (time, rows), end in zip(states, ends, strict=True):
+        yield from ((*row, time, end) for row in rows)

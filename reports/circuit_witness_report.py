@@ -1,0 +1,75 @@
+"""The witness of a statement beyond joins: its tables, and what its probes change after each subset."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from streambound.analyzer.algebra.nodes import Scan, Tree, inputs
+from streambound.analyzer.algebra.schema import schema
+from streambound.analyzer.expressions.evident import encoded
+from streambound.analyzer.query import Branch, Query, Source, conjunction
+from streambound.analyzer.spans import Span
+from streambound.analyzer.statement import Statement
+from streambound.analyzer.values import to_json
+from streambound.criteria.operators.witness import CircuitWitness, Executed, subsets
+from streambound.criteria.witness import Witness
+from streambound.incremental.zset import Row as Values
+from streambound.incremental.zset import ZSet
+
+MOST_SUBSETS = 3
+"""Elements of which all subsets are printed."""
+
+
+def tables_of(executed: Executed, statement: Statement) -> Query:
+    """The streams and relations of a statement, as the sources of one query."""
+    names = dict.fromkeys(name for tree in (executed.tree, *executed.queries.values()) for name in _scanned(tree))
+    sources = tuple(source for name in names for source in _source(executed, name, statement.span))
+    branch = Branch(sources, conjunction(()), (), statement.span)
+    return Query(statement.name, statement.source.file, False, (branch,), statement.span)
+
+
+def _scanned(tree: Tree) -> Iterator[str]:
+    if isinstance(tree, Scan):
+        yield tree.table
+    for below in inputs(tree):
+        yield from _scanned(below)
+
+
+def _source(executed: Executed, name: str, span: Span) -> Iterator[Source]:
+    table = executed.catalog.table(name)
+    if table is not None:
+        yield Source(table.name, table.name, table.kind, table.columns, table.timestamp, span)
+
+
+def change_lines(found: CircuitWitness, witness: Witness) -> Iterator[str]:
+    """What each probe changes: after every subset of a few elements, after all of more."""
+    few = witness.size <= MOST_SUBSETS
+    for subset in subsets(witness.size) if few else [tuple(range(witness.size))]:
+        after = f"element{'s' * (len(subset) > 1)} {', '.join(str(k + 1) for k in subset)}" if few else "all elements"
+        yield f"after {after if subset else 'no element'}:"
+        for number, rows in enumerate(changes(found, witness, subset), start=1):
+            shown = "; ".join(f"{one['_mult']:+d} {json.dumps(one['row'], ensure_ascii=False)}" for one in rows)
+            yield f"  probe {number} changes {shown or 'nothing'}"
+
+
+def changes(found: CircuitWitness, witness: Witness, subset: Sequence[int]) -> list[list[dict[str, Any]]]:
+    """For each probe the rows that it adds or takes away, with how often."""
+    return [_rows(found.statement, change) for change in found.changes(witness, subset)]
+
+
+def _rows(executed: Executed, change: ZSet) -> list[dict[str, Any]]:
+    shown = sorted(change.items(), key=lambda pair: (pair[1], str(pair[0])))
+    return [{"row": _named(executed, row), "_mult": weight} for row, weight in shown]
+
+
+def _named(executed: Executed, row: Values) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for column, value in zip(schema(executed.tree, executed.catalog), row, strict=True):
+        kind = column.type
+        if value is None or kind is None:
+            found[column.name] = value if value is None or isinstance(value, str) else float(value)
+        else:
+            found[column.name] = to_json(encoded(value, kind), kind)
+    return found

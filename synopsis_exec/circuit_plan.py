@@ -1,0 +1,439 @@
+"""The plan of a query beyond select-project-join: its decided operators as nodes of a circuit that a job runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+
+from streambound.analyzer.catalog import Catalog, DeclaredTable
+from streambound.analyzer.columns import Column
+from streambound.analyzer.endpoints import Sink
+from streambound.analyzer.query import (
+    Attribute,
+    Constant,
+    OutputValue,
+    Query,
+    TimeValue,
+)
+from streambound.analyzer.statement import Statement
+from streambound.analyzer.symbols import symbol
+from streambound.analyzer.types import DataType, Family
+from streambound.criteria.bound import QueryBound, bound
+from streambound.criteria.operators.extremes import NEWEST
+from streambound.criteria.operators.states import (
+    AggregateColumn,
+    BestPart,
+    BlockPart,
+    BucketPart,
+    ChangesPart,
+    CircuitBound,
+    Closing,
+    EndingKey,
+    FixpointPart,
+    GroupPart,
+    Judged,
+    MapPart,
+    OverPart,
+    PairPart,
+    Part,
+    PeriodPart,
+    RowTests,
+    SetPart,
+    StepPart,
+    UnionPart,
+    ViewJoinPart,
+)
+from streambound.synopsis_exec.best_values import best_branch
+from streambound.synopsis_exec.branch_plan import BranchLowering, constant
+from streambound.synopsis_exec.changing_relations import changes_input, changes_node
+from streambound.synopsis_exec.declared_table import told
+from streambound.synopsis_exec.plan import planned
+from streambound.synopsis_exec.plan_ir import Input, Plan
+from streambound.synopsis_exec.recursion_steps import step_term, step_test
+from streambound.synopsis_exec.result_columns import check_columns, refused
+from streambound.synopsis_exec.synopsis_plan import as_formula, quantities, synopsis_plan
+from streambound_runtime.operators import circuit_plan, formula
+from streambound_runtime.operators.plan import Term, Test
+from streambound_runtime.promises import PeriodContract
+from streambound_runtime.text import printed
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedCircuit:
+    """Everything that the job of a circuit does: what it reads, and the circuit, of which ``blocks`` are the plans."""
+
+    name: str
+    sql: str
+    query_sha256: str
+    contract_sha256: str
+    columns: tuple[Column, ...]
+    inputs: tuple[Input, ...]
+    blocks: tuple[Plan, ...]
+    circuit: circuit_plan.CircuitPlan
+    bound: CircuitBound
+    sink: Sink | None = None
+    periods: Mapping[str, PeriodContract] = field(default_factory=dict)
+
+    @property
+    def distinct(self) -> bool:
+        """Results have multiplicities."""
+        return False
+
+    @property
+    def streams(self) -> tuple[Input, ...]:
+        """The streams that the job reads."""
+        return tuple(item for item in self.inputs if item.timestamp is not None)
+
+    @property
+    def relations(self) -> tuple[Input, ...]:
+        """The static relations that the job reads."""
+        return tuple(item for item in self.inputs if item.timestamp is None)
+
+    @property
+    def time_type(self) -> DataType:
+        """The type of `_ts`: that of the first stream's timestamps."""
+        first = self.streams[0]
+        return next(column.type for column in first.columns if column.name == first.timestamp)
+
+    @property
+    def layout_sha256(self) -> str:
+        """A hash of what the nodes store."""
+        return sha256(printed(self.circuit.nodes).encode()).hexdigest()
+
+
+def make_circuit_plan(
+    judged: Judged, statement: Statement, catalog: Catalog, final: bool = False, grows: bool = False
+) -> PlannedCircuit:
+    """The plan of a circuit, of which ``grows`` says that it has no M; raises NotExecutableError."""
+    assert judged.part is not None, "what was refused has no plan"
+    nodes = _Nodes(catalog)
+    nodes.add(judged.part)
+    blocks, bound = tuple(nodes.blocks), CircuitBound(judged.states, grows)
+    read = [*(item for block in blocks for item in block.inputs), *nodes.changing]
+    inputs = tuple(map(nodes.watched, inputs_of(read)))
+    columns = judged.part.columns
+    known = known_sizes(blocks)
+    if isinstance(judged.part, PeriodPart):
+        known |= {symbol("rows", table.name): formula.RowCount(table.name) for table, _ in judged.part.relations}
+    file, line, sink = statement.source.file, statement.span.line, catalog.sink(statement.name)
+    if not any(item.timestamp is not None for item in inputs):
+        what = "it reads no stream: its rows have no application time"
+        raise refused(statement.name, what, "run it as a batch query", file, line)
+    check_columns(statement.name, columns, sink, file, line)
+    circuit = circuit_plan.CircuitPlan(
+        tuple(column.name for column in columns),
+        tuple(nodes.found),
+        as_formula(bound.entries, known),
+        final,
+        because="its operators are more than joins",
+        placed="operators beyond joins are on the driver",
+        retracts=judged.retracts and not final,
+        watched=tuple(node for item in inputs if item.ends_keys for node in watching(item)),
+        timed=not isinstance(judged.part, PeriodPart),
+    )
+    if isinstance(judged.part, PeriodPart):
+        inputs = (*inputs, *(_relation(*found) for found in judged.part.relations))
+    return PlannedCircuit(
+        statement.name,
+        statement.sql,
+        sha256(statement.sql.encode()).hexdigest(),
+        sha256("".join(sorted({block.contract_sha256 for block in blocks})).encode()).hexdigest(),
+        columns,
+        inputs,
+        blocks,
+        circuit,
+        bound,
+        sink,
+        period_contracts(judged.part, catalog),
+    )
+
+
+def period_contracts(part: Part, catalog: Catalog) -> dict[str, PeriodContract]:
+    """What a query over rows with periods asks of its streams and relations, by their names."""
+    if not isinstance(part, PeriodPart):
+        return {}
+    found = {}
+    for table in (*part.streams, *(table for table, _ in part.relations)):
+        period = table.period
+        if period is None:
+            continue
+        low, high = catalog.time.encoded(period.kind) if catalog.time is not None else (None, None)
+        limits = (period.max_duration, period.max_valid, period.snapshot_key) if table.timestamp else (None, None, ())
+        found[table.name] = PeriodContract(period.begin, period.end, low, high, *limits)
+    return found
+
+
+def _relation(table: DeclaredTable, needed: tuple[str, ...]) -> Input:
+    """A static relation of which some columns are read."""
+    columns = tuple(column for name in needed if (column := table.column(name)) is not None)
+    return Input(
+        table.name, table.kind, table.columns, columns, None, None, table.source, table.rows, table.on_violation
+    )
+
+
+def inputs_of(inputs: Sequence[Input]) -> tuple[Input, ...]:
+    """What some blocks and relations read, each stream and relation once, with the columns that any of them needs."""
+    found: dict[str, Input] = {}
+    for item in inputs:
+        known = found.get(item.name)
+        columns = {column.name: column for column in (*(known.columns if known else ()), *item.columns)}
+        found[item.name] = replace(item, columns=tuple(columns.values()))
+    return tuple(found.values())
+
+
+def watching(item: Input) -> tuple[circuit_plan.EndedKeysNode, ...]:
+    """The promises of a stream whose punctuations a circuit uses, each with its keys."""
+    node = circuit_plan.EndedKeysNode
+    return tuple(
+        node(_keys_of(item.name, p.attributes), item.name, p.attributes, p.column, told(p.value), p.max_open)
+        for p in item.punctuations
+    )
+
+
+def _keys_of(stream: str, attributes: Sequence[str]) -> str:
+    return f"keys of {stream} by {', '.join(attributes)}"
+
+
+@dataclass
+class _Nodes:
+    """The nodes of parts, those below first."""
+
+    catalog: Catalog
+
+    def __post_init__(self) -> None:
+        self.found: list[circuit_plan.Node] = []
+        self.blocks: list[Plan] = []
+        self.changing: list[Input] = []
+        self.ending: set[str] = set()
+
+    def watched(self, item: Input) -> Input:
+        """A stream with the columns that its punctuations have, where some node drops what they end."""
+        if item.name not in self.ending:
+            return item
+        names = {name for one in item.punctuations for name in (one.column, *one.attributes)}
+        known = {column.name for column in item.columns}
+        more = tuple(column for column in item.declared if column.name in names - known)
+        return replace(item, columns=(*item.columns, *more), ends_keys=True)
+
+    def ends(self, key: EndingKey | None) -> circuit_plan.KeyEnds | None:
+        """When what is kept for a key goes."""
+        if key is None:
+            return None
+        self.ending.add(key.stream)
+        return circuit_plan.KeyEnds(_keys_of(key.stream, key.attributes), key.places)
+
+    def add(self, part: Part) -> str:
+        """The name of a part's node, once it is there with all below."""
+        if any(node.name == part.name for node in self.found):  # read in several places
+            return part.name
+        match part:
+            case FixpointPart():
+                node: circuit_plan.Node = self._fixpoint(part)
+            case BestPart():
+                node = self._best(part)
+            case BlockPart():
+                node = self._block(part)
+            case ChangesPart():
+                node = changes_node(part.name, part.table)
+                self.changing.append(changes_input(part.table))
+            case GroupPart():
+                node = self._group(part)
+            case OverPart():
+                node = self._over(part)
+            case BucketPart():
+                names = tuple(column.name for column in part.columns)
+                node = circuit_plan.BucketNode(
+                    part.name, self.add(part.input), part.time, part.size, part.slide, part.offset, part.items, names
+                )
+            case MapPart():
+                below = self.add(part.input)
+                given, columns = _typed(part.input.columns), _typed(part.columns)
+                node = circuit_plan.MapNode(part.name, below, given, columns, part.expressions, part.where)
+            case SetPart():
+                node = self._set(part)
+            case ViewJoinPart():
+                node = self._view_join(part)
+            case PairPart():
+                node = self._pair(part)
+            case PeriodPart():
+                names = tuple(column.name for column in part.columns)
+                node = circuit_plan.PeriodNode(part.name, tuple(map(self.add, part.blocks)), part.query, names)
+            case UnionPart():
+                names = tuple(column.name for column in part.columns)
+                node = circuit_plan.UnionNode(part.name, tuple(map(self.add, part.inputs)), names)
+        self.found.append(node)
+        return node.name
+
+    def _over(self, part: OverPart) -> circuit_plan.OverNode:
+        names = tuple(column.name for column in part.columns)
+        return circuit_plan.OverNode(
+            part.name, self.add(part.input), part.width, part.partition, part.order, part.function,
+            part.columns[-1].type.name, part.value, part.offset, part.frame, *part.keep, names, _bucket(part.closing)
+        )  # fmt: skip
+
+    def _pair(self, part: PairPart) -> circuit_plan.PairNode:
+        query = replace(part.joint.query, name=part.joint.name)
+        plan = planned(query, part.joint.split, part.joint.bound, self.catalog, repeats=query.distinct)
+        left = self._side(plan, part.left_alone, part.left)
+        right = self._side(plan, part.right_alone, part.right)
+        self.blocks.append(plan)
+        names = tuple(column.name for column in part.columns)
+        joint = synopsis_plan(plan, "driver").branches[0]
+        return circuit_plan.PairNode(part.name, part.kind, names, joint, left, right, query.distinct)
+
+    def _side(self, plan: Plan, alone: Query, alias: str) -> circuit_plan.PairSide:
+        """One side: all its rows, by a scan of its own, and its place in the join."""
+        lowering = BranchLowering(plan, plan.branches[0])
+        mine = planned(alone, alone, bound_of(alone), self.catalog)
+        self.blocks.append(mine)
+        own = BranchLowering(mine, mine.branches[0])
+        (source,) = mine.branches[0].sources
+        scan = own.scan(source)
+        arriving = own.arriving(source.alias).values
+        padded = tuple(_padded(output.value, arriving) for output in mine.branches[0].outputs)
+        table = next((t for t in plan.branches[0].tables if t.streams == (alias,)), None)
+        if table is None:
+            return circuit_plan.PairSide(lowering.places[alias], scan, padded)
+        values = lowering.remembered(table)
+        shown = tuple(_padded(output.value, values, alias) for output in plan.branches[0].outputs)
+        number = plan.branches[0].tables.index(table)
+        return circuit_plan.PairSide(lowering.places[alias], scan, padded, number, shown)
+
+    def _fixpoint(self, part: FixpointPart) -> circuit_plan.FixpointNode:
+        base = self.add(part.base)
+        steps = tuple(self._step(step, part) for step in part.steps)
+        return circuit_plan.FixpointNode(part.name, base, steps, tuple(column.name for column in part.columns))
+
+    def _step(self, step: StepPart, part: FixpointPart) -> circuit_plan.RecursionStep:
+        variables = [tuple(f"r{n}.{place}" for place in range(len(part.columns))) for n in range(step.recursive)]
+        streams = None
+        if step.block is not None:
+            streams = self.add(step.block)
+            variables.append(tuple(f"s.{place}" for place in range(len(step.block.columns))))
+        tests = tuple(step_test(condition, values) for condition, values in step.tests)
+        values = tuple(step_term(value) for value in step.outputs)
+        return circuit_plan.RecursionStep(tuple(variables), streams, tests, values)
+
+    def _set(self, part: SetPart) -> circuit_plan.SetNode:
+        left = self.add(part.left)
+        right = None if part.right is None else self.add(part.right)
+        names = tuple(column.name for column in part.columns)
+        opens = tuple(None if tests is None else _tests(tests) for tests in part.open)
+        bucket, ends = _bucket(part.closing), self.ends(part.ends)
+        return circuit_plan.SetNode(
+            part.name, part.operation, left, right, names, part.all, part.grows, opens, bucket, ends
+        )
+
+    def _view_join(self, part: ViewJoinPart) -> circuit_plan.ViewJoinNode:
+        return circuit_plan.ViewJoinNode(
+            part.name,
+            part.kind,
+            self.add(part.left),
+            self.add(part.right),
+            tuple(f"l{n}" for n in range(len(part.left.columns))),
+            tuple(f"r{n}" for n in range(len(part.right.columns))),
+            _tests((part.tests,))[0],
+            _tests(part.open),
+            part.shown,
+            tuple(column.name for column in part.columns),
+            part.as_of,
+            tuple(map(_bucket, part.closing)),
+        )
+
+    def _block(self, part: BlockPart) -> circuit_plan.BlockNode:
+        query = replace(part.query, name=part.name)
+        plan = planned(query, part.split, part.bound, self.catalog, repeats=query.distinct)
+        if plan.computed:
+            what = f"{plan.computed[0].name} is computed of relations, which below an aggregate no job does yet"
+            remedy = "declare what is computed as a relation of its own in the catalog"
+            raise refused(query.name, what, remedy, query.file, query.span.line)
+        self.blocks.append(plan)
+        return circuit_plan.BlockNode(part.name, synopsis_plan(plan, "driver"))
+
+    def _best(self, part: BestPart) -> circuit_plan.BlockNode:
+        """The set query without its virtual stream: what completes a match of all others is a result."""
+        plan = planned(replace(part.query, name=part.name), part.split, part.bound, self.catalog, repeats=True)
+        synopsis_of = synopsis_plan(plan, "driver")
+        branches = tuple(map(best_branch, plan.branches, synopsis_of.branches))
+        names = tuple(column.name for column in part.columns)
+        self.blocks.append(replace(plan, inputs=tuple(i for i in plan.inputs if i.name != NEWEST)))
+        texts = tuple(place for place, column in enumerate(part.columns) if column.type.family is Family.STRING)
+        synopsis = replace(
+            synopsis_of, columns=names, branches=branches, texts=texts, kernel="rows", because="of extrema"
+        )
+        return circuit_plan.BlockNode(part.name, synopsis)
+
+    def _group(self, part: GroupPart) -> circuit_plan.GroupNode:
+        rows = self.add(part.rows)
+        blocks = [self.add(argument) for argument in part.arguments]
+        names = tuple(column.name for column in part.rows.columns)
+        block = part.rows.input if isinstance(part.rows, BucketPart) else part.rows
+        weighted = isinstance(block, BlockPart) and bool(block.query.sums)
+        sums = block.query.sums if isinstance(block, BlockPart) and weighted else names[part.keys :]
+        closing = part.closing
+        return circuit_plan.GroupNode(
+            part.name,
+            rows,
+            names[: part.keys],
+            sums,
+            weighted,
+            tuple(map(_value, part.calls)),
+            tuple(circuit_plan.GroupValues(*pair) for pair in zip(blocks, part.best, strict=True)),
+            _bucket(closing),
+            part.session,
+            self.ends(part.ends),
+        )
+
+
+def _value(call: AggregateColumn) -> circuit_plan.GroupValue:
+    places = (call.argument.type.scale or 0) if call.argument and call.argument.type.family is Family.DECIMAL else 0
+    return circuit_plan.GroupValue(
+        call.name, call.function.lower(), call.column.type.name, call.sums, call.squares, call.values, places
+    )
+
+
+def _padded(value: OutputValue, values: Mapping[Attribute, Term], alias: str = "") -> Term | None:
+    """A column of a row without a partner; None where it is the other side's."""
+    if isinstance(value, Attribute):
+        return values[value] if not alias or value.source == alias else None
+    if isinstance(value, TimeValue):
+        return replace(values[value.plus], offset=value.offset) if value.plus in values else None
+    assert isinstance(value, Constant), "what is computed is computed above the join"
+    return None if value.value is None else Term(None, constant(value.value))
+
+
+def _bucket(closing: Closing | None) -> circuit_plan.TimeBucket | None:
+    if closing is None:
+        return None
+    return circuit_plan.TimeBucket(closing.key, closing.size, closing.how, closing.delay)
+
+
+def _tests(alternatives: RowTests) -> tuple[tuple[Test, ...], ...]:
+    return tuple(tuple(Test(one.column, one.op, one.other, one.value) for one in tests) for tests in alternatives)
+
+
+def _typed(columns: Sequence[Column]) -> circuit_plan.NamedTypes:
+    return tuple((column.name, column.type.name) for column in columns)
+
+
+def known_sizes(plans: Sequence[Plan]) -> dict[str, formula.Formula]:
+    """What the symbols of some blocks' sizes stand for."""
+    return {name: size for plan in plans for name, size in quantities(plan).items()}
+
+
+def states_in_words(bound: CircuitBound) -> list[str]:
+    """One sentence per state: what it is, per what, for how long, at most how much."""
+    found = []
+    for state in bound.states:
+        at_most = "" if bound.grows else f"; at most {state.size.text}"
+        each = f"one for each {', '.join(state.keys)}" if state.keys else "one"
+        found.append(f"{state.name}: {each}, dropped {state.freed}{at_most}")
+    return found
+
+
+def bound_of(query: Query) -> QueryBound:
+    """The tables of a block of one stream: none."""
+    found = bound(query)
+    assert found is not None, "one stream has no tables"
+    return found

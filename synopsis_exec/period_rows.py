@@ -1,0 +1,155 @@
+"""Rows with periods for a query over streams: generated ones, and which of some rows a catalog's contracts allow.
+
+This is a reading of the catalog of its own, row by row; a job's is `streambound_runtime.operators.valid_together`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from random import Random
+from typing import Any, TypeVar
+
+from streambound.analyzer.types import Family
+from streambound.criteria.contract import fits_column
+from streambound.synopsis_exec.plan_ir import Input
+from streambound_runtime.promises import PeriodContract
+
+Row = dict[str, Any]
+T = TypeVar("T")
+_MOMENTS = 14
+"""Points of time at which generated rows begin."""
+_TICKS = 5
+"""How many of the distances between them a row is valid for, about, where no contract says less."""
+_SHARED = 4
+"""Values that columns of a type have in common, so that rows are equal and meet."""
+_ROWS = 8
+"""Rows of a relation for which no number is declared."""
+
+
+# --- contracts --------------------------------------------------------------------------------------------------------
+
+
+def allowed(contract: PeriodContract, rows: Sequence[tuple[T, Row]], timed: bool) -> list[tuple[T, Row]]:
+    """The rows whose periods are good, in their order; those of a stream (``timed``) also by what is valid together.
+
+    Of a conflict the rows that begin later are bad; of one begin all that conflict with each other, or are too many.
+    """
+    good = [pair for pair in rows if has_good_period(contract, pair[1])]
+    if not timed or (contract.most is None and not contract.key):
+        return good
+    kept, taken = list[Row](), set[int]()
+    for begin in sorted({row[contract.begin] for _, row in good}):
+        kept = [row for row in kept if row[contract.end] > begin]
+        new = [n for n, (_, row) in enumerate(good) if row[contract.begin] == begin]
+        if contract.key:
+            known = {_key(contract, row) for row in kept}
+            new = [n for n in new if _key(contract, good[n][1]) not in known]
+            often = Counter(_key(contract, good[n][1]) for n in new)
+            new = [n for n in new if often[_key(contract, good[n][1])] == 1]
+        if contract.most is not None and len(kept) + len(new) > contract.most:
+            continue
+        kept += [good[n][1] for n in new]
+        taken.update(new)
+    return [pair for n, pair in enumerate(good) if n in taken]
+
+
+def _key(contract: PeriodContract, row: Row) -> tuple[Any, ...]:
+    return tuple(row.get(name) for name in contract.key)
+
+
+def has_good_period(contract: PeriodContract, row: Row) -> bool:
+    """Whether a row's period alone breaks no contract."""
+    begin, end = row[contract.begin], row[contract.end]
+    if begin is None or end is None or begin >= end:
+        return False
+    if (contract.low is not None and begin < contract.low) or (contract.high is not None and end > contract.high):
+        return False
+    return contract.longest is None or end - begin <= contract.longest
+
+
+# --- generated rows ---------------------------------------------------------------------------------------------------
+
+
+def with_periods(
+    inputs: Sequence[Input], contracts: Mapping[str, PeriodContract], rows: Mapping[str, list[Row]], random: Random
+) -> dict[str, list[Row]]:
+    """Rows of streams, and some more of relations, with periods at few points of time; about one in twenty is bad.
+
+    Values are spread over columns of one type. A stream's rows are in order of their begins.
+    """
+    pools = _pools([row for mine in rows.values() for row in mine], inputs, random)
+    moments = _moments([contracts[i.name] for i in inputs if i.name in contracts], inputs, random)
+    found: dict[str, list[Row]] = {}
+    for item in inputs:
+        mine = rows.get(item.name, [])
+        if item.timestamp is None:
+            most = _ROWS if item.rows is None else min(item.rows, _ROWS)
+            mine = [{column.name: None for column in item.declared} for _ in range(most)]
+        made = [_mixed(row, item, pools, random) for row in mine]
+        if item.name in contracts:
+            made = [_placed(row, contracts[item.name], moments, random) for row in made]
+        if item.timestamp is not None:
+            made = [row for row in made if row[item.timestamp] is not None]
+            made.sort(key=lambda row, time=item.timestamp: int(row[time]))  # type: ignore[misc]
+        found[item.name] = made
+    return found
+
+
+def _pools(rows: Sequence[Row], inputs: Sequence[Input], random: Random) -> dict[Family, list[Any]]:
+    """A few values of each type that some rows have."""
+    kinds = {column.name: column.type.family for item in inputs for column in item.declared}
+    found: dict[Family, dict[Any, None]] = {}
+    for row in rows:
+        for name, value in row.items():
+            if value is not None and name in kinds:
+                found.setdefault(kinds[name], {})[value] = None
+    return {kind: random.sample(list(values), min(_SHARED, len(values))) for kind, values in found.items()}
+
+
+def _mixed(row: Row, item: Input, pools: Mapping[Family, list[Any]], random: Random) -> Row:
+    found = dict(row)
+    for column in item.declared:
+        pool = [value for value in pools.get(column.type.family, ()) if fits_column(column, value)]
+        pool += list(column.domain.values)[:_SHARED] if column.domain is not None else []
+        if pool and random.random() < 0.6:
+            found[column.name] = random.choice(pool)
+    return found
+
+
+def _moments(contracts: Sequence[PeriodContract], inputs: Sequence[Input], random: Random) -> list[int]:
+    """Points of time: so far apart that rows overlap, and that rates allow them."""
+    longest = min((one.longest for one in contracts if one.longest is not None), default=None)
+    low = max((one.low for one in contracts if one.low is not None), default=None)
+    high = min((one.high for one in contracts if one.high is not None), default=None)
+    tick = max(1, (longest or _TICKS) // _TICKS)
+    tick = max([tick, *(item.max_rate.per // 2 for item in inputs if item.max_rate is not None)])
+    start = low if low is not None else 0
+    found = [start]
+    for _ in range(_MOMENTS):
+        found.append(found[-1] + tick * random.choice((1, 1, 1, 2)))
+    if high is not None and found[-1] >= high:
+        return sorted(random.sample(range(start, high), min(_MOMENTS, high - start)))
+    return found
+
+
+def _placed(row: Row, contract: PeriodContract, moments: Sequence[int], random: Random) -> Row:
+    begin = random.choice(moments)
+    longest = contract.longest if contract.longest is not None else moments[-1] - moments[0] + 1
+    ends = [moment for moment in moments if begin < moment <= begin + longest]
+    end = random.choice(ends[:_TICKS]) if ends and random.random() < 0.9 else begin + random.randint(1, longest)
+    if contract.high is not None:
+        end = min(end, contract.high)
+    match random.randrange(60):
+        case 0:
+            end = begin
+        case 1 if contract.longest is not None:
+            end = begin + contract.longest + 1
+    return {**row, contract.begin: begin, contract.end: None if random.randrange(60) == 0 else end}
+
+
+def by_time(streams: Sequence[Input], rows: Mapping[str, list[Row]]) -> Iterator[tuple[str, Row]]:
+    """The rows of all streams in order of time."""
+    times = {item.name: str(item.timestamp) for item in streams}
+    found = [(name, row) for name, mine in rows.items() if name in times for row in mine]
+    yield from sorted(found, key=lambda pair: int(pair[1][times[pair[0]]]))

@@ -1,0 +1,125 @@
+"""Operators of a circuit that close one timestamp after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from streambound_runtime.arrays import Integers, Value
+from streambound_runtime.operators.delta import Delta, delta_of
+from streambound_runtime.operators.entries import column_of
+from streambound_runtime.operators.protocol import State
+
+Row = tuple[Value, ...]
+Weighted = tuple[Row, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Ticks:
+    """The timestamps that a step closes, those with rows of any source, in order; ``over`` says that none follow.
+
+    All before ``until`` are closed; None where that is not known beyond the last of them.
+    """
+
+    times: Integers
+    until: int | None = None
+    over: bool = False
+
+    @property
+    def frontier(self) -> int | None:
+        """Before which timestamp all is closed, as far as is known."""
+        last = int(self.times[-1]) + 1 if len(self.times) else None
+        return last if self.until is None else self.until
+
+
+class NodeOperator(Protocol):
+    """An operator of a circuit."""
+
+    sizes: Integers
+    """The entries after each timestamp of the last step."""
+
+    def step(self, inputs: Sequence[Delta], ticks: Ticks) -> Delta:
+        """Close timestamps; returns the changes of the results at each of them."""
+        ...
+
+    def entries(self) -> int:
+        """How many entries there are now."""
+        ...
+
+    def dump(self) -> State:
+        """What has to be remembered."""
+        ...
+
+    def load(self, state: State) -> None:
+        """Take over what `dump` returned."""
+        ...
+
+
+class RemembersNothing:
+    """An operator of a circuit whose results depend on the rows of the same timestamp alone: it has no entries."""
+
+    def entries(self) -> int:
+        """Always 0."""
+        return 0
+
+    def dump(self) -> State:
+        """No tables."""
+        return {}
+
+    def load(self, state: State) -> None:
+        """There is nothing to take over."""
+
+
+def rows_by_time(delta: Delta) -> dict[int, list[Weighted]]:
+    """The rows of a delta with their weights, by timestamp."""
+    found: dict[int, list[Weighted]] = {}
+    for now, weight, row in zip(delta.time.tolist(), delta.weights().tolist(), delta.rows(), strict=True):
+        found.setdefault(now, []).append((row, weight))
+    return found
+
+
+def delta_of_rows(times: Sequence[int], rows: Sequence[Mapping[str, Value]], texts: Mapping[str, bool]) -> Delta:
+    """Rows in order of their timestamps as columns: those named, of which some are ``texts``."""
+    columns, nulls = {}, {}
+    for name, text in texts.items():
+        columns[name], null = column_of([row[name] for row in rows], text)
+        if null is not None:
+            nulls[name] = null
+    return Delta(np.array(times, dtype=np.int64), None, columns, nulls)
+
+
+class Changes:
+    """Changes of a node's results, consolidated for each timestamp: equal rows are one, those of weight 0 none."""
+
+    def __init__(self, columns: tuple[str, ...]) -> None:
+        self.columns = columns
+        self.found: list[tuple[int, int, Row]] = []
+
+    def add(self, now: int, rows: Iterable[Weighted]) -> None:
+        """The changes of a timestamp."""
+        total: dict[Row, int] = {}
+        for row, weight in rows:
+            total[row] = total.get(row, 0) + weight
+        self.found += [(now, weight, row) for row, weight in in_order(total) if weight]
+
+    @property
+    def delta(self) -> Delta:
+        """All of them."""
+        return delta_of(self.found, self.columns)
+
+
+def in_order(rows: Mapping[Row, int]) -> list[Weighted]:
+    """Rows in order of their values, NULL first."""
+    return sorted(rows.items(), key=lambda item: [(value is not None, value) for value in item[0]])
+
+
+def sizes_of(history: tuple[Integers, Integers], before: int, ticks: Ticks) -> Integers:
+    """The entries after each timestamp, of those from which on their number changes, and of how many there were."""
+    times, sizes = history
+    if not len(times):
+        return np.full(len(ticks.times), before, dtype=np.int64)
+    places = np.searchsorted(times, ticks.times, side="right") - 1
+    return np.where(places < 0, before, np.asarray(sizes)[np.maximum(places, 0)])

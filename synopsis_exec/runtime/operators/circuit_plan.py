@@ -1,0 +1,353 @@
+"""The plan of a circuit, as data: select-project-join blocks, and the operators above them (Budiu et al., *DBSP*, §4).
+
+Nodes are in order: each reads streams, or nodes before it, by their names. Values are encoded as everywhere
+(`streambound_runtime.spec`); columns of a node's results are called as its plan says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from streambound_runtime.operators.epochs.plan import EpochQuery
+from streambound_runtime.operators.formula import Formula
+from streambound_runtime.operators.plan import Subplan, SynopsisPlan, TableScan, Term, Test
+
+NamedTypes = tuple[tuple[str, str], ...]
+"""Columns: their names, and their Spark SQL types in small letters."""
+
+
+@dataclass(frozen=True, slots=True)
+class BlockNode:
+    """A select-project-join block: its synopsis. Results have its columns, then its sums."""
+
+    name: str
+    synopsis: SynopsisPlan
+
+
+@dataclass(frozen=True, slots=True)
+class ChangesNode:
+    """The rows of a relation, from the source of its changes that is called as the ``table``; results are its columns.
+
+    Where ``op`` is ``delete`` a row goes; where it is ``insert``, or NULL, one comes. With a ``key`` an insert replaces
+    the row of its key, and a delete needs the key only. There are at most so many rows at a time as ``most`` says.
+    ``time`` is the column that has the time of a row's last change, where one does. A change with another ``op`` has
+    the row ``before`` in these columns, as Debezium's updates do.
+    """
+
+    name: str
+    table: str
+    columns: tuple[str, ...]
+    op: str
+    insert: int | float | str
+    delete: int | float | str
+    key: tuple[str, ...] = ()
+    most: int | None = None
+    time: str = ""
+    before: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GroupValue:
+    """An aggregate of a group, encoded as its ``type``: of these of its ``sums``, or of the ``values`` that it has.
+
+    ``function`` is count, sum, avg, min, max, var_samp, var_pop, stddev_samp or stddev_pop. The first of the sums is
+    how many values there are (−1: rows), the others add up to their sum, the ``squares`` to that of their squares.
+    ``places`` are those of the argument, for decimals.
+    """
+
+    name: str
+    function: str
+    type: str
+    sums: tuple[int, ...] = ()
+    squares: tuple[int, ...] = ()
+    values: int | None = None
+    places: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class GroupValues:
+    """Where a group's values come from: a block of its key and a value.
+
+    ``greatest`` says that the greatest one (True) or the least one (False) is enough; None that all are kept, once.
+    """
+
+    block: str
+    greatest: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TimeBucket:
+    """A key that is a bucket of the application time, of ``size`` at most.
+
+    ``how`` says what its value is: "div" (``ts DIV size``), "start", "end" (exclusive), "last" (its last timestamp),
+    "session" (the end of one), "date", or "year", "month" …: that period's start, as a timestamp or a text.
+    A group changes until ``delay`` after its bucket's last timestamp is closed; then it is dropped.
+    """
+
+    key: int
+    size: int
+    how: str
+    delay: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class EndedKeysNode:
+    """The keys of a stream, values of its ``attributes``, that records with the ``value`` in a ``column`` say are over.
+
+    At most ``max_open`` are open after any timestamp, where that is promised; then as many that are over are known.
+    """
+
+    name: str
+    stream: str
+    attributes: tuple[str, ...]
+    column: str
+    value: int | float | str
+    max_open: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KeyEnds:
+    """An `EndedKeysNode` whose keys are the columns at these ``places``: what has one of them goes when it is over."""
+
+    keys: str
+    places: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BucketNode:
+    """Rows once for every bucket ``[offset + k * slide, offset + k * slide + size)`` that their ``time`` is in.
+
+    ``items`` are places of the input's columns, or "start", "end", "last" of the bucket; what the input has beyond
+    these places and the time follows. With a ``slide`` of 0 the bucket is the session that the row alone would make.
+    """
+
+    name: str
+    input: str
+    time: int
+    size: int
+    slide: int
+    offset: int
+    items: tuple[int | str, ...]
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupNode:
+    """Aggregates: of the rows of a block whose first ``keys`` columns agree. Results are the keys, then the values.
+
+    Without keys there is one group, from the first timestamp on. ``sums`` are the columns that are added up;
+    ``weighted`` says that they are so already, of as many rows as a result stands for. Groups that differ only in the
+    ends of a ``session``, at these places of the key, are one if they touch. Those of a key that ``ends`` are dropped.
+    """
+
+    name: str
+    rows: str
+    keys: tuple[str, ...]
+    sums: tuple[str, ...]
+    weighted: bool
+    values: tuple[GroupValue, ...]
+    arguments: tuple[GroupValues, ...] = ()
+    bucket: TimeBucket | None = None
+    session: tuple[int, int] | None = None
+    ends: KeyEnds | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MapNode:
+    """Rows that Spark computes of others of these columns: an expression for each column, where a condition is true."""
+
+    name: str
+    input: str
+    given: NamedTypes
+    columns: NamedTypes
+    expressions: tuple[str, ...]
+    where: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SetNode:
+    """``except``, ``intersect``, with ``all`` or of distinct rows; without a right side, the ``distinct`` rows of left.
+
+    ``open`` are, for each side, alternatives of tests that a row passes while the result may still change by it; None
+    where every row does. Others pass an EXCEPT at once. With ``grows`` no side takes anything back, so that it only
+    matters what is there. Rows of a key that ``ends`` are forgotten.
+    """
+
+    name: str
+    operation: str
+    left: str
+    right: str | None
+    columns: tuple[str, ...]
+    all: bool = False
+    grows: bool = False
+    open: tuple[tuple[tuple[Test, ...], ...] | None, ...] = (None, None)
+    bucket: TimeBucket | None = None
+    ends: KeyEnds | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OverNode:
+    """A function over windows of rows: a row's first ``width`` columns, and its value, of this ``type``.
+
+    ``partition`` are places of the input's columns, ``order`` those with whether values fall and whether NULL comes
+    first; what is equal then is in order of the columns, NULL first. ``value`` is the argument's place. A ``frame`` is
+    of rows, or else of values of the order, from and to so far from the current row, None without end; ``offset`` is
+    LAG's. ``keep`` says which rows are kept: "all"; the "first" ``most`` of a partition, or up to that rank, of rows
+    that are only added; of rows that come in their order the "last" ``most``, or those "near", ``most`` before.
+    """
+
+    name: str
+    input: str
+    width: int
+    partition: tuple[int, ...]
+    order: tuple[tuple[int, bool, bool], ...]
+    function: str
+    type: str
+    value: int | None
+    offset: int
+    frame: tuple[bool, int | None, int | None] | None
+    keep: str
+    most: int
+    columns: tuple[str, ...]
+    bucket: TimeBucket | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UnionNode:
+    """The rows of some nodes, by position."""
+
+    name: str
+    inputs: tuple[str, ...]
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PairSide:
+    """One side of a `PairNode`: its ``scan`` in the join, and, where it is remembered, its ``table``.
+
+    ``alone`` are all of its rows, also those without any possible partner; ``padded`` are the results that these are
+    without one, ``remembered`` the same of an entry: None is a NULL of the other side's.
+    """
+
+    scan: int
+    alone: TableScan
+    padded: tuple[Term | None, ...]
+    table: int | None = None
+    remembered: tuple[Term | None, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PairNode:
+    """A join of two streams of the ``kind`` left, right, full, semi or anti, on the tables of the inner one.
+
+    With ``distinct`` these hold what is there, not how often: enough where partners are only asked for.
+    """
+
+    name: str
+    kind: str
+    columns: tuple[str, ...]
+    joint: Subplan
+    left: PairSide
+    right: PairSide
+    distinct: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ViewJoinNode:
+    """An ``inner``, ``left``, ``semi`` or ``anti`` join of two nodes that may take rows back.
+
+    The sides' columns are called ``left_columns`` and ``right_columns`` in ``tests``, which a pair must pass, in
+    ``open``, alternatives of tests that a left row passes while it can have a partner, and in ``shown``, the results.
+    With ``as_of`` left rows are joined with the right ones that are there at their time, and then forgotten. Rows of
+    the left and of the right side are forgotten after their ``buckets``.
+    """
+
+    name: str
+    kind: str
+    left: str
+    right: str
+    left_columns: tuple[str, ...]
+    right_columns: tuple[str, ...]
+    tests: tuple[Test, ...]
+    open: tuple[tuple[Test, ...], ...]
+    shown: tuple[str, ...]
+    columns: tuple[str, ...]
+    as_of: bool = False
+    buckets: tuple[TimeBucket | None, ...] = (None, None)
+
+
+@dataclass(frozen=True, slots=True)
+class RecursionStep:
+    """One case of a recursion's step: rows of r, so many, and one of the distinct results of its ``streams``.
+
+    ``variables`` are the names of their values: of each row of r, then of the streams' result. Where all ``tests`` pass
+    there is a row of the ``values``.
+    """
+
+    variables: tuple[tuple[str, ...], ...]
+    streams: str | None
+    tests: tuple[Test, ...]
+    values: tuple[Term, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FixpointNode:
+    """The least relation r with the rows of ``base`` and what the ``steps`` make of it, each row once."""
+
+    name: str
+    base: str
+    steps: tuple[RecursionStep, ...]
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodNode:
+    """A query over rows with periods; its inputs are the blocks that it names, whose last column is a row's end."""
+
+    name: str
+    inputs: tuple[str, ...]
+    query: EpochQuery
+    columns: tuple[str, ...]
+
+
+Node = (
+    OverNode
+    | BlockNode
+    | BucketNode
+    | ChangesNode
+    | GroupNode
+    | MapNode
+    | SetNode
+    | UnionNode
+    | PairNode
+    | PeriodNode
+    | ViewJoinNode
+    | FixpointNode
+)
+"""An operator of a circuit."""
+
+
+@dataclass(frozen=True, slots=True)
+class CircuitPlan:
+    """The operators of a query beyond select-project-join; the last one's results are the query's.
+
+    ``bound`` is M: the most entries of all nodes between two timestamps. ``final`` says that results are printed when
+    they no longer change, instead of their changes; ``retracts`` that a change may take a row back. ``watched`` are the
+    punctuations that nodes use; ``timed`` says that results have a `_ts`.
+    """
+
+    columns: tuple[str, ...]
+    nodes: tuple[Node, ...]
+    bound: Formula
+    final: bool = False
+    most: int = 2**63 - 1
+    kernel: str = "circuit"
+    because: str = ""
+    placement: str = "driver"
+    placed: str = ""
+    key: tuple[str, ...] = ()
+    buckets: int = 0
+    distinct: bool = False
+    retracts: bool = False
+    watched: tuple[EndedKeysNode, ...] = ()
+    timed: bool = True

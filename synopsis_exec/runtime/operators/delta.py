@@ -1,0 +1,103 @@
+"""Deltas: what an operator is given and gives back, as columns: a time, a signed weight and the values of each row.
+
+A delta is a Z-set per timestamp (Budiu et al., *DBSP*, §4): a row with weight 2 came twice, one with weight −1 is taken
+back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from streambound_runtime.arrays import Integers, Mask, Numbers, Value, Values
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """Rows in order of time, as columns.
+
+    ``time``: int64 timestamps. ``weight``: how often each row came, negative where it is taken back; None where each
+    came once. ``columns``: encoded values by name: int64 (or Python's integers, beyond 64 bits), float64 or texts;
+    ``nulls``: masks of the columns that have NULLs. A column of texts may hold places of its ``dictionary`` instead.
+    """
+
+    time: Integers
+    weight: Numbers | None
+    columns: Mapping[str, Values]
+    nulls: Mapping[str, Mask] = field(default_factory=dict)
+    dictionary: Mapping[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        """The number of rows."""
+        return len(self.time)
+
+    def weights(self) -> Numbers:
+        """How often each row came, an array of `size` integers; negative where it is taken back."""
+        return np.ones(self.size, dtype=np.int64) if self.weight is None else self.weight
+
+    def values(self, name: str) -> list[Value]:
+        """A column as Python's values, with None for NULL."""
+        found: list[Value] = self.columns[name].tolist()
+        if name in self.dictionary:
+            texts, places = self.dictionary[name], self.columns[name].tolist()
+            found = [texts[place] if texts else None for place in places]
+        if name in self.nulls:
+            found = [None if null else value for value, null in zip(found, self.nulls[name], strict=True)]
+        return found
+
+    def take(self, which: Integers | Mask | slice) -> Delta:
+        """Some of the rows: those at places, those of a mask, or a part."""
+        columns = {name: values[which] for name, values in self.columns.items()}
+        nulls = {name: null[which] for name, null in self.nulls.items()}
+        weight = None if self.weight is None else self.weight[which]
+        return Delta(self.time[which], weight, columns, nulls, self.dictionary)
+
+    def rows(self) -> list[tuple[Value, ...]]:
+        """The values row by row."""
+        if not self.columns:
+            return [()] * self.size
+        return list(zip(*map(self.values, self.columns), strict=True))
+
+
+def delta_of(rows: Iterable[tuple[int, int, tuple[Value, ...]]], names: tuple[str, ...]) -> Delta:
+    """Rows of a timestamp, a weight and the values of these columns as a delta."""
+    found = list(rows)
+    columns, nulls = {}, {}
+    for place, name in enumerate(names):
+        values = [row[place] for _, _, row in found]
+        null = np.array([value is None for value in values], dtype=bool)
+        columns[name] = np.array(values, dtype=object)
+        if null.any():
+            nulls[name] = null
+    return Delta(
+        np.array([time for time, _, _ in found], dtype=np.int64),
+        np.array([weight for _, weight, _ in found], dtype=object),
+        columns,
+        nulls,
+    )
+
+
+class Times:
+    """The timestamps of some deltas, which their operator closes."""
+
+    def __init__(self, deltas: Iterable[Delta]) -> None:
+        self.by_delta = [delta.time for delta in deltas if delta.size]
+        self.found: Integers | None = None
+
+    @property
+    def ends(self) -> tuple[int, int] | None:
+        """The first and the last; None where there is none."""
+        if not self.by_delta:
+            return None
+        return min(int(time[0]) for time in self.by_delta), max(int(time[-1]) for time in self.by_delta)
+
+    @property
+    def all(self) -> Integers:
+        """All of them, in order."""
+        if self.found is None:
+            time = np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *self.by_delta]), kind="stable")
+            self.found = time[np.flatnonzero(np.r_[np.ones(min(1, len(time)), dtype=bool), time[1:] != time[:-1]])]
+        return self.found

@@ -1,0 +1,82 @@
+"""Fragments: rows of an epoch, of which each is valid from a begin to before an end, in so many copies."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from math import isnan, nan
+
+from streambound_runtime.arrays import Value
+
+FragmentRow = tuple[Value, ...]
+Fragment = tuple[FragmentRow, int, int, int]
+"""Values, begin, end and how many copies."""
+LEAST, GREATEST = -(2**63), 2**63 - 1
+"""Where time begins and ends, if nobody says so."""
+
+
+def coalesced(fragments: Iterable[Fragment]) -> Iterator[Fragment]:
+    """Maximal periods of constant multiplicity: the unique encoding (Dignös et al., Definition 5.3), in order of time.
+
+    >>> list(coalesced([(("a",), 0, 10, 1), (("a",), 4, 6, 1)]))
+    [(('a',), 0, 4, 1), (('a',), 4, 6, 2), (('a',), 6, 10, 1)]
+    """
+    for row, changes in _changes(fragments).items():
+        count, since = 0, 0
+        for time in sorted(changes):
+            if not changes[time]:
+                continue
+            if count:
+                yield row, since, time, count
+            count, since = count + changes[time], time
+
+
+def distinct(fragments: Iterable[Fragment]) -> Iterator[Fragment]:
+    """Each row once, wherever there is one.
+
+    >>> list(distinct([(("a",), 0, 4, 2), (("a",), 4, 6, 1)]))
+    [(('a',), 0, 6, 1)]
+    """
+    for row, changes in _changes(fragments).items():
+        count, since = 0, 0
+        for time in sorted(changes):
+            after = count + changes[time]
+            if count and not after:
+                yield row, since, time, 1
+            elif after and not count:
+                since = time
+            count = after
+
+
+def difference(left: Iterable[Fragment], right: Iterable[Fragment], common: bool) -> Iterator[Fragment]:
+    """EXCEPT ALL, or with ``common`` INTERSECT ALL.
+
+    >>> list(difference([(("a",), 0, 9, 2)], [(("a",), 3, 5, 1)], common=False))
+    [(('a',), 0, 3, 2), (('a',), 3, 5, 1), (('a',), 5, 9, 2)]
+    """
+    mine, others = _changes(left), _changes(right)
+    for row, changes in mine.items():
+        theirs = others.get(row, {})
+        a, b, since = 0, 0, 0
+        for time in sorted(changes.keys() | theirs.keys()):
+            count = min(a, b) if common else max(0, a - b)
+            if count:
+                yield row, since, time, count
+            a, b, since = a + changes.get(time, 0), b + theirs.get(time, 0), time
+
+
+def _changes(fragments: Iterable[Fragment]) -> dict[FragmentRow, dict[int, int]]:
+    """By how much the number of copies of each row changes, and when."""
+    found: dict[FragmentRow, dict[int, int]] = defaultdict(dict)
+    for row, begin, end, count in fragments:
+        mine = found[row]
+        mine[begin] = mine.get(begin, 0) + count
+        mine[end] = mine.get(end, 0) - count
+    return found
+
+
+def normal(row: FragmentRow) -> FragmentRow:
+    """Values that are equal as the same ones: zero without a sign, and one NaN."""
+    if not any(isinstance(value, float) for value in row):
+        return row
+    return tuple((nan if isnan(value) else value + 0.0) if isinstance(value, float) else value for value in row)

@@ -1,0 +1,137 @@
+"""The plan of a query over streams of rows with periods, as a job has it: operators that close epochs.
+
+An epoch is the time from one frontier to the next. Rows are as `periods.plan` says: values, which have no names but
+their places, from begin to before end, in so many copies. Types are named where Spark computes values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+ColumnTypes = tuple[tuple[str, str], ...]
+"""Names of columns with their Spark SQL types."""
+
+
+@dataclass(frozen=True, slots=True)
+class EpochScan:
+    """The rows of a block over one stream, when they begin; the block's last column is their end."""
+
+    block: str
+
+
+@dataclass(frozen=True, slots=True)
+class EpochRelation:
+    """The rows of a static relation: these columns, valid in its period, or always where it has none.
+
+    Without a ``table`` one row of no columns.
+    """
+
+    table: str = ""
+    columns: tuple[str, ...] = ()
+    period: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EpochMap:
+    """Expressions of each row for which ``where`` is true: Spark SQL over the columns that are ``given``."""
+
+    input: EpochPlan
+    given: ColumnTypes
+    columns: ColumnTypes
+    expressions: tuple[str, ...]
+    where: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EpochUnion:
+    """The rows of both sides."""
+
+    left: EpochPlan
+    right: EpochPlan
+
+
+@dataclass(frozen=True, slots=True)
+class EpochDistinct:
+    """Each row once at a time."""
+
+    input: EpochPlan
+
+
+@dataclass(frozen=True, slots=True)
+class EpochDifference:
+    """EXCEPT ALL, or with ``common`` INTERSECT ALL: what is left of two sides' multiplicities."""
+
+    left: EpochPlan
+    right: EpochPlan
+    common: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EpochJoin:
+    """Pairs of rows that are valid together, where they are; ``kind`` is inner, left, right, full, semi or anti.
+
+    ``keys`` are places of each side's columns that are equal in a pair; ``condition`` is what else holds of it, over
+    the columns of both sides, which are ``given``. ``widths`` are how many columns the sides have.
+    """
+
+    kind: str
+    left: EpochPlan
+    right: EpochPlan
+    widths: tuple[int, int]
+    keys: tuple[tuple[int, int], ...] = ()
+    given: ColumnTypes = ()
+    condition: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EpochAggregate:
+    """An aggregate of a column, by its place, of this type; of rows where there is none."""
+
+    function: str
+    column: int | None = None
+    type: str = "bigint"
+    distinct: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EpochGroup:
+    """A row for each group that has rows at a time: the first ``keys`` columns of the input, then the aggregates.
+
+    With ``always`` there is a row at every point of time, whether there are rows or not.
+    """
+
+    input: EpochPlan
+    keys: int
+    aggregates: tuple[EpochAggregate, ...]
+    always: bool = False
+
+
+EpochPlan = EpochScan | EpochRelation | EpochMap | EpochUnion | EpochDistinct | EpochDifference | EpochJoin | EpochGroup
+"""An operator with those under it."""
+
+
+@dataclass(frozen=True, slots=True)
+class EpochQuery:
+    """A SEQ VT block over streams.
+
+    ``low`` and ``high`` are the points of time that there are, from the first to before the second; None where there is
+    no limit. ``final``: a result row is given once it has ended, else its part in each epoch.
+    """
+
+    plan: EpochPlan
+    low: int | None = None
+    high: int | None = None
+    as_of: bool = False
+    final: bool = True
+
+
+def is_arriving(plan: EpochPlan) -> bool:
+    """Whether an operator's rows come when they begin and carry their ends: of streams, of σ, Π and ∪ of such rows."""
+    match plan:
+        case EpochScan():
+            return True
+        case EpochMap(input=input):
+            return is_arriving(input)
+        case EpochUnion(left=left, right=right):
+            return is_arriving(left) and is_arriving(right)
+    return False

@@ -1,0 +1,236 @@
+"""A query over streams of rows with periods as operators: epochs are closed, and result rows are given when final."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from streambound_runtime.arrays import Value
+from streambound_runtime.operators.epochs.fragments import (
+    LEAST,
+    Fragment,
+    FragmentRow,
+    coalesced,
+    difference,
+    distinct,
+)
+from streambound_runtime.operators.epochs.groups import PeriodGroups
+from streambound_runtime.operators.epochs.joins import FragmentJoin, Passes
+from streambound_runtime.operators.epochs.plan import (
+    EpochDifference,
+    EpochDistinct,
+    EpochGroup,
+    EpochJoin,
+    EpochMap,
+    EpochPlan,
+    EpochQuery,
+    EpochRelation,
+    EpochScan,
+    EpochUnion,
+    is_arriving,
+)
+from streambound_runtime.operators.epochs.rows import (
+    Arrivals,
+    BlockRows,
+    Computed,
+    DistinctRows,
+    Entry,
+    Epoch,
+    EpochOperator,
+    KeepsNothing,
+    MappedArrivals,
+    RelationRows,
+    UnitedArrivals,
+    ValidRows,
+    mapped,
+    saved_row,
+)
+from streambound_runtime.operators.values import integer
+
+Rows = Mapping[str, Sequence[Mapping[str, Value]]]
+"""The rows of static relations."""
+
+
+class EpochQueryOperator:
+    """Closes epochs of an `EpochQuery`.
+
+    ``open`` are the result rows that may still go on: begin and multiplicity by values, an entry each, unless rows
+    carry their ends up to the result; then an open row is a counter of its value's entry with the latest end.
+    """
+
+    def __init__(self, query: EpochQuery, relations: Rows, computed: Computed, passes: Passes) -> None:
+        self.query, self.relations, self.computed, self.passes = query, relations, computed, passes
+        self.operators: list[EpochOperator] = []
+        self.last = LEAST if query.low is None else query.low
+        self.top = self._top()
+        self.open: dict[FragmentRow, tuple[int, int]] = {}
+        self.since = LEAST if query.low is None else query.low
+
+    def step(self, until: int | None, arrived: Mapping[str, Sequence[Fragment]]) -> list[Fragment]:
+        """Close all before a frontier, None for all there is; returns result rows in order of their ends."""
+        high = self.query.high
+        clipped = {name: list(self._clipped(rows)) for name, rows in arrived.items()}
+        self.last = max([self.last, *(end for rows in clipped.values() for _, _, end, _ in rows)])
+        over = until is None
+        until = self.last if until is None else until
+        if high is not None:
+            until = high if over else min(until, high)
+        epoch = Epoch(self.since, max(self.since, until), clipped)
+        fragments = list(coalesced(self.top.fragments(epoch)))
+        self.since = epoch.until
+        if self.query.final:
+            fragments = self._ended(fragments, epoch, over or (high is not None and epoch.until >= high))
+        return sorted(fragments, key=_in_order)
+
+    def _clipped(self, rows: Sequence[Fragment]) -> list[Fragment]:
+        """The parts of rows that lie in the time that there is."""
+        low, high = self.query.low, self.query.high
+        found = list[Fragment]()
+        for row, begin, end, count in rows:
+            first = begin if low is None else max(begin, low)
+            last = end if high is None else min(end, high)
+            if first < last:
+                found.append((row, first, last, count))
+        return found
+
+    def _ended(self, fragments: list[Fragment], epoch: Epoch, over: bool) -> list[Fragment]:
+        """The result rows that do not go on after an epoch, where it is not ``over``; others stay open."""
+        found = list[Fragment]()
+        going: dict[FragmentRow, tuple[int, int]] = {}
+        for row, begin, end, count in fragments:
+            before = self.open.pop(row, None) if begin == epoch.since else None
+            if before is not None:
+                if before[1] == count:
+                    begin = before[0]
+                else:
+                    found.append((row, before[0], begin, before[1]))
+            if end == epoch.until and not over:
+                going[row] = begin, count
+            else:
+                found.append((row, begin, end, count))
+        if epoch.since < epoch.until or over:
+            found += [(row, begin, epoch.since, count) for row, (begin, count) in self.open.items()]
+            self.open = going
+        return found
+
+    def entries(self) -> int:
+        """How many entries all operators have, with the result rows that are open."""
+        kept = sum(operator.entries() for operator in self.operators)
+        return kept + (0 if is_arriving(self.query.plan) else len(self.open))
+
+    def dump(self) -> list[Entry]:
+        """The frontier, the open rows, and the operators' entries, each with the operator's number."""
+        opened: list[Entry] = [["open", [*row], begin, count] for row, (begin, count) in self.open.items()]
+        kept: list[Entry] = [[n, *entry] for n, operator in enumerate(self.operators) for entry in operator.dump()]
+        return [["time", self.since, self.last], *opened, *kept]
+
+    def load(self, entries: Sequence[Entry]) -> None:
+        """Take over what `dump` returned."""
+        self.open = {}
+        kept: dict[int, list[Entry]] = {}
+        for kind, *entry in entries:
+            match kind:
+                case "time":
+                    self.since, self.last = map(integer, entry)
+                case "open":
+                    self.open[saved_row(entry[0])] = integer(entry[1]), integer(entry[2])
+                case _:
+                    kept.setdefault(integer(kind), []).append(entry)
+        for number, operator in enumerate(self.operators):
+            operator.load(kept.get(number, []))
+
+    # --- operators ----------------------------------------------------------------------------------------------------
+
+    def _top(self) -> EpochOperator:
+        plan = self.query.plan
+        if is_arriving(plan):
+            return self._noted(ValidRows(self._arrivals(plan), ending=self.query.final))
+        return self._operator(plan)
+
+    def _noted(self, operator: EpochOperator) -> EpochOperator:
+        self.operators.append(operator)
+        return operator
+
+    def _arrivals(self, plan: EpochPlan) -> Arrivals:
+        match plan:
+            case EpochScan(block):
+                return BlockRows(block)
+            case EpochMap(input=input):
+                return MappedArrivals(plan, self._arrivals(input), self.computed)
+            case EpochUnion(left, right):
+                return UnitedArrivals(self._arrivals(left), self._arrivals(right))
+        raise AssertionError(f"the rows of {type(plan).__name__} do not carry their ends")
+
+    def _operator(self, plan: EpochPlan) -> EpochOperator:
+        if is_arriving(plan):
+            return self._noted(ValidRows(self._arrivals(plan)))
+        match plan:
+            case EpochRelation(table=table):
+                relation = RelationRows(plan, self.relations.get(table, ()), self.query.low, self.query.high)
+                self.last = max(self.last, relation.last)
+                return relation
+            case EpochMap(input=input):
+                return MappedFragments(plan, self._operator(input), self.computed)
+            case EpochUnion(left, right):
+                return UnitedFragments(self._operator(left), self._operator(right))
+            case EpochDistinct(input=input) if is_arriving(input):
+                return self._noted(DistinctRows(self._arrivals(input)))
+            case EpochDistinct(input=input):
+                return DistinctFragments(self._operator(input))
+            case EpochDifference(left, right, common):
+                return DifferentFragments(self._operator(left), self._operator(right), common)
+            case EpochGroup(input=input):
+                arriving = is_arriving(input)
+                rows = self._arrivals(input).arriving if arriving else self._operator(input).fragments
+                return self._noted(PeriodGroups(plan, rows, arriving))
+            case EpochJoin(left=left, right=right):
+                return FragmentJoin(plan, self._operator(left), self._operator(right), self.passes)
+        raise AssertionError(f"no operator for {type(plan).__name__}")
+
+
+class MappedFragments(KeepsNothing):
+    """Expressions of fragments, of those for which a condition is true."""
+
+    def __init__(self, plan: EpochMap, input: EpochOperator, computed: Computed) -> None:
+        self.plan, self.input, self.computed = plan, input, computed
+
+    def fragments(self, epoch: Epoch) -> list[Fragment]:
+        """Those of an epoch."""
+        return mapped(self.plan, self.input.fragments(epoch), self.computed)
+
+
+class UnitedFragments(KeepsNothing):
+    """The fragments of both sides."""
+
+    def __init__(self, left: EpochOperator, right: EpochOperator) -> None:
+        self.left, self.right = left, right
+
+    def fragments(self, epoch: Epoch) -> list[Fragment]:
+        """Those of an epoch."""
+        return [*self.left.fragments(epoch), *self.right.fragments(epoch)]
+
+
+class DistinctFragments(KeepsNothing):
+    """Each row once at a time."""
+
+    def __init__(self, input: EpochOperator) -> None:
+        self.input = input
+
+    def fragments(self, epoch: Epoch) -> list[Fragment]:
+        """Those of an epoch."""
+        return list(distinct(self.input.fragments(epoch)))
+
+
+class DifferentFragments(KeepsNothing):
+    """EXCEPT ALL, or with ``common`` INTERSECT ALL."""
+
+    def __init__(self, left: EpochOperator, right: EpochOperator, common: bool) -> None:
+        self.left, self.right, self.common = left, right, common
+
+    def fragments(self, epoch: Epoch) -> list[Fragment]:
+        """Those of an epoch."""
+        return list(difference(self.left.fragments(epoch), self.right.fragments(epoch), self.common))
+
+
+def _in_order(fragment: Fragment) -> tuple[int, int, list[tuple[bool, Value]]]:
+    row, begin, end, _ = fragment
+    return end, begin, [(value is not None, value) for value in row]

@@ -1,0 +1,210 @@
+"""Rows that come when they begin, and what is remembered of them: rows that are still valid, or the latest ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, cast
+
+from streambound_runtime.arrays import Value
+from streambound_runtime.operators.epochs.fragments import GREATEST, LEAST, Fragment, FragmentRow, distinct, normal
+from streambound_runtime.operators.epochs.plan import EpochMap, EpochRelation
+from streambound_runtime.operators.values import integer
+
+Entry = Sequence[object]
+"""An entry as JSON can hold it."""
+Computed = Callable[[EpochMap, Sequence[FragmentRow]], list[FragmentRow | None]]
+"""The rows that expressions make of others, each in its place; None where the condition is not true."""
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """The time ``since`` a frontier to before ``until``, with the rows of each block that begin in it."""
+
+    since: int
+    until: int
+    arrived: Mapping[str, Sequence[Fragment]] = field(default_factory=dict)
+
+
+def saved_row(values: object) -> FragmentRow:
+    """The values of a row in an entry."""
+    return normal(tuple(cast("list[Value]", values)))
+
+
+class Arrivals(Protocol):
+    """Rows with their whole periods, in the epoch in which they begin; nothing is remembered of them."""
+
+    def arriving(self, epoch: Epoch) -> list[Fragment]:
+        """Those of an epoch."""
+        ...
+
+
+class EpochOperator(Protocol):
+    """An operator that gives the part of its rows that lies in an epoch."""
+
+    def fragments(self, epoch: Epoch) -> list[Fragment]:
+        """Close an epoch; it begins where the one before has ended."""
+        ...
+
+    def entries(self) -> int:
+        """How many entries it has between two epochs, without those of the operators under it."""
+        ...
+
+    def dump(self) -> list[Entry]:
+        """What has to be remembered."""
+        ...
+
+    def load(self, entries: Sequence[Entry]) -> None:
+        """Take over what `dump` returned."""
+        ...
+
+
+class BlockRows:
+    """The rows of a block."""
+
+    def __init__(self, block: str) -> None:
+        self.block = block
+
+    def arriving(self, epoch: Epoch) -> list[Fragment]:
+        """Those that begin in an epoch."""
+        return list(epoch.arrived.get(self.block, ()))
+
+
+class MappedArrivals:
+    """Expressions of rows that come, of those for which a condition is true."""
+
+    def __init__(self, plan: EpochMap, input: Arrivals, computed: Computed) -> None:
+        self.plan, self.input, self.computed = plan, input, computed
+
+    def arriving(self, epoch: Epoch) -> list[Fragment]:
+        """Those that begin in an epoch."""
+        return mapped(self.plan, self.input.arriving(epoch), self.computed)
+
+
+class UnitedArrivals:
+    """The rows of both sides."""
+
+    def __init__(self, left: Arrivals, right: Arrivals) -> None:
+        self.left, self.right = left, right
+
+    def arriving(self, epoch: Epoch) -> list[Fragment]:
+        """Those that begin in an epoch."""
+        return [*self.left.arriving(epoch), *self.right.arriving(epoch)]
+
+
+def mapped(plan: EpochMap, fragments: Sequence[Fragment], computed: Computed) -> list[Fragment]:
+    """Other columns of fragments, without those for which the condition is not true."""
+    found = computed(plan, [row for row, *_ in fragments])
+    kept = zip(found, fragments, strict=True)
+    return [(normal(row), begin, end, count) for row, (_, begin, end, count) in kept if row is not None]
+
+
+class KeepsNothing:
+    """An operator over fragments: an epoch is computed of those in it, and nothing is remembered."""
+
+    def entries(self) -> int:
+        """None."""
+        return 0
+
+    def dump(self) -> list[Entry]:
+        """Nothing."""
+        return []
+
+    def load(self, entries: Sequence[Entry]) -> None:
+        """Nothing."""
+
+
+class RelationRows(KeepsNothing):
+    """The rows of a static relation."""
+
+    def __init__(self, plan: EpochRelation, rows: Sequence[Mapping[str, Value]], low: int | None, high: int | None):
+        first, last = LEAST if low is None else low, GREATEST if high is None else high
+        self.rows = list[Fragment]()
+        for one in rows if plan.table else [{}]:
+            period = (one[plan.period[0]], one[plan.period[1]]) if plan.period else (first, last)
+            if None in period:
+                continue
+            begin, end = map(integer, period)
+            if begin < end:
+                values = normal(tuple(one[name] for name in plan.columns))
+                self.rows.append((values, max(begin, first), min(end, last), 1))
+        self.last = max((end for _, _, end, _ in self.rows if plan.period), default=LEAST)
+
+    def fragments(self, epoch: Epoch) -> list[Fragment]:
+        """Those that are valid in an epoch."""
+        return list(_within(self.rows, epoch))
+
+
+class ValidRows:
+    """Rows that are still valid: a counter for each value and end.
+
+    With ``ending`` those that end with the epoch, too: they may be prolonged.
+    """
+
+    def __init__(self, input: Arrivals, ending: bool = False) -> None:
+        self.input, self.ending = input, ending
+        self.counts: dict[tuple[FragmentRow, int], int] = {}
+
+    def fragments(self, epoch: Epoch) -> list[Fragment]:
+        """Rows of an epoch: those remembered, and those that begin."""
+        held = [(row, epoch.since, end, count) for (row, end), count in self.counts.items()]
+        new = self.input.arriving(epoch)
+        found = list(_within([*held, *new], epoch))
+        least = epoch.until - self.ending
+        self.counts = {key: count for key, count in self.counts.items() if key[1] > least}
+        for row, _, end, count in new:
+            if end > least:
+                self.counts[row, end] = self.counts.get((row, end), 0) + count
+        return found
+
+    def entries(self) -> int:
+        """One for each value and end."""
+        return len(self.counts)
+
+    def dump(self) -> list[Entry]:
+        """Values, end and number of each."""
+        return [[*row, end, count] for (row, end), count in self.counts.items()]
+
+    def load(self, entries: Sequence[Entry]) -> None:
+        """Take over what `dump` returned."""
+        self.counts = {(saved_row(row), integer(end)): integer(count) for *row, end, count in entries}
+
+
+class DistinctRows:
+    """Each row once at a time: of each value the latest end is remembered."""
+
+    def __init__(self, input: Arrivals) -> None:
+        self.input = input
+        self.latest: dict[FragmentRow, int] = {}
+
+    def fragments(self, epoch: Epoch) -> list[Fragment]:
+        """Where there is a row in an epoch."""
+        held = [(row, epoch.since, end, 1) for row, end in self.latest.items()]
+        new = self.input.arriving(epoch)
+        found = list(distinct(_within([*held, *new], epoch)))
+        self.latest = {row: end for row, end in self.latest.items() if end > epoch.until}
+        for row, _, end, _ in new:
+            if end > epoch.until:
+                self.latest[row] = max(end, self.latest.get(row, end))
+        return found
+
+    def entries(self) -> int:
+        """One for each value."""
+        return len(self.latest)
+
+    def dump(self) -> list[Entry]:
+        """Values and latest end of each."""
+        return [[*row, end] for row, end in self.latest.items()]
+
+    def load(self, entries: Sequence[Entry]) -> None:
+        """Take over what `dump` returned."""
+        self.latest = {saved_row(row): integer(end) for *row, end in entries}
+
+
+def _within(rows: Sequence[Fragment], epoch: Epoch) -> Iterator[Fragment]:
+    """The parts of rows that lie in an epoch."""
+    since, until = epoch.since, epoch.until
+    for row, begin, end, count in rows:
+        first, last = max(begin, since), min(end, until)
+        if first < last:
+            yield row, first, last, count

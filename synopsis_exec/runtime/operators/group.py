@@ -1,0 +1,262 @@
+"""Aggregates of groups: an entry a group, with its sums and best values, and one for each value that is kept apart.
+
+Linear aggregates need no more than sums and the number of rows (Budiu et al., *DBSP*, §7.2); a group without rows is
+gone, but the one group of an aggregate without keys, which is there from the first timestamp on.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from streambound_runtime.arrays import Integers, Value
+from streambound_runtime.operators.buckets import last_of, shown_at
+from streambound_runtime.operators.by_tick import Changes, Row, Ticks, Weighted, rows_by_time
+from streambound_runtime.operators.circuit_plan import GroupNode
+from streambound_runtime.operators.delta import Delta
+from streambound_runtime.operators.entries import arrow_of_pairs, pairs_of_arrow
+from streambound_runtime.operators.group_columns import group_changes, is_linear, results_of, running_sums
+from streambound_runtime.operators.group_values import HeldValues, value_of
+from streambound_runtime.operators.protocol import State
+from streambound_runtime.operators.sums import Number, Sums
+from streambound_runtime.operators.values import factor
+
+GROUPS, VALUES, BEGUN = "groups", "values {}", "begun"
+_Ordered = tuple[tuple[bool, Value], ...]
+"""A key in which NULL is told apart, so that it can be compared."""
+
+
+@dataclass
+class GroupState:
+    """A group: how many rows, the sums, and of each argument its best value, or its values with their numbers."""
+
+    sums: list[Number]
+    values: list[HeldValues] = field(default_factory=list)
+
+
+class GroupBy:
+    """The operator of a `GroupNode` node; its first input are the rows, the others the arguments' values."""
+
+    def __init__(self, plan: GroupNode, final: bool) -> None:
+        self.plan, self.final = plan, final
+        self.columns = (*plan.keys, *(value.name for value in plan.values))
+        self.linear = is_linear(plan) and not final and plan.ends is None
+        self.groups: dict[Row, GroupState] = {}
+        self.begun = False
+        self.ends: list[tuple[int, _Ordered]] = []
+        self.by_ending: dict[Row, dict[Row, None]] = {}
+        self.apart = 0
+        self.sizes: Integers = np.zeros(0, dtype=np.int64)
+
+    def entries(self) -> int:
+        """The groups, and the values that are kept apart."""
+        return len(self.groups) + self.apart
+
+    def step(self, inputs: Sequence[Delta], ticks: Ticks) -> Delta:
+        """Close timestamps; each changed group gives its old row back, and its new one."""
+        found = self._in_columns(inputs[0], ticks) if self.linear and inputs[0].size else None
+        return self._by_rows(inputs, ticks) if found is None else found
+
+    def _by_rows(self, inputs: Sequence[Delta], ticks: Ticks) -> Delta:
+        changes, sizes = Changes(self.columns), []
+        by_time = [rows_by_time(delta) for delta in inputs]
+        ended = by_time.pop() if self.plan.ends is not None else {}
+        for now in ticks.times.tolist():
+            self._close_before(now, changes)
+            found = self._tick([rows.get(now, []) for rows in by_time])
+            if not self.final:
+                changes.add(now, found)
+            self._end(now, [key for key, _ in ended.get(now, ())], changes)
+            self._close_before(now + 1, changes)
+            sizes.append(self.entries())
+        if ticks.over:
+            self._close_before(None, changes)
+        elif ticks.until is not None:
+            self._close_before(ticks.until, changes)
+        self.sizes = np.array(sizes, dtype=np.int64)
+        return changes.delta
+
+    def _in_columns(self, rows: Delta, ticks: Ticks) -> Delta | None:
+        """All timestamps at once; None, and nothing has changed, where that cannot be done in numbers of 64 bits."""
+        made = group_changes(self.plan, rows)
+        if made is None:
+            return None
+        held = [self.groups.get(key) for key in made.keys]
+        none: list[Number] = [0] * (1 + len(self.plan.sums))
+        before = [[n for n in (none if g is None else g.sums) if isinstance(n, int)] for g in held]
+        if any(len(sums) < len(none) for sums in before):
+            return None
+        ends = [self._last(key) for key in made.keys]
+        lasts = np.append(made.first[1:], len(made.group)) - 1
+        if any(end is not None and end < now for end, now in zip(ends, made.time[lasts].tolist(), strict=True)):
+            return None  # a group that changes after its end is another one
+        after = running_sums(made, before)
+        found = None if after is None else results_of(self.plan, made, after, self.columns)
+        if after is None or found is None:
+            return None
+        there = (after[0] != 0).astype(np.int64) - (after[0] - made.added[0] != 0)
+        more = np.zeros(len(ticks.times) + 1, dtype=np.int64)
+        np.add.at(more, np.searchsorted(ticks.times, made.time), there)
+        start = self.entries()
+        for key, group, *sums in zip(made.keys, held, *(values[lasts].tolist() for values in after), strict=True):
+            if not sums[0]:
+                self.groups.pop(key, None)
+            elif group is None:
+                self._keep(key, GroupState(sums))
+            else:
+                group.sums = sums
+        for end in self._drop_before(int(ticks.times[-1]) + 1):
+            more[np.searchsorted(ticks.times, end)] -= 1
+        self._drop_before(None if ticks.over else ticks.until if ticks.until is not None else int(ticks.times[-1]))
+        self.sizes = start + np.cumsum(more[:-1])
+        return found
+
+    def _last(self, key: Row) -> int | None:
+        """The last timestamp at which a group may change; None where that is not known."""
+        bucket = self.plan.bucket
+        return None if bucket is None else last_of(bucket, key[bucket.key]) + bucket.delay
+
+    def _drop_before(self, now: int | None) -> list[int]:
+        """Drop the groups that end before a timestamp; returns when each does."""
+        found = []
+        while self.ends and self.plan.bucket and (now is None or self.ends[0][0] + self.plan.bucket.delay < now):
+            last, entry = heapq.heappop(self.ends)
+            if self.groups.pop(_key(entry), None) is not None:
+                found.append(last + self.plan.bucket.delay)
+        return found
+
+    def _tick(self, inputs: list[list[Weighted]]) -> list[Weighted]:
+        """The changes that some rows and values make."""
+        before: dict[Row, Row | None] = {}
+        if not self.plan.keys and not self.begun:
+            before[()] = None
+            self.groups[()] = self._empty()
+            self.begun = True
+        width = len(self.plan.keys)
+        for row, weight in inputs[0]:
+            group = self._touched(row[:width], before)
+            group.sums[0] += weight
+            for place, value in enumerate(row[width:], 1):
+                group.sums[place] += factor(value) if self.plan.weighted else factor(value) * weight
+        for number, rows in enumerate(inputs[1:]):
+            for row, weight in rows:
+                held = self._touched(row[:width], before).values[number]
+                self.apart += held.add(row[width], weight)
+        changes: list[Weighted] = []
+        for key, old in before.items():
+            new = self._row(key)
+            if new != old:
+                changes += [(old, -1)] if old is not None else []
+                changes += [(new, 1)] if new is not None else []
+        return changes
+
+    def _touched(self, key: Row, before: dict[Row, Row | None]) -> GroupState:
+        group = self.groups.get(key)
+        if key not in before:
+            before[key] = self._row(key)
+        if group is None:
+            group = self._keep(key, self._empty())
+        return group
+
+    def _keep(self, key: Row, group: GroupState) -> GroupState:
+        """Hold a new group, until its bucket no longer changes, or its key is over."""
+        self.groups[key] = group
+        if self.plan.ends is not None:
+            self.by_ending.setdefault(self._ending(key), {})[key] = None
+        if self.plan.bucket is not None:
+            heapq.heappush(self.ends, (last_of(self.plan.bucket, key[self.plan.bucket.key]), _ordered(key)))
+        return group
+
+    def _drop(self, key: Row) -> None:
+        """Forget a group."""
+        self.apart -= sum(held.size for held in self.groups.pop(key).values)
+        if self.plan.ends is not None:
+            alike = self.by_ending[self._ending(key)]
+            del alike[key]
+            if not alike:
+                del self.by_ending[self._ending(key)]
+
+    def _ending(self, key: Row) -> Row:
+        """The part of a key that a punctuation ends."""
+        return tuple(key[place] for place in self.plan.ends.places) if self.plan.ends is not None else ()
+
+    def _empty(self) -> GroupState:
+        width = 1 + len(self.plan.sums)
+        return GroupState([0] * width, [HeldValues(argument.greatest) for argument in self.plan.arguments])
+
+    def _row(self, key: Row) -> Row | None:
+        """A group's row; None for one that has no rows. Such a group is forgotten."""
+        group = self.groups.get(key)
+        if group is None:
+            return None
+        if not group.sums[0] and self.plan.keys:
+            self._drop(key)
+            return None
+        return (*key, *(value_of(value, group.sums, group.values) for value in self.plan.values))
+
+    def _end(self, now: int, over: list[Row], changes: Changes) -> None:
+        """Drop the groups of keys that are over."""
+        found: list[Weighted] = []
+        for part in over:
+            for key in list(self.by_ending.get(part, ())):
+                row = self._row(key)
+                if row is None:
+                    continue
+                found.append((row, 1))
+                self._drop(key)
+        if self.final:
+            changes.add(now, found)
+
+    def _close_before(self, now: int | None, changes: Changes) -> None:
+        """Drop the groups whose buckets no longer change when all before a timestamp is closed."""
+        bucket = self.plan.bucket
+        if bucket is None:
+            return
+        while self.ends and (now is None or self.ends[0][0] + bucket.delay < now):
+            key = _key(heapq.heappop(self.ends)[1])
+            row = self._row(key)
+            if row is None:
+                continue
+            if self.final:
+                changes.add(shown_at(bucket, key[bucket.key]), [(row, 1)])
+            self._drop(key)
+
+    # --- state ------------------------------------------------------------------------------------------------------
+
+    def dump(self) -> State:
+        """The groups with their sums, and the values that are kept."""
+        sums = [(key, Sums(group.sums)) for key, group in self.groups.items()]
+        found = {GROUPS: arrow_of_pairs(sums, self.plan.keys, len(self.plan.sums))}
+        for number in range(len(self.plan.arguments)):
+            pairs = [
+                ((*key, value), weight)
+                for key, group in self.groups.items()
+                for value, weight in group.values[number].weights.items()
+            ]
+            found[VALUES.format(number)] = arrow_of_pairs(pairs, (*self.plan.keys, "value"))
+        found[BEGUN] = arrow_of_pairs([((), 1)] if self.begun else [], ())
+        return found
+
+    def load(self, state: State) -> None:
+        """Take over what `dump` returned."""
+        self.groups, self.ends, self.apart, self.by_ending = {}, [], 0, {}
+        self.begun = state[BEGUN].num_rows > 0
+        for key, sums in pairs_of_arrow(state[GROUPS]):
+            group = self._keep(key, self._empty())
+            group.sums = list(sums) if isinstance(sums, Sums) else [sums]
+        for number in range(len(self.plan.arguments)):
+            for entry, weight in pairs_of_arrow(state[VALUES.format(number)]):
+                assert isinstance(weight, int), "values have no sums"
+                self.apart += self.groups[entry[:-1]].values[number].add(entry[-1], weight)
+
+
+def _ordered(key: Row) -> _Ordered:
+    """A key as one that can be compared with others: NULL first."""
+    return tuple((value is not None, 0 if value is None else value) for value in key)
+
+
+def _key(entry: _Ordered) -> Row:
+    return tuple(value if there else None for there, value in entry)

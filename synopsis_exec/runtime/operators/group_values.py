@@ -1,0 +1,103 @@
+"""The values of aggregates: of sums and of the values that a group has, encoded, as batch SQL gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import sqrt
+
+from streambound_runtime.arrays import Value
+from streambound_runtime.decoding.sql_types import sql_type
+from streambound_runtime.operators.circuit_plan import GroupValue
+from streambound_runtime.operators.sums import Number
+from streambound_runtime.operators.values import COMPARISONS, factor, greatest, least
+
+
+@dataclass
+class HeldValues:
+    """Values of a group: only the best one, or each once with its weight. NULL is none."""
+
+    greatest: bool | None
+    weights: dict[Value, int] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        """How many entries they take beside the group's."""
+        return len(self.weights) if self.greatest is None else 0
+
+    def add(self, value: Value, weight: int) -> int:
+        """Add a value; returns by how many entries there are more."""
+        if value is None:
+            return 0
+        if self.greatest is not None:
+            if not self.weights or COMPARISONS[">" if self.greatest else "<"](value, self.best):
+                self.weights = {value: 1}
+            return 0
+        before = len(self.weights)
+        self.weights[value] = self.weights.get(value, 0) + weight
+        if not self.weights[value]:
+            del self.weights[value]
+        return len(self.weights) - before
+
+    @property
+    def best(self) -> Value:
+        """The best value; None where there is none."""
+        return next(iter(self.weights), None)
+
+
+def value_of(value: GroupValue, sums: Sequence[Number], values: Sequence[HeldValues]) -> Value:
+    """An aggregate's value, encoded; raises OverflowError where it does not fit its type."""
+    total: Number
+    squares: Number
+    if value.values is not None:
+        held = values[value.values]
+        if held.greatest is not None:
+            return held.best
+        if value.function in ("min", "max"):
+            return (least if value.function == "min" else greatest)(held.weights) if held.weights else None
+        if value.function == "count":
+            return len(held.weights)
+        n, total, squares = len(held.weights), sum(map(factor, held.weights)), 0
+    else:
+        n = int(sums[value.sums[0] + 1])
+        if value.function == "count":
+            return n
+        total = sum(sums[place + 1] for place in value.sums[1:])
+        squares = sum(sums[place + 1] for place in value.squares)
+    return None if not n else _of_total(value, n, total, squares)
+
+
+def _of_total(value: GroupValue, n: int, total: Number, squares: Number) -> Value:
+    kind = sql_type(value.type)
+    match value.function:
+        case "sum":
+            return float(total) if kind.family == "float" else _fitting(int(total), value)
+        case "avg" if kind.family == "decimal":
+            return _rounded(Fraction(total) * 10 ** (kind.scale - value.places) / n)
+        case "avg":
+            return float(Fraction(total) / n / 10**value.places)
+    sample = value.function.endswith("samp")
+    if sample and n == 1:
+        return None
+    spread = (Fraction(squares) - Fraction(total) ** 2 / n) / (n - 1 if sample else n) / 100**value.places
+    return sqrt(spread) if value.function.startswith("stddev") else float(spread)
+
+
+def _fitting(total: int, value: GroupValue) -> int:
+    kind = sql_type(value.type)
+    most = 10**kind.digits - 1 if kind.family == "decimal" else 2 ** (kind.bits - 1) - 1
+    if not -most - (kind.family != "decimal") <= total <= most:
+        raise OverflowError(f"{value.name}: the sum {total} does not fit {value.type}")
+    return total
+
+
+def _rounded(number: Fraction) -> int:
+    """The nearest integer, halves away from zero (HALF_UP).
+
+    >>> _rounded(Fraction(5, 2)), _rounded(Fraction(-5, 2)), _rounded(Fraction(7, 3))
+    (3, -3, 2)
+    """
+    whole, rest = divmod(abs(number.numerator) * 2 + number.denominator, number.denominator * 2)
+    del rest
+    return int(whole if number >= 0 else -whole)

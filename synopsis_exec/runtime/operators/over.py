@@ -1,0 +1,218 @@
+"""Functions over windows of rows: the rows of each partition that may still be asked for, in their order."""
+
+from __future__ import annotations
+
+import heapq
+from bisect import insort
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from streambound_runtime.arrays import Integers, Value
+from streambound_runtime.operators.buckets import last_of
+from streambound_runtime.operators.by_tick import Changes, Row, Ticks, Weighted, rows_by_time
+from streambound_runtime.operators.circuit_plan import GroupValue, OverNode
+from streambound_runtime.operators.delta import Delta
+from streambound_runtime.operators.entries import arrow_of_pairs, pairs_of_arrow
+from streambound_runtime.operators.group_values import value_of
+from streambound_runtime.operators.protocol import State
+from streambound_runtime.operators.values import COMPARISONS, factor, greatest, integer, least, minus
+from streambound_runtime.periods.aggregating import Reversed
+
+ROWS = "rows"
+OrderKey = tuple[object, ...]
+"""What rows are put in order by: NULL and descending order are in it."""
+_RANKS = ("row_number", "rank", "dense_rank")
+
+
+class OverOperator:
+    """The operator of an `OverNode` node."""
+
+    def __init__(self, plan: OverNode) -> None:
+        self.plan = plan
+        self.kept: dict[Row, list[Row]] = {}
+        width = plan.width + len(plan.partition) + len(plan.order) + (plan.value is not None)
+        self.names = tuple(map(str, range(width)))
+        self.ends: list[tuple[int, int, Row]] = []
+        self.number = 0
+        self.sizes: Integers = np.zeros(0, dtype=np.int64)
+
+    def entries(self) -> int:
+        """The different rows that are kept."""
+        return sum(len(set(rows)) for rows in self.kept.values())
+
+    def step(self, inputs: Sequence[Delta], ticks: Ticks) -> Delta:
+        """Close timestamps; in each, the partitions that change give back what they had, or only add."""
+        changes, sizes = Changes(self.plan.columns), []
+        (given,) = inputs
+        by_time = rows_by_time(given)
+        for now in ticks.times.tolist():
+            changes.add(now, self._tick(by_time.get(now, [])))
+            self._forget(now)
+            sizes.append(self.entries())
+        self.sizes = np.array(sizes, dtype=np.int64)
+        return changes.delta
+
+    def _tick(self, rows: list[Weighted]) -> list[Weighted]:
+        touched: dict[Row, list[Weighted]] = {}
+        for row, weight in rows:
+            touched.setdefault(tuple(row[place] for place in self.plan.partition), []).append((row, weight))
+        return [change for key, mine in touched.items() for change in self._partition(key, mine)]
+
+    def _partition(self, key: Row, rows: list[Weighted]) -> list[Weighted]:
+        plan, before = self.plan, self.kept.get(key, [])
+        if key not in self.kept and plan.bucket is not None:
+            end = last_of(plan.bucket, rows[0][0][plan.bucket.key]) + plan.bucket.delay
+            self.number += 1
+            heapq.heappush(self.ends, (end, self.number, key))
+        after = list(before)
+        for row, weight in sorted(rows, key=lambda one: one[1]):
+            for _ in range(-weight):
+                after.remove(row)
+            for _ in range(weight):
+                insort(after, row, key=self._place)
+        if plan.keep in ("last", "near"):
+            # Rows come in their order: those before have their values, and only the new ones get some.
+            found = zip(after[len(before) :], self._values(after, len(before)), strict=True)
+            changes = [((*row[: plan.width], value), 1) for row, value in found]
+        else:
+            after, values = self._first(after)
+            old = zip(before, self._values(before), strict=True)
+            changes = [((*row[: plan.width], value), -1) for row, value in old]
+            changes += [((*row[: plan.width], value), 1) for row, value in zip(after, values, strict=True)]
+        if plan.keep == "last":
+            after = after[len(after) - min(plan.most, len(after)) :]
+        if after:
+            self.kept[key] = after
+        else:
+            self.kept.pop(key, None)
+        return changes
+
+    def _first(self, rows: list[Row]) -> tuple[list[Row], list[Value]]:
+        """The rows that may still be asked for, with their values."""
+        values = self._values(rows)
+        if self.plan.keep == "all":
+            return rows, values
+        kept = sum(integer(value) <= self.plan.most for value in values)
+        return rows[:kept], values[:kept]
+
+    def _forget(self, now: int) -> None:
+        """Drop what is too old when a timestamp has been closed."""
+        plan = self.plan
+        if plan.keep == "near":
+            place = plan.order[0][0]
+            for key, rows in list(self.kept.items()):
+                left = [row for row in rows if integer(row[place]) + plan.most > now]
+                if left:
+                    self.kept[key] = left
+                else:
+                    del self.kept[key]
+        while self.ends and self.ends[0][0] <= now:
+            self.kept.pop(heapq.heappop(self.ends)[2], None)
+
+    # --- order ------------------------------------------------------------------------------------------------------
+
+    def _place(self, row: Row) -> OrderKey:
+        """What a row is put in order by."""
+        plan = self.plan
+        return (self._peers(row), tuple((value is not None, value) for value in row[: plan.width]))
+
+    def _peers(self, row: Row) -> OrderKey:
+        return tuple(_key(row[place], descending, first) for place, descending, first in self.plan.order)
+
+    # --- values -----------------------------------------------------------------------------------------------------
+
+    def _values(self, rows: list[Row], begin: int = 0) -> list[Value]:
+        """The function's value of each row from the one at ``begin`` on."""
+        plan = self.plan
+        if plan.function in _RANKS:
+            return [*_ranks(plan.function, [self._peers(row) for row in rows])[begin:]]
+        if plan.function == "lag":
+            assert plan.value is not None
+            before = [None] * min(plan.offset, len(rows))
+            return [*before, *(row[plan.value] for row in rows[: len(rows) - len(before)])][begin:]
+        frame = self._frame(rows)
+        return [self._aggregate(rows[start:end]) for start, end in map(frame, range(begin, len(rows)))]
+
+    def _frame(self, rows: list[Row]) -> Callable[[int], tuple[int, int]]:
+        """The first row of a row's frame, and the one after its last."""
+        frame, size = self.plan.frame, len(rows)
+        keys = [self._peers(row) for row in rows]
+        if frame is None:
+            return lambda place: (0, size)
+        by_rows, low, high = frame
+
+        def of(place: int) -> tuple[int, int]:
+            if by_rows:
+                return 0 if low is None else max(0, place + low), size if high is None else max(0, place + high + 1)
+            start, end = place, place + 1
+            while start > 0 and (keys[start - 1] == keys[place] or self._within(rows, start - 1, place, low)):
+                start -= 1
+            while end < size and (keys[end] == keys[place] or self._within(rows, end, place, high)):
+                end += 1
+            return start, end
+
+        return of
+
+    def _within(self, rows: list[Row], other: int, place: int, limit: int | None) -> bool:
+        if limit is None:
+            return True
+        column, descending, _ = self.plan.order[0]
+        mine, its = rows[place][column], rows[other][column]
+        if mine is None or its is None:
+            return False
+        distance = minus(mine, its) if descending else minus(its, mine)
+        return COMPARISONS[">=" if other < place else "<="](distance, limit)
+
+    def _aggregate(self, rows: list[Row]) -> Value:
+        plan = self.plan
+        values = [1 if plan.value is None else row[plan.value] for row in rows]
+        there = [value for value in values if value is not None]
+        if plan.function in ("min", "max"):
+            return (least if plan.function == "min" else greatest)(there) if there else None
+        sums = [len(rows), len(there), 0 if plan.function == "count" else sum(map(factor, there))]
+        return value_of(GroupValue(plan.columns[-1], plan.function, plan.type, (0, 1)), sums, ())
+
+    # --- state ------------------------------------------------------------------------------------------------------
+
+    def dump(self) -> State:
+        """The rows that are kept, with how often each is there."""
+        weights: dict[Row, int] = {}
+        for rows in self.kept.values():
+            for row in rows:
+                weights[row] = weights.get(row, 0) + 1
+        return {ROWS: arrow_of_pairs(list(weights.items()), self.names)}
+
+    def load(self, state: State) -> None:
+        """Take over what `dump` returned."""
+        self.kept, self.ends = {}, []
+        for row, weight in pairs_of_arrow(state[ROWS]):
+            key = tuple(row[place] for place in self.plan.partition)
+            if key not in self.kept and self.plan.bucket is not None:
+                end = last_of(self.plan.bucket, row[self.plan.bucket.key]) + self.plan.bucket.delay
+                self.number += 1
+                heapq.heappush(self.ends, (end, self.number, key))
+            assert isinstance(weight, int), "rows have no sums"
+            self.kept.setdefault(key, []).extend([row] * weight)
+        for rows in self.kept.values():
+            rows.sort(key=self._place)
+
+
+def _ranks(function: str, keys: list[OrderKey]) -> list[int]:
+    found, different = list[int](), 0
+    for place, key in enumerate(keys):
+        new = not place or key != keys[place - 1]
+        different += new
+        if function == "row_number":
+            found.append(place + 1)
+        elif function == "dense_rank":
+            found.append(different)
+        else:
+            found.append(place + 1 if new else found[-1])
+    return found
+
+
+def _key(value: Value, descending: bool, nulls_first: bool) -> OrderKey:
+    if value is None:
+        return (0 if nulls_first else 2), 0
+    return 1, Reversed(value) if descending else value

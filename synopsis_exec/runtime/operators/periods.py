@@ -1,0 +1,99 @@
+"""The node of a circuit that evaluates a query over rows with periods: each step closes an epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from streambound_runtime.arrays import Integers, Value
+from streambound_runtime.operators.by_tick import Ticks
+from streambound_runtime.operators.circuit_plan import MapNode, PeriodNode
+from streambound_runtime.operators.delta import Delta, delta_of
+from streambound_runtime.operators.entries import from_lines_of_json, lines_of_json
+from streambound_runtime.operators.epochs.fragments import Fragment, FragmentRow
+from streambound_runtime.operators.epochs.plan import EpochJoin, EpochMap
+from streambound_runtime.operators.epochs.query import EpochQueryOperator, Rows
+from streambound_runtime.operators.protocol import State
+from streambound_runtime.operators.values import integer
+
+_ENTRIES = "entries"
+_PASSING = (("passes", "int"),)
+
+
+class PeriodOperator:
+    """The operator of a `PeriodNode`: rows of its inputs begin at their timestamps and end at their last column."""
+
+    def __init__(self, plan: PeriodNode, relations: Rows, evaluate: Callable[[MapNode, Delta], Delta]) -> None:
+        self.plan, self.evaluate = plan, evaluate
+        self.query = EpochQueryOperator(plan.query, relations, self._computed, self._passes)
+        self.sizes: Integers = np.zeros(0, dtype=np.int64)
+
+    def step(self, inputs: Sequence[Delta], ticks: Ticks) -> Delta:
+        """Close the epoch up to the frontier; results are at their ends."""
+        arrived = {name: _fragments(delta) for name, delta in zip(self.plan.inputs, inputs, strict=True)}
+        found = list[Fragment]()
+        if ticks.over or ticks.frontier is not None:
+            found = self.query.step(None if ticks.over else ticks.frontier, arrived)
+        self.sizes = np.zeros(len(ticks.times), dtype=np.int64)
+        self.sizes[-1:] = self.entries()  # what lives inside of an epoch only is not counted
+        return delta_of(
+            [(end, count, self._shown(row, begin, end)) for row, begin, end, count in found], self.plan.columns
+        )
+
+    def _shown(self, row: FragmentRow, begin: int, end: int) -> FragmentRow:
+        return row if self.plan.query.as_of else (*row, begin, end)
+
+    def _computed(self, plan: EpochMap, rows: Sequence[FragmentRow]) -> list[FragmentRow | None]:
+        places = _copied(plan)
+        if places is not None:
+            return [tuple(row[place] for place in places) for row in rows]
+        node = MapNode(self.plan.name, "", plan.given, plan.columns, plan.expressions, plan.where)
+        found: list[FragmentRow | None] = [None] * len(rows)
+        for place, row in self._evaluated(node, rows):
+            found[place] = row
+        return found
+
+    def _passes(self, plan: EpochJoin, rows: Sequence[FragmentRow]) -> list[bool]:
+        node = MapNode(self.plan.name, "", plan.given, _PASSING, ("1",), plan.condition)
+        found = [False] * len(rows)
+        for place, _ in self._evaluated(node, rows):
+            found[place] = True
+        return found
+
+    def _evaluated(self, node: MapNode, rows: Sequence[FragmentRow]) -> list[tuple[int, FragmentRow]]:
+        """What Spark computes of rows, each with its row's place, which stands for its timestamp."""
+        names = tuple(name for name, _ in node.given)
+        delta = delta_of([(place, 1, row) for place, row in enumerate(rows)], names)
+        found = self.evaluate(node, delta)
+        return list(zip(found.time.tolist(), found.rows(), strict=True))
+
+    def entries(self) -> int:
+        """Those of the query's operators."""
+        return self.query.entries()
+
+    def dump(self) -> State:
+        """The frontier, the open rows and the operators' entries."""
+        return {_ENTRIES: lines_of_json(self.query.dump())}
+
+    def load(self, state: State) -> None:
+        """Take over what `dump` returned."""
+        self.query.load(from_lines_of_json(state[_ENTRIES]))
+
+
+def _fragments(delta: Delta) -> list[Fragment]:
+    """Rows with their periods."""
+    found = zip(delta.rows(), delta.time.tolist(), delta.weights().tolist(), strict=True)
+    return [(_plain(row[:-1]), begin, integer(row[-1]), count) for row, begin, count in found]
+
+
+def _plain(row: tuple[Value, ...]) -> FragmentRow:
+    """A zero without a sign; a stream has no NaN."""
+    return tuple(value + 0.0 if isinstance(value, float) else value for value in row)
+
+
+def _copied(plan: EpochMap) -> list[int] | None:
+    """The places of the columns that a map gives, where it is nothing else."""
+    if plan.where or not all(text.startswith("c") and text[1:].isdigit() for text in plan.expressions):
+        return None
+    return [int(text[1:]) for text in plan.expressions]

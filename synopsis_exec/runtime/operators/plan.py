@@ -1,0 +1,275 @@
+"""The physical plan of a query's synopsis, as data: what is read, what is remembered, how matches grow (theory, §4).
+
+A branch's streams arrive as *scans*; its relations are joined with each other once. A *table* holds the partial
+matches of a set of streams: distinct keys with their number. A *transition* says how rows that arrive at one timestamp
+extend the entries of tables to entries of a larger one, or to results. Variables are names of a branch: a scan gives
+them values, terms and tests read them; ``now`` is the timestamp that is closed, ``age n`` the kept timestamp of stream
+number n.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from streambound_runtime.operators.formula import Formula
+
+Constant = int | float | str | None
+TestOffset = Constant | Formula | tuple[Constant, ...]
+"""What a test adds to its right side, or, where there is none, compares with; members of a list for ``in``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """``left op right + offset``; ``left op offset`` where there is no right; or a test of NULL or of membership."""
+
+    left: str
+    op: str
+    right: str | None = None
+    offset: TestOffset = None
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A value: a variable plus an offset, not below ``low`` and not above ``high``; a constant where no variable is.
+
+    ``minus`` is a timestamp that is subtracted from another one.
+    With ``places``, the greatest of those that is not above the value. Limits that depend on other variables are
+    alternatives, each of several terms: the least of the greatest ones of ``lows``, the greatest of the least ones of
+    ``highs``.
+    """
+
+    variable: str | None
+    offset: Constant | Formula = 0
+    low: Formula | None = None
+    high: Formula | None = None
+    places: tuple[Constant, ...] = ()
+    lows: tuple[tuple[Term, ...], ...] = ()
+    highs: tuple[tuple[Term, ...], ...] = ()
+    minus: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TableScan:
+    """Rows of a stream or relation that a branch can use.
+
+    ``columns`` are pairs of a variable and the table's column; of those, ``kept`` are joined or selected, the others
+    are only tested. ``times`` are conditions on the timestamp. ``factors`` are the variables that a row contributes to
+    each of the plan's sums (`operators.sums`), empty for a factor of one.
+    """
+
+    table: str
+    columns: tuple[tuple[str, str], ...]
+    kept: tuple[str, ...]
+    tests: tuple[Test, ...] = ()
+    times: tuple[Test, ...] = ()
+    factors: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What is remembered of a set of streams, by its ``name``: keys of these ``columns``, with their number.
+
+    ``ages`` are the kept timestamps: the number of the stream, the age at which an entry is dropped, and the age from
+    which timestamps are not told apart. Nothing can complete an entry from the ``deadline`` on. Of entries that agree
+    in all else, a set keeps those that have the best values of the last columns: ``best`` says of each whether that is
+    the greatest one. ``single`` says that it is a table of one stream.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    ages: tuple[tuple[int, int | None, int | None], ...] = ()
+    deadline: int | None = None
+    single: bool = False
+    best: tuple[bool, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Bits:
+    """A test of which streams an entry of a family has: ``held & mask == equals``, or not so.
+
+    ``fresh`` asks which of them came at the timestamp that is being closed.
+    """
+
+    mask: int
+    equals: int
+    negated: bool = False
+    fresh: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinStep:
+    """One more participant: rows of a scan, joined relations (their numbers), or the entries of a table.
+
+    ``equal`` are its variables that must equal another term; ``tests`` are made once it has joined. ``ages`` bound the
+    ages of entries: the stream, the least, the greatest. ``now`` counts entries of the same timestamp, too, ``new``
+    only these. ``bits`` ask which streams an entry of a family has; ``without`` are columns that it does not have then.
+    """
+
+    scan: int | None = None
+    relations: int | None = None
+    table: int | None = None
+    equal: tuple[tuple[str, Term], ...] = ()
+    tests: tuple[Test, ...] = ()
+    ages: tuple[tuple[int, int | None, int | None], ...] = ()
+    now: bool = False
+    new: bool = False
+    bits: tuple[Bits, ...] = ()
+    without: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Relations:
+    """Relations that are joined with each other, once, before the first row of a stream: their scans, and how."""
+
+    scans: tuple[TableScan, ...]
+    columns: tuple[str, ...]
+    joins: tuple[JoinStep, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transition:
+    """How tuples that arrive together extend the entries of tables to matches of ``target``, or to results.
+
+    ``values`` are those of the target's columns, or of the select list. ``kept`` are the streams whose remembered
+    timestamps the target keeps, or the select list has; the target keeps the new one of the others.
+    """
+
+    target: int | None
+    joins: tuple[JoinStep, ...]
+    values: tuple[Term, ...]
+    kept: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A value that an entry of a family holds: of the ``terms`` and of the ``before`` that it held, the best.
+
+    Without ``greatest`` there is one term, or what was held, or nothing. It is NULL once the entry has all streams of
+    ``until``.
+    """
+
+    terms: tuple[Term, ...] = ()
+    before: str | None = None
+    greatest: bool | None = None
+    until: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """How rows of a family's member extend its entries (theory, "Families"): to entries, or to results.
+
+    ``optional`` tests are made where the entry has any of the streams of a mask. With ``bits``, entries that pass them
+    become a match of all members, with the ``result`` as its values, the others entries with ``values``. Without
+    ``values`` all are such matches, without a ``result`` none.
+    """
+
+    joins: tuple[JoinStep, ...]
+    optional: tuple[tuple[int, Test], ...] = ()
+    values: tuple[Held, ...] | None = None
+    bits: Bits | None = None
+    result: tuple[Term, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyMember:
+    """Streams of a family that join an entry together: their bits, their scans, and how entries grow by them."""
+
+    bits: int
+    scans: tuple[int, ...]
+    growths: tuple[Growth, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Expiry:
+    """When an entry of a family is of no use, since it misses a stream of ``awaited``.
+
+    It is, when the timestamp of stream ``age`` is ``expires`` behind, or, with the streams ``having``, from the
+    ``deadline`` on.
+    """
+
+    awaited: int
+    age: int | None = None
+    expires: int | None = None
+    having: int = 0
+    deadline: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyPlan:
+    """How the table number ``table`` grows, which holds the matches of all sets of some streams.
+
+    The first column of its entries says which streams they have, as bits. ``full`` is the table of the matches of all
+    of them; without one they are results.
+    """
+
+    table: int
+    members: tuple[FamilyMember, ...]
+    full: int | None = None
+    lapses: tuple[Expiry, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Subplan:
+    """One select-project-join branch; its transitions are in order, targets smallest first.
+
+    ``texts`` are the variables that hold texts.
+    """
+
+    scans: tuple[TableScan, ...]
+    relations: tuple[Relations, ...]
+    tables: tuple[Table, ...]
+    transitions: tuple[Transition, ...]
+    families: tuple[FamilyPlan, ...] = ()
+    texts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Forgetting:
+    """When a set forgets a result: once a timestamp is closed that is by ``lag`` more than the column at a place.
+
+    That column is a time, and the same result cannot come again.
+    """
+
+    place: int
+    lag: int
+
+
+@dataclass(frozen=True, slots=True)
+class SynopsisPlan:
+    """The operator that keeps a select-project-join query's synopsis.
+
+    ``kernel`` is "columns", many timestamps at once, or "rows", one after the other; ``because`` says why the second.
+    ``bound`` is M: the most entries between two timestamps.
+
+    ``sums`` are what its results carry beside how often they are there. A set that ``repeats`` does not remember what
+    it has returned: a result may come again.
+
+    ``placement`` is where it is: on the "driver", in "buckets" on executors, or, where nothing is remembered, nowhere:
+    "stateless"; ``placed`` says why. With ``buckets``, so many, rows are apart by the column that is each stream's
+    ``key``, in the order of the job's streams.
+    """
+
+    columns: tuple[str, ...]
+    branches: tuple[Subplan, ...]
+    bound: Formula
+    distinct: bool = False
+    texts: tuple[int, ...] = ()
+    most: int = 2**63 - 1
+    kernel: str = "columns"
+    because: str = ""
+    placement: str = "driver"
+    placed: str = ""
+    key: tuple[str, ...] = ()
+    buckets: int = 0
+    forgetting: Forgetting | None = None
+    sums: tuple[str, ...] = ()
+    repeats: bool = False
+
+
+def age(stream: int) -> str:
+    """The variable of a stream's kept timestamp.
+
+    >>> age(0)
+    'age 0'
+    """
+    return f"age {stream}"

@@ -1,0 +1,1 @@
+"""Rows with periods: the plans of SEQ statements, and how Spark executes them."""

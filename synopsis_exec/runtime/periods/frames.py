@@ -1,0 +1,73 @@
+"""DataFrames of rows with periods: the columns ``c0``, ``c1``, …, then begin, end and multiplicity, as integers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+BEGIN, END, COUNT = "_b", "_e", "_m"
+PERIOD = (BEGIN, END, COUNT)
+
+
+def columns_of(frame: DataFrame) -> list[str]:
+    """The names of its value columns."""
+    return [name for name in frame.columns if name not in PERIOD]
+
+
+def columns(number: int, start: int = 0) -> list[str]:
+    """The names of so many value columns."""
+    return [f"c{place}" for place in range(start, start + number)]
+
+
+def normal(frame: DataFrame) -> DataFrame:
+    """The rows with one value for each that is equal: no negative zero, and one NaN."""
+    kinds = dict(frame.dtypes)
+    floats = [name for name in columns_of(frame) if kinds[name] in ("double", "float")]
+    if not floats:
+        return frame
+    changed = {name: f"CAST(nanvl({name} + 0.0D, double('NaN')) AS {kinds[name].upper()}) AS {name}" for name in floats}
+    return frame.selectExpr(*(changed.get(name, name) for name in frame.columns))
+
+
+def union(left: DataFrame, right: DataFrame) -> DataFrame:
+    """The rows of both; types that differ become the one that Spark's UNION gives them."""
+    return left.unionAll(right)
+
+
+def events(frame: DataFrame, names: Sequence[str], sums: Sequence[tuple[str, str]]) -> DataFrame:
+    """What changes at the ends of each row: at ``t`` the sums are more by these expressions, or less.
+
+    ``sums`` are the name and the expression of each.
+    """
+    begins = ", ".join(f"{expression} AS {name}" for name, expression in sums)
+    ends = ", ".join(f"-({expression}) AS {name}" for name, expression in sums)
+    made = f"inline(array(struct({BEGIN} AS t, {begins}), struct({END} AS t, {ends})))"
+    return frame.selectExpr(*names, made)
+
+
+def swept(changes: DataFrame, names: Sequence[str], sums: Sequence[str]) -> DataFrame:
+    """The sums from each point at which something changes to the next of the same values: columns ``_b`` and ``_e``.
+
+    ``changes`` has one row for each of the values and point; it is distributed by the values where they are some.
+    """
+    by = f"PARTITION BY {', '.join(names)} " if names else ""
+    over = f"OVER ({by}ORDER BY t)"
+    running = (f"sum({name}) {over} AS {name}" for name in sums)
+    return changes.selectExpr(*names, f"t AS {BEGIN}", f"lead(t) {over} AS {END}", *running)
+
+
+def summed(changes: DataFrame, names: Sequence[str], sums: Sequence[str], apart: bool) -> DataFrame:
+    """One row for each of the values and point of time, of those at which a sum changes.
+
+    ``apart``: sums are made before rows are moved, so that they are few, and moved once more by the values later; else
+    rows are moved once, by the values.
+    """
+    from pyspark.sql import functions as F
+
+    if names and not apart:
+        changes = changes.repartition(*names)
+    found = changes.groupBy(*names, "t").agg(*(F.sum(name).alias(name) for name in sums))
+    return found.where(" OR ".join(f"{name} <> 0" for name in sums))

@@ -1,0 +1,192 @@
+"""The relations of a job, read where they are: their good rows, and those that are put aside with what is told of them.
+
+Files of JSON lines, and what Spark reads of any other source, pass through the decoder on executors; a row whose period
+is bad is put aside there, too. Nothing comes to the driver but what is put aside, and that only to be written.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from streambound_runtime.arrays import Integers, Values
+from streambound_runtime.decoding.decoder import Decoded, Decoder
+from streambound_runtime.decoding.quoting import quoted, sql_text
+from streambound_runtime.decoding.sql_types import SqlType, sql_type
+from streambound_runtime.errors import unreadable
+from streambound_runtime.periods.execution import GoodRows
+from streambound_runtime.periods.job import PeriodRelation
+from streambound_runtime.periods.times import decoded
+from streambound_runtime.periods.validity import WORDS
+from streambound_runtime.quarantine import Row, quarantined, row_of
+from streambound_runtime.reading.files import LocalFiles, Raw
+from streambound_runtime.reading.sources import by_path, paths_now, raw_rows
+from streambound_runtime.settings import Settings
+from streambound_runtime.tp.validity import REASON, judged
+from streambound_runtime.tp.validity import WORDS as ABOUT_ROWS
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+    Batches = Iterator[pa.RecordBatch]
+
+BAD = "_bad"
+"""The column with what is told of a row that is put aside, as JSON."""
+_REST = "other"
+_ABOUT = "_told"
+"""The column with what can be told of a good row, as JSON, where other rows may make it bad."""
+_REASON, _DETAIL = '"?reason"', '"?detail"'
+"""What stands in it for the reason; in a text in JSON these quotes would be escaped."""
+
+
+def read_relation(spark: SparkSession, given: PeriodRelation, settings: Settings) -> DataFrame:
+    """The rows of a relation in the types that are declared, and `BAD`, which good rows have not; lazily.
+
+    Raises JobError for columns whose values cannot be read.
+    """
+    table = given.relation
+    strange = next((column for column in table.columns if sql_type(column.type).family == _REST), None)
+    if strange is not None:
+        raise unreadable(f"{table.name}.{strange.name} is {strange.type}, which a SEQ statement does not read")
+    if by_path(table, settings):
+        paths = paths_now(spark, table, settings)
+        rows = spark.createDataFrame([(path,) for path in paths], "path STRING").repartition(len(paths))
+        decode = _of_paths(given, settings)
+    else:
+        rows = raw_rows(spark.read, table, settings)
+        decode = _of_rows(given)
+    types = ", ".join(f"c{place} {_carried(sql_type(one.type))}" for place, one in enumerate(table.columns))
+    found = rows.mapInArrow(decode, f"{types}, {BAD} STRING, {_ABOUT} STRING")
+    listed = (_typed(f"c{place}", one.name, sql_type(one.type)) for place, one in enumerate(table.columns))
+    typed = found.selectExpr(*listed, BAD, _ABOUT)
+    return (_judged(given, typed) if given.key else typed).drop(_ABOUT)
+
+
+def _judged(given: PeriodRelation, rows: DataFrame) -> DataFrame:
+    """The rows, of which those that other rows, or their probability, make bad are put aside, too."""
+    assert given.period is not None, "what has lineages has periods"
+    alone = f"CASE WHEN {BAD} IS NOT NULL THEN '' END"
+    fact = given.fact(column.name for column in given.relation.columns)
+    found = judged(rows, alone, given.period, given.time_type, given.key, given.probability, fact)
+    words = " ".join(f"WHEN '{reason}' THEN {sql_text(json.dumps(known))}" for reason, known in ABOUT_ROWS.items())
+    about = f"replace({_ABOUT}, '{_REASON}', concat('\"', {REASON}, '\"'))"
+    about = f"replace({about}, '{_DETAIL}', CASE {REASON} {words} END)"
+    listed = [quoted(column.name) for column in given.relation.columns]
+    return found.selectExpr(*listed, f"coalesce({BAD}, {about}) AS {BAD}", _ABOUT)
+
+
+def good_rows(given: PeriodRelation, rows: DataFrame) -> GoodRows:
+    """The rows that are not put aside."""
+    return GoodRows(rows.where(f"{BAD} IS NULL").drop(BAD), given.period, given.time_type)
+
+
+def _of_paths(given: PeriodRelation, settings: Settings) -> Callable[[Batches], Batches]:
+    def read(batches: Batches) -> Batches:
+        local = LocalFiles(given.relation, settings)
+        for batch in batches:
+            for path in batch.column(0).to_pylist():
+                raws = local.opened(path)
+                if raws is None:
+                    raise ValueError(f"{path} is none of the files that can be read here")
+                for raw in raws:
+                    yield from _decoded(Decoder(given.relation, lines=local.lines), given, raw)
+
+    return read
+
+
+def _of_rows(given: PeriodRelation) -> Callable[[Batches], Batches]:
+    def read(batches: Batches) -> Batches:
+        import pyarrow as pa
+
+        for batch in batches:
+            yield from _decoded(Decoder(given.relation), given, Raw(pa.Table.from_batches([batch])))
+
+    return read
+
+
+def _decoded(decoder: Decoder, given: PeriodRelation, raw: Raw) -> Batches:
+    """The good rows of some raw ones, then what is told of the others."""
+    import pyarrow as pa
+
+    found = decoder.decode(raw.rows, all_columns=raw.all_columns)
+    bad_rows = quarantined(given.relation, found.rejected, raw.file)
+    good = found.good
+    why = np.full(good.num_rows, "")
+    if given.period is not None:
+        why = _faults(found, given)
+        wrong = np.flatnonzero(why != "")
+        bad_rows += _bad_rows(decoder, given, raw, found, wrong, why)
+        good = good.filter(pa.array(why == ""))
+    names = [f"c{place}" for place in range(len(given.relation.columns))]
+    columns = [good.column(one.name) for one in given.relation.columns]
+    about = _about(decoder, given, raw, found, why) if given.key else [None] * good.num_rows
+    fields = [pa.field(name, column.type) for name, column in zip(names, columns, strict=True)]
+    schema = pa.schema([*fields, pa.field(BAD, pa.string()), pa.field(_ABOUT, pa.string())])
+    none = pa.nulls(good.num_rows, pa.string())
+    yield from pa.Table.from_arrays([*columns, none, pa.array(about, pa.string())], schema=schema).to_batches()
+    if bad_rows:
+        texts = pa.array([json.dumps(row, ensure_ascii=False) for row in bad_rows], pa.string())
+        empty = [pa.nulls(len(bad_rows), field.type) for field in fields]
+        yield pa.RecordBatch.from_arrays([*empty, texts, pa.nulls(len(bad_rows), pa.string())], schema=schema)
+
+
+def _about(decoder: Decoder, given: PeriodRelation, raw: Raw, found: Decoded, why: Values) -> list[str]:
+    """What can be told of each good row, with marks for the reason."""
+    at = found.good_at[why == ""]
+    texts, places = decoder.texts(raw.rows, at, raw.all_columns), decoder.places(raw.rows, at)
+    known = {"file": raw.file, "reason": _REASON.strip('"'), "detail": _DETAIL.strip('"')}
+    rows = (row_of(given.relation, {**known, **place, "row": text}) for place, text in zip(places, texts, strict=True))
+    return [json.dumps(row, ensure_ascii=False) for row in rows]
+
+
+def _faults(found: Decoded, given: PeriodRelation) -> Values:
+    """By row the reason why its period is bad; an empty text for a good one."""
+    assert given.period is not None
+    begin, end = (found.good.column(name).combine_chunks() for name in given.period)
+    absent = np.asarray(begin.is_null()) | np.asarray(end.is_null())
+    b, e = (np.asarray(one.fill_null(0)) for one in (begin, end))
+    outside = np.zeros(len(b), dtype=bool)
+    if given.low is not None:
+        outside |= b < given.low
+    if given.high is not None:
+        outside |= e > given.high
+    return np.select([absent, b >= e, outside], [*WORDS], default="")
+
+
+def _bad_rows(
+    decoder: Decoder, given: PeriodRelation, raw: Raw, found: Decoded, wrong: Integers, why: Values
+) -> list[Row]:
+    at = found.good_at[wrong]
+    texts, places = decoder.texts(raw.rows, at, raw.all_columns), decoder.places(raw.rows, at)
+    reasons = why[wrong].tolist()
+    return [
+        row_of(given.relation, {"file": raw.file, **place, "reason": reason, "detail": WORDS[reason], "row": text})
+        for reason, place, text in zip(reasons, places, texts, strict=True)
+    ]
+
+
+def _carried(kind: SqlType) -> str:
+    """The type that a column's encoded values travel in."""
+    if kind.large:
+        return "DECIMAL(38, 0)"
+    return {"float": "DOUBLE", "string": "STRING"}.get(kind.family, "BIGINT")
+
+
+def _typed(column: str, name: str, kind: SqlType) -> str:
+    """A column of encoded values in its type."""
+    match kind.family:
+        case "timestamp" | "date":
+            value = decoded(kind.name, column)
+        case "boolean":
+            value = f"{column} = 1"
+        case "decimal":
+            value = f"CAST(concat(CAST({column} AS STRING), 'E-{kind.scale}') AS {kind.name.upper()})"
+        case "string":
+            value = column
+        case _:
+            value = f"CAST({column} AS {kind.name.upper()})"
+    return f"{value} AS {quoted(name)}"

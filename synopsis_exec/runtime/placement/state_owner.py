@@ -1,0 +1,126 @@
+"""What every placement does: it decodes a batch's rows, keeps the open ones and the state, and gives results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol, TextIO
+
+import numpy as np
+
+from streambound_runtime.arrays import Integers, Value
+from streambound_runtime.checkpoint.checkpoint import Checkpoint
+from streambound_runtime.decoding.decoder import Decoder
+from streambound_runtime.errors import JobError
+from streambound_runtime.operators.clipping import Ends, clips
+from streambound_runtime.placement.decoded_chunk import DecodedChunk
+from streambound_runtime.quarantine import Row
+from streambound_runtime.reading.batch import Batch
+from streambound_runtime.reading.computing import decoder_of
+from streambound_runtime.reading.files import Files
+from streambound_runtime.settings import Settings
+from streambound_runtime.sinks import Sinks
+from streambound_runtime.spec import JobSpec
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+AT_ONCE = {"columns": 1 << 20, "rows": 1 << 16, "circuit": 1 << 16}
+"""How many rows each of a plan's kernels closes at a time, so that its memory does not grow with the batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunContext:
+    """What a run of a job has; ``relations`` are the encoded good rows of each.
+
+    ``ends`` are those to which each stream's values may be clipped (`operators.clipping`).
+    """
+
+    spark: SparkSession
+    job: JobSpec
+    settings: Settings
+    checkpoint: Checkpoint
+    sinks: Sinks
+    relations: dict[str, list[dict[str, Value]]]
+    files: dict[str, Files] = field(init=False)
+    decoders: dict[str, Decoder] = field(init=False)
+    ends: tuple[dict[str, Ends], ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        streams, lines = self.job.streams, bool(self.settings.input)
+        object.__setattr__(self, "files", {each.name: Files(self.spark, each, self.settings) for each in streams})
+        object.__setattr__(self, "ends", clips(self.job, self.relations))
+        object.__setattr__(self, "decoders", {each.name: decoder_of(self.spark, each, lines) for each in streams})
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """What closing has come to: how many results and timestamps, the entries now and the most there were.
+
+    ``refused`` are bad rows of which that is only known when their timestamp closes: changes of relations that have no
+    meaning, rows that come after the punctuation of their key, and those that conflict with others valid then.
+    """
+
+    results: int = 0
+    timestamps: int = 0
+    entries: int = 0
+    peak: int = 0
+    refused: tuple[Row, ...] = ()
+
+
+class StateOwner(Protocol):
+    """Keeps a plan's open rows and its state, where the placement says."""
+
+    limit: int | None
+    """The most entries between two timestamps; None where no number is known."""
+
+    def restart(self, batch: int | None, tables: dict[str, pa.Table]) -> None:
+        """Take over the state after a batch, of which these are the driver's tables; a fresh one for None."""
+        ...
+
+    def decoded(self, arrived: Batch, late_before: int | None) -> list[DecodedChunk]:
+        """A batch's rows; good ones that are not on the driver are kept."""
+        ...
+
+    def add(self, stream: int, rows: Sequence[pa.Table]) -> None:
+        """Keep good rows that are on the driver."""
+        ...
+
+    def forget(self) -> None:
+        """Forget the batch's rows, before it is closed."""
+        ...
+
+    def close(self, batch: int, until: int | None, last: bool = False) -> Closed:
+        """Close the timestamps before one (None: none), as a batch, and make its results.
+
+        The state after the ``last`` one is not kept. Raises JobError for more entries than the bound says.
+        """
+        ...
+
+    def deliver(self, batch: int, results: int) -> None:
+        """Give the results of the batch to the sink."""
+        ...
+
+    def dump(self) -> dict[str, pa.Table]:
+        """The driver's tables after a batch."""
+        ...
+
+    def pending(self) -> int:
+        """How many timestamps have rows and are open."""
+        ...
+
+    def bytes(self) -> int:
+        """How many bytes the entries take."""
+        ...
+
+    def write_output(self, last: int, file: TextIO) -> None:
+        """Write the results of all batches up to the last one, in order of time."""
+        ...
+
+
+def too_many(limit: int, times: Sequence[int] | Integers, sizes: Sequence[int] | Integers) -> JobError:
+    """The error for more entries than the bound says, by how many there are from each timestamp on."""
+    first = int((np.asarray(sizes) > limit).argmax())
+    where = f"{int(sizes[first])} entries at timestamp {int(times[first])}"
+    return JobError("limit", f"the synopsis has {where}, more than its bound M = {limit}", 1)

@@ -1,0 +1,146 @@
+"""What a catalog promises of rows: the values of a column, in which order rows come, and how many at a time.
+
+The analysis has these with exact values, a job with the *encoded* ones that it compares with (`spec`); ``V_co`` is
+either.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Generic, Never, TypeVar
+
+V_co = TypeVar("V_co", covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Domain(Generic[V_co]):
+    """The values that a column may have: from ``low`` to ``high``, or one of ``values``."""
+
+    low: V_co | None = None
+    high: V_co | None = None
+    values: tuple[V_co, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Mark(Generic[V_co]):
+    """Which records are punctuations: their ``column`` has the ``value``, or is ``like`` a pattern of SQL.
+
+    Such a record says that no more rows come with timestamps up to its own, from the one in the column ``since`` on
+    where that is declared and not NULL.
+    """
+
+    column: str
+    value: V_co | None = None
+    like: str | None = None
+    since: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KeyMark(Generic[V_co]):
+    """Which records say that a key is over: their ``column`` has the ``value``, and they are no rows.
+
+    No row with the values of their ``attributes`` has a later timestamp. After any timestamp at most ``max_open`` keys
+    have come that are not over; None promises no number.
+    """
+
+    attributes: tuple[str, ...]
+    column: str
+    value: V_co
+    max_open: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Partitions(Generic[V_co]):
+    """The partitions of a stream, each with an order of its own: told apart by the ``values`` of a ``column``."""
+
+    column: str
+    values: tuple[V_co, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival(Generic[V_co]):
+    """What a stream promises of the order of its rows, in the encoding of its timestamps.
+
+    ``lateness`` is how far a row may be behind the largest timestamp of earlier batches; None promises nothing.
+    ``idle_after`` is how far it may be behind the largest timestamp of any stream.
+    """
+
+    lateness: int | None = 0
+    idle_after: int | None = None
+    mark: Mark[V_co] | None = None
+    partitions: Partitions[V_co] | None = None
+
+    @property
+    def by_rows(self) -> bool:
+        """Whether rows alone promise anything; else only punctuation records do, or nothing."""
+        return self.lateness is not None or self.idle_after is not None
+
+
+STRICT: Arrival[Never] = Arrival()
+"""What holds of a stream that declares nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """At most ``rows`` rows have timestamps in any half-open interval of the length ``per``, ``written`` so there."""
+
+    rows: int
+    per: int
+    written: str = field(default="", compare=False)
+
+    def __str__(self) -> str:
+        return f"{self.rows} rows per {self.written or self.per}"
+
+    def intervals(self, timestamps: int) -> int:
+        """How many intervals cover so many consecutive timestamps.
+
+        >>> Rate(1000, 60).intervals(120), Rate(1000, 60).intervals(121)
+        (2, 3)
+        """
+        return -(-timestamps // self.per)
+
+    def most(self, timestamps: int) -> int:
+        """The most rows that so many consecutive timestamps have."""
+        return self.intervals(timestamps) * self.rows
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRecords:
+    """Records that say how a relation changes: envelopes of ``debezium``, or else upserts, with a key and a value.
+
+    They are decoded to the relation's ``columns``, with ``insert``, ``delete`` or `UPDATE` as ``op``; of an update the
+    row before is in the columns of ``before``. What is ``beside`` a row is in the record itself; so is the ``time``, of
+    which ``moment`` says that it is a timestamp.
+    """
+
+    debezium: bool
+    columns: tuple[str, ...]
+    op: str
+    insert: str
+    delete: str
+    key: tuple[str, ...]
+    time: str
+    moment: bool = False
+    before: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
+
+
+UPDATE = "update"
+"""The kind of a change whose record has the row before, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodContract:
+    """The columns with a row's begin and end, the points of time that there are, and how long a row is valid at most.
+
+    ``key`` are columns of which no two rows that are valid together have the same values; ``most`` is how many rows are
+    valid together. All times are encoded.
+    """
+
+    begin: str
+    end: str
+    low: int | None = None
+    high: int | None = None
+    longest: int | None = None
+    most: int | None = None
+    key: tuple[str, ...] = ()

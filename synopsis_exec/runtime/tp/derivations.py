@@ -1,0 +1,103 @@
+"""Rows of one fact made one row at a time: its derivations as a disjunction, and neighbours that are equivalent merged.
+
+What is left is free of duplicates, and its periods are maximal (Papaioannou, Theobald, Böhlen, Section III: TP change
+preservation). The input has all rows with the same values after each other, in order of begin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from streambound_runtime.lineage.absorption import absorbed
+from streambound_runtime.lineage.diagrams import equivalent
+from streambound_runtime.lineage.formulas import Formula, disjunction
+from streambound_runtime.lineage.too_large import LineageTooLargeError
+from streambound_runtime.tp.limits import Limits
+from streambound_runtime.tp.rows import BEGIN, END, LINEAGE, Carried, P, formula_of, same, starts
+from streambound_runtime.tp.segments import Segment, Segments, Valid
+from streambound_runtime.tp.windows import Swept
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def derivations(names: Sequence[str], limits: Limits, batches: Iterator[pa.RecordBatch]) -> Iterator[Swept]:
+    """One row for each fact and maximal period; memory is the rows of a fact that are valid at a time, and a batch.
+
+    Raises JobError for lineages whose equivalence cannot be decided within the limits.
+    """
+    carried = Carried()
+    fact: _OpenFact | None = None
+    last: Sequence[pa.Scalar] | None = None
+    for batch in batches:
+        if not batch.num_rows:
+            continue
+        first, output = carried.add(batch), _DerivedRows()
+        values = [batch.column(name) for name in names]
+        changes = starts(values, batch.num_rows)
+        changes[0] = last is None or not same(last, [column[0] for column in values])
+        last = [column[len(column) - 1] for column in values]
+        columns = (batch.column(name).to_pylist() for name in (BEGIN, END, LINEAGE, P))
+        for place, (begin, end, lineage, p) in enumerate(zip(*columns, strict=True), start=first):
+            if fact is None or changes[place - first]:
+                output.take(fact)
+                fact = _OpenFact(names, carried, place, begin, limits)
+            fact.end = max(fact.end, end)
+            fact.segments.push(begin, end, formula_of(lineage, p))
+            output.take(fact, closed=False)
+        yield output.made(names, carried)
+        carried.keep([fact.place] if fact else [])
+        if fact is not None:
+            fact.place = 0
+    output = _DerivedRows()
+    output.take(fact)
+    if output.lineages:
+        yield output.made(names, carried)
+
+
+class _OpenFact:
+    """The rows of one fact that are valid."""
+
+    def __init__(self, names: Sequence[str], carried: Carried, place: int, begin: int, limits: Limits) -> None:
+        self._names, self._carried, self._limits = names, carried, limits
+        self.place, self.end = place, begin
+        self.segments = Segments(begin, _any_of, self._goes_on)
+
+    def _goes_on(self, segment: Segment, lineage: Formula, to: int) -> bool:
+        try:
+            return equivalent(segment.lineage, lineage, self._limits.nodes)
+        except LineageTooLargeError as error:
+            fact = [self._carried.column(name, [self.place])[0] for name in self._names]
+            raise self._limits.error(error, fact, segment.begin, to) from error
+
+
+def _any_of(valid: Sequence[Valid]) -> Formula:
+    return valid[0].lineage if len(valid) == 1 else absorbed(disjunction(row.lineage for row in valid))
+
+
+class _DerivedRows:
+    """The rows that are put out for a batch."""
+
+    def __init__(self) -> None:
+        self.places: list[int | None] = []
+        self.begins: list[int] = []
+        self.ends: list[int] = []
+        self.lineages: list[Formula] = []
+
+    def take(self, fact: _OpenFact | None, closed: bool = True) -> None:
+        """The complete segments of a fact, all of them if no row of it is to come."""
+        if fact is None:
+            return
+        found = fact.segments.close(fact.end) if closed else fact.segments.found
+        for begin, end, lineage in found:
+            self.places.append(fact.place)
+            self.begins.append(begin)
+            self.ends.append(end)
+            self.lineages.append(lineage)
+        found.clear()
+
+    def made(self, names: Sequence[str], carried: Carried) -> Swept:
+        """The rows, from the places of their facts."""
+        columns = [carried.column(name, self.places) for name in names]
+        return Swept(columns, self.begins, self.ends, self.lineages)

@@ -1,0 +1,54 @@
+"""What a decision about a lineage may take, and the error for one that takes more."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from streambound_runtime.errors import JobError
+from streambound_runtime.lineage.too_large import NODES, LineageTooLargeError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+CODE = "lineage-too-large"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """So many nodes a lineage; ``kind`` is the type of time, in which a row's period is told."""
+
+    nodes: int = NODES
+    kind: str = "bigint"
+
+    def error(self, error: LineageTooLargeError, fact: Iterable[pa.Scalar], begin: int, end: int) -> JobError:
+        """The error for the lineage of a row; its fact is scalars of Arrow."""
+        values = ", ".join("NULL" if value.as_py() is None else str(value.as_py()) for value in fact)
+        message = (
+            f"{CODE}: the lineage of ({values}) from {point(begin, self.kind)} to {point(end, self.kind)} has "
+            f"{error.variables:,} variables, and to decide it takes more than {error.nodes:,} nodes: "
+            "raise lineage_nodes"
+        )
+        return JobError("lineage", message, 1)
+
+
+def too_large(text: str) -> JobError | None:
+    """The error that a task has raised, in what Spark says of it; None where it is another one."""
+    found = re.search(rf"JobError: ({CODE}: .*)", text)
+    return None if found is None else JobError("lineage", found[1].rstrip(), 1)
+
+
+def point(number: int, kind: str) -> str:
+    """A point of time as people write it.
+
+    >>> point(7, "bigint"), point(18262, "date"), point(0, "timestamp")
+    ('7', '2020-01-01', '1970-01-01 00:00:00')
+    """
+    if kind == "date":
+        return str(date(1970, 1, 1) + timedelta(days=number))
+    if kind.startswith("timestamp"):
+        return str(datetime(1970, 1, 1, tzinfo=UTC).replace(tzinfo=None) + timedelta(microseconds=number))
+    return str(number)

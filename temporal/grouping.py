@@ -1,0 +1,66 @@
+"""GROUP BY and aggregates: the rows of a group at every point of time."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from streambound.analyzer.algebra.nodes import Aggregate, AggregateCall, Scalar
+from streambound.analyzer.codes import Code
+from streambound.temporal.scalars import finding, no_subquery, over, text
+from streambound.temporal.scope import Columns, SeenColumn, SeenNames
+from streambound_runtime.periods.plan import PeriodAggregate, PeriodGroup, PeriodPlan, PeriodProject
+
+_FUNCTIONS = ("COUNT", "SUM", "AVG", "MIN", "MAX")
+_HELP = "the aggregates of a SEQ block are COUNT, SUM, AVG, MIN and MAX"
+
+
+def grouped(tree: Aggregate, under: PeriodPlan, names: SeenNames) -> tuple[PeriodPlan, Columns]:
+    """The operators of an aggregate over those of its input, and its columns; raises Finding."""
+    items = list[str]()
+    columns = list[SeenColumn]()
+    for place, key in enumerate(tree.keys):
+        node = syntax_of(key.value)
+        no_subquery(node, names.positions)
+        items.append(text(over(node, names.place)))
+        own = names.seen(node) if isinstance(node, exp.Column) else None
+        aliases = own.aliases if own is not None else frozenset[str]()
+        columns.append(SeenColumn(aliases, key.name, place))
+    aggregates = list[PeriodAggregate]()
+    for place, call in enumerate(tree.calls, len(tree.keys)):
+        argument = _argument(call, names)
+        if argument and argument not in items[len(tree.keys) :]:
+            items.append(argument)
+        column = items.index(argument, len(tree.keys)) if argument else None
+        distinct = call.distinct and call.function not in ("MIN", "MAX")
+        aggregates.append(PeriodAggregate(call.function.lower(), column, distinct))
+        columns.append(SeenColumn(frozenset(), call.name, place))
+    plan = PeriodGroup(PeriodProject(under, tuple(items)), len(tree.keys), tuple(aggregates), always=not tree.keys)
+    return plan, tuple(columns)
+
+
+def syntax_of(scalar: Scalar) -> exp.Expr:
+    """What an expression was written as."""
+    assert scalar.syntax is not None, "the tree is lowered from SQL"
+    return scalar.syntax
+
+
+def _argument(call: AggregateCall, names: SeenNames) -> str:
+    """What is aggregated: NULL where a FILTER is not true, or where one of several columns is NULL; empty for rows."""
+    at = call.syntax or exp.Null()
+    if call.function not in _FUNCTIONS or call.order or call.ignore_nulls:
+        message = f"{call.function} is outside of what a SEQ block can evaluate"
+        raise finding(names.positions, message, at, _HELP)
+    nodes = [syntax_of(one) for one in (*call.arguments, *([call.filter] if call.filter is not None else []))]
+    for node in nodes:
+        no_subquery(node, names.positions)
+        if (inner := node.find(exp.AggFunc)) is not None:
+            raise names.positions.finding(Code.UNSUPPORTED, "an aggregate of an aggregate", inner)
+    if len(call.arguments) > 1 and (call.distinct or call.function != "COUNT"):
+        message = f"{call.function} of several columns is outside of what a SEQ block can evaluate"
+        raise finding(names.positions, message, at, "count the rows of a subquery with SELECT DISTINCT")
+    written = [text(over(node, names.place)) for node in nodes]
+    values = written[: len(call.arguments)]
+    tests = [f"({value}) IS NOT NULL" for value in values[1:]]
+    tests += [f"({condition})" for condition in written[len(values) :]]
+    value = values[0] if values else "1" if tests else ""
+    return f"CASE WHEN {' AND '.join(tests)} THEN {value} END" if tests else value

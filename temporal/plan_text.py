@@ -1,0 +1,140 @@
+"""The rewriting of SEQ blocks as text: an operator a line, those under it below, and what is moved for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from streambound.analyzer.types import parse_type
+from streambound.analyzer.values import decode
+from streambound.temporal.lineage import LineageBlock
+from streambound.temporal.lineage_text import lineage_lines
+from streambound.temporal.statement import SeqStatement
+from streambound_runtime.periods.literals import literals
+from streambound_runtime.periods.plan import (
+    ConstantScan,
+    PeriodAggregate,
+    PeriodCoalesce,
+    PeriodDistinct,
+    PeriodFilter,
+    PeriodGroup,
+    PeriodJoin,
+    PeriodPlan,
+    PeriodProject,
+    PeriodSetOperation,
+    PeriodUnion,
+    SnapshotQuery,
+    SnapshotScan,
+    inputs_of,
+)
+
+_SETS = {
+    "except all": "EXCEPT ALL: max(0, left - right)",
+    "except": "EXCEPT: left > 0 and right = 0",
+    "intersect all": "INTERSECT ALL: min(left, right)",
+    "intersect": "INTERSECT: left > 0 and right > 0",
+}
+_SUMMED = ("count", "sum", "avg")
+
+
+def rewriting_text(statement: SeqStatement) -> str:
+    """The blocks of a statement, operator by operator, and the SQL around them."""
+    periods = {table.name: table.period for table in statement.tables}
+    lines = list[str]()
+    for block in statement.blocks:
+        if isinstance(block, LineageBlock):
+            lines += [*lineage_lines(block), ""]
+            continue
+        query = block.query
+        lines.append(f"SEQ VT of {query.name}, {_time(query)}: {', '.join(block.columns)}")
+        for depth, operator in _operators(query.plan, 1):
+            lines.append("  " * depth + _line(operator))
+            if isinstance(operator, SnapshotScan) and (period := periods.get(operator.table)):
+                lines[-1] += f", valid in [{period.begin}, {period.end})"
+        lines.append("")
+    if statement.outer:
+        lines += ["around it, by Spark:", f"  {statement.outer}"]
+    return "\n".join(lines).rstrip()
+
+
+def _operators(plan: PeriodPlan, depth: int) -> Iterator[tuple[int, PeriodPlan]]:
+    yield depth, plan
+    for under in inputs_of(plan):
+        yield from _operators(under, depth + 1)
+
+
+def _time(query: SnapshotQuery) -> str:
+    kind = parse_type(query.time_type)
+    assert kind is not None, "it is a declared type"
+    low, high = (None if end is None else decode(end, kind) for end in (query.low, query.high))
+    if query.as_of:
+        return f"as of {low}"
+    if low is None and high is None:
+        return f"at every {kind.name}"
+    return f"from {low or 'the first time'} to before {high or 'the end'}"
+
+
+def _line(plan: PeriodPlan) -> str:
+    """What an operator does, and what is moved between tasks for it."""
+    match plan:
+        case SnapshotScan(table, columns):
+            return f"{table} ({_columns(columns)})"
+        case ConstantScan(table, columns):
+            return f"{table or 'one row'} ({_columns(columns)}), valid at all of time"
+        case PeriodFilter(condition=condition):
+            return f"σ {condition}"
+        case PeriodProject(items=items):
+            return f"Π {', '.join(f'{item} AS c{place}' for place, item in enumerate(items)) or '(no columns)'}"
+        case PeriodUnion():
+            return "∪ rows of both sides"
+        case PeriodDistinct(input):
+            return f"δ each value once at a time; {_by_value(input)}"
+        case PeriodCoalesce(input):
+            return f"C maximal periods of constant multiplicity; {_by_value(input)}"
+        case PeriodSetOperation(kind=kind):
+            return f"{_SETS[kind]}, of sums over both sides' ends; shuffle by all values"
+        case PeriodJoin():
+            return _join(plan)
+        case PeriodGroup():
+            return _group(plan)
+
+
+def _columns(names: tuple[str, ...]) -> str:
+    return ", ".join(f"{name} AS c{place}" for place, name in enumerate(names))
+
+
+def _by_value(plan: PeriodPlan) -> str:
+    if literals(plan) is not None:
+        return "one value: sums by bin of time; shuffle by time, then by bin"
+    return "sums over the ends of its rows; shuffle by all values"
+
+
+def _join(plan: PeriodJoin) -> str:
+    names = {"inner": "⋈", "left": "⟕", "right": "⟖", "full": "⟗", "semi": "⋉", "anti": "▷"}
+    keys = [f"left {mine} = right {theirs}" for mine, theirs in plan.keys]
+    tests = [*keys, *([plan.condition] if plan.condition else []), "valid together"]
+    moved = "both sides by the keys" if keys else "both sides by bin of time"
+    more = {
+        "inner": "",
+        "left": "; the gaps between matches: left rows with theirs by values and period",
+        "right": "; the gaps between matches: right rows with theirs by values and period",
+        "full": "; the gaps between matches: each side's rows with theirs by values and period",
+        "semi": "; the union of matches: left rows with theirs by values and period",
+        "anti": "; the gaps between matches: left rows with theirs by values and period",
+    }[plan.kind]
+    return f"{names[plan.kind]} {' AND '.join(tests)}; shuffle {moved}{more}"
+
+
+def _group(plan: PeriodGroup) -> str:
+    shown = ", ".join(map(_aggregate, plan.aggregates)) or "no aggregate"
+    by = ", ".join(f"c{place}" for place in range(plan.keys))
+    summed = all(one.function in _SUMMED and not one.distinct for one in plan.aggregates)
+    if plan.always:
+        how = "sums by bin of time; shuffle by time, then by bin" if summed else "a sweep over each bin; shuffle by bin"
+        return f"γ {shown} at all of time; {how}"
+    how = f"sums over the ends of its rows; shuffle by {by} and time, then by {by}"
+    return f"γ {shown} by {by}; {how if summed else f'a sweep over what is valid; shuffle by {by}'}"
+
+
+def _aggregate(one: PeriodAggregate) -> str:
+    inner = "*" if one.column is None else f"{'DISTINCT ' * one.distinct}c{one.column}"
+    return f"{one.function.upper()}({inner})"

@@ -1,0 +1,412 @@
+"""Algebra to operators over periods, operator by operator (Dignös et al., Snapshot Semantics, Definition 7.1 and
+section 8): each result has the history of its snapshots, whatever the encoding of its inputs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from streambound.analyzer.algebra.nodes import (
+    Aggregate,
+    Alias,
+    Distinct,
+    Except,
+    Filter,
+    Intersect,
+    Item,
+    Join,
+    JoinKind,
+    Named,
+    Project,
+    Scalar,
+    Scan,
+    SetOperation,
+    Tree,
+    Union,
+)
+from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
+from streambound.analyzer.codes import Code
+from streambound.analyzer.findings import Positions
+from streambound.analyzer.spans import Span
+from streambound.analyzer.types import DataType
+from streambound.temporal.grouping import grouped, syntax_of
+from streambound.temporal.language import ONE_ROW, SnapshotLowering
+from streambound.temporal.pushing import joined, kept
+from streambound.temporal.scalars import column, conjuncts, finding, moved, no_subquery, over, text
+from streambound.temporal.scope import PERIOD, Columns, SeenColumn, SeenNames, UnknownName, renamed, shifted
+from streambound_runtime.periods.plan import (
+    ConstantScan,
+    PeriodDistinct,
+    PeriodPlan,
+    PeriodProject,
+    PeriodSetOperation,
+    PeriodUnion,
+    SnapshotScan,
+    width,
+)
+
+_UNKEPT = ("map", "variant", "interval")
+"""Types whose values cannot be compared, so that equal rows cannot be told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """An operator with the names of its columns.
+
+    ``always`` is where it is that rows can be there at a time at which no row with a period is; None where they cannot.
+    """
+
+    plan: PeriodPlan
+    columns: Columns
+    always: Span | None = None
+
+
+@dataclass
+class Rewriter:
+    """Rewrites the tree of one block; ``periods`` collects its relations with periods and where they are named.
+
+    ``domain`` says whether there is an end of time, without which a result that is always there has none.
+    """
+
+    positions: Positions
+    catalog: Catalog
+    lowering: SnapshotLowering
+    periods: list[tuple[DeclaredTable, Span]] = field(default_factory=list)
+    all_time: list[Span] = field(default_factory=list)
+
+    def tree(self, tree: Tree, outer: tuple[Columns, ...] = ()) -> Rewritten:
+        """The operators of a tree; raises Finding."""
+        match tree:
+            case Scan():
+                return self._scan(tree)
+            case Alias(input, alias, names):
+                found = self.tree(input, outer)
+                return replace(found, columns=self._renamed(tree, found.columns, alias, names))
+            case Filter(input, condition):
+                return self._filter(self.tree(input, outer), condition, outer)
+            case Join():
+                return self._join(tree, outer)
+            case Project(input, items):
+                return self._project(self.tree(input, outer), items, outer)
+            case Aggregate():
+                return self._aggregate(tree, outer)
+            case Distinct(input):
+                found = self.tree(input, outer)
+                return replace(found, plan=PeriodDistinct(found.plan))
+            case Union() | Except() | Intersect():
+                return self._set_operation(tree, outer)
+        at = tree.at or self.positions.of(tree.syntax or exp.Null())
+        message = f"{type(tree).__name__} is outside of what a SEQ block can evaluate"
+        raise self.positions.finding(Code.UNSUPPORTED, message, at)
+
+    def _scan(self, tree: Scan) -> Rewritten:
+        at = self.positions.of(tree.syntax or exp.Null())
+        if tree.table == ONE_ROW:
+            return Rewritten(ConstantScan(), (), at)
+        table = self.catalog.table(tree.table)
+        assert table is not None, "lowering has found it"
+        if table.kind is not Kind.RELATION and table.period is None:
+            message = f"{table.name} is a stream without a period, so that nothing says until when its rows are valid"
+            help = 'declare its period, as in period = ["begin", "end"]'
+            raise self.positions.finding(Code.UNSUPPORTED, message, at, help)
+        if table.changes is not None:
+            message = f"{table.name} changes: a SEQ block reads relations that stay as they are, and streams"
+            raise self.positions.finding(Code.UNSUPPORTED, message, at)
+        hidden = table.period.hidden(probabilistic=False) if table.period else ()
+        kept = tuple(found for found in table.columns if found.name not in hidden)
+        aliases = frozenset({tree.alias.lower()})
+        columns = [
+            SeenColumn(aliases, found.name, place, refused=uncomparable(found.type)) for place, found in enumerate(kept)
+        ]
+        columns += [SeenColumn(aliases, name, -1, hidden=PERIOD) for name in hidden]
+        names = tuple(found.name for found in kept)
+        if table.period is None:
+            return Rewritten(ConstantScan(table.name, names), tuple(columns), at)
+        self.periods.append((table, at))
+        return Rewritten(SnapshotScan(table.name, names), tuple(columns))
+
+    def _renamed(self, tree: Alias, columns: Columns, alias: str, names: tuple[str, ...]) -> Columns:
+        shown = [found for found in columns if found.shown and not found.hidden]
+        if names and len(names) != len(shown):
+            message = f"{alias} has {len(shown)} columns, and is given {len(names)} names"
+            raise self.positions.finding(Code.UNION_MISMATCH, message, tree.syntax or exp.Null())
+        hidden = tuple(replace(found, aliases=frozenset({alias.lower()})) for found in columns if found.hidden)
+        return (
+            (*renamed(columns, alias, names), *hidden)
+            if isinstance(tree.input, Scan)
+            else renamed(columns, alias, names)
+        )
+
+    # --- conditions ---------------------------------------------------------------------------------------------------
+
+    def _filter(self, under: Rewritten, condition: Scalar, outer: tuple[Columns, ...]) -> Rewritten:
+        return self.filtered(under, conjuncts(syntax_of(condition)), outer)
+
+    def filtered(self, under: Rewritten, conditions: list[exp.Expr], outer: tuple[Columns, ...]) -> Rewritten:
+        """Rows for which conditions are true, some of which may be subqueries."""
+        names = SeenNames(under.columns, self.positions)
+        asked = []
+        plan = under.plan
+        for condition in conditions:
+            if (subquery := _asked(condition)) is not None:
+                asked.append(subquery)
+                continue
+            no_subquery(condition, self.positions)
+            plan = kept(plan, over(condition, names.place))
+        found = replace(under, plan=plan)
+        for node, negated in asked:
+            found = self._matched(found, node, negated, outer)
+        return found
+
+    def _matched(
+        self, left: Rewritten, node: exp.Exists | exp.In, negated: bool, outer: tuple[Columns, ...]
+    ) -> Rewritten:
+        """Rows with a match in a subquery, or without: a semi or anti join."""
+        query = node.args["query"].this if isinstance(node, exp.In) else node.this
+        query = query.unnest() if isinstance(query, exp.Subquery) else query
+        tree = self.lowering.queries[id(query)]
+        names = SeenNames(left.columns, self.positions)
+        asked = _items_of(node)
+        for one in asked:
+            no_subquery(one, self.positions)
+        mine = [over(one, names.place) for one in asked]
+        by = width(left.plan)
+        right, theirs, correlated = self._subquery(tree, node, len(mine), by, (left.columns, *outer))
+        conditions = list(correlated)
+        for one, other in zip(mine, theirs, strict=True):
+            equal: exp.Expr = exp.EQ(this=_wrapped(one), expression=_wrapped(other))
+            if negated:  # a comparison with NULL may be a match, so that NOT IN is not true
+                equal = exp.Not(this=exp.Is(this=exp.Paren(this=equal), expression=exp.false()))
+            conditions.append(equal)
+        if negated and len(mine) > 1:
+            raise finding(self.positions, "NOT IN of several columns is outside of what a SEQ block can evaluate", node)
+        plan = joined("anti" if negated else "semi", left.plan, right.plan, conditions, by)
+        both = left.always is not None and (negated or right.always is not None)
+        return Rewritten(plan, left.columns, left.always if both else None)
+
+    def _subquery(
+        self, tree: Tree, node: exp.Expr, wanted: int, by: int, outer: tuple[Columns, ...]
+    ) -> tuple[Rewritten, list[exp.Expr], list[exp.Expr]]:
+        """The rows of a subquery, its items and the conditions that tie it to the row outside, over both sides.
+
+        The row outside has ``by`` columns, which ``outer`` names first.
+        """
+        noted = len(self.periods), len(self.all_time)
+        try:
+            found = self.tree(tree)
+        except UnknownName as error:
+            if not any(error.names.found(error.node, columns) is not None for columns in outer):
+                raise
+            del self.periods[noted[0] :], self.all_time[noted[1] :]
+            return self._correlated(tree, node, wanted, by, outer, error.node)
+        shown = [one for one in found.columns if one.shown and not one.hidden]
+        self._same_number(len(shown), wanted, node)
+        return found, [column(one.place + by) for one in shown[:wanted]], []
+
+    def _correlated(
+        self, tree: Tree, node: exp.Expr, wanted: int, by: int, outer: tuple[Columns, ...], reference: exp.Column
+    ) -> tuple[Rewritten, list[exp.Expr], list[exp.Expr]]:
+        body = tree
+        while isinstance(body, Distinct):
+            body = body.input
+        if not isinstance(body, Project):
+            message = "a subquery that refers to the row outside has no aggregate and no set operation here"
+            raise finding(self.positions, message, reference, "make it a join with a derived table")
+        under: Tree = body.input
+        where = list[exp.Expr]()
+        if isinstance(under, Filter):
+            where, under = conjuncts(syntax_of(under.condition)), under.input
+        try:
+            base = self.tree(under)
+            names = SeenNames(base.columns, self.positions)
+            tied = [one for one in where if _refers(one, names)]
+            for one in tied:
+                no_subquery(one, self.positions)
+            rest = [one for one in where if not any(one is other for other in tied)]
+            found = self.filtered(base, rest, outer)
+            items = self._listed(body.items, names) if wanted else []
+        except UnknownName as error:
+            if not any(error.names.found(error.node, columns) is not None for columns in outer):
+                raise
+            message = f"{error.node.sql('spark')} is a column of the row outside: it can stand in the conditions that "
+            message += "AND joins in the subquery's own WHERE"
+            raise finding(self.positions, message, error.node) from None
+        self._same_number(len(items), wanted, node)
+        both = _EitherSide(names, outer, by)
+        return found, [moved(item, by) for _, item in items], [over(one, both.place) for one in tied]
+
+    def _same_number(self, found: int, wanted: int, node: exp.Expr) -> None:
+        if wanted and found != wanted:
+            message = f"the subquery of IN has {found} columns, not {wanted}"
+            raise self.positions.finding(Code.TYPE_MISMATCH, message, node)
+
+    # --- other operators ----------------------------------------------------------------------------------------------
+
+    def _join(self, tree: Join, outer: tuple[Columns, ...]) -> Rewritten:
+        left, right = self.tree(tree.left, outer), self.tree(tree.right, outer)
+        by, kind = width(left.plan), tree.kind
+        both: Columns = (*left.columns, *shifted(right.columns, by))
+        names = SeenNames(both, self.positions)
+        conditions = []
+        if tree.condition is not None:
+            no_subquery(syntax_of(tree.condition), self.positions)
+            conditions = [over(one, names.place) for one in conjuncts(syntax_of(tree.condition))]
+        shared = [self._shared(name, left, right, tree) for name in tree.using]
+        conditions += [exp.EQ(this=column(mine), expression=column(theirs + by)) for mine, theirs in shared]
+        plan = joined(kind.value, left.plan, right.plan, conditions, by)
+        always = _always(kind, left.always, right.always)
+        if kind in (JoinKind.SEMI, JoinKind.ANTI):
+            return Rewritten(plan, left.columns, always)
+        if not shared:
+            return Rewritten(plan, both, always)
+        return Rewritten(*self._merged(plan, both, tree, shared, by), always)
+
+    def _shared(self, name: str, left: Rewritten, right: Rewritten, tree: Join) -> tuple[int, int]:
+        node = exp.column(name)
+        at = tree.at or self.positions.of(tree.syntax or exp.Null())
+        found = [SeenNames(side.columns, self.positions).found(node, side.columns) for side in (left, right)]
+        if found[0] is None or found[1] is None:
+            message = f"one side of the join has no column {name!r}"
+            raise self.positions.finding(Code.UNKNOWN_COLUMN, message, at)
+        return found[0], found[1]
+
+    def _merged(
+        self, plan: PeriodPlan, both: Columns, tree: Join, shared: list[tuple[int, int]], by: int
+    ) -> tuple[PeriodPlan, Columns]:
+        """The columns that USING makes one come first; those that they were can still be named with an alias."""
+        total = width(plan)
+        first = {JoinKind.RIGHT: "c{1}", JoinKind.FULL: "coalesce(c{0}, c{1})"}.get(tree.kind, "c{0}")
+        made = [first.format(mine, theirs + by) for mine, theirs in shared]
+        items = (*made, *(f"c{place}" for place in range(total)))
+        merged = {place for mine, theirs in shared for place in (mine, theirs + by)}
+        new = [SeenColumn(frozenset(), name, place) for place, name in enumerate(tree.using)]
+        for found in both:
+            place = found.place if found.hidden else found.place + len(shared)
+            new.append(replace(found, place=place, shown=found.shown and found.place not in merged))
+        return PeriodProject(plan, items), tuple(new)
+
+    def _project(self, under: Rewritten, items: tuple[Item, ...], outer: tuple[Columns, ...]) -> Rewritten:
+        found = self._listed(items, SeenNames(under.columns, self.positions))
+        columns = tuple(SeenColumn(frozenset(), name, place) for place, (name, _) in enumerate(found))
+        return Rewritten(PeriodProject(under.plan, tuple(text(node) for _, node in found)), columns, under.always)
+
+    def _listed(self, items: tuple[Item, ...], names: SeenNames) -> list[tuple[str, exp.Expr]]:
+        found = list[tuple[str, exp.Expr]]()
+        for item in items:
+            if isinstance(item, Named):
+                no_subquery(syntax_of(item.value), self.positions)
+                found.append((item.name, over(syntax_of(item.value), names.place)))
+            else:
+                found += [(one.name, column(one.place)) for one in names.starred(item)]
+        return found
+
+    def _aggregate(self, tree: Aggregate, outer: tuple[Columns, ...]) -> Rewritten:
+        under = self.tree(tree.input, outer)
+        plan, columns = grouped(tree, under.plan, SeenNames(under.columns, self.positions))
+        if tree.keys:
+            return Rewritten(plan, columns, under.always)
+        written = next((call.syntax for call in tree.calls if call.syntax is not None), tree.syntax)
+        at = tree.at or self.positions.of(written or exp.Null())
+        self.all_time.append(at)
+        return Rewritten(plan, columns, at)
+
+    def _set_operation(self, tree: SetOperation, outer: tuple[Columns, ...]) -> Rewritten:
+        left, right = (self._plain(self.tree(side, outer)) for side in (tree.left, tree.right))
+        if width(left.plan) != width(right.plan):
+            word = type(tree).__name__.upper()
+            message = f"the sides of {word} have {width(left.plan)} and {width(right.plan)} columns"
+            at = tree.at or self.positions.of(tree.syntax or exp.Null())
+            raise self.positions.finding(Code.UNION_MISMATCH, message, at)
+        plan: PeriodPlan
+        match tree:
+            case Union(distinct=distinct):
+                plan, always = PeriodUnion(left.plan, right.plan), left.always or right.always
+                plan = PeriodDistinct(plan) if distinct else plan
+            case Except(distinct=distinct):
+                plan, always = (
+                    PeriodSetOperation("except" if distinct else "except all", left.plan, right.plan),
+                    left.always,
+                )
+            case Intersect(distinct=distinct):
+                plan = PeriodSetOperation("intersect" if distinct else "intersect all", left.plan, right.plan)
+                always = left.always and right.always
+        return Rewritten(plan, left.columns, always)
+
+    def _plain(self, found: Rewritten) -> Rewritten:
+        """A side of a set operation with nothing but its shown columns, in order."""
+        shown = [one for one in found.columns if one.shown and not one.hidden]
+        if [one.place for one in shown] == list(range(width(found.plan))):
+            return found
+        columns = tuple(replace(one, place=place) for place, one in enumerate(shown))
+        return replace(found, plan=PeriodProject(found.plan, tuple(f"c{one.place}" for one in shown)), columns=columns)
+
+
+@dataclass(frozen=True, slots=True)
+class _EitherSide:
+    """SeenNames in a condition of a subquery's WHERE: its own columns, counted on, or those of the row outside."""
+
+    names: SeenNames
+    outer: tuple[Columns, ...]
+    by: int
+
+    def place(self, node: exp.Column) -> int:
+        mine = self.names.found(node, self.names.columns)
+        if mine is not None:
+            return mine + self.by
+        theirs = self.names.found(node, self.outer[0])
+        if theirs is not None:
+            return theirs
+        if any(self.names.found(node, columns) is not None for columns in self.outer[1:]):
+            message = f"{node.sql('spark')} is a column two blocks out: a subquery refers to the block around it only"
+            raise finding(self.names.positions, message, node)
+        raise self.names.unknown(node)
+
+
+def _refers(condition: exp.Expr, names: SeenNames) -> bool:
+    """Whether a condition names something that the block does not have."""
+    if condition.find(exp.Query):
+        return False
+    return any(names.found(found, names.columns) is None for found in condition.find_all(exp.Column))
+
+
+def _asked(condition: exp.Expr) -> tuple[exp.Exists | exp.In, bool] | None:
+    """A condition that is EXISTS or IN over a subquery, and whether it is negated."""
+    negated, node = False, condition
+    while isinstance(node, exp.Not | exp.Paren):
+        negated ^= isinstance(node, exp.Not)
+        node = node.this
+    if isinstance(node, exp.Exists) or (isinstance(node, exp.In) and node.args.get("query")):
+        return node, negated
+    return None
+
+
+def _items_of(node: exp.Exists | exp.In) -> list[exp.Expr]:
+    """What IN compares with the columns of its subquery."""
+    if isinstance(node, exp.Exists):
+        return []
+    inner = node.this.unnest()
+    return list(inner.expressions) if isinstance(inner, exp.Tuple) else [inner]
+
+
+def _wrapped(node: exp.Expr) -> exp.Expr:
+    return node if isinstance(node, exp.Column | exp.Literal) else exp.Paren(this=node)
+
+
+def _always(kind: JoinKind, left: Span | None, right: Span | None) -> Span | None:
+    match kind:
+        case JoinKind.INNER | JoinKind.SEMI:
+            return left if right is not None else None
+        case JoinKind.LEFT | JoinKind.ANTI:
+            return left
+        case JoinKind.RIGHT:
+            return right
+    return left or right
+
+
+def uncomparable(kind: DataType) -> str:
+    """Why a column of a type cannot be used."""
+    if any(word in kind.name for word in _UNKEPT):
+        return f"is {kind.with_article}, whose values cannot be compared"
+    return "has a collation, by which equal texts may differ" if " collate " in kind.name else ""

@@ -1,0 +1,57 @@
+"""What a comment before a query says of the results that are printed."""
+
+from __future__ import annotations
+
+import pytest
+
+from streambound.analyzer.spans import SourceText
+from streambound.analyzer.statements import split_statements
+from streambound.criteria.check import check_source
+from streambound.criteria.vocabulary import Verdict
+from streambound.gate.directives import directives
+from support.cases import catalog, lowered
+
+
+def test_each_statement_has_its_own_mode() -> None:
+    sql = (
+        "-- streambound: emit final\nSELECT a FROM S;\n-- name: b\n-- Streambound: EMIT Changes\nSELECT a FROM S;\n"
+        "SELECT b FROM S"
+    )
+    found = [statement.emit for statement in split_statements(SourceText("q.sql", sql))]
+    assert [one.mode if one else None for one in found] == ["final", "changes", None]
+    assert found[0] is not None
+    assert (found[0].at.line, found[0].at.column, found[0].at.end_column) == (1, 22, 27)
+    assert list(directives(SourceText("q.sql", sql))) == [], "it is no suppression"
+
+
+FOLLOWED = "emit is followed by changes, final, fragments or parts, and nothing else"
+OUTSIDE = "is outside the query language so far: results are printed as changes"
+LEFT_OUT = "leave it out"
+
+
+@pytest.mark.parametrize(
+    ("comment", "message", "help"),
+    [
+        ("emit finl", FOLLOWED, "did you mean final?"),
+        ("emit", FOLLOWED, ""),
+        ("emit final now", FOLLOWED, "did you mean final?"),
+        ("emit final", f"emit final {OUTSIDE}", LEFT_OUT),
+        ("emit parts", f"emit parts {OUTSIDE}", LEFT_OUT),
+    ],
+)
+def test_a_mode_that_a_query_cannot_have(comment: str, message: str, help: str) -> None:
+    ((_, result),) = lowered(f"-- streambound: {comment}\nSELECT a FROM S")
+    (found,) = result.diagnostics
+    assert (found.code, found.message, found.help, found.span.line) == ("SB110", message, help, 1)
+
+
+def test_no_query_is_judged_as_if_it_asked_for_something_else() -> None:
+    sql = "-- streambound: emit final\nSELECT a, COUNT(*) AS n FROM S GROUP BY a"
+    (item,) = check_source(SourceText("q.sql", sql), catalog())
+    assert item.verdict is Verdict.UNSUPPORTED
+    assert [found.span.line for found in item.diagnostics] == [1]
+
+
+def test_changes_are_what_every_query_prints() -> None:
+    ((_, result),) = lowered("-- streambound: emit changes\nSELECT a FROM S")
+    assert result.query is not None

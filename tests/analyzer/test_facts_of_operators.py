@@ -1,0 +1,224 @@
+"""What is said of each operator's rows is true in DuckDB on every prefix of random streams.
+
+Buckets and sessions, which DuckDB has not, or not so, are plain SQL there, written by hand.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+
+from streambound.analyzer.algebra.facts import NOW, FactsOfTree, TimePromise, ViewFacts, ViewKind
+from streambound.analyzer.algebra.lowering import Lowering
+from streambound.analyzer.algebra.nodes import OPERATORS, Apply, Bucket, Join, JoinKind, SpjBlock, Tree, inputs
+from streambound.analyzer.algebra.schema import schema
+from streambound.analyzer.algebra.schema_columns import Schema
+from streambound.analyzer.catalog import Catalog, catalog_from_mapping
+from streambound.analyzer.findings import Positions
+from streambound.analyzer.spans import SourceText
+from streambound.analyzer.statements import split_statements
+from support.choices import Choices
+from support.oracle import Oracle
+from support.streams import small_rows
+
+CATALOG = {
+    "streams": {
+        "S": {
+            "timestamp": "ts",
+            "columns": {"a": "bigint", "b": "bigint", "ts": "bigint"},
+            "domain": {"b": [0, 2]},
+        },
+        "T": {"timestamp": "ts", "columns": {"a": "bigint", "c": "bigint", "ts": "bigint"}, "domain": {"c": [1, 3]}},
+    },
+    "relations": {
+        "R": {"columns": {"a": "bigint", "k": "bigint"}, "rows": 6, "domain": {"k": [0, 2]}},
+        "P": {"columns": {"a": "bigint", "lo": "bigint", "hi": "bigint"}, "rows": 6, "period": ["lo", "hi"]},
+    },
+}
+STATIC, APPENDED, CLOSING, KEYED, CHANGING = ViewKind
+
+_SESSIONS = """
+    SELECT *, MIN(ts) OVER ({part} n) AS s, MAX(ts) OVER ({part} n) + 2 AS e FROM (
+      SELECT *, SUM(f) OVER ({own} ORDER BY ts ROWS UNBOUNDED PRECEDING) AS n FROM (
+        SELECT *, CASE WHEN ts <= LAG(ts) OVER ({own} ORDER BY ts) + 2 THEN 0 ELSE 1 END AS f FROM S) AS x) AS y"""
+SESSIONS = f"({_SESSIONS.format(own='', part='PARTITION BY')}) AS q"
+SESSIONS_OF_B = f"({_SESSIONS.format(own='PARTITION BY b', part='PARTITION BY b,')}) AS q"
+HOPS = """(SELECT a, b, s, s + 5 AS e FROM (
+    SELECT a, b, ts, 2 * (ts DIV 2) - d AS s FROM S, (VALUES (0), (2), (4)) AS v(d)) AS x WHERE s + 5 > ts) AS q"""
+FOUR, FIVE, GAP = (f"INTERVAL '0.00000{n}' SECONDS" for n in (4, 5, 2))
+
+QUERIES: dict[str, tuple[ViewKind, str]] = {
+    "SELECT * FROM R": (STATIC, ""),
+    "SELECT q.x, q.b FROM (SELECT a AS x, b FROM S WHERE a > 1) AS q": (APPENDED, ""),
+    "SELECT DISTINCT b FROM S": (APPENDED, ""),
+    "SELECT b FROM S UNION SELECT c FROM T": (APPENDED, ""),
+    "SELECT b FROM S INTERSECT SELECT c FROM T": (APPENDED, ""),
+    "SELECT ts FROM S EXCEPT SELECT ts - 1 FROM T": (CLOSING, ""),
+    "SELECT b FROM S EXCEPT ALL SELECT c FROM T": (CHANGING, ""),
+    "SELECT b, k FROM S LEFT JOIN R ON S.a = R.a": (APPENDED, ""),
+    "SELECT S.ts, c FROM S LEFT JOIN T ON S.a = T.a AND T.ts <= S.ts + 1": (CLOSING, ""),
+    "SELECT S.b, c FROM S FULL JOIN T USING (a)": (CHANGING, ""),
+    "SELECT R.k, S.b FROM R RIGHT JOIN S USING (a)": (APPENDED, ""),
+    "SELECT b FROM S WHERE EXISTS (SELECT 1 FROM T WHERE T.a = S.a)": (APPENDED, ""),
+    "SELECT b FROM S WHERE NOT EXISTS (SELECT 1 FROM T WHERE T.a = S.a)": (CHANGING, ""),
+    "SELECT b FROM S WHERE a NOT IN (SELECT a FROM R)": (APPENDED, ""),
+    "SELECT b FROM S WHERE a NOT IN (SELECT a FROM T)": (CHANGING, ""),
+    "SELECT ts FROM S WHERE a NOT IN (SELECT a FROM T WHERE T.ts BETWEEN S.ts - 2 AND S.ts + 1)": (CLOSING, ""),
+    "SELECT S.ts, S.b FROM S LEFT ANTI JOIN T ON S.a = T.a AND T.ts < S.ts + 2": (CLOSING, ""),
+    "SELECT ts, (SELECT MAX(k) FROM R WHERE R.a = S.a) AS m FROM S": (APPENDED, ""),
+    "SELECT ts, b, (SELECT MAX(c) FROM T WHERE T.a = S.a) AS m FROM S": (CHANGING, ""),
+    "SELECT b, EXISTS (SELECT 1 FROM T WHERE T.a = S.a) AS m FROM S": (CHANGING, ""),
+    "SELECT b, b IN (SELECT c FROM T) AS m FROM S": (CHANGING, ""),
+    "SELECT b, a IN (SELECT k FROM R) AS m FROM S": (APPENDED, ""),
+    "SELECT b FROM S WHERE b > (SELECT COUNT(*) FROM T)": (CHANGING, ""),
+    "SELECT b, COUNT(*) AS n, MAX(b) AS m FROM S GROUP BY b HAVING COUNT(*) > 1": (KEYED, ""),
+    "SELECT ts DIV 3 AS z, b, COUNT(*) AS n FROM S GROUP BY ts DIV 3, b": (CLOSING, ""),
+    "SELECT a, ROW_NUMBER() OVER (PARTITION BY b ORDER BY a, ts) AS r FROM S": (CHANGING, ""),
+    "SELECT a, ts FROM S ORDER BY ts DESC, a LIMIT 2": (KEYED, ""),
+    "WITH RECURSIVE w(x) AS (SELECT b FROM S UNION SELECT R.k FROM w JOIN R ON R.a = w.x) SELECT x FROM w":
+        (APPENDED, ""),
+    "SELECT S.b, P.hi FROM S JOIN P FOR SYSTEM_TIME AS OF S.ts AS P ON S.a = P.a":
+        (APPENDED, "SELECT S.b, P.hi FROM S JOIN P ON S.a = P.a AND P.lo <= S.ts AND S.ts < P.hi"),
+    f"SELECT a, ts, window_start, window_end, window_time FROM TUMBLE(TABLE S, DESCRIPTOR(ts), {FOUR})":
+        (APPENDED, "SELECT a, ts, 4 * (ts DIV 4) AS s, 4 * (ts DIV 4) + 4 AS e, 4 * (ts DIV 4) + 3 AS l FROM S"),
+    f"SELECT a, b, window_start, window_end FROM HOP(TABLE S, DESCRIPTOR(ts), {GAP}, {FIVE})":
+        (APPENDED, f"SELECT a, b, s, e FROM {HOPS}"),
+    "SELECT window.start AS s, window.end AS e, b, SUM(b) AS n FROM S GROUP BY window(ts, '5 microseconds', "
+    "'2 microseconds'), b": (CLOSING, f"SELECT s, e, b, SUM(b) AS n FROM {HOPS} GROUP BY s, e, b"),
+    "SELECT window.start AS s, COUNT(*) AS n FROM S GROUP BY window(ts, '4 microseconds', '4 microseconds', "
+    "'1 microseconds')": (CLOSING, "SELECT 4 * ((ts + 3) DIV 4) - 3 AS s, COUNT(*) AS n FROM S GROUP BY 1"),
+    f"SELECT a, b, window_start, window_end FROM SESSION(TABLE S, DESCRIPTOR(ts), {GAP})":
+        (CHANGING, f"SELECT a, b, s, e FROM {SESSIONS}"),
+    "SELECT session_window.start AS s, session_window.end AS e, COUNT(*) AS n FROM S "
+    "GROUP BY session_window(ts, '2 microseconds')":
+        (CLOSING, f"SELECT s, e, COUNT(*) AS n FROM {SESSIONS} GROUP BY s, e"),
+    "SELECT b, session_window.start AS s, session_window.end AS e, COUNT(*) AS n FROM S "
+    "GROUP BY b, session_window(ts, '2 microseconds')":
+        (CLOSING, f"SELECT b, s, e, COUNT(*) AS n FROM {SESSIONS_OF_B} GROUP BY b, s, e"),
+}  # fmt: skip
+"""Statements, how they change, and DuckDB's text where that is another one."""
+
+
+@pytest.fixture(scope="module")
+def declared() -> Catalog:
+    return catalog_from_mapping(CATALOG, "streams.toml")
+
+
+def lowered(sql: str, known: Catalog) -> Tree:
+    (statement,) = split_statements(SourceText("case.sql", sql))
+    assert statement.tree is not None, sql
+    return Lowering(Positions(statement.source, statement.tokens, statement.before), known).query(statement.tree, {})
+
+
+def operators(tree: Tree) -> Iterator[Tree]:
+    yield tree
+    for under in inputs(tree):
+        yield from operators(under)
+
+
+def test_every_operator_is_compared(declared: Catalog) -> None:
+    found = [one for sql in QUERIES for one in operators(lowered(sql, declared))]
+    assert {type(one) for one in found} == {*OPERATORS} - {SpjBlock}
+    assert {one.kind for one in found if isinstance(one, Join)} == {*JoinKind}
+    assert len({one.kind for one in found if isinstance(one, Apply | Bucket)}) == 6
+
+
+@pytest.mark.parametrize("sql", QUERIES)
+def test_facts_are_true_of_every_prefix(sql: str, declared: Catalog) -> None:
+    """Values, keys, numbers, and what columns say of the time at which a row comes or goes."""
+    tree = lowered(sql, declared)
+    found, columns = FactsOfTree(declared).of(tree), schema(tree, declared)
+    kind, text = QUERIES[sql]
+    text = (text or sql).replace("LEFT ANTI", "ANTI")
+    assert found.change is kind
+    retracted = rows = 0
+    for seed in range(12):
+        oracle = Oracle(CATALOG, small_rows(Choices.seeded(seed), CATALOG, 7))
+        before = oracle.counts(text, -1)
+        for now in oracle.timestamps:
+            after = oracle.counts(text, now)
+            _hold(found, columns, after)
+            gone = before - after
+            for row in (*(after - before), *gone):
+                for promise, value in _promises(found, row):
+                    assert _kept(promise, value, now), (promise, value, now)
+            assert not gone or kind >= ViewKind.CLOSING
+            retracted, rows, before = retracted + gone.total(), rows + after.total(), after
+    assert rows
+    assert retracted or kind < ViewKind.CLOSING, "the random streams show what the fact allows"
+
+
+def _hold(found: ViewFacts, columns: Schema, answer: Counter[tuple[object, ...]]) -> None:
+    names = [f"{column.alias}.{column.name}".strip(".").lower() for column in columns]
+    for key in found.keys:
+        places = [place for place, name in enumerate(names) if name in key]
+        of_key = Counter(tuple(row[place] for place in places) for row in answer.elements())
+        assert max(of_key.values(), default=0) <= 1, key
+    assert found.rows is None or answer.total() <= found.rows
+    assert found.different is None or len(answer) <= found.different
+    for row in answer:
+        for value, one, column in zip(row, found.columns, columns, strict=True):
+            assert one.values.has(value), (value, one)  # type: ignore[arg-type]
+            assert column.nullable or value is not None
+
+
+def _promises(found: ViewFacts, row: tuple[object, ...]) -> Iterator[tuple[TimePromise, int]]:
+    for column, value in zip(found.columns, row, strict=True):
+        if isinstance(value, int):
+            yield from ((promise, value) for promise in column.times if promise.source == NOW)
+
+
+def _kept(promise: TimePromise, value: int, now: int) -> bool:
+    """Whether there is a time in the promised interval of which the value is the function's."""
+    if promise.function:
+        times = [time for time in range(-60, 61) if _function(promise.function, time) == value]
+        assert max(times) - min(times) < promise.width or "DIV" in promise.function
+    else:
+        times = [value]
+    ends = (
+        (now - 1000 if promise.low is None else now + promise.low),
+        (now + 1000 if promise.high is None else now + promise.high),
+    )
+    return any(ends[0] <= time <= ends[1] for time in times)
+
+
+def _function(text: str, time: int) -> int:
+    if division := re.fullmatch(r"_t DIV (\d+)", text):
+        return int(time / int(division[1]))
+    bucket = re.fullmatch(r"window\(_t, (\d+), (\d+)\)\.(start|end|last)", text)
+    assert bucket, text
+    size, offset = int(bucket[1]), int(bucket[2])
+    return offset + (time - offset) // size * size + {"start": 0, "end": size, "last": size - 1}[bucket[3]]
+
+
+REMEMBERED = {
+    "SELECT DISTINCT b FROM S": "SELECT DISTINCT b FROM S",
+    "SELECT b, COUNT(*) AS n FROM S GROUP BY b": "SELECT DISTINCT b FROM S",
+    "SELECT b FROM S INTERSECT SELECT c FROM T": "SELECT DISTINCT b, 0 FROM S UNION ALL SELECT DISTINCT c, 1 FROM T",
+    "SELECT b FROM (SELECT b FROM S) x LEFT JOIN (SELECT c FROM T) y ON b = c":
+        "SELECT DISTINCT b, 0 FROM S UNION ALL SELECT DISTINCT c, 1 FROM T",
+    "SELECT q.b FROM (SELECT b FROM S) q LEFT ANTI JOIN (SELECT c FROM T) r ON q.b = r.c":
+        "SELECT DISTINCT b, 0 FROM S UNION ALL SELECT DISTINCT c, 1 FROM T",
+    "SELECT COUNT(*) AS n FROM S": "SELECT 1",
+    "SELECT q.b FROM (SELECT b FROM S) q WHERE b > (SELECT MAX(c) FROM T)":
+        "SELECT DISTINCT b, 0 FROM S UNION ALL SELECT MAX(c), 1 FROM T",
+    "SELECT b FROM S LEFT JOIN R ON S.a = R.a": "SELECT * FROM R",
+}  # fmt: skip
+"""Statements, and what their operators must remember, in SQL."""
+
+
+@pytest.mark.parametrize("sql", REMEMBERED)
+def test_a_state_is_as_large_as_what_must_be_remembered(sql: str, declared: Catalog) -> None:
+    """And no larger than for some streams: a number that is far too large would say nothing."""
+    known = FactsOfTree(declared)
+    states = [known.of(one).state for one in operators(lowered(sql, declared))]
+    numbers = [state for state in states if state is not None]
+    assert len(numbers) == len(states)
+    sizes = []
+    for seed in range(40):
+        oracle = Oracle(CATALOG, small_rows(Choices.seeded(seed), CATALOG, 9))
+        sizes += [oracle.counts(REMEMBERED[sql], now).total() for now in oracle.timestamps]
+    assert max(sizes) <= sum(numbers) <= max(sizes) + 3

@@ -1,0 +1,177 @@
+"""SEQ VT over streams of random rows, against DuckDB's answer at every point of time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import duckdb
+import pytest
+
+from streambound.criteria.vocabulary import Verdict
+from support.choices import Choices
+from support.circuits import checked_circuit
+from support.period_streams import PeriodRun, run_periods
+from support.profiles import MORE
+from support.snapshots import COLUMNS, HIGH, LOW, Generated, generated, history
+
+_STATIC = "u"
+"""The relation among the streams, in every second case."""
+
+
+def catalog(static: bool, **more: Any) -> dict[str, Any]:
+    """The random queries' tables as streams of rows with periods."""
+    period = {"period": ["vb", "ve"]}
+    columns = {name: {**kinds, "vb": "bigint", "ve": "bigint"} for name, kinds in COLUMNS.items()}
+    own = {"timestamp": "vb", "max_per_timestamp": 7, **more}
+    relations = {_STATIC: {"columns": columns[_STATIC], **period, "rows": 7}} if static else {}
+    streams = {name: {"columns": kinds, **period, **own} for name, kinds in columns.items() if name not in relations}
+    return {"time": {"domain": [LOW, HIGH]}, "streams": streams, "relations": relations}
+
+
+def dicts(given: Generated) -> dict[str, list[dict[str, Any]]]:
+    return {
+        name: [dict(zip((*COLUMNS[name], "vb", "ve"), row, strict=True)) for row in rows]
+        for name, rows in given.rows.items()
+    }
+
+
+def ran(seed: int, given: Generated, emit: str = "", **more: Any) -> PeriodRun:
+    choices = Choices.seeded(seed + 10**6)
+    checked = checked_circuit(f"{emit}SEQ VT ({given.sql})", catalog(choices.integer(0, 1) == 1))
+    assert checked.verdict is Verdict.BOUNDED, (given.sql, checked.diagnostics)
+    if checked.circuit is None:  # it reads the relation only
+        pytest.skip("no stream")
+    return run_periods(checked, dicts(given), every=choices.integer(1, 4), **more)
+
+
+def expected(given: Generated) -> Counter[tuple[Any, ...]]:
+    with duckdb.connect() as connection:
+        return history(given, connection)
+
+
+@pytest.mark.parametrize("seed", range(150 * MORE))
+def test_it_is_what_the_snapshots_are(seed: int) -> None:
+    """At the end all is there; before, what has ended before the frontier; never more entries than M."""
+    given = generated(Choices.seeded(seed))
+    found, wanted = ran(seed, given), expected(given)
+    assert found.all == wanted, given.sql
+    assert found.limit is not None and max(found.entries) <= found.limit, given.sql
+    printed = Counter[tuple[Any, ...]]()
+    for until, rows in found.printed:
+        printed += rows
+        if until is not None and until < HIGH:
+            assert printed == Counter({row: n for row, n in wanted.items() if row[-2] < until}), (given.sql, until)
+
+
+@pytest.mark.parametrize("seed", range(150, 200 * MORE))
+def test_a_restart_changes_nothing(seed: int) -> None:
+    given = generated(Choices.seeded(seed))
+    assert ran(seed, given, restarts=True).all == expected(given), given.sql
+
+
+@pytest.mark.parametrize("seed", range(200, 240 * MORE))
+def test_fragments_are_the_result_in_parts(seed: int) -> None:
+    """Together they have the result's history, and each is final when it is printed."""
+    given = generated(Choices.seeded(seed))
+    found = ran(seed, given, "-- streambound: emit fragments\n")
+    since = LOW
+    for until, rows in found.printed:
+        ends = HIGH if until is None else until
+        assert all(since <= row[-3] < row[-2] <= ends for row in rows), given.sql
+        since = max(since, ends) if until is not None and until < HIGH else since
+    assert _points(found.all) == _points(expected(given)), given.sql
+
+
+def _points(rows: Counter[tuple[Any, ...]]) -> Counter[tuple[Any, ...]]:
+    """How many copies of each value are there at each point of time."""
+    found = Counter[tuple[Any, ...]]()
+    for (*values, begin, end, count), n in rows.items():
+        for time in range(begin, end):
+            found[(*values, time)] += count * n
+    return found
+
+
+def test_the_sample_says_something() -> None:
+    """Rows of all operators come out, and prefixes have rows, too."""
+    results = [ran(seed, generated(Choices.seeded(seed))) for seed in range(0, 150, 5) if _streams(seed)]
+    assert sum(bool(run.all) for run in results) > 12
+    assert sum(bool(rows) for run in results for _, rows in run.printed[:-1]) > 10
+    assert sum(max(run.entries) > 2 for run in results) > 8
+
+
+def _streams(seed: int) -> bool:
+    sql = generated(Choices.seeded(seed)).sql
+    return any(f"{name} AS" in sql for name in ("r", "s"))
+
+
+def one(sql: str, **more: Any) -> Any:
+    columns = {"name": "string", "d": "tinyint", "n": "bigint", "vb": "bigint", "ve": "bigint"}
+    stream = {"timestamp": "vb", "columns": columns, "period": ["vb", "ve"], **more}
+    return checked_circuit(sql, {"streams": {"S": stream}})
+
+
+@pytest.mark.parametrize(
+    ("sql", "more", "entries"),
+    [
+        ("SELECT name FROM S", {"max_duration": 5, "max_per_timestamp": 2}, "5*c_S"),
+        ("SELECT name FROM S", {"max_duration": 25, "max_rate": {"rows": 3, "per": 10}}, "3*rate_S"),
+        ("SELECT name FROM S", {"max_valid": 5}, "10"),
+        ("SELECT name FROM S", {"snapshot_key": ["d"]}, "514"),
+        ("SELECT DISTINCT d FROM S", {}, "514"),
+        ("SELECT DISTINCT n FROM S WHERE n IN (1, 4)", {}, "4"),
+        ("SELECT d FROM S EXCEPT SELECT d FROM S", {}, "771"),
+        ("SELECT d, MAX(d) AS m FROM S GROUP BY d", {}, "66306"),
+    ],
+)
+def test_a_declaration_gives_a_number(sql: str, more: dict[str, Any], entries: str) -> None:
+    checked = one(f"SEQ VT ({sql})", **more)
+    assert checked.verdict is Verdict.BOUNDED
+    assert checked.circuit_bound.entries.text == entries
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT 1 AS one FROM S",
+        "SELECT name FROM S",
+        "SELECT DISTINCT n FROM S",
+        "SELECT d, MAX(n) AS m FROM S GROUP BY d",
+        "SELECT d, MIN(n) AS m FROM S GROUP BY d",
+        "SELECT SUM(n) AS s FROM S WHERE name = 'x' AND n > 7 GROUP BY name",
+    ],
+)
+def test_rows_that_are_told_apart_show_that_there_is_no_bound(sql: str) -> None:
+    assert one(f"SEQ VT ({sql})").verdict is Verdict.UNBOUNDED
+
+
+def test_without_such_rows_nothing_is_claimed() -> None:
+    checked = one("SEQ VT (SELECT d FROM S EXCEPT ALL SELECT d FROM S)")
+    assert checked.verdict is Verdict.UNKNOWN
+    assert {found.code for found in checked.diagnostics} == {"SB207", "SB213"}
+
+
+def test_what_is_printed_never_changes() -> None:
+    assert one("-- streambound: emit changes\nSEQ VT (SELECT name FROM S)", max_valid=5).verdict == "unsupported"
+
+
+def test_rows_that_conflict_are_put_aside() -> None:
+    """Of a conflict the rows that begin later; of one begin all; what was accepted stays."""
+    checked = one("SEQ VT (SELECT name, d FROM S)", snapshot_key=["d"], max_valid=2)
+    rows = [
+        ("a", 1, 0, 9),
+        ("b", 1, 5, 7),
+        ("c", 2, 5, 8),
+        ("d", 2, 5, 6),
+        ("e", 3, 6, 9),
+        ("f", 4, 7, 8),
+        ("g", 1, 9, 10),
+    ]
+    given = {"S": [{"name": n, "d": d, "n": 0, "vb": b, "ve": e} for n, d, b, e in rows]}
+    for restarts in (False, True):
+        found = run_periods(checked, given, restarts=restarts)
+        told = sorted((row.values["name"], row.detail) for row in found.rejected)
+        key, most = (f"the period breaks {what}" for what in ("snapshot_key = d", "max_valid = 2"))
+        assert told == [("b", key), ("c", key), ("d", key), ("f", most)]
+        assert sorted(row[0] for row in found.all) == ["a", "e", "g"]
+        assert found.limit is not None and max(found.entries) <= found.limit

@@ -1,0 +1,68 @@
+"""Unbounded statements that ask relations have witnesses, which DuckDB confirms; bounded ones have none."""
+
+from __future__ import annotations
+
+import pytest
+
+from streambound.commands.proving import prove_witness
+from streambound.criteria.check import Checked
+from streambound.criteria.operators.witness import same_relations
+from streambound.criteria.vocabulary import Verdict
+from streambound.reports.circuit_witness_report import tables_of
+from support.circuits import checked_circuit
+
+CATALOG = {
+    "streams": {
+        "S": {"timestamp": "ts", "columns": {"a": "bigint", "b": "bigint", "name": "string", "ts": "bigint"}},
+        "T": {"timestamp": "ts", "columns": {"c": "bigint", "ts": "bigint"}},
+    },
+    "relations": {"R": {"columns": {"a": "bigint", "k": "bigint", "name": "string"}, "rows": 5}},
+}
+UNBOUNDED = {
+    "exists": "SELECT DISTINCT S.a FROM S WHERE EXISTS (SELECT 1 FROM R WHERE k = S.b AND R.name = 'x')",
+    "in": "SELECT DISTINCT S.a FROM S WHERE S.b IN (SELECT k FROM R)",
+    "in of tuples": "SELECT DISTINCT S.a FROM S WHERE (S.b, S.name) IN (SELECT k, name FROM R)",
+    "in and not in":
+        "SELECT DISTINCT S.a FROM S WHERE S.b IN (SELECT k FROM R) AND S.b NOT IN (SELECT a FROM R WHERE k > 3)",
+    "greatest": "SELECT S.a, T.c FROM S JOIN T ON S.a = T.c WHERE S.b > (SELECT max(k) FROM R)",
+    "average": "SELECT DISTINCT S.a FROM S WHERE S.b * 2 > (SELECT avg(k) FROM R WHERE R.name = S.name)",
+    "number": "SELECT DISTINCT S.a FROM S WHERE (SELECT count(*) FROM R WHERE R.a = S.b) > 0",
+    "shown": "SELECT DISTINCT S.a, (SELECT max(k) FROM R WHERE R.a = S.b) AS m FROM S",
+    "semi": "SELECT S.a FROM S LEFT SEMI JOIN R ON S.b = R.a JOIN T ON S.b = T.c",
+    "left": "SELECT S.a, R.name FROM S LEFT JOIN R ON S.b = R.a JOIN T ON S.b = T.c WHERE R.k > 3",
+    "computed": "SELECT DISTINCT S.a FROM S JOIN (SELECT name, count(*) AS n FROM R GROUP BY 1) q ON q.name = S.name",
+    "having":
+        "WITH q AS (SELECT name, sum(k) AS n FROM R GROUP BY name HAVING sum(k) > 10) "
+        "SELECT DISTINCT S.a FROM S JOIN q ON q.name = S.name",
+    "grouped": "SELECT S.a, count(*) AS n FROM S WHERE EXISTS (SELECT 1 FROM R WHERE R.a = S.b) GROUP BY S.a",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", UNBOUNDED)
+def test_a_witness_has_rows_of_the_relations_that_are_asked(case: str) -> None:
+    checked = checked_circuit(UNBOUNDED[case], CATALOG)
+    assert checked.verdict is Verdict.UNBOUNDED
+    assert all(found.code != "SB207" for found in checked.diagnostics)
+    found = checked.circuit_witness
+    assert found is not None and checked.catalog is not None
+    small, larger = found.of_size(2), found.of_size(4)
+    assert small is not None and any(row.table == "R" for row in small.always)
+    assert larger is not None and same_relations(small, larger)
+    tables = tables_of(found.statement, checked.statement)
+    assert prove_witness(checked, checked.catalog, tables, larger).startswith("16 of 16 prefixes")
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT DISTINCT S.a FROM S WHERE EXISTS (SELECT 1 FROM R WHERE R.a = S.a)",
+        "SELECT DISTINCT S.a FROM S WHERE S.a IN (SELECT k FROM R)",
+        "SELECT DISTINCT S.a FROM S WHERE S.a = (SELECT max(k) FROM R)",
+        "SELECT DISTINCT S.a FROM S LEFT SEMI JOIN R ON S.a = R.k",
+        "SELECT DISTINCT q.n FROM S JOIN (SELECT name, count(*) AS n FROM R GROUP BY name) q ON q.name = S.name",
+        "SELECT DISTINCT S.a FROM S WHERE S.a BETWEEN (SELECT min(k) FROM R) AND (SELECT max(k) FROM R)",
+    ],
+)
+def test_what_relations_bound_is_bounded(sql: str) -> None:
+    checked: Checked = checked_circuit(sql, CATALOG)
+    assert checked.verdict is Verdict.BOUNDED

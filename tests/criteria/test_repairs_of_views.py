@@ -1,0 +1,115 @@
+"""Repairs of statements that read by name (views of the file, WITH, subqueries): those of the flat query, in the text.
+
+The patched text is executed by DuckDB, which has views of its own, and compared with the patched flat query.
+"""
+
+from __future__ import annotations
+
+import random
+
+import duckdb
+import pytest
+
+from streambound.analyzer.catalog import parse_catalog
+from streambound.analyzer.diagnostics import Fix
+from streambound.analyzer.spans import SourceText
+from streambound.criteria.check import check_source, with_repairs
+from streambound.criteria.vocabulary import Verdict
+from support.patching import CATALOG, patched
+
+TEXT = """
+[streams.orders]
+timestamp = "ts"
+columns = { customer = "bigint", amount = "bigint", ts = "bigint" }
+[streams.alerts]
+timestamp = "ts"
+columns = { customer = "bigint", level = "bigint", ts = "bigint" }
+[relations.vip]
+columns = { customer = "bigint" }
+rows = 9
+"""
+COLUMNS = {"orders": ("customer", "amount", "ts"), "alerts": ("customer", "level", "ts"), "vip": ("customer",)}
+JOINED = "SELECT {} FROM orders JOIN alerts ON alerts.customer = orders.customer AND alerts.ts < orders.ts"
+LEVELS = "SELECT customer, level, ts FROM alerts"
+READ = "SELECT orders.customer, {}.level FROM orders JOIN {} ON {}.customer = orders.customer AND {}.ts < orders.ts"
+FORMS = {
+    "a view of one stream": f"CREATE VIEW v AS {LEVELS}; {READ.replace('{}', 'v')}",
+    "a view of the join": f"CREATE VIEW j AS {JOINED.format('orders.customer, level')}; SELECT customer, level FROM j",
+    "a view with names of its own": (
+        "CREATE VIEW v (who, how, t) AS SELECT customer, level, ts FROM alerts; "
+        "SELECT orders.customer, v.how AS level FROM orders JOIN v ON v.who = orders.customer AND v.t < orders.ts"
+    ),
+    "a view of a view": (
+        f"CREATE VIEW w AS {LEVELS}; CREATE VIEW v AS SELECT level, ts, customer FROM w; {READ.replace('{}', 'v')}"
+    ),
+    "a view with a WITH in it, between others": (
+        f"CREATE VIEW other AS {LEVELS}; CREATE VIEW v AS WITH a AS ({LEVELS}) SELECT * FROM a; "
+        "SELECT 1 AS one FROM other;"
+        f" {READ.replace('{}', 'v')}"
+    ),
+    "a WITH that names its columns": (
+        "WITH v (who, how, t) AS (SELECT customer, level, ts FROM alerts) "
+        "SELECT orders.customer, v.how AS level FROM orders JOIN v ON v.who = orders.customer AND v.t < orders.ts"
+    ),
+    "a subquery that names its columns": (
+        "SELECT orders.customer, v.how AS level FROM orders JOIN "
+        "(SELECT customer, level, ts FROM alerts) AS v (who, how, t)"
+        " ON v.who = orders.customer AND v.t < orders.ts"
+    ),
+    "a WITH that is called as its table": (
+        f"WITH alerts AS (SELECT customer, level, ts FROM alerts) {READ.replace('{}', 'alerts')}"
+    ),
+    "a subquery in a WITH": (
+        f"WITH v AS (SELECT customer, level, ts FROM (SELECT * FROM alerts) AS inside) {READ.replace('{}', 'v')}"
+    ),
+}
+FLAT = JOINED.format("orders.customer, alerts.level")
+
+
+def _repairs(sql: str) -> dict[str, Fix]:
+    item = check_source(SourceText("q.sql", sql), parse_catalog(TEXT, CATALOG))[-1]
+    assert item.verdict is Verdict.UNBOUNDED
+    repairs = with_repairs(item).repairs
+    assert repairs is not None
+    return {fix.title: fix for fix in repairs.fixes}
+
+
+def _rows(sql: str, seed: int) -> list[tuple[int, ...]]:
+    chosen, database = random.Random(seed), duckdb.connect()
+    for table, columns in COLUMNS.items():
+        rows = [tuple(chosen.choice([-3, 0, 1, 2, 99, 150]) for _ in columns) for _ in range(40)]
+        database.execute(f"CREATE TABLE {table} ({', '.join(f'{column} BIGINT' for column in columns)})")
+        values = ", ".join(f"({', '.join(map(str, row))})" for row in rows)
+        database.execute(f"INSERT INTO {table} VALUES {values}")
+    return sorted(database.sql(sql).fetchall())
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_repairs_are_those_of_the_flat_query(form: str) -> None:
+    flat, found = _repairs(FLAT), _repairs(FORMS[form])
+    assert len(found) >= 3
+    same = found.keys() & flat.keys()
+    assert {title for title in flat if "window" in flat[title].changes} <= same
+    assert {title for title in flat if "bound" in flat[title].changes} <= same
+    for title, fix in found.items():
+        texts = {"q.sql": FORMS[form], CATALOG: TEXT}
+        after = patched(texts, fix)
+        (*_, last) = check_source(SourceText("q.sql", after["q.sql"]), parse_catalog(after[CATALOG], CATALOG))
+        assert last.verdict is Verdict.BOUNDED
+        if title in same:
+            expected = patched({"q.sql": FLAT, CATALOG: TEXT}, flat[title])["q.sql"]
+            results = [_rows(after["q.sql"], seed) for seed in range(3)]
+            assert results == [_rows(expected, seed) for seed in range(3)]
+            assert any(results)
+
+
+def test_a_view_changes_only_where_nothing_else_can() -> None:
+    """What the reader sees is repaired in the reader; what it does not see in the view, which says so."""
+    view = "CREATE VIEW v AS SELECT customer, level, ts FROM alerts"
+    fixes = _repairs(f"{view}; {READ.replace('{}', 'v')}")
+    seen = fixes["bound alerts.level from both sides and bound alerts.customer from both sides"]
+    assert all(edit.span.start > len(view) for edit in seen.edits) and "view" not in seen.note
+    inside = _repairs(f"CREATE VIEW j AS {JOINED.format('orders.customer, level')}; SELECT customer, level FROM j")
+    window = next(fix for fix in inside.values() if fix.changes == ("window",))
+    assert "the view j changes, for everything that reads it" in window.note
+    assert window.sql == "SELECT customer, level FROM j"

@@ -1,0 +1,97 @@
+"""Rows with periods against the SQL at points of time: right ones are equal, each kind of wrong one is found."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlglot import parse_one
+
+from streambound.analyzer.catalog import catalog_from_mapping
+from streambound.recheck.oracle.spark_batch import BatchComparison, BatchStatement, Cell, Snapshots, batch_session
+from streambound.recheck.oracle.spark_snapshots import compare_snapshots
+
+pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore")]
+
+COLUMNS = {"name": "string", "skill": "string", "vb": "bigint", "ve": "bigint"}
+CATALOG = {"streams": {"works": {"timestamp": "vb", "columns": COLUMNS, "period": ["vb", "ve"]}}}
+SQL = "SELECT COUNT(*) AS cnt FROM works WHERE skill = 'SP'"
+WORKS = [("Ann", "SP", 3, 10), ("Joe", "NS", 8, 16), ("Sam", "SP", 8, 16), ("Ann", "SP", 18, 20)]
+RIGHT = [(0, 0, 3), (1, 3, 8), (2, 8, 10), (1, 10, 16), (0, 16, 18), (1, 18, 20), (0, 20, 24)]
+"""Dignös et al., Figure 1b: how many are on duty, when."""
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[Any]:
+    yield batch_session()
+
+
+def compared(
+    spark: Any, place: Path, printed: list[dict[str, Any]], sql: str = SQL, line: Snapshots | None = None
+) -> BatchComparison:
+    (place / "used" / "works").mkdir(parents=True)
+    rows = (dict(zip(COLUMNS, row, strict=True)) for row in WORKS)
+    (place / "used" / "works" / "0.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (place / "out.jsonl").write_text("".join(json.dumps(row) + "\n" for row in printed))
+    tree = parse_one(sql, dialect="spark")
+    line = line or Snapshots(0, 24, as_of=False, whole=True)
+    statement = BatchStatement(sql, tree, catalog_from_mapping(CATALOG, "text"), tuple(tree.named_selects), line)
+    return compare_snapshots(spark, statement, place / "used", place / "out.jsonl")
+
+
+def counts(found: list[tuple[int, int, int]], mult: int = 1) -> list[dict[str, Any]]:
+    return [{"cnt": cnt, "_begin": begin, "_end": end, "_mult": mult} for cnt, begin, end in found]
+
+
+def test_the_paper_s_counts_are_equal(spark: Any, tmp_path: Path) -> None:
+    found = compared(spark, tmp_path, counts(RIGHT))
+    assert found.equal
+    assert (found.results, found.timestamps) == (7, 7)
+
+
+WRONG = {
+    "no row in a gap": ([row for row in RIGHT if row[0]], 0, Cell(("0",), 1, 0)),
+    "a missing row": (RIGHT[:2] + RIGHT[3:], 8, Cell(("2",), 1, 0)),
+    "a value too much": ([*RIGHT[:2], (3, 8, 10), *RIGHT[3:]], 8, Cell(("2",), 1, 0)),
+    "an end too early": ([*RIGHT[:3], (1, 10, 15), *RIGHT[4:]], 15, Cell(("1",), 1, 0)),
+    "an end too late": ([*RIGHT[:6], (0, 20, 25)], 24, Cell(("0",), 0, 1)),
+    "a row cut in two": ([*RIGHT[:1], (1, 3, 5), (1, 5, 8), *RIGHT[2:]], 5, Cell(("1",), 1, 2)),
+    "rows that overlap": ([*RIGHT[:3], (1, 10, 12), (1, 11, 16), *RIGHT[4:]], 11, Cell(("1",), 1, 2)),
+    "after the end of time": ([*RIGHT, (0, 30, 31)], 30, Cell(("0",), 0, 1)),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_is_wrong_is_found(spark: Any, tmp_path: Path, case: str) -> None:
+    rows, when, cell = WRONG[case]
+    found = compared(spark, tmp_path, counts(rows))
+    assert (found.timestamp, cell in found.cells) == (when, True), found
+
+
+def test_a_multiplicity_is_compared(spark: Any, tmp_path: Path) -> None:
+    found = compared(spark, tmp_path, [*counts(RIGHT[:6]), *counts(RIGHT[6:], 2)])
+    assert (found.timestamp, found.cells) == (20, (Cell(("0",), 1, 2),))
+
+
+def test_parts_may_be_cut_but_not_overlap(spark: Any, tmp_path: Path) -> None:
+    line = Snapshots(0, 24, as_of=False, whole=False)
+    cut = [*RIGHT[:1], (1, 3, 5), (1, 5, 8), *RIGHT[2:]]
+    assert compared(spark, tmp_path / "cut", counts(cut), line=line).equal
+    assert not compared(spark, tmp_path / "twice", [*counts(RIGHT), *counts([(1, 4, 5)])], line=line).equal
+
+
+def test_one_point_of_time(spark: Any, tmp_path: Path) -> None:
+    line, sql = Snapshots(9, 10, as_of=True, whole=True), "SELECT skill FROM works"
+    right = [{"skill": "SP", "_mult": 2}, {"skill": "NS", "_mult": 1}]
+    assert compared(spark, tmp_path / "right", right, sql, line).equal
+    wrong = compared(spark, tmp_path / "wrong", right[:1], sql, line)
+    assert (wrong.timestamp, wrong.cells) == (9, (Cell(("NS",), 1, 0),))
+
+
+def test_without_an_end_time_is_over_with_the_last_row(spark: Any, tmp_path: Path) -> None:
+    line = Snapshots(0, None, as_of=False, whole=True)
+    assert compared(spark, tmp_path / "right", counts(RIGHT[:6]), line=line).equal
+    assert compared(spark, tmp_path / "wrong", counts(RIGHT), line=line).timestamp == 20

@@ -1,0 +1,173 @@
+"""Circuits in this process: a statement beyond select-project-join, its job, and what that prints for some rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from random import Random
+from typing import Any
+
+from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.expressions.values import derived_value
+from streambound.analyzer.spans import SourceText
+from streambound.api import catalog_of
+from streambound.criteria.check import Checked, check_source
+from streambound.incremental.feed import recomputed
+from streambound.synopsis_exec.circuit_plan import PlannedCircuit, make_circuit_plan
+from streambound.synopsis_exec.job_spec import job_spec
+from streambound.synopsis_exec.plan_ir import Plan
+from streambound.synopsis_exec.simulate import evaluated, replay
+from streambound_runtime.operators.circuit import CircuitOperator
+from streambound_runtime.operators.circuit_plan import CircuitPlan
+from streambound_runtime.operators.delta import Delta
+from streambound_runtime.operators.entries import column_of
+from streambound_runtime.spec import JobSpec
+from support.lifted import circuit_of, fed
+
+Rows = Mapping[str, list[dict[str, Any]]]
+Printed = Counter[tuple[Any, ...]]
+"""Values and the timestamp of each row, with its multiplicity."""
+
+
+def checked_circuit(sql: str, catalog: Catalog | Mapping[str, Any]) -> Checked:
+    """A statement, checked."""
+    return check_source(SourceText("q.sql", sql), catalog_of(catalog))[0]
+
+
+@dataclass(frozen=True)
+class CircuitRun:
+    """What a run has printed, and the most entries that there were between two timestamps."""
+
+    printed: Printed
+    peak: int
+
+
+def run_circuit(checked: Checked, rows: Rows, final: bool = False) -> CircuitRun:
+    """A bounded statement's circuit over rows of integers, without Spark."""
+    assert checked.circuit is not None and checked.catalog is not None
+    return run_plan(make_circuit_plan(checked.circuit, checked.statement, checked.catalog, final), rows)
+
+
+def run_plan(plan: Plan | PlannedCircuit, rows: Rows) -> CircuitRun:
+    """A statement's job over rows of integers, without Spark."""
+    job = job_spec(plan)
+    given = encoded_rows(plan, rows)
+    found, peak = Printed(), 0
+    relations = {relation.name: given[relation.name] for relation in job.relations}
+    for closed in replay(job, relations, {stream.name: given[stream.name] for stream in job.streams}):
+        peak = max(peak, closed.entries)
+        for row, n in closed.results:
+            found[(*map(rounded, row.values()), closed.timestamp)] += n
+    return CircuitRun(Counter({row: n for row, n in found.items() if n}), peak)
+
+
+def encoded_rows(plan: Plan | PlannedCircuit, rows: Rows) -> dict[str, list[dict[str, Any]]]:
+    """The rows of each table, with what is derived of them."""
+    given = {item.name: [dict(row) for row in rows.get(item.name, ())] for item in plan.inputs}
+    for item in plan.inputs:
+        for row in given[item.name]:
+            declared = {column.name: row.get(column.name) for column in item.declared}
+            row.update(declared | {one.name: derived_value(one, item.declared, declared) for one in item.derived})
+    return given
+
+
+def expected(lines: list[dict[str, Any]]) -> Printed:
+    """Rows of an expected output."""
+    found = Printed()
+    for line in lines:
+        *values, time, n = line.values()
+        found[(*map(rounded, values), time)] += n
+    return found
+
+
+def reference(sql: str, catalog: Mapping[str, Any], rows: Rows) -> Printed:
+    """What the reference evaluator says: the difference of every prefix of the rows of the streams that are read."""
+    read = {name: body for name, body in catalog["streams"].items() if name in sql.split("FROM", 1)[1]}
+    circuit = circuit_of(sql, catalog)
+    times, given = fed({"streams": read}, rows)
+    found = Printed()
+    for time, change in zip(times, recomputed(circuit, given), strict=True):
+        for row, n in change.items():
+            found[(*map(rounded, row), int(time))] += n
+    return found
+
+
+def random_rows(unit: int, seed: int, number: int = 40) -> dict[str, list[dict[str, Any]]]:
+    """Rows of the streams S and T with a, b, v and ts, which is a multiple of a unit; at most two of each time."""
+    random, found = Random(seed), dict[str, list[dict[str, Any]]]()
+    for name in ("S", "T"):
+        times = sorted(random.choices(range(30), k=number))
+        kept = [time for place, time in enumerate(times) if place < 2 or times[place - 2] != time]
+        found[name] = [
+            {
+                "a": random.choice([None, 1, 2, 3, 9]),
+                "b": random.choice([None, 0, 1, 2]),
+                "v": random.randint(-3, 4),
+                "ts": time * unit,
+            }
+            for time in kept
+        ]
+    return found
+
+
+def rounded(value: Any) -> Any:
+    """Floats to nine digits, exact numbers as floats."""
+    return round(float(value), 9) if isinstance(value, float | Fraction) else value
+
+
+InOrder = list[tuple[int, int, tuple[Any, ...]]]
+"""Printed rows in their order: when, how often, and their values."""
+
+
+class Circuit:
+    """A case's job, its relations' rows and its streams' by timestamp."""
+
+    def __init__(self, case: dict[str, Any]) -> None:
+        checked = checked_circuit(case["sql"], case["catalog"])
+        assert checked.circuit is not None and checked.catalog is not None
+        plan = make_circuit_plan(checked.circuit, checked.statement, checked.catalog, case["mode"] == "final")
+        self.job: JobSpec = job_spec(plan)
+        assert isinstance(self.job.plan, CircuitPlan)
+        self.circuit = self.job.plan
+        rows = encoded_rows(plan, case["input"])
+        self.relations = {relation.name: rows[relation.name] for relation in self.job.relations}
+        self.rows = {stream.name: rows[stream.name] for stream in self.job.streams}
+        self.times = sorted({row[stream.timestamp] for stream in self.job.streams for row in self.rows[stream.name]})
+
+    def operator(self) -> CircuitOperator:
+        return CircuitOperator(self.circuit, self.relations, evaluated)
+
+    def delta(self, times: Sequence[int]) -> dict[str, Delta]:
+        found = {}
+        for stream in self.job.streams:
+            rows = [row for row in self.rows[stream.name] if row[stream.timestamp] in times]
+            rows.sort(key=lambda row, name=stream.timestamp: row[name])
+            columns, nulls = {}, {}
+            for name in stream.needs:
+                values = [row[name] for row in rows]
+                columns[name], null = column_of(values, any(isinstance(value, str) for value in values))
+                if null is not None:
+                    nulls[name] = null
+            found[stream.name] = Delta(column_of([row[stream.timestamp] for row in rows])[0], None, columns, nulls)
+        return found
+
+    def run(self, cuts: Sequence[Sequence[int]], restart: bool) -> tuple[InOrder, int, int]:
+        """What is printed, in its order, the most entries, and those that are left."""
+        operator, printed, peak = self.operator(), InOrder(), 0
+        for number, times in enumerate(cuts):
+            found = operator.step(self.delta(times))
+            printed += rows_of(found)
+            peak = max(peak, operator.peak)
+            until = cuts[number + 1][0] if number + 1 < len(cuts) else None
+            printed += rows_of(operator.step({}, until, over=until is None))
+            if restart:
+                state = operator.dump()
+                operator = self.operator()
+                operator.load(state)
+        return printed, peak, operator.entries()
+
+
+def rows_of(delta: Delta) -> InOrder:
+    return list(zip(delta.time.tolist(), map(int, delta.weights().tolist()), delta.rows(), strict=True))

@@ -1,0 +1,49 @@
+"""DuckDB's results of a query on every prefix of rows of streams and of changes of relations."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import duckdb
+import sqlglot
+
+Results = Counter[tuple[Any, ...]]
+
+
+class PrefixSql:
+    """One database, in which each table is filled as time goes by."""
+
+    def __init__(self, catalog: Mapping[str, Any]) -> None:
+        self.catalog = catalog
+        self.connection = duckdb.connect()
+        for name, body in self._tables().items():
+            columns = ", ".join(f'"{column}" {kind}' for column, kind in body["columns"].items())
+            self.connection.execute(f'CREATE TABLE "{name}" ({columns})')
+
+    def _tables(self) -> dict[str, Any]:
+        return {**self.catalog.get("streams", {}), **self.catalog.get("relations", {})}
+
+    def results(self, sql: str, rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[int, Results]:
+        """The bag of results at each timestamp at which a row comes, of all rows up to it."""
+        (statement,) = sqlglot.transpile(sql, read="spark", write="duckdb")
+        times = sorted({row["ts"] for listed in rows.values() for row in listed})
+        return {time: self._at(statement, rows, time) for time in times}
+
+    def _at(self, statement: str, rows: Mapping[str, Sequence[Mapping[str, Any]]], time: int) -> Results:
+        for name, body in self._tables().items():
+            present = Counter[tuple[Any, ...]]()
+            for row in rows.get(name, ()):
+                if row["ts"] <= time:
+                    values = tuple(row[column] for column in body["columns"])
+                    present[values] += -1 if row.get("op") == "delete" else 1
+            self.connection.execute(f'DELETE FROM "{name}"')
+            if listed := list(present.elements()):
+                marks = ", ".join("?" for _ in body["columns"])
+                self.connection.executemany(f'INSERT INTO "{name}" VALUES ({marks})', listed)
+        return Counter(map(_plain, self.connection.execute(statement).fetchall()))
+
+
+def _plain(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(float(f"{value:.6g}") if isinstance(value, float) else value for value in row)

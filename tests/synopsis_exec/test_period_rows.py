@@ -1,0 +1,64 @@
+"""Which rows with periods a catalog allows: by hand, and as the runtime's own reading says of random rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+from typing import Any
+
+import pytest
+
+from streambound.synopsis_exec.period_rows import allowed
+from streambound_runtime.operators.delta import delta_of
+from streambound_runtime.operators.valid_together import ValidTogether
+from streambound_runtime.promises import PeriodContract
+from streambound_runtime.spec import Stream, TableColumn
+
+Row = dict[str, Any]
+
+
+def row(key: str | None, begin: int | None, end: int | None) -> Row:
+    return {"k": key, "vb": begin, "ve": end}
+
+
+def kept(contract: PeriodContract, *rows: Row, timed: bool = True) -> list[int]:
+    return [number for number, _ in allowed(contract, list(enumerate(rows)), timed)]
+
+
+def test_a_period_alone_may_be_bad() -> None:
+    contract = PeriodContract("vb", "ve", 0, 10, 5)
+    rows = [row("a", 0, 5), row("a", None, 5), row("a", 5, None), row("a", 5, 5), row("a", -1, 1), row("a", 6, 11)]
+    assert kept(contract, *rows, row("a", 1, 7), row("a", 5, 10)) == [0, 7]
+
+
+def test_of_a_conflict_the_later_begin_is_bad_and_of_one_begin_all() -> None:
+    contract = PeriodContract("vb", "ve", key=("k",))
+    assert kept(contract, row("a", 3, 6), row("a", 0, 4), row("a", 4, 6)) == [1, 2]
+    assert kept(contract, row("a", 0, 4), row("a", 0, 5), row("b", 0, 5), row("a", 1, 3)) == [2, 3]
+
+
+def test_too_many_are_all_of_a_begin() -> None:
+    contract = PeriodContract("vb", "ve", most=2)
+    assert kept(contract, row("a", 0, 9), row("b", 1, 3), row("c", 1, 4), row("d", 2, 9), row("e", 9, 10)) == [0, 3, 4]
+
+
+def test_of_relations_what_is_valid_together_does_not_count() -> None:
+    contract = PeriodContract("vb", "ve", most=1, key=("k",))
+    assert kept(contract, row("a", 0, 4), row("a", 0, 4), timed=False) == [0, 1]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_job_judges_alike(seed: int) -> None:
+    random = Random(seed)
+    contract = PeriodContract("vb", "ve", most=random.choice((None, 2, 4)), key=random.choice(((), ("k",))))
+    rows = [row(random.choice("abc"), begin, begin + random.randint(1, 6)) for begin in sorted(
+        random.choices(range(15), k=25))]  # fmt: skip
+    kinds = [TableColumn("k", "string"), TableColumn("vb", "bigint"), TableColumn("ve", "bigint")]
+    stream = Stream("S", tuple(kinds), "vb", ("k", "ve"), period=contract)
+    delta = delta_of([(one["vb"], 1, (one["k"], one["ve"])) for one in rows], ("k", "ve"))
+    good, bad = ValidTogether(stream).checked(delta)
+    mine = [one for _, one in allowed(contract, list(enumerate(rows)), timed=True)]
+    assert Counter(zip(good.values("k"), good.time.tolist(), good.values("ve"), strict=True)) == Counter(
+        (one["k"], one["vb"], one["ve"]) for one in mine
+    )
+    assert len(mine) + len(bad) == len(rows)

@@ -1,0 +1,81 @@
+"""The 80 public temporal-probabilistic cases through the runtime of `run`: rows, lineages, quarantine."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from streambound.analyzer.catalog import catalog_from_mapping
+from streambound.analyzer.spans import SourceText
+from streambound.criteria.check import check_source
+from streambound.criteria.vocabulary import Verdict
+from streambound.jobs import compiled_of
+from streambound_runtime.text import printed, read
+from support.temporal_cases import LINEAGES, catalog_of, multiset, record
+from support.worlds import names_in, table
+
+
+def compiled(case: dict[str, Any]) -> Any:
+    catalog = catalog_from_mapping(catalog_of(case))
+    (checked,) = check_source(SourceText("q.sql", case["sql"]), catalog)
+    assert (checked.verdict, checked.diagnostics) == (Verdict.BOUNDED, ())
+    assert checked.blocks is not None
+    assert checked.blocks.projection == "tp"
+    return compiled_of(catalog, checked)
+
+
+def test_there_are_80_cases() -> None:
+    assert len(LINEAGES) == len({case["id"] for case in LINEAGES}) == 80
+
+
+@pytest.mark.parametrize("case", LINEAGES, ids=lambda case: case["id"])
+def test_columns_and_plan(case: dict[str, Any]) -> None:
+    from streambound.synopsis_exec import period_job
+
+    found = compiled(case)
+    assert [*found.job.blocks[0].columns] == case["output"]
+    classes = [vars(period_job.MODULES[module])[name] for name, module in period_job.CLASSES.items()]
+    assert read(printed(found.job), classes) == found.job
+
+
+def as_written(value: Any) -> Any:
+    """A timestamp as the cases write it."""
+    is_time = isinstance(value, str) and value.endswith("Z")
+    return value.removesuffix("Z").replace("T", " ") if is_time else value
+
+
+def differences(rows: list[tuple[Any, ...]], expected: list[list[Any]]) -> list[str]:
+    """How rows (values, begin, end, lineage, p) differ from the expected ones, their lineages being functions."""
+    rest, wrong = list(rows), []
+    for *fact, lineage, begin, end, p in expected:
+        found = next((row for row in rest if row[:-2] == (*fact, begin, end)), None)
+        if found is None:
+            wrong.append(f"missing {fact} {begin} {end}")
+            continue
+        rest.remove(found)
+        names = sorted(names_in(lineage) | names_in(found[-2]))
+        if table(lineage, names) != table(found[-2], names) or abs(float(Fraction(p)) - found[-1]) > 1e-9:
+            wrong.append(f"{found} is not {lineage}, {p}")
+    return wrong + [f"too many {row}" for row in rest]
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.parametrize("case", LINEAGES, ids=lambda case: case["id"])
+def test_result_and_quarantine(case: dict[str, Any], spark: Any, tmp_path: Path) -> None:
+    from streambound_runtime.periods.main import run, settings_of
+
+    record(case, tmp_path / "in")
+    job, files = compiled(case).job, (tmp_path / "out.jsonl", tmp_path / "bad.jsonl")
+    arguments = ["--input", str(tmp_path / "in"), "--output", str(files[0]), "--quarantine", str(files[1])]
+    summary = run(spark, job, settings_of(job, arguments))
+    rows, bad = ([json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] for file in files)
+    assert all([*row][-4:] == ["_begin", "_end", "_lineage", "_p"] for row in rows)
+    assert differences([tuple(map(as_written, row.values())) for row in rows], case["expected"]) == []
+    assert summary["results"] == len(rows)
+    wanted = multiset((one["relation"], one["row"] + 1, one["reason"]) for one in case["quarantined"])
+    assert multiset((one["relation"], one["line"], one["reason"]) for one in bad) == wanted

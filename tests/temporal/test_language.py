@@ -1,0 +1,178 @@
+"""What may stand in a SEQ block: each refusal at its token, with words."""
+
+from __future__ import annotations
+
+import pytest
+
+from streambound.analyzer.catalog import catalog_from_mapping
+from streambound.analyzer.spans import SourceText
+from streambound.criteria.check import Checked, check_source
+from streambound.criteria.vocabulary import Verdict
+
+INTEGERS = {"columns": {"a": "bigint", "b": "bigint", "m": "map<int,int>", "vb": "bigint", "ve": "bigint"}}
+CATALOG = {
+    "time": {"domain": [0, 24]},
+    "relations": {
+        "r": {**INTEGERS, "period": ["vb", "ve"]},
+        "s": {**INTEGERS, "period": ["vb", "ve"]},
+        "days": {"columns": {"a": "bigint", "db": "date", "de": "date"}, "period": ["db", "de"]},
+        "fixed": {"columns": {"a": "bigint", "n": "string"}},
+    },
+    "streams": {"E": {"timestamp": "ts", "columns": {"a": "bigint", "seq": "bigint", "ts": "bigint"}}},
+}
+WITHOUT_DOMAIN = {name: part for name, part in CATALOG.items() if name != "time"}
+
+
+def checked(sql: str, catalog: object = CATALOG) -> Checked:
+    assert isinstance(catalog, dict)
+    (found,) = check_source(SourceText("q.sql", sql), catalog_from_mapping(catalog))
+    return found
+
+
+def blamed(sql: str, catalog: object = CATALOG) -> tuple[str, str, str]:
+    """The verdict, the code and the blamed text of the only diagnostic."""
+    found = checked(sql, catalog)
+    (one,) = found.diagnostics
+    assert one.message
+    return found.verdict, str(one.code), found.source.text[one.span.start : one.span.end]
+
+
+UNSUPPORTED = {
+    "SELECT a FROM r ORDER BY a": "a",
+    "SELECT a FROM r LIMIT 3": "3",
+    "SELECT row_number() OVER (ORDER BY a) AS n FROM r": "ROW_NUMBER() OVER (ORDER BY a)",
+    "SELECT a, rand() AS x FROM r": "rand",
+    "SELECT a, current_timestamp AS x FROM r": "current_timestamp",
+    "SELECT a, my_udf(a) AS x FROM r": "my_udf(a)",
+    "SELECT a, (SELECT MAX(s.a) FROM s) AS x FROM r": "MAX(s.a)",
+    "SELECT a FROM r WHERE a = 1 OR a IN (SELECT s.a FROM s)": "(SELECT s.a",
+    "SELECT a, COUNT(*) AS n FROM r GROUP BY ROLLUP (a)": "a",
+    "SELECT * FROM r NATURAL JOIN s": "NATURAL",
+    "SELECT E.a FROM E": "E",
+    "SELECT r.m FROM r": "r.m",
+    "SELECT a, stddev(b) AS x FROM r GROUP BY a": "stddev(b)",
+    "SELECT r.a FROM r WHERE EXISTS (SELECT COUNT(*) FROM s WHERE s.a = r.a)": "r.a",
+    "SELECT r.a FROM r WHERE EXISTS (SELECT 1 FROM s WHERE EXISTS (SELECT 1 FROM days WHERE days.a = r.a))": "r.a",
+    "SELECT r.b, COUNT(*) AS n FROM r GROUP BY r.a": "r.b",
+}
+
+
+@pytest.mark.parametrize("sql", UNSUPPORTED)
+def test_outside_the_language(sql: str) -> None:
+    verdict, code, text = blamed(f"SEQ VT ({sql})")
+    assert (verdict, code) == (Verdict.UNSUPPORTED, "SB110")
+    assert text.lower().startswith(UNSUPPORTED[sql].lower()[:8])
+
+
+ERRORS = {
+    "SELECT r.vb FROM r": ("SB102", "r.vb"),
+    "SELECT r.c FROM r": ("SB102", "r.c"),
+    "SELECT a FROM r JOIN s ON r.a = s.a": ("SB103", "a"),
+    "SELECT r.a, s.a FROM r JOIN s ON r.a = s.a": ("SB103", "s.a"),
+    "SELECT a AS _begin FROM r": ("SB103", "a AS _begin"),
+    "SELECT a FROM r UNION SELECT a, b FROM s": ("SB106", "UNION"),
+    "SELECT r.a FROM r JOIN days ON r.a = days.a": ("SB107", "days"),
+    "SELECT a FROM nowhere": ("SB101", "nowhere"),
+}
+
+
+@pytest.mark.parametrize("sql", ERRORS)
+def test_without_meaning(sql: str) -> None:
+    verdict, code, text = blamed(f"SEQ VT ({sql})")
+    assert verdict is Verdict.ERROR
+    assert (code, text) == ERRORS[sql]
+
+
+def test_a_name_that_both_have_is_ambiguous_at_its_place() -> None:
+    found = checked("SEQ VT (SELECT r.a FROM r JOIN s ON r.a = s.a WHERE b > 1)")
+    assert [(str(one.code), one.span.start) for one in found.diagnostics] == [("SB103", 52)]
+
+
+NEEDS_A_DOMAIN = {
+    "SELECT COUNT(*) AS n FROM r": "COUNT(*)",
+    "SELECT a FROM fixed": "fixed",
+    "SELECT 1 AS one": "SELECT 1",
+    "SELECT a FROM fixed UNION ALL SELECT a FROM r": "fixed",
+    "SELECT fixed.a FROM fixed LEFT JOIN r ON r.a = fixed.a": "fixed",
+    "SELECT a FROM fixed EXCEPT ALL SELECT a FROM r": "fixed",
+}
+NEEDS_NONE = (
+    "SELECT a FROM r",
+    "SELECT a, COUNT(*) AS n FROM r GROUP BY a",
+    "SELECT r.a, fixed.n FROM r JOIN fixed ON r.a = fixed.a",
+    "SELECT r.a, fixed.n FROM r LEFT JOIN fixed ON r.a = fixed.a",
+    "SELECT r.a FROM r LEFT ANTI JOIN fixed ON r.a = fixed.a",
+    "SELECT a FROM r EXCEPT ALL SELECT a FROM fixed",
+    "SELECT a FROM fixed WHERE EXISTS (SELECT 1 FROM r WHERE r.a = fixed.a)",
+    "SELECT a FROM fixed INTERSECT SELECT a FROM r",
+)
+
+
+@pytest.mark.parametrize("sql", NEEDS_A_DOMAIN)
+def test_a_missing_domain_is_an_error_at_its_token(sql: str) -> None:
+    verdict, code, text = blamed(f"SEQ VT ({sql})", WITHOUT_DOMAIN)
+    assert (verdict, code) == (Verdict.ERROR, "SB108")
+    assert text.startswith(NEEDS_A_DOMAIN[sql])
+    for header in ("FROM 0 TO 9", "AS OF 3"):
+        assert checked(f"SEQ VT {header} ({sql})", WITHOUT_DOMAIN).verdict is Verdict.BOUNDED
+    assert checked(f"SEQ VT ({sql})").verdict is Verdict.BOUNDED
+
+
+@pytest.mark.parametrize("sql", NEEDS_NONE)
+def test_no_domain_is_needed(sql: str) -> None:
+    assert checked(f"SEQ VT ({sql})", WITHOUT_DOMAIN).verdict is Verdict.BOUNDED
+
+
+HEADERS = {
+    "FROM 5 TO 5": ("SB104", "5"),
+    "FROM 7 TO 5": ("SB104", "7"),
+    "AS OF 24": ("SB104", "24"),
+    "AS OF DATE '2020-01-01'": ("SB104", "DATE '2020-01-01'"),
+    "FROM a TO 9": ("SB104", "a"),
+}
+
+
+@pytest.mark.parametrize("header", HEADERS)
+def test_times_that_are_none(header: str) -> None:
+    assert blamed(f"SEQ VT {header} (SELECT a FROM r)")[1:] == HEADERS[header]
+
+
+def test_a_time_line_of_dates() -> None:
+    catalog = {"relations": {"days": CATALOG["relations"]["days"]}}  # type: ignore[index]
+    found = checked("SEQ VT FROM DATE '2020-01-01' TO '2020-02-01' (SELECT COUNT(*) AS n FROM days)", catalog)
+    assert found.blocks is not None
+    query = found.blocks.blocks[0].query
+    assert (query.time_type, query.low, query.high) == ("date", 18262, 18293)
+
+
+def test_what_is_reported() -> None:
+    from streambound.reports.outcome import outcome
+
+    shown = outcome(checked("SEQ VT (SELECT a FROM r)"))
+    assert (shown.projection, shown.bound and shown.bound.entries, shown.passes) == ("snapshot", 0, True)
+
+
+AROUND = "SELECT v.n, v._begin FROM SEQ VT (SELECT a AS n FROM r) AS v JOIN fixed ON fixed.a = v.n ORDER BY v.n"
+
+
+def test_a_block_is_a_table() -> None:
+    found = checked(AROUND)
+    assert found.blocks is not None
+    assert found.blocks.columns == ("n", "_begin")
+    assert {table.name for table in found.blocks.tables} == {"r", "fixed"}
+    assert found.blocks.ordered
+    assert "{seq_26} AS v" in found.blocks.outer
+    assert "{fixed} AS `fixed`" in found.blocks.outer
+
+
+def test_a_name_that_the_block_has_not() -> None:
+    assert blamed("SELECT v.x FROM SEQ VT (SELECT a FROM r) AS v")[1:] == ("SB102", "v.x")
+
+
+def test_files_with_views_and_names() -> None:
+    text = "CREATE VIEW big AS SELECT a FROM r;\nINSERT INTO t SEQ VT (SELECT * FROM big);\nSELECT seq vt FROM E"
+    source = SourceText("q.sql", text)
+    found = check_source(source, catalog_from_mapping(CATALOG))
+    assert [(one.statement.name, one.verdict.value) for one in found[1:2]] == [("t", "bounded")]
+    assert found[1].blocks is not None
+    assert not found[2].statement.blocks  # a column called seq, shown as vt

@@ -1,0 +1,140 @@
+"""SEQ TP from Python: random queries against all possible worlds, the limit, and what a result has on request."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from streambound.analyzer.errors import UsageError
+from streambound.temporal import Temporal
+from support.tp_worlds import Base, Joined, Query, Row, Selected, differences
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+QUERIES = 12 * int(os.environ.get("STREAMBOUND_TEST_FACTOR", "1"))
+JOINS = ("INNER", "LEFT", "RIGHT", "FULL", "LEFT ANTI")
+Holds = Callable[[tuple[Any, ...], tuple[Any, ...]], Any]
+
+
+def less(one: Any, other: Any) -> bool:
+    return one is not None and other is not None and one < other
+
+
+def equal(one: Any, other: Any) -> bool:
+    return one is not None and one == other
+
+
+def drawn_rows(rng: random.Random, most: int) -> list[Row]:
+    rows: list[Row] = []
+    for key in range(most):
+        begin = rng.randint(0, 5)
+        end = begin + rng.randint(1, 4)
+        fact = (rng.choice([None, "x", "y"]), rng.choice([None, 1, 1, 2]))
+        if all(row.fact != fact or row.end <= begin or end <= row.begin for row in rows):
+            rows.append(Row(fact, key, rng.choice(["0.5", "0.7", "1", "0.001"]), begin, end))
+    return rows
+
+
+def condition(rng: random.Random, left: Query, right: Query, one: str, other: str) -> tuple[str, Holds]:
+    """A condition of two operands with these names, on the second column of each, and perhaps the first."""
+    k, j = f"{one}.{left.columns[1]}", f"{other}.{right.columns[1]}"
+    n, h = f"{one}.{left.columns[0]}", f"{other}.{right.columns[0]}"
+    return rng.choice(
+        [
+            (f"{k} = {j}", lambda r, s: equal(r[1], s[1])),
+            (f"{k} < {j}", lambda r, s: less(r[1], s[1])),
+            (f"{k} = {j} AND {n} <> {h}", lambda r, s: equal(r[1], s[1]) and (less(r[0], s[0]) or less(s[0], r[0]))),
+            ("1 = 1", lambda r, s: True),
+        ]
+    )
+
+
+def drawn_query(rng: random.Random) -> Selected:
+    a, b, c = Base("a", ("n", "k")), Base("b", ("h", "j")), Base("c", ("g", "l"))
+    inner = Joined(rng.choice(JOINS), a, b, *condition(rng, a, b, "a", "b"))
+    found: Query = inner
+    names = ("a", "b")
+    if rng.random() < 0.6:
+        nested = Selected(inner, alias="q")
+        sides = ((nested, "q"), (c, "c")) if rng.random() < 0.5 else ((c, "c"), (nested, "q"))
+        (left, one), (right, other) = sides
+        found = Joined(rng.choice(JOINS), left, right, *condition(rng, left, right, one, other))
+        names = (one, other)
+    places = tuple(sorted(rng.sample(range(len(found.columns)), rng.randint(1, 2)))) if rng.random() < 0.5 else None
+    if rng.random() < 0.3:
+        return Selected(found, places, f"{names[0]}.{found.columns[1]} = 1", lambda fact: equal(fact[1], 1))
+    return Selected(found, places)
+
+
+def given(spark: Any, relations: dict[str, list[Row]], **options: Any) -> Temporal:
+    found = Temporal(spark, **options)
+    for name, columns in (("a", "n string, k int"), ("b", "h string, j int"), ("c", "g string, l int")):
+        rows = [(*row.fact, row.key, float(row.p), row.begin, row.end) for row in relations.get(name, [])]
+        df = spark.createDataFrame(rows, f"{columns}, id int, p double, vb int, ve int")
+        found.relation(name, df, period=("vb", "ve"), key="id", probability="p")
+    return found
+
+
+@pytest.mark.parametrize("seed", range(QUERIES))
+def test_random_queries_are_what_possible_worlds_say(seed: int, spark: Any) -> None:
+    rng = random.Random(seed)
+    query = drawn_query(rng)
+    relations = {"a": drawn_rows(rng, 4), "b": drawn_rows(rng, 3), "c": drawn_rows(rng, 2)}
+    rows = given(spark, relations).sql(f"SEQ TP ({query.select})").collect()
+    assert differences(map(tuple, rows), query, relations) == [], (query.select, relations)
+
+
+def test_a_join_by_name_and_its_lineage_as_an_array(spark: Any) -> None:
+    relations = {"a": [Row(("x", 1), 1, "0.5", 0, 4)], "b": [Row(("y", 1), 2, "0.25", 1, 3)]}
+    found = given(spark, relations).tp_join("a", "b", on="k = j", how="anti", lineage_dag=True)
+    assert found.columns == ["n", "k", "_begin", "_end", "_lineage", "_p", "_lineage_dag"]
+    rows = sorted(found.collect(), key=lambda row: row._begin)
+    assert [tuple(row)[2:6] for row in rows] == [
+        (0, 1, "a.1", 0.5), (1, 3, "a.1 & !b.2", 0.375), (3, 4, "a.1", 0.5)
+    ]  # fmt: skip
+    assert [(part.op, part["var"], part.args) for part in rows[1]._lineage_dag] == [
+        ("var", "a.1", []), ("var", "b.2", []), ("!", None, [1]), ("&", None, [0, 2])
+    ]  # fmt: skip
+    with pytest.raises(UsageError, match="there is no join 'semi'"):
+        given(spark, relations).tp_join("a", "b", on="k = j", how="semi")
+
+
+def test_bad_rows_are_left_out_and_told(spark: Any) -> None:
+    rows = [
+        ("x", 1, 1, 0.5, 0, 4), ("x", 1, 2, 0.5, 3, 5), ("y", 1, 3, 0.5, 0, 2), ("z", 1, 3, 0.5, 0, 2),
+        ("u", 1, 4, 1.5, 0, 2), ("v", 1, None, 0.5, 0, 2), ("w", 1, 5, 0.5, 2, 2), ("ok", 1, 6, 1.0, 0, 2),
+    ]  # fmt: skip
+    df = spark.createDataFrame(rows, "n string, k int, id int, p double, vb int, ve int")
+    found = Temporal(spark).relation("a", df, period=("vb", "ve"), key="id", probability="p")
+    assert [tuple(row) for row in found.sql("SEQ TP (SELECT * FROM a)").collect()] == [("ok", 1, 0, 2, "a.6", 1.0)]
+    assert {row.n: row.reason for row in found.quarantined("a").select("n", "reason").collect()} == {
+        "y": "key", "z": "key", "u": "probability", "v": "key", "w": "empty-period", "x": "overlapping-fact"
+    }  # fmt: skip
+
+
+def test_a_lineage_that_is_too_large_is_an_error_with_its_row(spark: Any) -> None:
+    """r(x), s(x, y), t(y) projected to nothing: nothing splits it."""
+    from streambound_runtime.tp.limits import too_large
+
+    found = Temporal(spark, lineage_nodes=50)
+    ends = [(i, 1, f"{i}", 0.5) for i in range(8)]
+    pairs = [(i, j, f"{i}_{j}", 0.5) for i in range(8) for j in range(8)]
+    for name, columns, rows in (
+        ("r", "x int, one int", ends),
+        ("s", "x2 int, y2 int", pairs),
+        ("t", "y int, o int", ends),
+    ):
+        df = spark.createDataFrame([(*row, 0, 3) for row in rows], f"{columns}, id string, p double, vb int, ve int")
+        found.relation(name, df, period=("vb", "ve"), key="id", probability="p")
+    joined = "SELECT * FROM r JOIN s ON r.x = s.x2"
+    rows = found.sql(f"SEQ TP (SELECT q.one FROM ({joined}) AS q JOIN t ON q.y2 = t.y)")
+    with pytest.raises(Exception, match="lineage-too-large") as caught:
+        rows.collect()
+    told = too_large(str(caught.value))
+    assert told is not None
+    assert str(told).startswith("lineage-too-large: the lineage of (1) from 0 to 3 has 80 variables, and to decide it")
+    assert "more than 50 nodes: raise lineage_nodes" in str(told)

@@ -1,0 +1,65 @@
+"""Random SEQ VT queries on Spark, against DuckDB's answer at every point of time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import duckdb
+import pytest
+
+from streambound.temporal import Temporal
+from support.choices import Choices
+from support.profiles import MORE
+from support.snapshots import COLUMNS, HIGH, LOW, Generated, generated, history, plain
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+
+def frame(spark: Any, name: str, rows: list[tuple[Any, ...]]) -> Any:
+    """The rows of a relation as a DataFrame."""
+    kinds = {**COLUMNS[name], "vb": "bigint", "ve": "bigint"}
+    listed = ", ".join(f"CAST({column} AS {kind}) AS {column}" for column, kind in kinds.items())
+    values = ", ".join("(" + ", ".join(map(literal, row)) + ")" for row in rows or [(None,) * len(kinds)])
+    found = spark.sql(f"SELECT {listed} FROM VALUES {values} AS t({', '.join(kinds)})")
+    return found if rows else found.where("false")
+
+
+def literal(value: Any) -> str:
+    if value is None:
+        return "NULL"
+    if isinstance(value, str):
+        return '"' + value + '"'
+    return f"{value!r}D" if isinstance(value, float) else str(value)
+
+
+def answered(spark: Any, given: Generated) -> Counter[tuple[Any, ...]]:
+    t = Temporal(spark, domain=(LOW, HIGH))
+    for name, rows in given.rows.items():
+        t.relation(name, frame(spark, name, rows), period=("vb", "ve"))
+    return Counter(map(plain, t.sql(f"SEQ VT ({given.sql})").collect()))
+
+
+@pytest.mark.parametrize("seed", range(40 * MORE))
+def test_it_is_what_the_snapshots_are(seed: int, spark: Any) -> None:
+    given = generated(Choices.seeded(seed))
+    with duckdb.connect() as connection:
+        wanted = history(given, connection)
+    assert answered(spark, given) == wanted, given.sql
+
+
+def test_the_sample_says_something() -> None:
+    with duckdb.connect() as connection:
+        results = [sum(history(generated(Choices.seeded(seed)), connection).values()) for seed in range(40)]
+    assert sum(number > 0 for number in results) > 15
+    assert sum(results) > 60
+
+
+def test_sums_of_doubles_are_exact(spark: Any) -> None:
+    """1e16 + 1 - 1e16 is 1 wherever the parts begin and end; infinities go as they came."""
+    rows = [(None, 1e16, 0, 6), (None, 1.0, 2, 8), (None, -1e16, 4, 6), (None, float("inf"), 9, 10), (None, 0.1, 9, 12)]
+    values = ", ".join(f"(CAST('{d}' AS DOUBLE), {b}, {e})" for _, d, b, e in rows)
+    df = spark.sql(f"SELECT * FROM VALUES {values} AS t(d, vb, ve)")
+    t = Temporal(spark, domain=(0, 12)).relation("u", df, period=("vb", "ve"))
+    found = {(row[1], row[2]): row[0] for row in t.sql("SEQ VT (SELECT SUM(d) AS s FROM u)").collect()}
+    assert found == {(0, 4): 1e16, (4, 8): 1.0, (8, 9): None, (9, 10): float("inf"), (10, 12): 0.1}

@@ -1,0 +1,200 @@
+"""Queries of relations that change: verdicts, bounds, and outputs at random, each prefix evaluated by DuckDB."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from streambound.recheck.oracle.relation_states import RowChange, states
+from support.circuits import checked_circuit, rounded, run_circuit
+from support.prefix_sql import PrefixSql
+
+Rows = dict[str, list[dict[str, Any]]]
+TABLE = {"k": "bigint", "y": "bigint", "z": "bigint"}
+
+
+def catalog(domain: dict[str, Any] | None = None, key: bool = False, rows: int | None = 4) -> dict[str, Any]:
+    stream = {"columns": {"a": "bigint", "b": "bigint", "v": "bigint", "ts": "bigint"}, "timestamp": "ts"}
+    changes: dict[str, Any] = {"timestamp": "ts", "op": "op", **({"key": ["k"]} if key else {})}
+    relation: dict[str, Any] = {"columns": TABLE, "changes": changes, **({} if rows is None else {"rows": rows})}
+    streams = {name: {**stream, "max_per_timestamp": 2} for name in ("S", "T")}
+    return {"streams": streams, "relations": {name: {**relation, "domain": domain or {}} for name in ("R", "Q")}}
+
+
+def some_rows(seed: int, most: int = 4) -> Rows:
+    """Rows of all tables; of relations never more than so many, and no delete of a row that is not there."""
+    rng = random.Random(seed)
+    found: Rows = {"S": [], "T": [], "R": [], "Q": []}
+    there: dict[str, list[dict[str, Any]]] = {"R": [], "Q": []}
+    for now in range(1, 41):
+        for name in ("S", "T"):
+            for _ in range(rng.randint(0, 2)):
+                values = {c: None if rng.random() < 0.1 else rng.randint(-1, 4) for c in ("a", "b", "v")}
+                found[name].append({**values, "ts": now})
+        for name, mine in there.items():
+            if mine and (len(mine) == most or rng.random() < 0.4):
+                found[name].append({**mine.pop(rng.randrange(len(mine))), "op": "delete", "ts": now})
+            elif rng.random() < 0.7:
+                row = {c: None if rng.random() < 0.1 else rng.randint(0, 3) for c in TABLE}
+                mine.append(row)
+                found[name].append({**row, "op": "insert", "ts": now})
+    return found
+
+
+def prefixes(sql: str, tables: dict[str, Any], rows: Rows) -> Counter[tuple[Any, ...]]:
+    """What DuckDB returns at each timestamp more than before."""
+    read = {name: rows[name] for name in rows if f" {name} " in f"{sql} ".replace(")", " ")}
+    found, before = Counter[tuple[Any, ...]](), Counter[tuple[Any, ...]]()
+    for time, now in PrefixSql(tables).results(sql, read).items():
+        for row in {*now, *before}:
+            if now[row] != before[row]:
+                found[(*map(rounded, row), time)] = now[row] - before[row]
+        before = now
+    return found
+
+
+def digits(value: Any) -> Any:
+    """Floats to as many digits as DuckDB's results are compared."""
+    return float(f"{value:.6g}") if isinstance(value, float) else value
+
+
+ON = ("S.a = R.k", "S.a = R.k AND S.b > R.y", "S.a = R.k AND R.y = 1", "S.a = R.k AND S.b <> R.y + 1")
+WHERE = ("S.a BETWEEN 0 AND 3 AND S.b BETWEEN 0 AND 3", "S.a IN (0, 2) AND S.b = 1")
+QUERIES = (
+    "SELECT S.b, R.y FROM S JOIN R ON {on} WHERE {where}",
+    "SELECT S.a, R.z FROM S LEFT JOIN R ON {on} WHERE {where}",
+    "SELECT S.a FROM S WHERE {where} AND EXISTS (SELECT 1 FROM R WHERE {on})",
+    "SELECT S.b FROM S WHERE {where} AND NOT EXISTS (SELECT 1 FROM R WHERE {on})",
+    "SELECT R.y, COUNT(*) AS n, SUM(S.v) AS m FROM S JOIN R ON {on} WHERE {where} GROUP BY R.y",
+    "SELECT COUNT(S.v) AS n, COUNT(R.z) AS z, SUM(S.v * R.z - S.b) AS m, AVG(S.v) AS av "
+    "FROM S JOIN R ON {on} WHERE {where}",
+    "SELECT S.a, MIN(S.v) AS lo, MAX(S.v - S.b) AS hi, MAX(R.y) AS y FROM S JOIN R ON {on} WHERE {where} GROUP BY S.a",
+    "SELECT DISTINCT S.a, R.y FROM S JOIN R ON {on} WHERE {where}",
+    "SELECT S.b, T.b AS c, R.y FROM S JOIN T ON S.a = T.a AND T.b BETWEEN 0 AND 2 JOIN R ON {on} WHERE {where}",
+    "SELECT S.b, R.y, Q.z FROM S JOIN R ON {on} JOIN Q ON R.y = Q.k WHERE {where}",
+    "SELECT R.y, Q.y AS q FROM R JOIN Q ON R.k = Q.k",
+    "SELECT R.y, Q.y AS q FROM R LEFT JOIN Q ON R.k = Q.k AND R.y < Q.y",
+    "SELECT R.y FROM R WHERE NOT EXISTS (SELECT 1 FROM Q WHERE Q.k = R.k)",
+    "SELECT R.y, COUNT(*) AS n, MIN(R.k) AS lo, SUM(R.z) AS m FROM R WHERE R.k > 0 GROUP BY R.y HAVING COUNT(*) > 1",
+    "SELECT R.y FROM R EXCEPT ALL SELECT Q.y FROM Q",
+    "SELECT R.y FROM R UNION SELECT Q.y FROM Q",
+)
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_what_is_bounded_prints_the_differences_of_all_prefixes(query: str) -> None:
+    printed = 0
+    for seed in range(4):
+        rng = random.Random(f"{query} {seed}")
+        sql = query.format(on=rng.choice(ON), where=rng.choice(WHERE))
+        tables, rows = catalog(), some_rows(seed)
+        checked = checked_circuit(sql, tables)
+        assert checked.verdict == "bounded", [one.message for one in checked.diagnostics]
+        run = run_circuit(checked, rows)
+        found = Counter({tuple(map(digits, row)): n for row, n in run.printed.items()})
+        assert found == prefixes(sql, tables, rows)
+        bound = checked.circuit_bound
+        assert bound is not None and bound.entries.value is not None and 0 < run.peak <= bound.entries.value
+        printed += len(found)
+    assert printed > 1
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_upserts_by_key(seed: int) -> None:
+    sql = "SELECT S.b, R.y FROM S LEFT JOIN R ON S.a = R.k WHERE S.a BETWEEN 0 AND 3 AND S.b BETWEEN 0 AND 3"
+    rng, changes, there = random.Random(seed), list[dict[str, Any]](), dict[int, dict[str, Any]]()
+    by_row = list[dict[str, Any]]()
+    for now in range(1, 41):
+        k = rng.randint(0, 3)
+        if k in there and rng.random() < 0.4:
+            changes.append({"k": k, "op": "delete", "ts": now})
+            by_row.append({**there.pop(k), "op": "delete", "ts": now})
+        else:
+            row = {"k": k, "y": rng.randint(0, 2), "z": None}
+            changes.append({**row, "op": "insert", "ts": now})
+            by_row += [{**there[k], "op": "delete", "ts": now}] if k in there else []
+            by_row.append({**row, "op": "insert", "ts": now})
+            there[k] = row
+    rows = some_rows(seed)
+    checked = checked_circuit(sql, catalog(key=True))
+    printed = run_circuit(checked, {**rows, "R": changes}).printed
+    assert printed == prefixes(sql, catalog(), {**rows, "R": by_row}) and any(n < 0 for n in printed.values())
+
+
+@pytest.mark.parametrize("kind", ["JOIN", "LEFT JOIN"])
+@pytest.mark.parametrize("seed", range(4))
+def test_as_of_the_time_of_the_stream_past_results_stay(kind: str, seed: int) -> None:
+    sql = f"SELECT S.v, R.y FROM S {kind} R FOR SYSTEM_TIME AS OF S.ts AS R ON S.a = R.k AND S.b >= R.z WHERE S.b > 0"
+    rows = some_rows(seed)
+    checked = checked_circuit(sql, catalog())
+    assert checked.verdict == "bounded" and checked.circuit is not None and not checked.circuit.retracts
+    expected = Counter[tuple[Any, ...]]()
+    versions = dict(states([RowChange(r["ts"], r["op"] == "delete", (r["k"], r["y"], r["z"])) for r in rows["R"]], []))
+    for row in rows["S"]:
+        there = max((time for time in versions if time <= row["ts"]), default=None)
+        if (row["b"] or 0) <= 0:
+            continue
+        there_now = versions[there] if there is not None else []
+        pairs = [(k, y, z) for k, y, z in there_now if k is not None and z is not None]
+        found = [y for k, y, z in pairs if k == row["a"] and row["b"] >= z]
+        for y in found or [None] * (kind == "LEFT JOIN"):
+            expected[row["v"], y, row["ts"]] += 1
+    run, bound = run_circuit(checked, rows), checked.circuit_bound
+    assert run.printed == expected and expected
+    assert bound is not None and bound.entries.value == 8 and 0 < run.peak <= 8
+
+
+def test_a_version_of_a_relation_that_does_not_change_is_the_relation() -> None:
+    tables = catalog()
+    del tables["relations"]["R"]["changes"]
+    plain = "SELECT S.v, R.y FROM S JOIN R ON S.a = R.k"
+    found = [
+        checked_circuit(sql, tables) for sql in (plain, plain.replace("R ON", "R FOR SYSTEM_TIME AS OF S.ts AS R ON"))
+    ]
+    assert found[0].verdict == found[1].verdict == "bounded" and found[0].tree == found[1].tree
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT S.b FROM S JOIN R FOR SYSTEM_TIME AS OF S.b AS R ON S.a = R.k",
+        "SELECT S.b FROM S JOIN T ON S.a = T.a AND T.ts > S.ts JOIN R FOR SYSTEM_TIME AS OF S.ts AS R ON S.a = R.k",
+        "SELECT R.y, COUNT(*) AS n FROM S JOIN R FOR SYSTEM_TIME AS OF S.ts AS R ON S.a = R.k GROUP BY R.y",
+    ],
+)
+def test_versions_of_another_time_and_what_is_above_them_are_not_decided(sql: str) -> None:
+    assert checked_circuit(sql, catalog()).verdict == "unsupported"
+
+
+@pytest.mark.parametrize(
+    ("sql", "domain", "verdict"),
+    [
+        ("SELECT S.b, R.y FROM S JOIN R ON S.a = R.k WHERE S.b IN (1, 2)", {}, "unbounded"),
+        ("SELECT S.b, R.y FROM S JOIN R ON S.a = R.k WHERE S.b IN (1, 2)", {"k": [0, 3]}, "bounded"),
+        ("SELECT S.v, R.y FROM S JOIN R ON S.a = R.k", {"k": [0, 3]}, "unbounded"),
+        ("SELECT SUM(S.v) AS m FROM S JOIN R ON S.a = R.k", {"k": [0, 3]}, "bounded"),
+        ("SELECT SUM(S.v) AS m FROM S JOIN R ON S.a = R.k", {}, "unbounded"),
+        ("SELECT S.b FROM S WHERE S.b = 1 AND NOT EXISTS (SELECT 1 FROM R WHERE S.a = R.k)", {}, "unbounded"),
+        ("SELECT R.y, COUNT(*) AS n FROM R GROUP BY R.y", {}, "bounded"),
+    ],
+)
+def test_verdicts(sql: str, domain: dict[str, Any], verdict: str) -> None:
+    assert checked_circuit(sql, catalog(domain)).verdict == verdict
+
+
+def test_a_relation_without_a_number_of_rows_has_that_of_its_key() -> None:
+    sql = "SELECT R.y FROM R JOIN Q ON R.y = Q.k"
+    assert checked_circuit(sql, catalog(rows=None)).verdict == "unknown"
+    assert checked_circuit(sql, catalog({"k": [0, 3]}, rows=None)).verdict == "unknown"
+    found = checked_circuit(sql, catalog({"k": [0, 3]}, key=True, rows=None)).circuit_bound
+    assert found is not None and found.entries.value == 4 * 5
+
+
+def test_a_row_that_says_how_it_changes_needs_a_key() -> None:
+    tables = catalog()
+    tables["relations"]["R"]["columns"] = {**TABLE, "op": "string"}
+    found = checked_circuit("SELECT R.y FROM R", tables)
+    assert found.verdict == "unsupported" and "R.op is of a change" in found.diagnostics[0].message

@@ -1,0 +1,172 @@
+"""Views whose rows close with a bucket of time, and joins, aggregates and functions over windows above them.
+
+Each job prints what the reference evaluator says of every prefix, and keeps at most M.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from streambound.analyzer.errors import NotExecutableError
+from support.circuits import checked_circuit, random_rows, reference, run_circuit
+
+SECOND = 1_000_000
+COLUMNS = {"a": "bigint", "b": "bigint", "v": "bigint", "ts": "timestamp"}
+CATALOG = {
+    "streams": {
+        name: {"timestamp": "ts", "columns": COLUMNS, "domain": {"b": [0, 2]}, "max_per_timestamp": 2}
+        for name in ("S", "T")
+    }
+}
+"""Only b is bounded: whatever else is remembered, is so because it closes."""
+
+
+def counts(stream: str, key: str = "a", window: str = "'4 seconds'", more: str = "COUNT(*) AS n, SUM(v) AS t") -> str:
+    keys = f"{key}, " if key else ""
+    return (
+        f"(SELECT {keys}window.start AS z, window.end AS y, {more} FROM {stream} GROUP BY {keys}window(ts, {window}))"
+    )
+
+
+BEST = "(SELECT x.z, MAX(x.n) AS most FROM {} AS x GROUP BY x.z)"
+NEAR = "T.b = S.b AND T.ts BETWEEN S.ts - INTERVAL '1' SECOND AND S.ts + INTERVAL '2' SECOND"
+LATE = f"(SELECT S.a, window.end AS y, COUNT(*) AS n FROM S, T WHERE {NEAR} GROUP BY S.a, window(S.ts, '4 seconds'))"
+HOPS = "'4 seconds', '2 seconds'"
+BOUNDED = {
+    "equal windows": f"SELECT l.a, l.n, r.n AS m FROM {counts('S')} AS l JOIN {counts('T')} AS r "
+    "ON l.z = r.z AND l.a = r.a",
+    "both ends": f"SELECT l.a, r.t FROM {counts('S')} AS l JOIN {counts('T')} AS r ON l.z = r.z AND l.y = r.y",
+    "the hottest of each window": f"SELECT l.a, l.n, l.z FROM {counts('S', window=HOPS)} AS l "
+    f"JOIN {BEST.format(counts('S', window=HOPS))} AS r ON l.z = r.z AND l.n >= r.most",
+    "without a partner": f"SELECT l.a, l.z, r.n FROM {counts('S')} AS l LEFT JOIN {counts('T')} AS r "
+    "ON l.z = r.z AND l.n < r.n",
+    "semi": f"SELECT l.a, l.z FROM {counts('S')} AS l LEFT SEMI JOIN {counts('T')} AS r ON l.z = r.z AND l.a = r.a",
+    "anti": f"SELECT l.a, l.z FROM {counts('S')} AS l LEFT ANTI JOIN {counts('T')} AS r ON l.z = r.z AND l.a = r.a",
+    "the window before": f"SELECT l.a, l.n, r.n AS m FROM {counts('S')} AS l JOIN {counts('S')} AS r "
+    "ON l.z = r.y AND l.a = r.a",
+    "windows that overlap": f"SELECT l.a, l.n, r.n AS m FROM {counts('S', window=HOPS)} AS l JOIN {counts('T')} AS r "
+    "ON l.z <= r.z AND l.y >= r.z AND l.a = r.a",
+    "one that closes later": f"SELECT l.a, l.n, r.t FROM {LATE} AS l JOIN {counts('S')} AS r ON l.y = r.y",
+    "one that closes earlier": f"SELECT l.a, r.n, l.t FROM {counts('S')} AS l LEFT JOIN {LATE} AS r ON l.y = r.y",
+    "rows of a window": "SELECT S.a, S.v, S.ts FROM S JOIN (SELECT MAX(v) AS x, window.end AS y FROM S "
+    "GROUP BY window(ts, '4 seconds')) AS r ON S.v = r.x "
+    "WHERE S.ts BETWEEN r.y - INTERVAL '4' SECOND AND r.y",
+    "rows before a window": f"SELECT S.a, r.n FROM S JOIN {counts('T', key='')} AS r "
+    "ON S.ts < r.z AND S.ts >= r.z - INTERVAL '3' SECOND",
+    "rows that no window has": f"SELECT S.a, S.ts FROM S LEFT ANTI JOIN {counts('T', key='b')} AS r "
+    "ON S.ts >= r.z AND S.ts < r.y AND S.b = r.b",
+    "a view first": f"SELECT S.a, r.n FROM {counts('T', key='')} AS r JOIN S ON S.ts >= r.z AND S.ts < r.y",
+    "three": f"SELECT l.a, l.n, r.n AS m, m.t FROM {counts('S')} AS l JOIN {counts('T')} AS r "
+    f"ON l.z = r.z AND l.a = r.a JOIN {counts('T', key='b')} AS m ON m.z = r.z",
+    "an aggregate of a join": "SELECT j.z, COUNT(*) AS n, MAX(j.n) AS x FROM (SELECT l.z, l.n, r.t "
+    f"FROM {counts('S')} AS l JOIN {counts('T')} AS r ON l.z = r.z AND l.n <= r.n) AS j GROUP BY j.z",
+    "an aggregate of groups": f"SELECT x.z, x.n, COUNT(*) AS k, SUM(x.t) AS t FROM {counts('S')} AS x "
+    "GROUP BY x.z, x.n",
+    "least and different": "SELECT x.y, MIN(x.t) AS l, COUNT(DISTINCT x.n) AS d "
+    f"FROM {counts('S', window=HOPS)} AS x GROUP BY x.y",
+    "first of a join": "SELECT * FROM (SELECT l.a, l.z, r.n, ROW_NUMBER() OVER "
+    f"(PARTITION BY l.z ORDER BY r.n DESC, l.a) "
+    f"AS place FROM {counts('S')} AS l JOIN {counts('T')} AS r ON l.z = r.z) WHERE place <= 2",
+    "a join of ranks": "SELECT l.a, l.place, r.n FROM (SELECT x.a, x.z, RANK() OVER "
+    f"(PARTITION BY x.z ORDER BY x.n DESC) "
+    f"AS place FROM {counts('S')} AS x) AS l JOIN {counts('T')} AS r "
+    "ON l.z = r.z AND l.a = r.a WHERE l.place <= 3",
+    "first rows of each window": "SELECT * FROM (SELECT a, v, window_start AS z, ROW_NUMBER() OVER (PARTITION BY "
+    "window_start, window_end ORDER BY v DESC, ts) AS place FROM TUMBLE(TABLE S, DESCRIPTOR(ts), INTERVAL '4' SECONDS"
+    ")) WHERE place <= 2",
+    "rows of windows that overlap": "SELECT a, v, window_end AS y, COUNT(*) OVER (PARTITION BY window_end, a) AS n "
+    "FROM HOP(TABLE S, DESCRIPTOR(ts), INTERVAL '2' SECONDS, INTERVAL '5' SECONDS) WHERE v > 0",
+    "a join of rows in windows": "SELECT l.v, r.v AS w, l.window_start AS z FROM (SELECT * FROM TUMBLE(TABLE S, "
+    "DESCRIPTOR(ts), INTERVAL '4' SECONDS)) AS l JOIN (SELECT * FROM TUMBLE(TABLE T, DESCRIPTOR(ts), "
+    "INTERVAL '4' SECONDS)) AS r ON l.a = r.a AND l.window_start = r.window_start AND l.window_end = r.window_end",
+    "rows of windows without a partner": "SELECT l.v, l.window_start AS z FROM (SELECT * FROM TUMBLE(TABLE S, "
+    "DESCRIPTOR(ts), INTERVAL '4' SECONDS)) AS l WHERE NOT EXISTS (SELECT 1 FROM (SELECT * FROM TUMBLE(TABLE T, "
+    "DESCRIPTOR(ts), INTERVAL '4' SECONDS)) AS r WHERE l.a = r.a AND l.window_start = r.window_start)",
+    "rows in windows": "SELECT a, ts, window_start AS z, window_end AS y "
+    "FROM HOP(TABLE S, DESCRIPTOR(ts), INTERVAL '2' SECONDS, INTERVAL '5' SECONDS)",
+    "all that ever was": f"SELECT COUNT(*) AS n, SUM(x.t) AS t FROM {counts('S')} AS x",
+    "all of a join": f"SELECT COUNT(r.n) AS n FROM {counts('S')} AS l LEFT JOIN {counts('T')} AS r ON l.z = r.z",
+    "calendar": "SELECT l.z, l.n, r.n AS m FROM (SELECT date_trunc('minute', ts) AS z, a, COUNT(*) AS n FROM S "
+    "GROUP BY date_trunc('minute', ts), a) AS l JOIN (SELECT date_trunc('minute', ts) AS z, a, COUNT(*) AS n FROM T "
+    "GROUP BY date_trunc('minute', ts), a) AS r ON l.z = r.z AND l.a = r.a",
+    "sessions": "SELECT l.a, l.y, l.n FROM (SELECT a, session_window.start AS z, session_window.end AS y, "
+    "COUNT(*) AS n FROM S GROUP BY a, session_window(ts, '2 seconds')) AS l JOIN (SELECT a, session_window.start AS z, "
+    "session_window.end AS y, COUNT(*) AS n FROM T GROUP BY a, session_window(ts, '2 seconds')) AS r "
+    "ON l.y = r.y AND l.n <= r.n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("name", BOUNDED)
+def test_a_job_prints_the_changes_of_every_prefix(name: str, seed: int) -> None:
+    checked = checked_circuit(BOUNDED[name], CATALOG)
+    assert checked.verdict == "bounded", checked.diagnostics
+    rows = random_rows((10 if name == "calendar" else 1) * SECOND, seed)
+    run = run_circuit(checked, rows)
+    assert run.printed == reference(BOUNDED[name], CATALOG, rows)
+    assert run.printed
+    bound = checked.circuit_bound
+    assert bound is not None and bound.entries.value is not None
+    assert 0 < run.peak <= bound.entries.value or bound.entries.value == 0
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+def test_what_has_closed_is_forgotten(name: str) -> None:
+    rows = random_rows(SECOND, 5)
+    checked = checked_circuit(BOUNDED[name], CATALOG)
+    once = run_circuit(checked, rows).peak
+    hour = 3_600 * SECOND
+    long = {s: [{**row, "ts": row["ts"] + n * hour} for n in range(6) for row in mine] for s, mine in rows.items()}
+    again = run_circuit(checked, long).peak
+    assert again <= once + 1
+
+
+NESTED = ("an aggregate of groups", "least and different", "an aggregate of a join")
+
+
+@pytest.mark.parametrize("name", NESTED)
+def test_final_results_above_windows_are_those_of_all_rows_each_once(name: str) -> None:
+    rows = random_rows(SECOND, 4)
+    checked = checked_circuit(f"-- streambound: emit final\n{BOUNDED[name]}", CATALOG)
+    assert checked.verdict == "bounded", checked.diagnostics
+    expected = Counter[tuple[Any, ...]]()
+    for row, n in reference(BOUNDED[name], CATALOG, rows).items():
+        expected[row[:-1]] += n
+    found = run_circuit(checked, rows, final=True).printed
+    assert Counter({row[:-1]: n for row, n in found.items()}) == Counter({row: n for row, n in expected.items() if n})
+    assert set(found.values()) == {1}
+
+
+def test_results_have_columns_of_different_names() -> None:
+    checked = checked_circuit("SELECT b, COUNT(*) AS n, SUM(v) AS N FROM S GROUP BY b", CATALOG)
+    with pytest.raises(NotExecutableError, match="two columns of the select list are named n"):
+        run_circuit(checked, {})
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        f"SELECT l.n, r.n AS m FROM {counts('S')} AS l JOIN {counts('T')} AS r ON l.a = r.a",
+        f"SELECT l.n, r.n AS m FROM {counts('S')} AS l JOIN {counts('T')} AS r ON l.z <= r.z",
+        f"SELECT l.n, r.n AS m FROM {counts('S')} AS l JOIN {counts('T')} AS r ON l.z = r.y OR l.n = r.n",
+        f"SELECT S.a, r.n FROM S JOIN {counts('T')} AS r ON S.a = r.a",
+        f"SELECT S.a, r.n FROM S JOIN {counts('T')} AS r ON S.ts > r.y",
+        f"SELECT x.a, COUNT(*) AS n FROM {counts('S')} AS x GROUP BY x.a",
+        f"SELECT x.a, MAX(x.n) AS n FROM {counts('S')} AS x GROUP BY x.a",
+    ],
+)
+def test_what_does_not_close_is_not_bounded(sql: str) -> None:
+    assert checked_circuit(sql, CATALOG).verdict not in ("bounded", "error")
+
+
+@pytest.mark.parametrize(
+    ("name", "entries"),
+    [("both ends", 32_000_000), ("the window before", 40_000_000), ("rows of a window", 8_000_000)],
+)
+def test_the_number_of_entries_is_that_of_what_is_open(name: str, entries: int) -> None:
+    bound = checked_circuit(BOUNDED[name], CATALOG).circuit_bound
+    assert bound is not None
+    assert bound.entries.value == entries

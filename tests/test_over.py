@@ -1,0 +1,132 @@
+"""Functions over windows of rows: each job prints what the reference evaluator says of every prefix, in at most M."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from streambound.synopsis_exec import simulate
+from streambound_runtime.operators.circuit import CircuitOperator
+from streambound_runtime.operators.delta import Delta
+from support.circuits import checked_circuit, random_rows, reference, run_circuit
+
+CATALOG = {
+    "streams": {
+        name: {
+            "timestamp": "ts",
+            "columns": {"a": "bigint", "b": "bigint", "v": "bigint", "ts": "bigint"},
+            "domain": {"b": [0, 2]},
+            "max_per_timestamp": 2,
+        }
+        for name in ("S", "T")
+    }
+}
+
+
+def first(rank: str, order: str, condition: str, partition: str = "PARTITION BY b", body: str = "S") -> str:
+    return f"SELECT * FROM (SELECT *, {rank}() OVER ({partition} ORDER BY {order}) AS r FROM {body}) WHERE {condition}"
+
+
+GROUPED = "(SELECT b, COUNT(*) AS n, SUM(v) AS t FROM S GROUP BY b)"
+CLOSING = "(SELECT ts DIV 4 AS z, a, SUM(v) AS t FROM S GROUP BY ts DIV 4, a)"
+NEAR = "SELECT S.a, S.b, S.v, T.v AS w FROM S JOIN T ON S.b = T.b AND T.ts BETWEEN S.ts - 2 AND S.ts"
+OVER = "OVER (PARTITION BY b ORDER BY ts"
+BOUNDED = {
+    first("ROW_NUMBER", "ts", "r = 1"): 4,
+    first("ROW_NUMBER", "ts", "r <= 3 AND v > 0"): 12,
+    first("ROW_NUMBER", "ts DESC", "r <= 2"): 8,
+    first("ROW_NUMBER", "v DESC", "r <= 3"): 12,
+    first("ROW_NUMBER", "v DESC, a", "r < 3", ""): 2,
+    first("ROW_NUMBER", "a DESC NULLS FIRST, v", "2 >= r"): 8,
+    first("ROW_NUMBER", "a", "r BETWEEN 2 AND 3", "PARTITION BY b + 1"): None,
+    first("RANK", "ts", "r <= 2"): 16,
+    first("DENSE_RANK", "ts DESC", "r <= 2"): 16,
+    first("ROW_NUMBER", "v DESC", "r <= 2", "PARTITION BY ts DIV 4"): 2,
+    first("ROW_NUMBER", "v DESC", "r <= 2", "PARTITION BY ts DIV 4, a"): 16,
+    first("ROW_NUMBER", "v, w", "r <= 2", body=f"({NEAR})"): None,
+    first("ROW_NUMBER", "t DESC", "r <= 2", "", GROUPED): 4,
+    first("RANK", "n DESC", "r <= 2", "", GROUPED): 4,
+    first("DENSE_RANK", "t", "r >= 2", "", GROUPED): 4,
+    first("ROW_NUMBER", "t DESC", "r <= 2", "PARTITION BY z", CLOSING): 8,
+    first("RANK", "t", "r > 1", "PARTITION BY z", CLOSING): 8,
+    f"SELECT b, t, SUM(n) OVER (ORDER BY t ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING) AS s FROM {GROUPED}": 4,
+    f"SELECT b, t, MAX(n) OVER () AS s FROM {GROUPED}": 4,
+    f"SELECT a, b, ts, LAG(v) {OVER}) AS w FROM S": 4,
+    f"SELECT a, b, ts, LAG(v, 3) {OVER}) AS w FROM S": 12,
+    "SELECT a, ts, LAG(a, 2) OVER (ORDER BY ts) AS w FROM S WHERE v > 0": 2,
+    f"SELECT a, LAG(v) {OVER}) AS w, SUM(v) {OVER} ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) AS t FROM S": 12,
+    f"SELECT a, ts, LAG(v) {OVER}) AS w, COUNT(*) OVER (PARTITION BY a ORDER BY ts RANGE BETWEEN 3 PRECEDING AND "
+    f"CURRENT ROW) AS t, MAX(v) {OVER} ROWS 1 PRECEDING) AS x FROM S WHERE v > -2": 14,
+    "SELECT * FROM (SELECT a, v, ts, ROW_NUMBER() OVER (PARTITION BY b ORDER BY v DESC) AS r, "
+    "LAG(a) OVER (PARTITION BY b ORDER BY ts) AS w FROM S) WHERE r <= 2": 12,
+    f"SELECT b, t, SUM(n) OVER (ORDER BY t) AS s, ROW_NUMBER() OVER (ORDER BY n, b) AS r FROM {GROUPED}": 8,
+    f"SELECT a, b, SUM(v) {OVER} ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) AS w FROM S": 8,
+    f"SELECT a, b, AVG(v) {OVER} ROWS 3 PRECEDING) AS w FROM S": 12,
+    f"SELECT a, b, COUNT(a) {OVER} RANGE BETWEEN 3 PRECEDING AND CURRENT ROW) AS w FROM S": 6,
+    "SELECT a, v, MIN(v) OVER (PARTITION BY a ORDER BY ts RANGE BETWEEN 4 PRECEDING AND CURRENT ROW) AS w FROM S": 8,
+}
+"""Statements, and the entries of the function; None where there are others below, or their number does not matter."""
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("sql", BOUNDED)
+def test_a_job_prints_the_changes_of_every_prefix(sql: str, seed: int) -> None:
+    checked = checked_circuit(sql, CATALOG)
+    assert checked.verdict == "bounded", checked.diagnostics
+    rows = random_rows(1, seed)
+    run = run_circuit(checked, rows)
+    assert run.printed == reference(sql, CATALOG, rows)
+    assert run.printed
+    bound = checked.circuit_bound
+    assert bound is not None and bound.entries.value is not None
+    assert 0 < run.peak <= bound.entries.value
+
+
+@pytest.mark.parametrize(("sql", "entries"), [(sql, n) for sql, n in BOUNDED.items() if n is not None])
+def test_the_number_of_rows_kept(sql: str, entries: int) -> None:
+    bound = checked_circuit(sql, CATALOG).circuit_bound
+    assert bound is not None
+    sizes = [state.size.value for state in bound.states if state.name.startswith("over")]
+    assert None not in sizes and sum(size or 0 for size in sizes) == entries
+
+
+@pytest.mark.parametrize(
+    ("sql", "verdict"),
+    [
+        (first("ROW_NUMBER", "ts DESC", "r = 1", "PARTITION BY a"), "unbounded"),
+        (first("ROW_NUMBER", "v DESC", "r <= 2", "PARTITION BY a, b"), "unbounded"),
+        (first("ROW_NUMBER", "ts", "v > 2"), "unsupported"),
+        (f"SELECT LAG(v) {OVER}) AS w, LAG(a) OVER (PARTITION BY a ORDER BY ts) AS u FROM S", "unbounded"),
+        (first("RANK", "v", "r <= 2"), "unsupported"),
+        ("SELECT a, b, LAG(v) OVER (PARTITION BY a ORDER BY ts) AS w FROM S", "unbounded"),
+        ("SELECT a, b, LAG(v) OVER (PARTITION BY b ORDER BY v) AS w FROM S", "unsupported"),
+        ("SELECT a, b, SUM(v) OVER (PARTITION BY a ORDER BY ts ROWS 3 PRECEDING) AS w FROM S", "unbounded"),
+    ],
+)
+def test_partitions_without_a_number_are_not_bounded(sql: str, verdict: str) -> None:
+    assert checked_circuit(sql, CATALOG).verdict == verdict
+
+
+class Restarted(CircuitOperator):
+    """A circuit that is saved and loaded before every step."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.arguments = arguments
+
+    def step(self, *arguments: Any, **more: Any) -> Delta:
+        for _ in range(2):
+            state = self.dump()
+            CircuitOperator.__init__(self, *self.arguments)
+            self.load(state)
+        return super().step(*arguments, **more)
+
+
+@pytest.mark.parametrize("sql", BOUNDED)
+def test_a_job_that_is_restarted_prints_the_same(sql: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = random_rows(1, 5)
+    checked = checked_circuit(sql, CATALOG)
+    expected = run_circuit(checked, rows)
+    monkeypatch.setattr(simulate, "CircuitOperator", Restarted)
+    assert run_circuit(checked, rows) == expected
