@@ -13,7 +13,6 @@ from streambound.analyzer.expressions.evident import encoded, plain_value
 from streambound.analyzer.expressions.expression import value_of
 from streambound.analyzer.expressions.reading import read
 from streambound.analyzer.types import DataType, parse_type
-from streambound_runtime.arrays import Value
 from streambound_runtime.decoding.sql_types import sql_type
 from streambound_runtime.operators.by_tick import Changes, delta_of_rows, rows_by_time
 from streambound_runtime.operators.circuit import CircuitOperator
@@ -22,6 +21,7 @@ from streambound_runtime.operators.delta import Delta
 from streambound_runtime.operators.entries import column_of
 from streambound_runtime.operators.interpreter import RowSynopsis
 from streambound_runtime.operators.sums import times
+from streambound_runtime.row_values import Value
 from streambound_runtime.spec import JobSpec, Stream
 
 Row = dict[str, Any]

@@ -47,6 +47,8 @@ _NAME = "OVER"
 def judge_over(tree: Tree, context: Context) -> Judged:
     """The rule of functions over windows of rows; raises NoRule for others."""
     assert isinstance(tree, Over)
+    if not tree.calls:
+        raise NoRule("QUALIFY without a function over a window")
     for call in tree.calls:
         if call.distinct or call.filter is not None or call.ignore_nulls:
             raise NoRule("DISTINCT, FILTER or IGNORE NULLS over a window")

@@ -28,6 +28,7 @@ from streambound.criteria.operators.judge import UNLIMITED, Context, NoRule
 from streambound.criteria.operators.keyed_joins import judge_keyed_join
 from streambound.criteria.operators.states import Closing, Judged, PairPart, SetPart, State, UnionPart
 from streambound.criteria.operators.view_joins import judge_view_join
+from streambound.criteria.operators.written_columns import named
 from streambound.criteria.set import set_violations
 from streambound.criteria.size import Number, Size
 from streambound.criteria.violation import Violation, under
@@ -87,8 +88,13 @@ class _Pair:
         part, states = context.block(query, "B1" if distinct else "B3" if self.asks else "B4")
         name = context.name(f"{tree.kind} join")
         pair = PairPart(name, str(tree.kind), part, first, second, left, right, part.columns)
-        retracts = tree.kind is not JoinKind.SEMI and any(facts.later[side] for side in (first, second))
-        return Judged(pair, states, retracts=retracts)
+        return Judged(pair, states, retracts=self._retracts(facts, first, second))
+
+    def _retracts(self, facts: Facts, left: str, right: str) -> bool:
+        """Whether a row printed without a partner is taken back: where the partner may come at a later timestamp."""
+        waiting = {JoinKind.SEMI: (), JoinKind.RIGHT: ((right, left),), JoinKind.FULL: ((left, right), (right, left))}
+        pairs = waiting.get(self.tree.kind, ((left, right),))
+        return any((lag := facts.lag(partner, row)) is None or lag > 0 for row, partner in pairs)
 
     def joint(self) -> Query:
         """The inner join."""
@@ -113,7 +119,7 @@ class _Pair:
         """A column of the result, as it is written above the join where it is."""
         written = (node for name, node in (self.context.needed or {}).items() if column.called(*name))
         found = next(written, None)
-        return exp.column(column.name, table=column.alias, quoted=True) if found is None else found
+        return named(column, found, self.columns)
 
     def _alone(self, side: Tree) -> Query:
         """The rows of one side, with its columns of the result; NULL for those of the other one."""

@@ -50,6 +50,7 @@ from streambound.criteria.operators.pair_tests import names_of, pair_tests, plac
 from streambound.criteria.operators.pushed_filters import conjuncts_of
 from streambound.criteria.operators.relations import TIME, as_stream, clock_of, relation_of
 from streambound.criteria.operators.states import Judged, Part, State, ViewJoinPart
+from streambound.criteria.operators.written_columns import named
 from streambound.criteria.size import Size, product
 from streambound.criteria.violation import under
 from streambound.preprocess.pipeline import derive
@@ -304,10 +305,11 @@ class _ViewJoin:
         """A column as it is written in the statement, where it is."""
         nodes = list((self.context.needed or {}).items())
         written = next((node for name, node in nodes if column.called(*name)), None)
-        if written is None and self.tree.condition is not None:
-            every = parsed(self.tree.condition).find_all(exp.Column)
-            written = next((node for node in every if column.called(node.name, node.table)), None)
-        return exp.column(column.name, table=column.alias or None, quoted=True) if written is None else written
+        if written is not None or self.tree.condition is None:
+            return named(column, written, self.shown)
+        every = parsed(self.tree.condition).find_all(exp.Column)
+        written = next((node for node in every if column.called(node.name, node.table)), None)
+        return named(column, written, (*self.left, *self.right))
 
 
 _ONE = exp.Literal.number(1)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -17,7 +15,3 @@ Values = NDArray[Any]
 """Encoded values of a column (`spec`): integers as `Numbers`, float64, or texts."""
 Mask = NDArray[np.bool_]
 """Which rows are meant; of a column, which are NULL."""
-Value = int | float | Fraction | str | None
-"""One encoded value, or a sum of some."""
-Row = Mapping[str, Value]
-"""The encoded values of a row, by column."""

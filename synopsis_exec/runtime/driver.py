@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, TextIO, TypedDict, cast
 
 import numpy as np
 
-from streambound_runtime.arrays import Value
 from streambound_runtime.checkpoint.checkpoint import Checkpoint
 from streambound_runtime.checkpoint.state import State
 from streambound_runtime.checkpoint.store import missing_batch, store_of, written_atomically
@@ -30,6 +29,7 @@ from streambound_runtime.reading.relation_views import make_relation_views
 from streambound_runtime.reading.relations import computed_rows, relation_rows
 from streambound_runtime.reading.sources import failing
 from streambound_runtime.results import json_value
+from streambound_runtime.row_values import Value
 from streambound_runtime.settings import Settings
 from streambound_runtime.sinks import Sinks
 from streambound_runtime.spec import JobSpec

@@ -46,10 +46,17 @@ def test_a_mode_that_a_query_cannot_have(comment: str, message: str, help: str) 
 
 
 def test_no_query_is_judged_as_if_it_asked_for_something_else() -> None:
-    sql = "-- streambound: emit final\nSELECT a, COUNT(*) AS n FROM S GROUP BY a"
+    sql = "-- streambound: emit final\nSELECT a, COUNT(*) AS n FROM S WHERE a BETWEEN 1 AND 3 GROUP BY a"
     (item,) = check_source(SourceText("q.sql", sql), catalog())
     assert item.verdict is Verdict.UNSUPPORTED
-    assert [found.span.line for found in item.diagnostics] == [1]
+    assert [found.span.line for found in item.diagnostics] == [2], "at the operator"
+
+
+def test_what_is_unbounded_is_so_in_any_mode() -> None:
+    sql = "SELECT a, COUNT(*) AS n FROM S GROUP BY a"
+    for mode in ("", "-- streambound: emit final\n", "-- streambound: emit changes\n"):
+        (item,) = check_source(SourceText("q.sql", mode + sql), catalog())
+        assert item.verdict is Verdict.UNBOUNDED, mode
 
 
 def test_changes_are_what_every_query_prints() -> None:

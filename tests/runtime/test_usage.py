@@ -30,6 +30,14 @@ CATALOG = {
         ("SELECT k, COUNT(*) AS n FROM S GROUP BY k", True),
         ("SELECT k FROM S UNION SELECT k + 1 AS k FROM S", False),
         ("SELECT k FROM S", False),
+        ("SELECT a.k FROM S a LEFT JOIN S b ON b.k = a.k AND b.ts BETWEEN a.ts AND a.ts + 5", True),
+        ("SELECT a.k FROM S a LEFT JOIN S b ON b.k = a.k AND b.ts BETWEEN a.ts - 5 AND a.ts", False),
+        ("SELECT b.k FROM S a RIGHT JOIN S b ON b.k = a.k AND b.ts BETWEEN a.ts + 1 AND a.ts + 5", False),
+        ("SELECT a.k FROM S a FULL JOIN S b ON b.k = a.k AND b.ts BETWEEN a.ts - 5 AND a.ts - 1", True),
+        (
+            "SELECT k FROM S a WHERE NOT EXISTS (SELECT 1 FROM S b WHERE b.k = a.k AND b.ts BETWEEN a.ts AND a.ts + 5)",
+            True,
+        ),
     ],
 )
 def test_lines_without_multiplicities_are_refused_where_results_are_taken_back(

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from streambound_runtime.reading.sources import PLACES
+from streambound_runtime.reading.sources import QUEUE_PLACES
 from support.jobs import job_of, read, run_with
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
@@ -149,8 +149,8 @@ def test_records_of_a_queue_have_their_offset(spark: Any, tmp_path: Path, monkey
         "SELECT S.a FROM S",
         {"streams": {"S": {"timestamp": "ts", "columns": {"a": "bigint", "ts": "bigint"}, "source": source}}},
     )
-    assert PLACES["kafka"] == ("partition", "offset")
-    monkeypatch.setitem(PLACES, "queue", ("offset",))
+    assert QUEUE_PLACES["kafka"] == ("partition", "offset")
+    monkeypatch.setitem(QUEUE_PLACES, "queue", ("offset",))
     files = [f"--{name}={tmp_path / name}" for name in ("checkpoint", "output", "quarantine")]
     for trigger in ("available", "available", "end"):
         run_with(spark, job, [*files, "--trigger", trigger], lambda event: None)

@@ -12,11 +12,11 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
-from streambound_runtime.arrays import Value
 from streambound_runtime.checkpoint.owner import FORMAT, Owner, difference, of_job
 from streambound_runtime.checkpoint.state import State, packed, unpacked
 from streambound_runtime.checkpoint.store import LocalStore, Store
 from streambound_runtime.errors import JobError
+from streambound_runtime.row_values import Value
 from streambound_runtime.settings import Settings
 from streambound_runtime.spec import JobSpec
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from hashlib import sha256
 from typing import TypedDict, cast
 
-from streambound_runtime.arrays import Value
 from streambound_runtime.endpoints import identity, in_short
+from streambound_runtime.row_values import Value
 from streambound_runtime.settings import Settings
 from streambound_runtime.spec import JobSpec, Relation, Stream
 from streambound_runtime.text import printed

@@ -7,11 +7,12 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
-from streambound_runtime.arrays import Integers, Value
+from streambound_runtime.arrays import Integers
 from streambound_runtime.operators.by_tick import Changes, RemembersNothing, Row, Ticks, rows_by_time
 from streambound_runtime.operators.circuit_plan import BucketNode, TimeBucket
 from streambound_runtime.operators.delta import Delta
 from streambound_runtime.operators.values import integer
+from streambound_runtime.row_values import Value
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY = 86_400_000_000

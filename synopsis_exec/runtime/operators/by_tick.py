@@ -8,10 +8,11 @@ from typing import Protocol
 
 import numpy as np
 
-from streambound_runtime.arrays import Integers, Value
+from streambound_runtime.arrays import Integers
 from streambound_runtime.operators.delta import Delta, delta_of
 from streambound_runtime.operators.entries import column_of
 from streambound_runtime.operators.protocol import State
+from streambound_runtime.row_values import Value
 
 Row = tuple[Value, ...]
 Weighted = tuple[Row, int]

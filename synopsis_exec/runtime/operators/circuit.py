@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from streambound_runtime.arrays import Integers, Value
+from streambound_runtime.arrays import Integers
 from streambound_runtime.operators.buckets import Buckets
 from streambound_runtime.operators.by_tick import Changes, NodeOperator, RemembersNothing, Ticks, rows_by_time, sizes_of
 from streambound_runtime.operators.changing_relation import ChangingRelation
@@ -42,6 +42,7 @@ from streambound_runtime.operators.synopsis import SynopsisJoin
 from streambound_runtime.operators.synopsis_by_rows import SynopsisByRows
 from streambound_runtime.operators.valid_together import ValidTogether, judged_together
 from streambound_runtime.operators.view_join import ViewJoin
+from streambound_runtime.row_values import Value
 from streambound_runtime.spec import Stream
 
 Relations = Mapping[str, list[dict[str, Value]]]

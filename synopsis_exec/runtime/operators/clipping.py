@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING
 
-from streambound_runtime.arrays import Value
 from streambound_runtime.decoding.sql_types import sql_type
 from streambound_runtime.operators.formula import resolved
 from streambound_runtime.operators.plan import Subplan, SynopsisPlan, Term, Test, TestOffset
+from streambound_runtime.row_values import Value
 from streambound_runtime.spec import JobSpec, Stream
 
 if TYPE_CHECKING:

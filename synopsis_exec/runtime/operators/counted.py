@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from streambound_runtime.arrays import Value
 from streambound_runtime.operators.sums import Weight
+from streambound_runtime.row_values import Value
 
 Key = tuple[Value, ...]
 

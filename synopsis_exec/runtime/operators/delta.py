@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from streambound_runtime.arrays import Integers, Mask, Numbers, Value, Values
+from streambound_runtime.arrays import Integers, Mask, Numbers, Values
+from streambound_runtime.row_values import Value
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from streambound_runtime.arrays import Mask, Numbers, Value, Values
+from streambound_runtime.arrays import Mask, Numbers, Values
 from streambound_runtime.operators.exact import LARGEST, integers
 from streambound_runtime.operators.frame import ColumnFrame
 from streambound_runtime.operators.sums import Sums, Weight, as_text, of_text, times
 from streambound_runtime.operators.values import integer
+from streambound_runtime.row_values import Value
 
 if TYPE_CHECKING:
     import pyarrow as pa

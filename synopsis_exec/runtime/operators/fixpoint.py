@@ -12,7 +12,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from streambound_runtime.arrays import Integers, Value
+from streambound_runtime.arrays import Integers
 from streambound_runtime.operators.by_tick import Changes, Row, Ticks, Weighted, rows_by_time
 from streambound_runtime.operators.circuit_plan import FixpointNode, RecursionStep
 from streambound_runtime.operators.counted import Counted
@@ -21,6 +21,7 @@ from streambound_runtime.operators.entries import arrow_of_pairs, pairs_of_arrow
 from streambound_runtime.operators.plan import Test
 from streambound_runtime.operators.protocol import State
 from streambound_runtime.operators.row_tests import Passes, ValueOf, moved, one_test, term_value
+from streambound_runtime.row_values import Value
 
 ROWS, STREAMS = "rows", "streams {}"
 Env = list[Value]

@@ -11,8 +11,8 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from math import prod
 from typing import TypeVar, cast
 
-from streambound_runtime.arrays import Value
 from streambound_runtime.operators.values import integer
+from streambound_runtime.row_values import Value
 
 
 @dataclass(frozen=True, slots=True)

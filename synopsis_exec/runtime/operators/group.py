@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from streambound_runtime.arrays import Integers, Value
+from streambound_runtime.arrays import Integers
 from streambound_runtime.operators.buckets import last_of, shown_at
 from streambound_runtime.operators.by_tick import Changes, Row, Ticks, Weighted, rows_by_time
 from streambound_runtime.operators.circuit_plan import GroupNode
@@ -23,6 +23,7 @@ from streambound_runtime.operators.group_values import HeldValues, value_of
 from streambound_runtime.operators.protocol import State
 from streambound_runtime.operators.sums import Number, Sums
 from streambound_runtime.operators.values import factor
+from streambound_runtime.row_values import Value
 
 GROUPS, VALUES, BEGUN = "groups", "values {}", "begun"
 _Ordered = tuple[tuple[bool, Value], ...]

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from math import sqrt
 
-from streambound_runtime.arrays import Value
 from streambound_runtime.decoding.sql_types import sql_type
 from streambound_runtime.operators.circuit_plan import GroupValue
 from streambound_runtime.operators.sums import Number
 from streambound_runtime.operators.values import COMPARISONS, factor, greatest, least
+from streambound_runtime.row_values import Value
 
 
 @dataclass

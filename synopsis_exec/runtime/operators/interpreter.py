@@ -9,13 +9,13 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 
-from streambound_runtime.arrays import Row, Value
 from streambound_runtime.operators import plan
 from streambound_runtime.operators.counted import Counted, Key
 from streambound_runtime.operators.formula import resolved, value
 from streambound_runtime.operators.row_tests import Passes, ValueOf, every_test, one_test, term_value
 from streambound_runtime.operators.sums import Sums, Weight
 from streambound_runtime.operators.values import COMPARISONS, factor, greatest, integer, least, less
+from streambound_runtime.row_values import Row, Value
 
 Env = list[Value]
 """The values of a branch's variables, each at its place."""

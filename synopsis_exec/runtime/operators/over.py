@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from streambound_runtime.arrays import Integers, Value
+from streambound_runtime.arrays import Integers
 from streambound_runtime.operators.buckets import last_of
 from streambound_runtime.operators.by_tick import Changes, Row, Ticks, Weighted, rows_by_time
 from streambound_runtime.operators.circuit_plan import GroupValue, OverNode
@@ -18,6 +18,7 @@ from streambound_runtime.operators.group_values import value_of
 from streambound_runtime.operators.protocol import State
 from streambound_runtime.operators.values import COMPARISONS, factor, greatest, integer, least, minus
 from streambound_runtime.periods.aggregating import Reversed
+from streambound_runtime.row_values import Value
 
 ROWS = "rows"
 OrderKey = tuple[object, ...]

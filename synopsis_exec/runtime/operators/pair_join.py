@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from streambound_runtime.arrays import Integers, Value
+from streambound_runtime.arrays import Integers
 from streambound_runtime.operators import plan
 from streambound_runtime.operators.by_tick import Changes, Row, Ticks, Weighted, rows_by_time
 from streambound_runtime.operators.circuit_plan import PairNode, PairSide
@@ -23,6 +23,7 @@ from streambound_runtime.operators.interpreter import BranchByRows, Env, Then
 from streambound_runtime.operators.protocol import State
 from streambound_runtime.operators.row_tests import ValueOf, every_test, one_test, term_value
 from streambound_runtime.operators.sums import Weight, times
+from streambound_runtime.row_values import Value
 
 _ALONE = "{} without a partner"
 _Rows = dict[str, list[dict[str, Value]]]

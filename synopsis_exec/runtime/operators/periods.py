@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from streambound_runtime.arrays import Integers, Value
+from streambound_runtime.arrays import Integers
 from streambound_runtime.operators.by_tick import Ticks
 from streambound_runtime.operators.circuit_plan import MapNode, PeriodNode
 from streambound_runtime.operators.delta import Delta, delta_of
@@ -16,6 +16,7 @@ from streambound_runtime.operators.epochs.plan import EpochJoin, EpochMap
 from streambound_runtime.operators.epochs.query import EpochQueryOperator, Rows
 from streambound_runtime.operators.protocol import State
 from streambound_runtime.operators.values import integer
+from streambound_runtime.row_values import Value
 
 _ENTRIES = "entries"
 _PASSING = (("passes", "int"),)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from streambound_runtime.arrays import Value
+from streambound_runtime.row_values import Value
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from streambound_runtime.arrays import Value
 from streambound_runtime.operators.plan import Term, Test
 from streambound_runtime.operators.values import COMPARISONS, minus, plus
+from streambound_runtime.row_values import Value
 
 Passes = Callable[[Sequence[Value]], bool]
 ValueOf = Callable[[Sequence[Value]], Value]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from streambound_runtime.arrays import Integers, Value
+from streambound_runtime.arrays import Integers
 from streambound_runtime.operators.delta import Delta, Times
 from streambound_runtime.operators.dictionary import Dictionary, usable
 from streambound_runtime.operators.entries import arrow_of_frame, frame_of_arrow, frame_of_pairs
@@ -17,6 +17,7 @@ from streambound_runtime.operators.log import Changes
 from streambound_runtime.operators.matches import Matches
 from streambound_runtime.operators.plan import SynopsisPlan, Table, age
 from streambound_runtime.operators.protocol import State
+from streambound_runtime.row_values import Value
 
 RESULTS = "results"
 """Where a set keeps the results that it has returned."""

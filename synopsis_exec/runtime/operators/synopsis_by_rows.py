@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from streambound_runtime.arrays import Integers, Value
+from streambound_runtime.arrays import Integers
 from streambound_runtime.operators.delta import Delta, delta_of
 from streambound_runtime.operators.entries import arrow_of_pairs, pairs_of_arrow
 from streambound_runtime.operators.interpreter import RowSynopsis
@@ -14,6 +14,7 @@ from streambound_runtime.operators.plan import SynopsisPlan
 from streambound_runtime.operators.protocol import State
 from streambound_runtime.operators.sums import Sums, times
 from streambound_runtime.operators.synopsis import RESULTS, check_positive, names_of
+from streambound_runtime.row_values import Value
 
 
 class SynopsisByRows:

@@ -13,11 +13,11 @@ from itertools import groupby
 
 import numpy as np
 
-from streambound_runtime.arrays import Value
 from streambound_runtime.decoding.reasons import detail
 from streambound_runtime.operators.delta import Delta
 from streambound_runtime.operators.rejected_row import RejectedRow
 from streambound_runtime.operators.values import integer
+from streambound_runtime.row_values import Value
 from streambound_runtime.spec import Stream
 
 Key = tuple[Value, ...]

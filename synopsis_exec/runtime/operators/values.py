@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import cast
 
-from streambound_runtime.arrays import Value
 from streambound_runtime.operators.sums import Number, exact
+from streambound_runtime.row_values import Value
 
 Comparison = Callable[[Value, Value], bool]
 COMPARISONS = cast(

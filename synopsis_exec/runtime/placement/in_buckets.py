@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, TypedDict, cast
 
 import numpy as np
 
-from streambound_runtime.arrays import Value
 from streambound_runtime.checkpoint.state import packed, unpacked
 from streambound_runtime.checkpoint.store import LocalStore, write_atomically
 from streambound_runtime.errors import usage
@@ -43,6 +42,7 @@ from streambound_runtime.placement.result_rows import (
 )
 from streambound_runtime.placement.state_owner import AT_ONCE, Closed, RunContext, too_many
 from streambound_runtime.reading.batch import Batch
+from streambound_runtime.row_values import Value
 from streambound_runtime.spec import JobSpec
 
 if TYPE_CHECKING:

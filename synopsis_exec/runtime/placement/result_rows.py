@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 
 import numpy as np
 
-from streambound_runtime.arrays import Mask, Value, Values
+from streambound_runtime.arrays import Mask, Values
 from streambound_runtime.decoding.quoting import quoted
 from streambound_runtime.decoding.reasons import shown
 from streambound_runtime.decoding.sql_types import SqlType, spark_name, sql_type
@@ -19,6 +19,7 @@ from streambound_runtime.operators.entries import column_of
 from streambound_runtime.periods.times import decoded
 from streambound_runtime.reading.computing import in_words, is_of_spark
 from streambound_runtime.results import write_results
+from streambound_runtime.row_values import Value
 from streambound_runtime.session import pinned
 from streambound_runtime.spec import JobSpec, TableColumn
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, TextIO
 
 import numpy as np
 
-from streambound_runtime.arrays import Integers, Value
+from streambound_runtime.arrays import Integers
 from streambound_runtime.checkpoint.checkpoint import Checkpoint
 from streambound_runtime.decoding.decoder import Decoder
 from streambound_runtime.errors import JobError
@@ -18,6 +18,7 @@ from streambound_runtime.quarantine import Row
 from streambound_runtime.reading.batch import Batch
 from streambound_runtime.reading.computing import decoder_of
 from streambound_runtime.reading.files import Files
+from streambound_runtime.row_values import Value
 from streambound_runtime.settings import Settings
 from streambound_runtime.sinks import Sinks
 from streambound_runtime.spec import JobSpec

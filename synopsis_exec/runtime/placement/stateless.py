@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from streambound_runtime.arrays import Value
 from streambound_runtime.operators.pending import Pending
 from streambound_runtime.placement.decoded_chunk import DecodedChunk, packed_facts
 from streambound_runtime.placement.executors import over_rows
@@ -19,6 +18,7 @@ from streambound_runtime.placement.on_executors import OnExecutors
 from streambound_runtime.placement.result_rows import batch_of, facts, facts_of, of_plan, results_of, schema_of
 from streambound_runtime.placement.state_owner import AT_ONCE, Closed
 from streambound_runtime.reading.batch import Batch
+from streambound_runtime.row_values import Value
 from streambound_runtime.spec import JobSpec
 
 if TYPE_CHECKING:

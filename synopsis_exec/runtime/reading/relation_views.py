@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from streambound_runtime.arrays import Value
 from streambound_runtime.decoding.derived import typed_values
 from streambound_runtime.decoding.sql_types import sql_type
+from streambound_runtime.row_values import Value
 from streambound_runtime.spec import JobSpec, Relation
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from streambound_runtime.arrays import Value
 from streambound_runtime.decoding.decoder import Decoded
 from streambound_runtime.errors import JobError
 from streambound_runtime.quarantine import Row, quarantined
 from streambound_runtime.reading.computing import decoder_of, in_words, is_of_spark
 from streambound_runtime.reading.files import Files, Raw
 from streambound_runtime.reading.sources import by_path, paths_now, raw_rows
+from streambound_runtime.row_values import Value
 from streambound_runtime.session import pinned
 from streambound_runtime.settings import Settings
 from streambound_runtime.spec import Relation, RelationQuery, SourceSpec

@@ -42,7 +42,7 @@ _LIMITS = {"maxfilespertrigger", "maxbytespertrigger"}
 _BYTES = {"parquet": 32 << 20, "orc": 32 << 20}
 """Of a million rows, about."""
 _BYTES_OF_TEXT = 128 << 20
-_QUEUE_PLACES = {"kafka": ("partition", "offset")}
+QUEUE_PLACES = {"kafka": ("partition", "offset")}
 """Format of a queue -> the columns that say where a record is."""
 _PATHS = "path STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY"
 _OF_PATTERNS = "\\{}[]*?"
@@ -189,7 +189,7 @@ def raw_rows(
         rows = reader.format(table.source.format).options(**options_of(table.source, settings)).load(path or None)
     if not table.source.payload:
         check_columns(table, list(rows.columns))
-    places = [name for name in _QUEUE_PLACES.get(table.source.format, ()) if name in rows.columns]
+    places = [name for name in QUEUE_PLACES.get(table.source.format, ()) if name in rows.columns]
     where = [f"{quoted(name)} AS {quoted(own(table, name))}" for name in places]
     return rows.selectExpr(*selected(table, dict(rows.dtypes)), *where)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf, isfinite, isnan, nan
 
-from streambound_runtime.arrays import Value
 from streambound_runtime.decoding.sql_types import sql_type
+from streambound_runtime.row_values import Value
 
 _PLACES = 1074
 _UNIT = 1 << _PLACES

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from math import isnan, nan
 
-from streambound_runtime.arrays import Value
+from streambound_runtime.row_values import Value
 
 FragmentRow = tuple[Value, ...]
 Fragment = tuple[FragmentRow, int, int, int]

@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol, cast
 
-from streambound_runtime.arrays import Value
 from streambound_runtime.decoding.sql_types import sql_type
 from streambound_runtime.operators.epochs.amounts import AMOUNT, NOTHING, amount, made
 from streambound_runtime.operators.epochs.fragments import Fragment, FragmentRow
@@ -18,6 +17,7 @@ from streambound_runtime.operators.epochs.plan import EpochAggregate, EpochGroup
 from streambound_runtime.operators.epochs.rows import Entry, Epoch, saved_row
 from streambound_runtime.operators.values import integer, less
 from streambound_runtime.periods.aggregating import ExtremeOf, ordered
+from streambound_runtime.row_values import Value
 
 Held = Value | list[int]
 """What rows bring to a part: a value, or the sums of several."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from streambound_runtime.arrays import Value
 from streambound_runtime.operators.epochs.fragments import (
     LEAST,
     Fragment,
@@ -45,6 +44,7 @@ from streambound_runtime.operators.epochs.rows import (
     saved_row,
 )
 from streambound_runtime.operators.values import integer
+from streambound_runtime.row_values import Value
 
 Rows = Mapping[str, Sequence[Mapping[str, Value]]]
 """The rows of static relations."""

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, cast
 
-from streambound_runtime.arrays import Value
 from streambound_runtime.operators.epochs.fragments import GREATEST, LEAST, Fragment, FragmentRow, distinct, normal
 from streambound_runtime.operators.epochs.plan import EpochMap, EpochRelation
 from streambound_runtime.operators.values import integer
+from streambound_runtime.row_values import Value
 
 Entry = Sequence[object]
 """An entry as JSON can hold it."""
