@@ -339,6 +339,7 @@ class _Nodes:
             tuple(column.name for column in part.columns),
             part.as_of,
             tuple(map(_bucket, part.closing)),
+            tuple(circuit_plan.ColumnClip(clip.column, clip.low, clip.high) for clip in part.clips),
         )
 
     def _block(self, part: BlockPart) -> circuit_plan.BlockNode:

@@ -99,6 +99,50 @@ def test_random_joins_with_views_print_the_difference_of_each_prefix_within_thei
         assert run.peak <= checked.circuit_bound.entries.value
 
 
+def some_comparison(rng: random.Random) -> str:
+    """Rows that wait for a view, by columns without limits that are only compared with columns that have some."""
+    view = VIEW.format(where="WHERE T.a BETWEEN 0 AND 2 AND T.b BETWEEN 1 AND 2")
+    op = rng.choice(["<", "<=", ">", ">=", "=", "<>"])
+    compared = rng.choice(
+        ["S.v {} w.hi", "S.v + 1 {} w.hi", "w.hi {} S.v", "S.v {} w.g - 1", "S.v {} w.hi AND S.v > 0"]
+    )
+    match rng.randint(0, 3):
+        case 0:
+            return (
+                f"SELECT S.a, w.n FROM S JOIN {view} ON S.a = w.g AND {compared.format(op)} WHERE S.a BETWEEN 0 AND 3"
+            )
+        case 1:
+            kind = rng.choice(["LEFT", "LEFT SEMI", "LEFT ANTI"])
+            return (
+                f"SELECT S.a FROM S {kind} JOIN {view} ON S.a = w.g AND {compared.format(op)} WHERE S.a BETWEEN 0 AND 3"
+            )
+        case 2:
+            return f"SELECT S.a FROM S WHERE S.a BETWEEN 0 AND 3 AND S.v <= 3 AND S.v {op} (SELECT COUNT(*) FROM T)"
+    asked = f"(SELECT {rng.choice(['MIN', 'MAX'])}(T.b) FROM T WHERE T.b BETWEEN 1 AND 2)"
+    return f"SELECT S.a FROM S WHERE S.a BETWEEN 0 AND 3 AND S.v {op} {asked}"
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_what_is_only_compared_with_a_view_is_clipped(seed: int) -> None:
+    rng = random.Random(seed)
+    sql = some_comparison(rng)
+    checked = checked_circuit(sql, catalog())
+    assert checked.verdict == "bounded", (sql, checked.diagnostics)
+    assert checked.circuit_bound is not None and checked.circuit_bound.entries.value is not None
+    for _ in range(4):
+        rows = some_rows(rng, rng.randint(1, 8))
+        for row in rows["S"]:
+            row["v"] = None if row["v"] is None else row["v"] * rng.choice((1, 1, 5, -7))
+        run = run_circuit(checked, rows)
+        assert run.printed == reference(checked, rows), sql
+        assert run.peak <= checked.circuit_bound.entries.value
+
+
+def test_most_comparisons_at_random_are_clipped() -> None:
+    several = [checked_circuit(some_comparison(random.Random(seed)), catalog()) for seed in range(60)]
+    assert sum("ColumnClip" in repr(checked.circuit) for checked in several) > 30
+
+
 @pytest.mark.parametrize(
     ("sql", "verdict"),
     [

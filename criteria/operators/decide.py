@@ -28,7 +28,7 @@ from streambound.analyzer.block_queries import BlockReader
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic
-from streambound.analyzer.findings import Finding
+from streambound.analyzer.findings import Finding, Positions
 from streambound.analyzer.lower import Lowered
 from streambound.analyzer.statement import Statement
 from streambound.criteria.operators.aggregates import judge_aggregate
@@ -69,7 +69,11 @@ def judge(tree: Tree, context: Context) -> Judged:
     rule = RULES.get(type(tree))
     if rule is None:
         raise NoRule(type(tree).__name__)
-    return rule(tree, context)
+    try:
+        return rule(tree, context)
+    except NoRule as refusal:
+        refusal.at = refusal.at or tree
+        raise
 
 
 def judged(
@@ -87,11 +91,20 @@ def judged(
     try:
         found = judge(lowered.tree, context)
         return replace(found, states=_once(found.states))
-    except NoRule:
-        return None
+    except NoRule as refusal:
+        return _refused(refusal, statement, lowered.positions)
     except Finding as finding:
         # what only joins are too narrow for, such as a comparison of a bigint with a double, is no error of the user's
         return None if finding.diagnostic.code is Code.TYPE_MISMATCH and _asks(lowered.tree) else finding.diagnostic
+
+
+def _refused(refusal: NoRule, statement: Statement, positions: Positions) -> Diagnostic | None:
+    """What keeps a statement from being decided, at the operator; None where that has no place in the SQL."""
+    at = None if refusal.at is None else refusal.at.syntax
+    if at is None or not str(refusal):
+        return None
+    message = f"this is outside the query language so far: {refusal}"
+    return Diagnostic(Code.UNSUPPORTED, message, statement.source.file, positions.of(at))
 
 
 def _once(states: tuple[State, ...]) -> tuple[State, ...]:

@@ -27,7 +27,9 @@ from streambound.preprocess.pipeline import derive
 
 
 class NoRule(Exception):
-    """No proposition speaks of an operator, or of what is below it: the statement stays unsupported."""
+    """No proposition speaks of an operator, ``at`` the one whose rule says so: the statement stays unsupported."""
+
+    at: Tree | None = None
 
 
 @dataclass

@@ -185,6 +185,15 @@ class RowTest:
     value: int | float | str | tuple[int | float | str, ...] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ColumnClip:
+    """Between which values a column that is compared is kept: those beyond count as the nearest; None for no limit."""
+
+    column: str
+    low: int | None
+    high: int | None
+
+
 RowTests = tuple[tuple[RowTest, ...], ...]
 """Alternatives, of each of which a row passes all tests or not."""
 
@@ -265,7 +274,7 @@ class ViewJoinPart:
 
     ``open`` says which left rows can have a partner; ``shown`` are the columns of the results by these names. With
     ``as_of`` left rows are joined with the right ones of their time, and that is all. Rows of a side go when the bucket
-    that they have is ``closing``.
+    that they have is ``closing``. Left rows are remembered with the ``clips`` of their columns.
     """
 
     name: str
@@ -278,6 +287,7 @@ class ViewJoinPart:
     columns: tuple[Column, ...]
     as_of: bool = False
     closing: tuple[Closing | None, Closing | None] = (None, None)
+    clips: tuple[ColumnClip, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,13 +43,14 @@ from streambound.analyzer.query import Attribute, Branch, Query
 from streambound.analyzer.types import Family
 from streambound.analyzer.values import Value
 from streambound.criteria.bag import bag_violations
-from streambound.criteria.operators.judge import Context, NoRule, groups
+from streambound.criteria.operators.clipped_rows import clipped
+from streambound.criteria.operators.judge import Context, NoRule
 from streambound.criteria.operators.keyed_joins import judge_keyed_join
 from streambound.criteria.operators.open_rows import alternatives
 from streambound.criteria.operators.pair_tests import names_of, pair_tests, place_of
 from streambound.criteria.operators.pushed_filters import conjuncts_of
 from streambound.criteria.operators.relations import TIME, as_stream, clock_of, relation_of
-from streambound.criteria.operators.states import Judged, Part, State, ViewJoinPart
+from streambound.criteria.operators.states import ColumnClip, Judged, Part, RowTest, State, ViewJoinPart
 from streambound.criteria.operators.written_columns import named
 from streambound.criteria.size import Size, product
 from streambound.criteria.violation import under
@@ -102,13 +103,13 @@ class _ViewJoin:
         if context.refuses(violations):
             found = tuple(dict.fromkeys(under(proposition, violations)))
             return Judged(None, (), found, self._suspects())
-        size = self._size(split)
         columns = self._project(tree.left, [self._node(column) for column in self.left])
         left = context.judge(columns, context)
         if left.part is None:
             return left
         sides = (left.part.columns[: len(self.left)], view.part.columns)
         tests = pair_tests(tree, (tuple(self.left), tuple(self.right)), sides, context)
+        size, clips = self._size(split, tests)
         name = context.name(f"{tree.kind} join")
         opens = alternatives([replace(split, branches=tuple(map(self._left_only, split.branches)))], self._named("l"))
         names = names_of(*sides)
@@ -117,7 +118,7 @@ class _ViewJoin:
         typed = dict(zip(names, given, strict=True))
         shown = tuple(of[column.alias, column.name] for column in self.shown)
         own = tuple(replace(typed[one], name=one) for one in shown)
-        part = ViewJoinPart(name, str(tree.kind), left.part, view.part, tests, opens, shown, own)
+        part = ViewJoinPart(name, str(tree.kind), left.part, view.part, tests, opens, shown, own, clips=clips)
         span = context.positions.of(tree.syntax or exp.Null())
         keys = tuple(f"{column.alias}.{column.name}" for column in self.left)
         states = (
@@ -181,21 +182,24 @@ class _ViewJoin:
             return product([size, rows])
         return size if self.tree.kind is JoinKind.SEMI else None
 
-    def _size(self, split: Query) -> Size:
-        """How many different rows of the left side can wait."""
+    def _size(self, split: Query, tests: Sequence[RowTest]) -> tuple[Size, tuple[ColumnClip, ...]]:
+        """How many different rows of the left side can wait, and how far they are clipped."""
         if not split.branches:
             raise NoRule("a join that matches nothing")
         mine = replace(split, branches=tuple(map(self._left_only, split.branches)))
-        return self.context.size(
-            lambda: groups(mine), "rows without a number, which a harmless join would have to clip"
-        )
+        shown = [f"l{n}" for n, one in enumerate(self.left) if (one.alias, one.name) in self._results()]
+        size, clips = clipped(mine, tests, self._domains(), shown)
+        return self.context.size(lambda: size, "rows that wait for a view, of which no number is known"), clips
+
+    def _results(self) -> set[tuple[str, str]]:
+        return {(column.alias, column.name) for column in self.shown}
 
     def _left_only(self, branch: Branch) -> Branch:
         return replace(branch, outputs=branch.outputs[: len(self.left)])
 
     def _shown_only(self, branch: Branch) -> Branch:
         """Without the columns that only the condition reads."""
-        shown = {(column.alias, column.name) for column in self.shown}
+        shown = self._results()
         pairs = zip(self.left, branch.outputs, strict=False)
         return replace(branch, outputs=tuple(one for c, one in pairs if (c.alias, c.name) in shown))
 

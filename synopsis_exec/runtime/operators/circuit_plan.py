@@ -253,13 +253,22 @@ class PairNode:
 
 
 @dataclass(frozen=True, slots=True)
+class ColumnClip:
+    """Values of a column below ``low`` are kept as it is, those above ``high`` as that; None for no limit."""
+
+    column: str
+    low: int | None
+    high: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class ViewJoinNode:
     """An ``inner``, ``left``, ``semi`` or ``anti`` join of two nodes that may take rows back.
 
     The sides' columns are called ``left_columns`` and ``right_columns`` in ``tests``, which a pair must pass, in
     ``open``, alternatives of tests that a left row passes while it can have a partner, and in ``shown``, the results.
     With ``as_of`` left rows are joined with the right ones that are there at their time, and then forgotten. Rows of
-    the left and of the right side are forgotten after their ``buckets``.
+    the left and of the right side are forgotten after their ``buckets``. Left rows are remembered with their ``clips``.
     """
 
     name: str
@@ -274,6 +283,7 @@ class ViewJoinNode:
     columns: tuple[str, ...]
     as_of: bool = False
     buckets: tuple[TimeBucket | None, ...] = (None, None)
+    clips: tuple[ColumnClip, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

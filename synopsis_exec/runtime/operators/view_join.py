@@ -39,6 +39,7 @@ class ViewJoin:
         self.open = any_of(plan.left_columns, plan.open)
         self.match = any_of(names, (plan.tests,))
         self.shown = [names.index(name) for name in plan.shown]
+        self.clips = [(plan.left_columns.index(clip.column), clip.low, clip.high) for clip in plan.clips]
         self.nothing = (None,) * len(plan.right_columns)
         self.sizes: Integers = np.zeros(0, dtype=np.int64)
 
@@ -80,7 +81,7 @@ class ViewJoin:
 
     def _tick(self, left: dict[Row, int], right: dict[Row, int]) -> list[Weighted]:
         closed = {} if self.open is None else {row: n for row, n in left.items() if not self.open(row)}
-        left = {row: n for row, n in left.items() if row not in closed}
+        left = _sum((self._clipped(row), n) for row, n in left.items() if row not in closed)
         unmatched = [(self._row(row, self.nothing), n) for row, n in closed.items()]
         found = unmatched if self.plan.kind in ("left", "anti") else []
         if self.plan.kind == "inner":
@@ -95,6 +96,20 @@ class ViewJoin:
             self.left.add(left)
             self.right.add(right)
         return found + before + self._alone(touched)
+
+    def _clipped(self, row: Row) -> Row:
+        """What is remembered of a left row."""
+        if not self.clips:
+            return row
+        values = list(row)
+        for place, low, high in self.clips:
+            value = values[place]
+            assert isinstance(value, int), "a row with NULL in what is compared has no partner"
+            if low is not None and value < low:
+                values[place] = low
+            elif high is not None and value > high:
+                values[place] = high
+        return tuple(values)
 
     def _pairs(self, left: dict[Row, int], right: dict[Row, int]) -> list[Weighted]:
         """The changes of the inner join; takes in those of the sides."""
