@@ -27,7 +27,10 @@ from streambound.preprocess.pipeline import derive
 
 
 class NoRule(Exception):
-    """No proposition speaks of an operator, ``at`` the one whose rule says so: the statement stays unsupported."""
+    """No proposition speaks of an operator, ``at`` the one whose rule says so: the statement stays unsupported.
+
+    Without words the front end has better ones, such as those for a function that it does not know.
+    """
 
     at: Tree | None = None
 

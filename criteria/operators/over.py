@@ -53,7 +53,7 @@ def judge_over(tree: Tree, context: Context) -> Judged:
         if call.distinct or call.filter is not None or call.ignore_nulls:
             raise NoRule("DISTINCT, FILTER or IGNORE NULLS over a window")
         if call.function not in (*RANKS, *_FRAMED, "LAG"):
-            raise NoRule(call.function)
+            raise NoRule
     if isinstance(blocks(tree.input), SpjBlock):
         return _over_block(tree, context)
     *before, last = tree.calls

@@ -30,7 +30,7 @@ class AggregateRead:
 def call_of(call: AggregateCall) -> AggregateRead:
     """A call of the algebra; raises NoRule for an aggregate that no proposition speaks of."""
     if call.function not in KNOWN or call.order:
-        raise NoRule(call.function)
+        raise NoRule
     arguments = tuple(written(argument) for argument in call.arguments)
     if call.function == "COUNT" and not call.distinct and all(isinstance(one, exp.Literal) for one in arguments):
         arguments = ()

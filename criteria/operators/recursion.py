@@ -60,7 +60,7 @@ def judge_recursion(tree: Tree, context: Context) -> Judged:
     """A recursive relation over streams that only grow."""
     assert isinstance(tree, Fixpoint)
     if not tree.distinct:
-        raise NoRule("UNION ALL in a recursion")
+        raise NoRule("recursion by UNION ALL, which need not end")
     return _Recursion(tree, context).judged()
 
 
