@@ -140,7 +140,7 @@ def test_what_is_only_compared_with_a_view_is_clipped(seed: int) -> None:
 
 def test_most_comparisons_at_random_are_clipped() -> None:
     several = [checked_circuit(some_comparison(random.Random(seed)), catalog()) for seed in range(60)]
-    assert sum("ColumnClip" in repr(checked.circuit) for checked in several) > 30
+    assert sum("ClippedColumn" in repr(checked.circuit) for checked in several) > 30
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from streambound.analyzer.closure import Sort
 from streambound.analyzer.query import Attribute, Branch, Query
 from streambound.analyzer.values import Value
 from streambound.criteria.operators.judge import groups
-from streambound.criteria.operators.states import ColumnClip, RowTest
+from streambound.criteria.operators.states import ClippedColumn, RowTest
 from streambound.criteria.size import Number, Size, product
 from streambound_runtime.promises import Domain
 
@@ -24,7 +24,7 @@ Limits = tuple[int | None, int | None]
 
 def clipped(
     split: Query, tests: Sequence[RowTest], domains: Mapping[int, Domain[Value]], shown: Sequence[str]
-) -> tuple[Size | None, tuple[ColumnClip, ...]]:
+) -> tuple[Size | None, tuple[ClippedColumn, ...]]:
     """How many rows ``l0, l1 …`` of a query, clipped where it helps, there can be; None for no number.
 
     The ``tests`` are those of a pair; of columns ``r0`` … of the view the ``domains`` are known, by their number. What
@@ -39,7 +39,7 @@ def clipped(
         ends = None if own is None or name in shown or None not in own else _thresholds(name, tests, domains)
         if own is None or ends is None:
             continue
-        clip = ColumnClip(name, *(None if end is None else end + n for end, n in zip(ends, (-1, 1), strict=True)))
+        clip = ClippedColumn(name, *(None if end is None else end + n for end, n in zip(ends, (-1, 1), strict=True)))
         low = max((end for end in (own[0], clip.low) if end is not None), default=None)
         high = min((end for end in (own[1], clip.high) if end is not None), default=None)
         if low is not None and high is not None:

@@ -186,7 +186,7 @@ class RowTest:
 
 
 @dataclass(frozen=True, slots=True)
-class ColumnClip:
+class ClippedColumn:
     """Between which values a column that is compared is kept: those beyond count as the nearest; None for no limit."""
 
     column: str
@@ -287,7 +287,7 @@ class ViewJoinPart:
     columns: tuple[Column, ...]
     as_of: bool = False
     closing: tuple[Closing | None, Closing | None] = (None, None)
-    clips: tuple[ColumnClip, ...] = ()
+    clips: tuple[ClippedColumn, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

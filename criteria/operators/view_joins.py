@@ -50,7 +50,7 @@ from streambound.criteria.operators.open_rows import alternatives
 from streambound.criteria.operators.pair_tests import names_of, pair_tests, place_of
 from streambound.criteria.operators.pushed_filters import conjuncts_of
 from streambound.criteria.operators.relations import TIME, as_stream, clock_of, relation_of
-from streambound.criteria.operators.states import ColumnClip, Judged, Part, RowTest, State, ViewJoinPart
+from streambound.criteria.operators.states import ClippedColumn, Judged, Part, RowTest, State, ViewJoinPart
 from streambound.criteria.operators.written_columns import named
 from streambound.criteria.size import Size, product
 from streambound.criteria.violation import under
@@ -182,7 +182,7 @@ class _ViewJoin:
             return product([size, rows])
         return size if self.tree.kind is JoinKind.SEMI else None
 
-    def _size(self, split: Query, tests: Sequence[RowTest]) -> tuple[Size, tuple[ColumnClip, ...]]:
+    def _size(self, split: Query, tests: Sequence[RowTest]) -> tuple[Size, tuple[ClippedColumn, ...]]:
         """How many different rows of the left side can wait, and how far they are clipped."""
         if not split.branches:
             raise NoRule("a join that matches nothing")
