@@ -16,7 +16,6 @@ from streambound.analyzer.constants import (
     BIGINT,
     DOUBLE,
     MOST_PLACES,
-    NUMERIC,
     VOID,
     ConstantError,
     Folded,
@@ -25,7 +24,7 @@ from streambound.analyzer.constants import (
     fits,
     is_interval,
 )
-from streambound.analyzer.types import DataType, Family
+from streambound.analyzer.types import NUMERIC, DataType, Family
 
 _TIMES = (Family.DATE, Family.TIMESTAMP)
 _EXACT_DIGITS, _EXACT_DOUBLES = 15, 2**53

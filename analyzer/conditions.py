@@ -34,7 +34,7 @@ from streambound.analyzer.query import (
 from streambound.analyzer.relation_queries import closed, existence, is_static, kind_of_only
 from streambound.analyzer.scopes import Scope, Visible, resolve
 from streambound.analyzer.terms import LinearTerm, TermReader
-from streambound.analyzer.types import Family
+from streambound.analyzer.types import Family, parse_type
 
 _OPS: dict[type[exp.Expr], Op] = {
     exp.LT: Op.LT, exp.LTE: Op.LE, exp.EQ: Op.EQ, exp.GTE: Op.GE, exp.GT: Op.GT, exp.NEQ: Op.NE,
@@ -292,8 +292,10 @@ class ConditionReader:
     def _compared(self, left: exp.Expr, op: Op, right: exp.Expr, node: exp.Expr) -> Formula:
         terms = TermReader(self.positions)
         sides = self.of_one_sort(self.term(left), self.term(right))
-        if terms.mixed(*sides) and len(rows_of(self.tree(node))) == 1:
-            return self.filter(node)
+        if terms.mixed(*sides):
+            if len(rows_of(self.tree(node))) == 1:
+                return self.filter(node)
+            sides = self.of_one_type((left, sides[0]), (right, sides[1]))
         if terms.relates_more(*sides):
             sides = self.collapsed(sides[0], left), self.collapsed(sides[1], right)
             if terms.relates_more(*sides) and len(rows_of(self.tree(node))) == 1:
@@ -305,6 +307,21 @@ class ConditionReader:
         if left.type is None or right.type is None or left.is_time == right.is_time:
             return left, right
         return self.as_value(left), self.as_value(right)
+
+    def of_one_type(self, *sides: tuple[exp.Expr, LinearTerm]) -> tuple[LinearTerm, LinearTerm]:
+        """Two numbers of different types as Spark compares them: cast to the wider type, an attribute of their row."""
+        (left, one), (right, two) = sides
+        wider = None if one.type is None or two.type is None else one.type.wider(two.type)
+        wide = None if wider is None else parse_type(wider)
+        if wide is None or any(len(rows_of(self.tree(node))) != 1 for node, _ in sides):
+            return one, two
+
+        def cast(node: exp.Expr, term: LinearTerm) -> LinearTerm:
+            if term.type is not None and term.type.comparable(wide):
+                return term
+            return self.derive(exp.cast(self.tree(node), str(wider), dialect="spark"), node)
+
+        return cast(left, one), cast(right, two)
 
     def as_value(self, term: LinearTerm) -> LinearTerm:
         """A term of application times as one of attributes that are derived: ``S.ts  ->  S.`ts` ``.

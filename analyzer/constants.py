@@ -10,14 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from streambound.analyzer.types import DataType, Family, parse_type
+from streambound.analyzer.types import NUMERIC, DataType, Family, parse_type
 from streambound.analyzer.values import nearest, number
 
 MOST_PLACES = 38
 """The digits that a decimal has at most."""
 _SUFFIXES = {"Y": "tinyint", "S": "smallint", "L": "bigint", "F": "float", "D": "double"}
 _SUFFIX = re.compile(r"(?:BD|[LSYDF])$", re.I)
-NUMERIC = frozenset({Family.INTEGER, Family.DECIMAL, Family.FLOAT})
 Operation = Callable[[Fraction, Fraction], Fraction]
 _WHOLE = re.compile(r"[+-]?\d+", re.A)
 

@@ -11,7 +11,6 @@ from streambound.analyzer.casts import DAY
 from streambound.analyzer.constants import (
     DAYS,
     INTERVAL,
-    NUMERIC,
     TIMESTAMP,
     VOID,
     ConstantError,
@@ -20,7 +19,7 @@ from streambound.analyzer.constants import (
     is_interval,
     sum_kind,
 )
-from streambound.analyzer.types import DataType, Family
+from streambound.analyzer.types import NUMERIC, DataType, Family
 
 _MOST_DAYS, _MOST_MICROSECONDS = 2**31, 2**63
 _TIMES = (Family.DATE, Family.TIMESTAMP)

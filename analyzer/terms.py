@@ -10,12 +10,12 @@ from sqlglot import exp
 
 from streambound.analyzer import comparands
 from streambound.analyzer.codes import Code
-from streambound.analyzer.constants import NUMERIC, VOID, ConstantError, Folded, multiply
+from streambound.analyzer.constants import VOID, ConstantError, Folded, multiply
 from streambound.analyzer.findings import Finding, Positions
 from streambound.analyzer.literals import LiteralReader
 from streambound.analyzer.query import Attribute, Comparison, Formula, Op, Or, Truth, conjunction
 from streambound.analyzer.sums import total
-from streambound.analyzer.types import DataType, Family
+from streambound.analyzer.types import NUMERIC, DataType, Family
 from streambound.analyzer.values import Value, encode_number
 
 

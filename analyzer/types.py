@@ -24,6 +24,7 @@ class Family(StrEnum):
     OTHER = "other"
 
 
+NUMERIC = frozenset({Family.INTEGER, Family.DECIMAL, Family.FLOAT})
 DISCRETE = frozenset({Family.INTEGER, Family.BOOLEAN, Family.DATE, Family.TIMESTAMP})
 
 _NAMES = {
@@ -38,6 +39,8 @@ _NAMES = {
 }
 _BITS = {"tinyint": 8, "byte": 8, "smallint": 16, "short": 16, "int": 32, "integer": 32, "float": 32, "real": 32}
 _MOST_BITS = 64
+_DIGITS = 38
+"""The most that a decimal has."""
 _RANGES = {
     "boolean": (0, 1),
     **dict.fromkeys(("tinyint", "byte"), (-(2**7), 2**7 - 1)),
@@ -104,6 +107,21 @@ class DataType:
         if Family.OTHER in (self.family, other.family):
             return False
         return self.family is other.family and self.scale == other.scale
+
+    def wider(self, other: DataType) -> str | None:
+        """The type to which Spark casts numbers of two types before it compares them; None where it has none.
+
+        >>> parse_type("int").wider(parse_type("double")), parse_type("int").wider(parse_type("decimal(9,2)"))
+        ('DOUBLE', 'DECIMAL(12, 2)')
+        """
+        if not {self.family, other.family} <= NUMERIC:
+            return None
+        if Family.FLOAT in (self.family, other.family):
+            return "DOUBLE"
+        scales = [one.scale or 0 for one in (self, other)]
+        whole = max(one.precision - scale for one, scale in zip((self, other), scales, strict=True))
+        scale = max(scales)
+        return f"DECIMAL({whole + scale}, {scale})" if whole + scale <= _DIGITS else None
 
 
 def parse_type(name: str) -> DataType | None:

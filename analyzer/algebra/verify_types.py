@@ -24,8 +24,8 @@ from streambound.analyzer.algebra.nodes import (
 from streambound.analyzer.algebra.row_expressions import type_of
 from streambound.analyzer.algebra.schema import joined, parsed
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
-from streambound.analyzer.constants import NUMERIC, VOID
-from streambound.analyzer.types import DataType, Family
+from streambound.analyzer.constants import VOID
+from streambound.analyzer.types import NUMERIC, DataType, Family
 
 _MOMENTS = frozenset({Family.DATE, Family.TIMESTAMP})
 _CONVERTED = frozenset({Family.STRING, Family.OTHER})

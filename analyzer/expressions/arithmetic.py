@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import partial
 from math import ceil, floor, sqrt, trunc
 
-from streambound.analyzer.constants import BIGINT, DOUBLE, INT, NUMERIC, STRING, Folded, as_float, fits, kind_of
+from streambound.analyzer.constants import BIGINT, DOUBLE, INT, STRING, Folded, as_float, fits, kind_of
 from streambound.analyzer.expressions.function import (
     ANY,
     Fails,
@@ -31,7 +31,7 @@ from streambound.analyzer.expressions.kinds import (
     sum_kind,
 )
 from streambound.analyzer.sums import total
-from streambound.analyzer.types import DataType, Family
+from streambound.analyzer.types import NUMERIC, DataType, Family
 
 Operation = Callable[[Fraction, Fraction], Fraction]
 _EXACT_PLACES = 38

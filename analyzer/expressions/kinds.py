@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import floor
 
-from streambound.analyzer.constants import MOST_PLACES, NUMERIC, TIMESTAMP, VOID, Folded, common_float, kind_of
+from streambound.analyzer.constants import MOST_PLACES, TIMESTAMP, VOID, Folded, common_float, kind_of
 from streambound.analyzer.expressions.function import ANY, Fails
-from streambound.analyzer.types import DataType, Family
+from streambound.analyzer.types import NUMERIC, DataType, Family
 
 _LEAST_PLACES = 6
 _NAMES = {

@@ -19,9 +19,9 @@ from streambound.analyzer.block_queries import Monomial
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.codes import Code
 from streambound.analyzer.columns import Column
-from streambound.analyzer.constants import NUMERIC
 from streambound.analyzer.flatten import written
 from streambound.analyzer.query import Query
+from streambound.analyzer.types import NUMERIC
 from streambound.criteria.bag import bag_violations
 from streambound.criteria.operators.aggregates_of_views import judge_aggregate_of_view
 from streambound.criteria.operators.buckets import with_times

@@ -43,7 +43,7 @@ def pair_tests(
     except TypeError:
         raise NoRule("a condition of several cases between views") from None
     if any(attribute not in of for atom in atoms for attribute in atom.attributes):
-        raise NoRule("a condition on what is computed of a row, beside a view")
+        raise NoRule("a condition on what is computed of a row, or of numbers of two types, beside a view")
     return tuple(_test(atom, of, branch) for atom in atoms)
 
 

@@ -25,8 +25,7 @@ from streambound.analyzer.algebra.nodes import (
 )
 from streambound.analyzer.algebra.schema import parsed, schema
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
-from streambound.analyzer.constants import NUMERIC
-from streambound.analyzer.types import DataType, Family
+from streambound.analyzer.types import NUMERIC, DataType, Family
 from streambound.criteria.operators.judge import Context, NoRule
 from streambound.criteria.operators.polynomials import expanded
 from streambound.criteria.operators.reading_calls import AggregateRead, call_of

@@ -98,17 +98,17 @@ class _ViewJoin:
         split = derive(joint).split
         mine = {a.source for o in joint.branches[0].outputs[: len(self.left)] for a in o.attributes}
         proposition = "E2" if self.relation is not None else "D4" if _keyed(tree.right) else "D5"
-        facts = [Facts.of(self._shown_only(branch)) for branch in split.branches]
-        violations = [one for fact in facts for one in bag_violations(fact) if one.stream in mine]
-        if context.refuses(violations):
-            found = tuple(dict.fromkeys(under(proposition, violations)))
-            return Judged(None, (), found, self._suspects())
         columns = self._project(tree.left, [self._node(column) for column in self.left])
         left = context.judge(columns, context)
         if left.part is None:
             return left
         sides = (left.part.columns[: len(self.left)], view.part.columns)
         tests = pair_tests(tree, (tuple(self.left), tuple(self.right)), sides, context)
+        facts = [Facts.of(self._shown_only(branch)) for branch in split.branches]
+        violations = [one for fact in facts for one in bag_violations(fact) if one.stream in mine]
+        if context.refuses(violations):
+            found = tuple(dict.fromkeys(under(proposition, violations)))
+            return Judged(None, (), found, self._suspects())
         size, clips = self._size(split, tests)
         name = context.name(f"{tree.kind} join")
         opens = alternatives([replace(split, branches=tuple(map(self._left_only, split.branches)))], self._named("l"))
