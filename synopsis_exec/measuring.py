@@ -16,6 +16,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from streambound.analyzer.expressions.rows import ROW
 from streambound.analyzer.job_reports import BatchReport, JobReport, object_of, report_of
 from streambound.synopsis_exec.in_process import status_of
 from streambound.synopsis_exec.resident import resident
@@ -176,7 +177,8 @@ def _frame(spark: SparkSession, request: Request, sql: str) -> DataFrame:
         streaming = view["time"] is not None
         reader = spark.readStream.option("maxFilesPerTrigger", 1) if streaming else spark.read
         folder = str(Path(request["input"]) / view["table"])
-        frame = reader.schema(view["schema"]).json(folder).selectExpr(*view["columns"])
+        rows = spark.sql(view["query"]) if view["query"] else reader.schema(view["schema"]).json(folder)
+        frame = rows.alias(ROW).selectExpr(*view["columns"])
         if streaming:
             frame = frame.withWatermark(f"`{view['time']}`", "0 seconds")
         frame.createOrReplaceTempView("`" + view["table"].replace("`", "``") + "`")

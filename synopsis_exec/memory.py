@@ -28,7 +28,7 @@ from streambound.criteria.size import Size
 from streambound.synopsis_exec.feeds import Feed
 from streambound.synopsis_exec.job_file import CompiledJob
 from streambound.synopsis_exec.native_join import native_join, reads_streams
-from streambound.synopsis_exec.plan_ir import Plan
+from streambound.synopsis_exec.plan_ir import Input, Plan
 from streambound.synopsis_exec.recorded_streams import write_feed
 from streambound.synopsis_exec.runner import check_spark, failure, last_meaningful_line
 
@@ -211,7 +211,7 @@ def measure(
         samples, summary, stopped = _job(folder, compiled, load, lambda rows: on_rows("job", rows))
         native = None
         if load.native_tuples:
-            native = _native(folder, query, load, lambda rows: on_rows("native", rows))
+            native = _native(folder, query, plan.inputs, load, lambda rows: on_rows("native", rows))
     return Measurement(
         plan.name, stream, load.tuples, load.heap, limit, entries.text, limit_bytes, rows,
         sum(summary.quarantined.values()) if summary else 0, summary.results if summary else 0, samples, stopped,
@@ -294,10 +294,10 @@ def _job(
     return _samples(events), last, ""
 
 
-def _native(folder: Path, query: Query, load: Load, on_rows: Callable[[int], None]) -> Native:
+def _native(folder: Path, query: Query, inputs: Sequence[Input], load: Load, on_rows: Callable[[int], None]) -> Native:
     if reads_streams(query) < 2:
         return Native(refused="the query reads one stream, so that there is nothing to join")
-    join = native_join(query)
+    join = native_join(query, inputs)
     batches = max(1, load.batches * load.native_tuples // load.tuples)
     _link(folder, batches)
     request = {

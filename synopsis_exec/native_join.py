@@ -28,6 +28,7 @@ from streambound.analyzer.query import (
 )
 from streambound.analyzer.render import render_branch
 from streambound.analyzer.types import DataType, Family
+from streambound.synopsis_exec.plan_ir import Input
 
 _MOMENT = DataType("timestamp", Family.TIMESTAMP)
 KEY = "_one"
@@ -36,12 +37,16 @@ KEY = "_one"
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A table as Spark reads it: the schema of its JSON, and its columns as SQL; ``time`` is a stream's watermark."""
+    """A table as Spark reads it: the schema of its JSON, and its columns as SQL; ``time`` is a stream's watermark.
+
+    The rows of a relation that is computed of others are those of a ``query`` over their views.
+    """
 
     table: str
     schema: str
     columns: tuple[str, ...]
     time: str | None
+    query: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +62,20 @@ class NativeJoin:
     distinct: bool
 
 
-def native_join(query: Query) -> NativeJoin:
-    """The query as Spark is to run it on streams. Whether it can, Spark says when it starts."""
+def native_join(query: Query, inputs: Sequence[Input]) -> NativeJoin:
+    """The query as Spark is to run it on streams. Whether it can, Spark says when it starts.
+
+    The ``inputs`` are the plan's. Relations come first, since subqueries ask them, and then those computed of them.
+    """
     sources = {source.table: source for branch in query.branches for source in branch.sources}
     branches = [_with_moments(branch) for branch in query.branches]
     sql = "\nUNION ALL\n".join(render_branch(branch, False) for branch in branches)
     keyed = "\nUNION ALL\n".join(render_branch(_keyed(branch), False) for branch in branches)
-    return NativeJoin(tuple(_view(source) for source in sources.values()), sql, keyed, query.distinct)
+    others = (item for item in inputs if item.name not in sources)
+    views = [_view(table.name, table.declared, None) for table in others]
+    views += [_view(source.table, source.columns, _watermark(source), source.query) for source in sources.values()]
+    views.sort(key=lambda view: (view.time is not None, view.query != ""))
+    return NativeJoin(tuple(views), sql, keyed, query.distinct)
 
 
 def reads_streams(query: Query) -> int:
@@ -71,20 +83,24 @@ def reads_streams(query: Query) -> int:
     return max((len(branch.streams) for branch in query.branches), default=0)
 
 
-def _view(source: Source) -> View:
-    declared = [column for column in source.columns if not column.expression]
+def _watermark(source: Source) -> str | None:
+    return source.timestamp if source.kind is not Kind.RELATION else None
+
+
+def _view(table: str, given: Sequence[Column], time: str | None, query: str = "") -> View:
+    declared = [column for column in given if not column.expression]
     schema = ", ".join(f"{_quoted(column.name)} {_json_type(column)}" for column in declared)
     columns = []
-    for column in source.columns:
+    for column in given:
         name = _quoted(column.name)
-        counted = column.name == source.timestamp and column.type.family is Family.INTEGER
+        counted = column.name == time and column.type.family is Family.INTEGER
         if column.expression:
             columns.append(f"CAST(({column.expression}) AS {_json_type(column)}) AS {name}")
         else:
             columns.append(f"timestamp_seconds({name}) AS {name}" if counted else name)
-    first = _quoted(source.columns[0].name)
+    first = _quoted(given[0].name)
     columns.append(f"pmod(hash({first}), 1) AS {KEY}")  # a literal would be folded away
-    return View(source.table, schema, tuple(columns), source.timestamp if source.kind is not Kind.RELATION else None)
+    return View(table, schema, tuple(columns), time, query)
 
 
 def _json_type(column: Column) -> str:

@@ -143,7 +143,7 @@ def test_m_is_evaluated_on_the_values_that_a_finite_stream_brings_before_it_ends
 
 
 def test_the_native_query_counts_seconds_and_may_have_a_key() -> None:
-    join = native_join(lowered("SELECT DISTINCT S.K FROM S, T WHERE S.ts > T.ts + 3 AND (T.ts < 9 OR T.B = 1)", W1))
+    join = native_join(lowered("SELECT DISTINCT S.K FROM S, T WHERE S.ts > T.ts + 3 AND (T.ts < 9 OR T.B = 1)", W1), ())
     assert join.distinct
     assert join.sql.splitlines() == [
         "SELECT S.K FROM S, T WHERE S.ts > T.ts + INTERVAL '3' SECOND AND "
@@ -162,12 +162,12 @@ def test_native_queries_of_timestamps_unions_and_relations() -> None:
     }
     sql = "SELECT x.k FROM `a b` x, R WHERE x.k = R.k UNION ALL SELECT y.k FROM `a b` y, `a b` z WHERE y.at = z.at"
     query = lowered(sql, catalog)
-    join = native_join(query)
+    join = native_join(query, ())
     assert reads_streams(query) == 2
     assert join.sql.count("UNION ALL") == 1 and "y.at = z.at" in join.sql
-    assert [(view.table, view.time) for view in join.views] == [("a b", "at"), ("R", None)]
+    assert [(view.table, view.time) for view in join.views] == [("R", None), ("a b", "at")]
     assert "timestamp_seconds" not in str(join.views)
-    assert "`tags` STRING" in join.views[0].schema
+    assert "`tags` STRING" in join.views[1].schema
 
 
 def test_spark_state_sums_operators() -> None:
