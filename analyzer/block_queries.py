@@ -9,7 +9,7 @@ A sum over a join is pushed below it (Budiu et al., *DBSP*, §7.2): each source'
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
@@ -42,17 +42,21 @@ class Monomial:
 
 @dataclass(frozen=True)
 class BlockReader:
-    """Reads the blocks of one statement; ``queries`` are the trees of its subqueries (`algebra.lowering`)."""
+    """Reads the blocks of one statement; ``queries`` are the trees of its subqueries (`algebra.lowering`).
+
+    ``computed`` collects the relations that its blocks compute, under names that mean the same in all of them.
+    """
 
     positions: Positions
     catalog: Catalog
     name: str
     span: Span
     queries: Mapping[int, Tree]
+    computed: dict[str, str] = field(default_factory=dict)
 
     def query(self, body: Tree, items: Sequence[Item], sums: Sequence[Monomial] = (), distinct: bool = False) -> Query:
         """What a block gives, in a bag or, if ``distinct``, in a set; raises Finding where it is no block."""
-        flattener = Flattener(self.positions, self.catalog, distinct, queries=self.queries)
+        flattener = self._flattener(distinct)
         findings, branches = flattener.findings, list[Branch]()
         for scope in self._scopes(body, flattener):
             reader = flattener.reader(scope)
@@ -76,7 +80,7 @@ class BlockReader:
 
     def view(self, tree: Tree, distinct: bool = False) -> Query:
         """A whole block: a SELECT, or a UNION of some; raises Finding where it is none."""
-        flattener = Flattener(self.positions, self.catalog, distinct, queries=self.queries)
+        flattener = self._flattener(distinct)
         findings = flattener.findings
         branches = [
             branch_of(select, number, flattener, findings) for number, select in enumerate(flattener.query(tree))
@@ -88,8 +92,11 @@ class BlockReader:
 
     def sources_of(self, body: Tree, expression: exp.Expr) -> tuple[str, ...]:
         """The sources, by serial names, whose rows an expression over a block's columns reads; raises Finding."""
-        flattener = Flattener(self.positions, self.catalog, False, queries=self.queries)
+        flattener = self._flattener(False)
         return rows_of(flattener.reader(self._scopes(body, flattener)[0]).tree(expression))
+
+    def _flattener(self, distinct: bool) -> Flattener:
+        return Flattener(self.positions, self.catalog, distinct, queries=self.queries, computed=self.computed)
 
     @staticmethod
     def _scopes(body: Tree, flattener: Flattener) -> list[Scope]:

@@ -12,6 +12,7 @@ from itertools import count, product
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra.blocks import decided_on_arrival
 from streambound.analyzer.algebra.nodes import (
     Aggregate,
     Alias,
@@ -38,7 +39,6 @@ from streambound.analyzer.derived import DerivedColumns
 from streambound.analyzer.findings import Finding, Positions
 from streambound.analyzer.operators_outside import aggregate_refused, refused
 from streambound.analyzer.query import conjunction
-from streambound.analyzer.relation_queries import is_static
 from streambound.analyzer.scopes import Item as ScopeItem
 from streambound.analyzer.scopes import Scope, Visible, find_table, table_scope
 from streambound.analyzer.terms import LinearTerm
@@ -145,7 +145,7 @@ class Flattener:
             case Join(JoinKind.INNER, left, right):
                 sides = self.scopes(left, prefix), self.scopes(right, prefix)
                 return [self._inner(pair, tree) for pair in product(*sides)]
-            case Join() if (asking := self._decided_on_arrival(tree)) is not None:
+            case Join() if (asking := decided_on_arrival(tree, self.catalog)) is not None:
                 kept, asked = asking
                 scopes = self.scopes(kept, prefix)
                 return [found for scope in scopes for found in self._asking(scope, asked, tree, prefix)]
@@ -161,13 +161,6 @@ class Flattener:
                     raise self.findings.pop(before)
                 return [self._as_item(select, tree) for select in selects]
         raise refused(tree, self.positions, self.distinct)
-
-    def _decided_on_arrival(self, join: Join) -> tuple[Tree, Tree] | None:
-        """The side whose rows are kept and the one that is asked for partners, where that does not change."""
-        right = join.kind is JoinKind.RIGHT
-        kept, asked = (join.right, join.left) if right else (join.left, join.right)
-        decided = join.kind is not JoinKind.FULL and is_static(asked, self.catalog) and not (right and join.using)
-        return (kept, asked) if decided else None
 
     def _inner(self, pair: tuple[Scope, Scope], join: Join) -> Scope:
         """Two scopes joined, under the condition or the equalities of their join."""

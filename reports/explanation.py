@@ -55,7 +55,7 @@ def algebra(checked: Checked) -> str:
     Raises BrokenInvariant where a statement that has a meaning has a tree that has none.
     """
     assert checked.tree is not None and checked.catalog is not None, "asked for a statement that names operators"
-    catalog, marked = checked.catalog, blocks(checked.tree)
+    catalog, marked = checked.catalog, blocks(checked.tree, checked.catalog)
     known = FactsOfTree(catalog)
     decided = checked.decision is not None or checked.circuit is not None
     if decided and (wrong := violations(marked, catalog)):

@@ -61,7 +61,10 @@ from streambound_runtime.text import printed
 
 @dataclass(frozen=True, slots=True)
 class PlannedCircuit:
-    """Everything that the job of a circuit does: what it reads, and the circuit, of which ``blocks`` are the plans."""
+    """Everything that the job of a circuit does: what it reads, and the circuit, of which ``blocks`` are the plans.
+
+    ``computed`` are the relations that Spark computes of those that it reads.
+    """
 
     name: str
     sql: str
@@ -72,6 +75,7 @@ class PlannedCircuit:
     blocks: tuple[Plan, ...]
     circuit: circuit_plan.CircuitPlan
     bound: CircuitBound
+    computed: tuple[Input, ...] = ()
     sink: Sink | None = None
     periods: Mapping[str, PeriodContract] = field(default_factory=dict)
 
@@ -99,7 +103,8 @@ class PlannedCircuit:
     @property
     def layout_sha256(self) -> str:
         """A hash of what the nodes store."""
-        return sha256(printed(self.circuit.nodes).encode()).hexdigest()
+        nodes = printed(self.circuit.nodes)
+        return sha256("\n".join((nodes, *(item.query for item in self.computed))).encode()).hexdigest()
 
 
 def make_circuit_plan(
@@ -144,6 +149,7 @@ def make_circuit_plan(
         blocks,
         circuit,
         bound,
+        inputs_of([item for block in blocks for item in block.computed]),
         sink,
         period_contracts(judged.part, catalog),
     )
@@ -345,10 +351,6 @@ class _Nodes:
     def _block(self, part: BlockPart) -> circuit_plan.BlockNode:
         query = replace(part.query, name=part.name)
         plan = planned(query, part.split, part.bound, self.catalog, repeats=query.distinct)
-        if plan.computed:
-            what = f"{plan.computed[0].name} is computed of relations, which below an aggregate no job does yet"
-            remedy = "declare what is computed as a relation of its own in the catalog"
-            raise refused(query.name, what, remedy, query.file, query.span.line)
         self.blocks.append(plan)
         return circuit_plan.BlockNode(part.name, synopsis_plan(plan, "driver"))
 

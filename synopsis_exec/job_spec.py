@@ -27,8 +27,11 @@ def job_spec(plan: Plan | PlannedCircuit, forced: str | None = None) -> spec.Job
     if isinstance(plan, PlannedCircuit):
         return _circuit_job(plan, forced)
     relations = {item.name.lower(): item.name for item in plan.relations}
-    computed = tuple(_computed(item, plan, relations) for item in plan.computed)
-    tables = [declared_table(item, useful(item, plan), partial(uses, item, plan), relations) for item in plan.inputs]
+
+    def declared(item: Input) -> spec.Stream | spec.Relation:
+        return declared_table(item, useful(item, plan), partial(uses, item, plan), relations)
+
+    tables = list(map(declared, plan.inputs))
     return spec.JobSpec(
         plan.name,
         __version__,
@@ -41,7 +44,7 @@ def job_spec(plan: Plan | PlannedCircuit, forced: str | None = None) -> spec.Job
         _sink(plan),
         _target(plan.sink.quarantine) if plan.sink is not None and plan.sink.quarantine is not None else None,
         None if plan.kept is None else spec.ResultColumns(_columns(plan.kept.columns), plan.kept.expressions),
-        computed,
+        tuple(_computed(item, declared(item), relations) for item in plan.computed),
     )
 
 
@@ -65,6 +68,7 @@ def _circuit_job(plan: PlannedCircuit, forced: str | None) -> spec.JobSpec:
         spec.Saved(plan.query_sha256, plan.contract_sha256, plan.layout_sha256),
         _sink(plan),
         _target(plan.sink.quarantine) if plan.sink is not None and plan.sink.quarantine is not None else None,
+        queries=tuple(_computed(i, declared_table(i, relations=relations), relations) for i in plan.computed),
     )
 
 
@@ -77,8 +81,7 @@ def with_period(table: spec.Stream | spec.Relation, period: PeriodContract | Non
     return replace(table, period=period, needs=needs)
 
 
-def _computed(item: Input, plan: Plan, relations: dict[str, str]) -> spec.RelationQuery:
-    table = declared_table(item, useful(item, plan), partial(uses, item, plan), relations)
+def _computed(item: Input, table: spec.Stream | spec.Relation, relations: dict[str, str]) -> spec.RelationQuery:
     assert isinstance(table, spec.Relation)
     asks = tuple(relations[name] for name in asked_relations(item.query))
     names = ", ".join(quoted(column.name) for column in item.declared)

@@ -18,37 +18,64 @@ from streambound.analyzer.algebra.nodes import (
     inputs,
     named_inputs,
 )
+from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.computed_relations import has_to_be_computed
+from streambound.analyzer.relation_queries import is_static
 
 
-def blocks(tree: Tree) -> Tree:
+def blocks(tree: Tree, catalog: Catalog) -> Tree:
     """``Aggregate(Project(Join(S, T)))  ->  Aggregate(SpjBlock(Project(Join(S, T))))``.
 
     Duplicates are eliminated at a block's top only: a set below a bag is a block of its own.
     """
-    if is_block(tree):
+    if is_block(tree, catalog):
         return SpjBlock(tree)
-    changed = {name: blocks(under) for name, under in named_inputs(tree).items()}
+    changed = {name: blocks(under, catalog) for name, under in named_inputs(tree).items()}
     return replace(tree, **changed)  # type: ignore[arg-type]
 
 
-def is_block(tree: Tree) -> bool:
-    """Whether a tree holds nothing but selections, projections, inner joins and unions, as a block does."""
-    return _is_block(tree, distinct=_is_set(tree))
+def is_block(tree: Tree, catalog: Catalog) -> bool:
+    """Whether a tree holds nothing but what a block does: selections, projections, inner joins and unions.
+
+    Joins that keep rows without a partner, or ask for partners only, are decided when a row arrives if the side that
+    is asked does not change; what is computed of relations alone is one more relation.
+    """
+    return _is_block(tree, catalog, distinct=_is_set(tree))
+
+
+def decided_on_arrival(join: Join, catalog: Catalog) -> tuple[Tree, Tree] | None:
+    """The side of a join whose rows are kept and the one that is asked for partners, where that does not change."""
+    right = join.kind is JoinKind.RIGHT
+    kept, asked = (join.right, join.left) if right else (join.left, join.right)
+    decided = join.kind is not JoinKind.FULL and is_static(asked, catalog) and not (right and join.using)
+    return (kept, asked) if decided else None
 
 
 def _is_set(tree: Tree) -> bool:
     return isinstance(tree, Distinct) or (isinstance(tree, Union) and tree.distinct)
 
 
-def _is_block(tree: Tree, distinct: bool) -> bool:
+def _is_block(tree: Tree, catalog: Catalog, distinct: bool) -> bool:
     """Whether a tree is one block; ``distinct``: of a set, inside of which duplicates do not matter."""
+
+    def holds(*trees: Tree) -> bool:
+        return all(_is_block(under, catalog, distinct) for under in trees)
+
     match tree:
         case Scan():
             return not tree.changes
+        case Alias(input) if has_to_be_computed(input, catalog, distinct):
+            return True
+        case Join(kind=JoinKind.SEMI | JoinKind.ANTI | JoinKind.LEFT | JoinKind.RIGHT):
+            asking = decided_on_arrival(tree, catalog)
+            if asking is None:
+                return False
+            pads = tree.kind in (JoinKind.LEFT, JoinKind.RIGHT) or tree.using
+            return holds(*asking) if pads else holds(asking[0])
         case Join(JoinKind.INNER) | Alias() | Filter() | Project():
-            return all(_is_block(under, distinct) for under in inputs(tree))
+            return holds(*inputs(tree))
         case Union(distinct=each_once):
-            return (distinct or not each_once) and all(_is_block(under, distinct) for under in inputs(tree))
+            return (distinct or not each_once) and holds(*inputs(tree))
         case Distinct(input):
-            return distinct and _is_block(input, distinct)
+            return distinct and holds(input)
     return False

@@ -66,7 +66,7 @@ def _of_operator(
     tree: Tree, given: list[Schema], catalog: Catalog, recursive: tuple[str, Schema] | None, around: Schema
 ) -> Iterator[str]:
     """What is wrong with one operator over inputs of those columns."""
-    yield from ill_typed(tree, given)
+    yield from ill_typed(tree, given, catalog)
     match tree:
         case Scan(table=table) | PeriodScan(table=table) if catalog.table(table) is None:
             yield f"{type(tree).__name__}: {catalog.file} declares no {table}"

@@ -24,6 +24,7 @@ from streambound.analyzer.algebra.nodes import (
 from streambound.analyzer.algebra.row_expressions import type_of
 from streambound.analyzer.algebra.schema import joined, parsed
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
+from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.constants import VOID
 from streambound.analyzer.types import NUMERIC, DataType, Family
 
@@ -32,7 +33,7 @@ _CONVERTED = frozenset({Family.STRING, Family.OTHER})
 """Families whose values Spark may convert to those of others."""
 
 
-def ill_typed(tree: Tree, given: list[Schema]) -> Iterator[str]:
+def ill_typed(tree: Tree, given: list[Schema], catalog: Catalog) -> Iterator[str]:
     """What is wrong with the types of one operator over inputs of those columns; types that are not known are right."""
     name = type(tree).__name__
     match tree:
@@ -66,7 +67,7 @@ def ill_typed(tree: Tree, given: list[Schema]) -> Iterator[str]:
             yield f"Apply: a subquery that is a value has {len(given[1])} columns"
         case Apply(kind=ApplyKind.IN, operands=operands) if len(given[1]) != len(operands):
             yield f"Apply: {len(operands)} operands and {len(given[1])} columns"
-        case SpjBlock(input) if not is_block(input):
+        case SpjBlock(input) if not is_block(input, catalog):
             yield "SpjBlock: it holds what is no select-project-join block"
 
 

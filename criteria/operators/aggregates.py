@@ -13,8 +13,8 @@ from functools import partial
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.blocks import blocks
-from streambound.analyzer.algebra.nodes import Aggregate, Bucket, BucketKind, Named, Scalar, SpjBlock, Tree
+from streambound.analyzer.algebra.blocks import is_block
+from streambound.analyzer.algebra.nodes import Aggregate, Bucket, BucketKind, Named, Scalar, Tree
 from streambound.analyzer.block_queries import Monomial
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.codes import Code
@@ -74,9 +74,9 @@ def judge_aggregate(tree: Tree, context: Context) -> Judged:
     assert isinstance(tree, Aggregate)
     if (one := flattened(tree)) is not None:
         return judge_aggregate(one, context)
-    if (found := bucket_below(tree)) is not None:
+    if (found := bucket_below(tree, context.catalog)) is not None:
         return _Aggregates(replace(tree, input=found[1]), context, found[0]).judged()
-    if not isinstance(blocks(tree.input), SpjBlock):
+    if not is_block(tree.input, context.catalog):
         return judge_aggregate_of_view(tree, context)
     return _Aggregates(tree, context).judged()
 

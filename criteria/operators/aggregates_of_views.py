@@ -83,7 +83,7 @@ def _below_join(tree: Aggregate, judged: Judged, context: Context) -> Judged:
     below, where = (tree.input.input, tree.input.condition) if isinstance(tree.input, Filter) else (tree.input, None)
     below, where = pushed(below, where, context.catalog)
     inner = isinstance(below, Join) and below.kind is JoinKind.INNER and not below.using
-    if not isinstance(below, Join) or not inner or where is not None or not is_block(below.left):
+    if not isinstance(below, Join) or not inner or where is not None or not is_block(below.left, context.catalog):
         raise NoRule("sums over a join with a view, which would have to be pushed below it")
     scalars = [key.value for key in tree.keys] + ([below.condition] if below.condition is not None else [])
     named = {(c.name, c.table): c for scalar in reversed(scalars) for c in parsed(scalar).find_all(exp.Column)}

@@ -31,7 +31,7 @@ def judge_as_of(tree: Join, context: Context) -> Judged:
     version = version_of(tree.right)
     assert version is not None, "a join with a relation as of a time"
     changing = isinstance(version.input, Scan) and version.input.changes
-    if tree.kind not in KINDS or tree.using or not changing or not is_block(tree.left):
+    if tree.kind not in KINDS or tree.using or not changing or not is_block(tree.left, context.catalog):
         raise NoRule("a version of what is no relation that changes")
     given = schema(tree.left, context.catalog)
     _check_time(tree, version, given, context)

@@ -25,7 +25,7 @@ _ENDS = ("start", "end", "last")
 def judge_buckets(tree: Tree, context: Context) -> Judged:
     """The rule of tumbling and hopping buckets of a block; raises NoRule for others."""
     assert isinstance(tree, Bucket)
-    if tree.kind is BucketKind.SESSION or not is_block(tree.input):
+    if tree.kind is BucketKind.SESSION or not is_block(tree.input, context.catalog):
         raise NoRule("sessions, or buckets of what is no block, of which nothing is aggregated")
     wanted = [
         view

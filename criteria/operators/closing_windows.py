@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.blocks import blocks
-from streambound.analyzer.algebra.nodes import Aggregate, Bucket, BucketKind, Filter, SpjBlock, Tree
+from streambound.analyzer.algebra.blocks import is_block
+from streambound.analyzer.algebra.nodes import Aggregate, Bucket, BucketKind, Filter, Tree
 from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.flatten import written
 from streambound.analyzer.query import Branch, Output, Query
 from streambound.criteria.count import TimestampCount, tuples
@@ -42,7 +43,7 @@ class Windows:
         return max(bucket.delay for bucket in self.buckets)
 
 
-def bucket_below(tree: Aggregate) -> tuple[Bucket, Tree] | None:
+def bucket_below(tree: Aggregate, catalog: Catalog) -> tuple[Bucket, Tree] | None:
     """The buckets of a block that an aggregate groups by, and the block; None where there are none.
 
     Conditions above the buckets that do not read them are the block's.
@@ -58,7 +59,7 @@ def bucket_below(tree: Aggregate) -> tuple[Bucket, Tree] | None:
         if any(end_of(below, node) is not None for node in written(condition.condition).find_all(exp.Column)):
             return None
         block = replace(condition, input=block)
-    return (below, block) if isinstance(blocks(block), SpjBlock) else None
+    return (below, block) if is_block(block, catalog) else None
 
 
 def end_of(bucket: Bucket, node: exp.Expr) -> str | None:

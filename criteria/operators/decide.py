@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from streambound.analyzer.algebra.blocks import blocks
+from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.nodes import (
     Aggregate,
     Alias,
@@ -19,7 +19,6 @@ from streambound.analyzer.algebra.nodes import (
     Over,
     Project,
     Scan,
-    SpjBlock,
     Tree,
     Union,
     inputs,
@@ -64,7 +63,7 @@ RULES: dict[type[Tree], Rule] = {
 
 def judge(tree: Tree, context: Context) -> Judged:
     """What the propositions say of a tree; raises NoRule and Finding."""
-    if isinstance(blocks(tree), SpjBlock):
+    if is_block(tree, context.catalog):
         return judge_block(tree, context)
     rule = RULES.get(type(tree))
     if rule is None:

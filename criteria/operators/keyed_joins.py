@@ -65,7 +65,7 @@ def _side(side: Tree, tree: Join, context: Context) -> tuple[Schema, Judged]:
         condition = [] if tree.condition is None else list(parsed(tree.condition).find_all(exp.Column))
         context.needed = {**before, **{(node.name, node.table): node for node in condition}}
     given, needed = schema(side, context.catalog), context.needed
-    if is_block(side):
+    if is_block(side, context.catalog):
         given = tuple(view for view in given if needed is None or any(view.called(*name) for name in needed))
         nodes = [exp.column(view.name, table=view.alias or None, quoted=True) for view in given]
         items = tuple(Named(f"c{n}", Scalar(node.sql("spark"), node), alias=True) for n, node in enumerate(nodes))

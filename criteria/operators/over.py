@@ -16,9 +16,9 @@ from functools import partial
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.blocks import blocks
+from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.made_columns import made_column
-from streambound.analyzer.algebra.nodes import Named, Over, Scalar, Side, SpjBlock, Tree, Unit, WindowCall
+from streambound.analyzer.algebra.nodes import Named, Over, Scalar, Side, Tree, Unit, WindowCall
 from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.columns import Column
@@ -54,7 +54,7 @@ def judge_over(tree: Tree, context: Context) -> Judged:
             raise NoRule("DISTINCT, FILTER or IGNORE NULLS over a window")
         if call.function not in (*RANKS, *_FRAMED, "LAG"):
             raise NoRule
-    if isinstance(blocks(tree.input), SpjBlock):
+    if is_block(tree.input, context.catalog):
         return _over_block(tree, context)
     *before, last = tree.calls
     below = replace(tree, input=replace(tree, calls=tuple(before)), calls=(last,)) if before else tree

@@ -45,9 +45,9 @@ def judge_pair(tree: Tree, context: Context) -> Judged:
         return _not_in(tree, context)
     if version_of(tree.right) is not None:
         return judge_as_of(tree, context)
-    if is_block(tree.left) and not is_block(tree.right):
+    if is_block(tree.left, context.catalog) and not is_block(tree.right, context.catalog):
         return judge_view_join(tree, context)
-    if not is_block(tree.left):
+    if not is_block(tree.left, context.catalog):
         return judge_keyed_join(tree, context)
     if tree.kind not in _KINDS or tree.using:
         raise NoRule(f"a {tree.kind} join")

@@ -32,9 +32,9 @@ def pushed(tree: Tree, where: Scalar | None, catalog: Catalog) -> tuple[Tree, Sc
     """A join with a view, and what is left of the condition above it; another operator as it is."""
     if isinstance(tree, Apply) and (one := _as_join(tree)) is not None:
         tree = one
-    if not isinstance(tree, Join) or tree.using or is_block(tree.right) or where is None:
+    if not isinstance(tree, Join) or tree.using or is_block(tree.right, catalog) or where is None:
         return tree, where
-    if not is_block(tree.left) and not isinstance(tree.left, Join):
+    if not is_block(tree.left, catalog) and not isinstance(tree.left, Join):
         return tree, where
     if tree.kind not in (JoinKind.INNER, JoinKind.LEFT, JoinKind.SEMI, JoinKind.ANTI):
         return tree, where
@@ -45,7 +45,7 @@ def pushed(tree: Tree, where: Scalar | None, catalog: Catalog) -> tuple[Tree, Sc
     own = [part for part in parts if all(_is_of(node, given) for node in part.find_all(exp.Column))]
     rest = [part for part in parts if part not in own]
     left = tree.left
-    if own and not is_block(left):  # a join again: all of it goes below that, or nothing
+    if own and not is_block(left, catalog):  # a join again: all of it goes below that, or nothing
         left, over = pushed(left, _all(own), catalog)
         left, rest = (left, rest) if over is None else (tree.left, [*own, *rest])
     elif own:

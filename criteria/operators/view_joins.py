@@ -62,7 +62,8 @@ KINDS = (JoinKind.INNER, JoinKind.LEFT, JoinKind.SEMI, JoinKind.ANTI)
 
 def judge_view_join(tree: Join, context: Context) -> Judged:
     """A join of a block with a view of aggregates on its right; raises NoRule for another one."""
-    if tree.kind not in KINDS or tree.using or not is_block(tree.left) or is_block(tree.right):
+    of_view = is_block(tree.left, context.catalog) and not is_block(tree.right, context.catalog)
+    if tree.kind not in KINDS or tree.using or not of_view:
         raise NoRule(f"a {tree.kind} join")
     return _ViewJoin(tree, context).judged()
 

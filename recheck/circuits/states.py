@@ -64,7 +64,7 @@ class States:
     def of(self, tree: Tree) -> Quantity | None:
         """The states of a tree, those of its inputs first, from left to right."""
         self._check(tree)
-        if is_block(tree):
+        if is_block(tree, self.catalog):
             self._block(tree)
             return None
         match tree:
@@ -120,7 +120,7 @@ class States:
         for call in tree.calls:
             if call.function not in (*_VALUED, *_LINEAR) or call.order:
                 raise NotRecheckedError(f"the aggregate {call.function}")
-        if is_block(tree.input):
+        if is_block(tree.input, self.catalog):
             return self._groups(tree)
         return self._groups_of_view(tree)
 
@@ -189,7 +189,8 @@ class States:
         return most
 
     def _join(self, tree: Join) -> None:
-        if tree.kind not in (*_OUTER, *_ASKING) or tree.using or not (is_block(tree.left) and is_block(tree.right)):
+        blocks = is_block(tree.left, self.catalog) and is_block(tree.right, self.catalog)
+        if tree.kind not in (*_OUTER, *_ASKING) or tree.using or not blocks:
             raise NotRecheckedError(f"{tree.kind} joins of views that change")
         needed = self.needed
         shown = [c for c in schema(tree, self.catalog) if needed is None or any(c.called(*name) for name in needed)]
@@ -219,7 +220,7 @@ class States:
             raise NotRecheckedError("extrema beside rows that wait")
 
     def _set_operation(self, tree: Except | Intersect) -> Quantity | None:
-        if not (is_block(tree.left) and is_block(tree.right)):
+        if not (is_block(tree.left, self.catalog) and is_block(tree.right, self.catalog)):
             raise NotRecheckedError("set operations of views that change")
         self.of(tree.left), self.of(tree.right)
         query = self.blocks.view(tree.left)
