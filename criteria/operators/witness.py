@@ -108,6 +108,8 @@ def candidates(statement: Executed, suspects: Iterable[Query], apart: int = 0) -
     """What is tried; each counts only when the whole statement was executed on its rows."""
     for query in map(_plain, suspects):
         for branch in query.branches:
+            if any(source.query for source in branch.sources):  # rows of what is computed cannot be chosen
+                continue
             for plan in islice(plans(query, branch), MOST_PLANS):
                 far = replace(plan.reach, window=max(plan.reach.window, apart))
                 yield from (CircuitWitness(statement, replace(plan, reach=far), copies) for copies in COPIES)

@@ -1,0 +1,115 @@
+"""Operators above joins with relations that do not change: all changes are those of DuckDB on every prefix."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from streambound.analyzer.catalog import catalog_from_mapping
+from streambound.analyzer.spans import SourceText
+from streambound.criteria.check import Checked, check_source
+from streambound.jobs import planned_circuit
+from streambound.synopsis_exec.job_spec import job_spec
+from support.choices import Choices
+from support.jobs import read, run_with, write
+from support.oracle import Oracle, by_timestamp
+from support.streams import Rows, small_rows
+
+COLUMNS = {"a": "bigint", "b": "bigint"}
+STREAM = {"timestamp": "ts", "max_per_timestamp": 3, "columns": {**COLUMNS, "ts": "bigint"}}
+CATALOG: dict[str, Any] = {
+    "streams": {
+        "S": {**STREAM, "domain": {"a": [0, 4]}},
+        "T": {**STREAM, "domain": {"a": [0, 4]}},
+    },
+    "relations": {name: {"columns": COLUMNS, "rows": 12} for name in "RQ"},
+}
+SOON = "T.a = S.a AND T.ts BETWEEN S.ts AND S.ts + 2"
+MOST = "(SELECT a, MAX(b) AS m, COUNT(*) AS n FROM R GROUP BY a) AS q"
+QUERIES = {
+    "left": "SELECT S.a, COUNT(R.b) AS n, COUNT(*) AS m FROM S LEFT JOIN R ON R.a = S.b GROUP BY S.a",
+    "left, by its column": "SELECT R.b, SUM(S.b) AS n, MAX(S.a) AS m FROM S LEFT JOIN R ON R.a = S.a GROUP BY R.b",
+    "left, an expression": "SELECT COALESCE(R.b, -1) AS k, COUNT(*) AS n FROM S LEFT JOIN R ON R.a = S.b "
+                           "GROUP BY COALESCE(R.b, -1)",
+    "left, then a stream": f"SELECT R.b, COUNT(*) AS n FROM S LEFT JOIN R ON R.a = S.a JOIN T ON {SOON} GROUP BY R.b",
+    "right": "SELECT R.b, COUNT(S.a) AS n FROM R RIGHT JOIN S ON R.a = S.b AND R.b > 1 GROUP BY R.b",
+    "semi": "SELECT S.b, COUNT(*) AS n FROM S LEFT SEMI JOIN R ON R.a = S.b GROUP BY S.b",
+    "anti": "SELECT S.a, SUM(S.b) AS n FROM S LEFT ANTI JOIN R ON R.a = S.b GROUP BY S.a",
+    "in": "SELECT S.b, COUNT(*) AS n FROM S WHERE S.b IN (SELECT a FROM R) GROUP BY S.b",
+    "in, twice": "SELECT S.b, COUNT(*) AS n, COUNT(DISTINCT S.a) AS m FROM S WHERE S.b IN (SELECT a FROM R) AND "
+                 "S.b IN (SELECT b FROM Q) GROUP BY S.b",
+    "computed": f"SELECT q.m, COUNT(*) AS n, SUM(S.a * q.n) AS p FROM S JOIN {MOST} ON q.a = S.b GROUP BY q.m",
+    "computed, left": f"SELECT q.n, COUNT(*) AS c FROM S LEFT JOIN {MOST} ON q.a = S.a GROUP BY q.n HAVING c < 4",
+    "computed, of two": f"SELECT S.a, SUM(q.m) AS n FROM S JOIN {MOST} ON q.a = S.a JOIN T ON {SOON} GROUP BY S.a",
+    "windows": f"SELECT S.ts DIV 3 AS w, q.m, MIN(S.b) AS n FROM S JOIN {MOST} ON q.a = S.b GROUP BY S.ts DIV 3, q.m",
+    "a difference": "SELECT S.a FROM S LEFT JOIN R ON R.a = S.b EXCEPT SELECT a FROM T WHERE b IN (SELECT b FROM R)",
+    "once a number": "SELECT a, n FROM (SELECT S.a, R.b AS n, ROW_NUMBER() OVER (PARTITION BY S.a ORDER BY S.ts, "
+                     "R.b NULLS FIRST, S.b NULLS FIRST) AS rn FROM S LEFT JOIN R ON R.a = S.b) WHERE rn = 1",
+    "two of one name": "SELECT x.m, COUNT(*) AS n FROM (SELECT q.m FROM S JOIN (SELECT DISTINCT a, b AS m FROM "
+                                "R) AS q ON q.a = S.a UNION ALL SELECT q.m FROM T JOIN (SELECT DISTINCT b, a AS m FROM "
+                                "R) AS q ON q.b = T.a) AS x GROUP BY x.m",
+}  # fmt: skip
+
+
+def checked(sql: str) -> Checked:
+    (found,) = check_source(SourceText("q.sql", sql), catalog_from_mapping(CATALOG))
+    return found
+
+
+def changes(sql: str, rows: Rows) -> dict[int, Counter[tuple[Any, ...]]]:
+    """What becomes true, or no longer is, at each timestamp."""
+    oracle, before, found = Oracle(CATALOG, rows), Counter[tuple[Any, ...]](), {}
+    for now in oracle.timestamps:
+        after = oracle.counts(sql, now)
+        difference = Counter(after)
+        difference.subtract(before)
+        found[now] = Counter({row: n for row, n in difference.items() if n})
+        before = after
+    return {now: new for now, new in found.items() if new}
+
+
+def with_results(sql: str) -> tuple[Rows, dict[int, Any]]:
+    """Random rows, and what DuckDB makes of them at each timestamp: those of the first seed that gives results."""
+    for seed in range(50):
+        rows = small_rows(Choices.seeded(seed), CATALOG, 12)
+        if len(found := changes(sql, rows)) > 2:
+            return rows, found
+    raise AssertionError("no rows give results")
+
+
+@pytest.mark.spark
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", QUERIES)
+def test_changes_are_those_of_batch_sql_on_every_prefix(spark: Any, tmp_path: Path, name: str) -> None:
+    found = checked(QUERIES[name])
+    assert found.verdict == "bounded" and found.catalog is not None, found.diagnostics
+    rows, expected = with_results(QUERIES[name])
+    for table in (*"ST", *"RQ"):
+        write(tmp_path / f"{table}.jsonl", *sorted(rows[table], key=lambda row: row.get("ts", 0)))
+    plan = planned_circuit(found, found.catalog)
+    assert plan is not None
+    files = [f"--{kind}={tmp_path / kind}" for kind in ("output", "checkpoint")]
+    run_with(spark, job_spec(plan), ["--input", str(tmp_path), *files])
+    assert by_timestamp(read(tmp_path / "output")) == expected
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT S.b, COUNT(*) AS n FROM S LEFT JOIN R ON R.a = S.b GROUP BY S.b",
+        "SELECT S.b, COUNT(*) AS n FROM S LEFT ANTI JOIN R ON R.a = S.b GROUP BY S.b",
+        f"SELECT S.b, COUNT(*) AS n FROM S JOIN {MOST} ON q.a = S.a GROUP BY S.b",
+        f"SELECT S.a, COUNT(*) AS n FROM S JOIN {MOST} ON q.a = S.a JOIN T ON T.b = S.b AND T.ts > S.ts GROUP BY S.a",
+    ],
+)
+def test_what_relations_do_not_bound_is_not_bounded(sql: str) -> None:
+    assert checked(sql).verdict in ("unbounded", "unknown")
+
+
+def test_a_bound_counts_the_rows_of_what_is_computed() -> None:
+    found = checked(QUERIES["computed"])
+    assert found.circuit_bound is not None
+    assert found.circuit_bound.entries.value == 12
