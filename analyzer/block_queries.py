@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.nodes import Filter, Item, Tree
-from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.algebra.nodes import Alias, Filter, Item, Tree
+from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
 from streambound.analyzer.codes import Code
 from streambound.analyzer.conditions import ConditionReader
 from streambound.analyzer.derived import column_of, rows_of, with_derived
@@ -89,6 +89,13 @@ class BlockReader:
             raise findings[0]
         complete = with_derived(branches, flattener.derived.by_table)
         return Query(self.name, self.positions.source.file, distinct, complete, self.span)
+
+    def relation(self, tree: Alias) -> DeclaredTable:
+        """What a tree computes of relations, as one more; raises Finding."""
+        scope = self._flattener(False).computed_relation(tree)
+        (source,) = scope.sources
+        found = tuple(column for column in source.columns if not column.expression)
+        return DeclaredTable(source.table, Kind.RELATION, found, rows=source.rows, query=source.query)
 
     def sources_of(self, body: Tree, expression: exp.Expr) -> tuple[str, ...]:
         """The sources, by serial names, whose rows an expression over a block's columns reads; raises Finding."""

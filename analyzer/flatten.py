@@ -152,7 +152,7 @@ class Flattener:
             case Scan():
                 return [self._table(tree, prefix)]
             case Alias(input) if has_to_be_computed(input, self.catalog, self.distinct):
-                return [self._computed(tree, prefix)]
+                return [self.computed_relation(tree, prefix)]
             case Alias(input, alias):
                 inner = input if isinstance(input, Scan) else None
                 before = len(self.findings)
@@ -214,7 +214,7 @@ class Flattener:
             raise self.positions.finding(Code.UNSUPPORTED, message, node)
         return table_scope(node, table, scan.alias, unique, self.positions)
 
-    def _computed(self, tree: Alias, prefix: str) -> Scope:
+    def computed_relation(self, tree: Alias, prefix: str = "") -> Scope:
         """A relation that is computed of others, under the name that it has in the query."""
         node = written(tree)
         found = self.reader(Scope()).relation(tree, node)

@@ -145,13 +145,14 @@ def _decided(statement: Statement, catalog: Catalog) -> Checked:
         return _of_blocks(statement, catalog)
     lowered = lower(statement, catalog)
     found = _of_lowered(statement, catalog, lowered)
-    if found.verdict is not Verdict.UNKNOWN or lowered.tree is None:
+    if found.verdict not in (Verdict.UNKNOWN, Verdict.UNSUPPORTED) or lowered.tree is None:
         return found
     joined = lower(statement, catalog, joining=True)
     if joined.tree is None or joined.tree == lowered.tree:
         return found
     other = _of_lowered(statement, catalog, joined)
-    return replace(other, tree=lowered.tree) if other.verdict is Verdict.BOUNDED else found
+    decided = (Verdict.BOUNDED,) if found.verdict is Verdict.UNKNOWN else (Verdict.BOUNDED, Verdict.UNBOUNDED)
+    return replace(other, tree=lowered.tree) if other.verdict in decided else found
 
 
 def _of_lowered(statement: Statement, catalog: Catalog, lowered: Lowered) -> Checked:

@@ -27,7 +27,7 @@ def changing_rows(
     there: list[Row] = []
     found = list[Row]()
     for moment in sorted(random.choices(moments, k=CHANGES)):
-        row = {name: _value(columns[name], known, random) for name in node.columns}
+        row = {name: some_value(columns[name], known, random) for name in node.columns}
         if node.time:
             row[node.time] = moment
         same = [one for one in there if node.key and all(one[name] == row[name] for name in node.key)]
@@ -63,7 +63,8 @@ def _conflicts(change: Row, other: Row, node: ChangesNode, item: Input) -> bool:
     return bool(node.key) and not node.before and all(change[name] == other[name] for name in (*node.key, time))
 
 
-def _value(column: Column, known: Sequence[Any], random: Random) -> Any:
+def some_value(column: Column, known: Sequence[Any], random: Random) -> Any:
+    """A value of a column that other rows may have, too; now and then NULL."""
     if random.random() < 0.05:
         return None
     domain = column.domain

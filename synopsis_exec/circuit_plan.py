@@ -38,17 +38,19 @@ from streambound.criteria.operators.states import (
     PairPart,
     Part,
     PeriodPart,
+    RelationPart,
     RowTests,
     SetPart,
     StepPart,
     UnionPart,
     ViewJoinPart,
 )
+from streambound.synopsis_exec.asked_relations import asked_relations
 from streambound.synopsis_exec.best_values import best_branch
 from streambound.synopsis_exec.branch_plan import BranchLowering, constant
 from streambound.synopsis_exec.changing_relations import changes_input, changes_node
 from streambound.synopsis_exec.declared_table import told
-from streambound.synopsis_exec.plan import planned
+from streambound.synopsis_exec.plan import asked_input, planned
 from streambound.synopsis_exec.plan_ir import Input, Plan
 from streambound.synopsis_exec.recursion_steps import step_term, step_test
 from streambound.synopsis_exec.result_columns import check_columns, refused
@@ -115,10 +117,10 @@ def make_circuit_plan(
     nodes = _Nodes(catalog)
     nodes.add(judged.part)
     blocks, bound = tuple(nodes.blocks), CircuitBound(judged.states, grows)
-    read = [*(item for block in blocks for item in block.inputs), *nodes.changing]
+    read = [*(item for block in blocks for item in block.inputs), *nodes.changing, *nodes.standing]
     inputs = tuple(map(nodes.watched, inputs_of(read)))
     columns = judged.part.columns
-    known = known_sizes(blocks)
+    known = known_sizes(blocks) | {symbol("rows", name): formula.RowCount(name) for name in nodes.relations}
     if isinstance(judged.part, PeriodPart):
         known |= {symbol("rows", table.name): formula.RowCount(table.name) for table, _ in judged.part.relations}
     file, line, sink = statement.source.file, statement.span.line, catalog.sink(statement.name)
@@ -149,7 +151,7 @@ def make_circuit_plan(
         blocks,
         circuit,
         bound,
-        inputs_of([item for block in blocks for item in block.computed]),
+        inputs_of([*(item for block in blocks for item in block.computed), *nodes.computed]),
         sink,
         period_contracts(judged.part, catalog),
     )
@@ -174,8 +176,9 @@ def _relation(table: DeclaredTable, needed: tuple[str, ...]) -> Input:
     """A static relation of which some columns are read."""
     columns = tuple(column for name in needed if (column := table.column(name)) is not None)
     return Input(
-        table.name, table.kind, table.columns, columns, None, None, table.source, table.rows, table.on_violation
-    )
+        table.name, table.kind, table.columns, columns, None, None, table.source, table.rows, table.on_violation,
+        query=table.query,
+    )  # fmt: skip
 
 
 def inputs_of(inputs: Sequence[Input]) -> tuple[Input, ...]:
@@ -211,6 +214,9 @@ class _Nodes:
         self.found: list[circuit_plan.Node] = []
         self.blocks: list[Plan] = []
         self.changing: list[Input] = []
+        self.standing: list[Input] = []
+        self.computed: list[Input] = []
+        self.relations: set[str] = set()
         self.ending: set[str] = set()
 
     def watched(self, item: Input) -> Input:
@@ -243,6 +249,8 @@ class _Nodes:
             case ChangesPart():
                 node = changes_node(part.name, part.table)
                 self.changing.append(changes_input(part.table))
+            case RelationPart():
+                node = self._relation(part)
             case GroupPart():
                 node = self._group(part)
             case OverPart():
@@ -270,6 +278,17 @@ class _Nodes:
                 node = circuit_plan.UnionNode(part.name, tuple(map(self.add, part.inputs)), names)
         self.found.append(node)
         return node.name
+
+    def _relation(self, part: RelationPart) -> circuit_plan.RelationNode:
+        names = tuple(column.name for column in part.columns)
+        self.relations.add(part.table.name)
+        if part.table.query:
+            self.computed.append(_relation(part.table, names))
+            asked = map(self.catalog.table, asked_relations(part.table.query))
+            self.standing += [asked_input(table, (part.table.query,)) for table in asked if table is not None]
+        else:
+            self.standing.append(_relation(part.table, names))
+        return circuit_plan.RelationNode(part.name, part.table.name, names)
 
     def _over(self, part: OverPart) -> circuit_plan.OverNode:
         names = tuple(column.name for column in part.columns)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from random import Random
 from typing import Any
 
 from streambound.analyzer.types import Family
-from streambound.synopsis_exec.changing_rows import changing_rows
+from streambound.synopsis_exec.changing_rows import changing_rows, some_value
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.ended_rows import with_punctuations
 from streambound.synopsis_exec.feeds import matching_rows
@@ -44,6 +45,7 @@ def circuit_rows(plan: PlannedCircuit, seed: int) -> tuple[dict[str, list[Row]],
             known = relations[name]
             known += [row for row in found if row not in known][: None if most is None else most - len(known)]
     times = {stream.name: str(stream.timestamp) for stream in plan.streams}
+    _fill(plan, relations, _shared(plan, rows, random), random)
     rows += _changes(plan, rows, times, random)
     stretch = _stretch(plan, [row[times[name]] for name, row in rows]) if random.random() < 0.5 else 1
     start = min((row[times[name]] for name, row in rows), default=0)
@@ -68,13 +70,29 @@ def _changes(
 ) -> list[tuple[str, Row]]:
     """Changes of relations among the rows of the streams."""
     moments = sorted({row[times[name]] for name, row in rows}) or list(range(1, MOMENTS))
-    known = sorted({v for name, row in rows for c, v in row.items() if c != times[name] and isinstance(v, int)})
     inputs = {item.name: item for item in plan.inputs}
     changing = [node for node in plan.circuit.nodes if isinstance(node, ChangesNode)]
-    few = known if len(known) <= SHARED else random.sample(known, SHARED)
+    few = _shared(plan, rows, random)
     return [
         (node.table, row) for node in changing for row in changing_rows(node, inputs[node.table], few, moments, random)
     ]
+
+
+def _shared(plan: PlannedCircuit, rows: list[tuple[str, Row]], random: Random) -> list[int]:
+    """Some integers that rows of streams have."""
+    times = {stream.name: stream.timestamp for stream in plan.streams}
+    known = sorted({v for name, row in rows for c, v in row.items() if c != times[name] and isinstance(v, int)})
+    return known if len(known) <= SHARED else random.sample(known, SHARED)
+
+
+def _fill(plan: PlannedCircuit, relations: dict[str, list[Row]], known: Sequence[int], random: Random) -> None:
+    """Give rows to the relations that no block reads."""
+    for item in plan.relations:
+        most = EACH if item.rows is None else min(EACH, item.rows)
+        if not relations[item.name]:
+            relations[item.name] += [
+                {column.name: some_value(column, known, random) for column in item.declared} for _ in range(most)
+            ]
 
 
 def _different(plan: PlannedCircuit) -> list[Plan]:

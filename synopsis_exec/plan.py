@@ -279,6 +279,11 @@ def _input(table: DeclaredTable, branches: tuple[BranchPlan, ...], expressions: 
     )
 
 
+def asked_input(table: DeclaredTable, expressions: tuple[str, ...]) -> Input:
+    """A relation with the columns that queries in some expressions mention."""
+    return _input(table, (), expressions)
+
+
 def _computed(sources: list[Source]) -> list[DeclaredTable]:
     """The relations that are computed of others."""
     found = {source.table: source for source in sources if source.query}

@@ -48,6 +48,36 @@ QUERIES = {
     "a difference": "SELECT S.a FROM S LEFT JOIN R ON R.a = S.b EXCEPT SELECT a FROM T WHERE b IN (SELECT b FROM R)",
     "once a number": "SELECT a, n FROM (SELECT S.a, R.b AS n, ROW_NUMBER() OVER (PARTITION BY S.a ORDER BY S.ts, "
                      "R.b NULLS FIRST, S.b NULLS FIRST) AS rn FROM S LEFT JOIN R ON R.a = S.b) WHERE rn = 1",
+    "above groups": "SELECT q.n, R.b FROM (SELECT a, COUNT(*) AS n FROM S GROUP BY a) AS q JOIN R ON R.a = q.a",
+    "above groups, on the left": "SELECT q.n, R.b FROM R JOIN (SELECT a, COUNT(*) AS n FROM S GROUP BY a) AS q "
+                                 "ON R.a = q.a AND R.b < q.n",
+    "above groups, left": "SELECT q.a, q.n, R.b FROM (SELECT a, COUNT(*) AS n FROM S GROUP BY a) AS q LEFT JOIN R "
+                          "ON R.a = q.n",
+    "above groups, right": "SELECT R.b, q.n FROM R RIGHT JOIN (SELECT a, SUM(b) AS n FROM S GROUP BY a) AS q "
+                           "ON R.a = q.n",
+    "above groups, anti": "SELECT q.a, q.n FROM (SELECT a, COUNT(*) AS n FROM S GROUP BY a) AS q LEFT ANTI JOIN R "
+                          "ON R.a = q.n",
+    "above groups, in": "SELECT a, n FROM (SELECT a, COUNT(*) AS n FROM S GROUP BY a) WHERE n IN (SELECT a FROM R)",
+    "above groups, not in": "SELECT a, n FROM (SELECT a, SUM(b) AS n FROM S GROUP BY a) WHERE n NOT IN (SELECT a FROM "
+                            "R WHERE b > 1)",
+    "above groups, a value": "SELECT a, n FROM (SELECT a, COUNT(*) AS n FROM S GROUP BY a) "
+                             "WHERE n > (SELECT MIN(b) FROM R)",
+    "above groups, computed": f"SELECT p.n, q.m FROM (SELECT a, COUNT(*) AS n FROM S GROUP BY a) AS p JOIN {MOST} "
+                              "ON q.a = p.a",
+    "above windows": "SELECT q.w, q.n, R.b FROM (SELECT S.ts DIV 3 AS w, S.b, COUNT(*) AS n FROM S "
+                     "GROUP BY S.ts DIV 3, S.b) AS q JOIN R ON R.a = q.b",
+    "within an outer join": f"SELECT S.a, q.m, T.b FROM S JOIN {MOST} ON q.a = S.b LEFT JOIN T ON {SOON} WHERE S.a > 1",
+    "left of an outer join": f"SELECT S.a, R.b AS c, T.b FROM S LEFT JOIN R ON R.a = S.b LEFT JOIN T ON {SOON}",
+    "after an outer join": f"SELECT S.a, R.b AS c, T.b FROM S LEFT JOIN T ON {SOON} LEFT JOIN R ON R.a = T.b",
+    "of a full join": "SELECT x.s, x.t, R.b FROM (SELECT S.b AS s, T.b AS t FROM S FULL JOIN T ON T.a = S.a AND "
+                      "T.ts BETWEEN S.ts - 1 AND S.ts + 2) AS x JOIN R ON R.a = x.t",
+    "not exists": f"SELECT S.b FROM S LEFT JOIN R ON R.a = S.a WHERE NOT EXISTS (SELECT 1 FROM T WHERE {SOON}) "
+                  "AND R.b > 0",
+    "exists and in": f"SELECT S.b FROM S WHERE S.b IN (SELECT a FROM R) AND EXISTS (SELECT 1 FROM T WHERE {SOON})",
+    "except": "SELECT a FROM R EXCEPT SELECT a FROM S",
+    "except all": "SELECT a FROM R EXCEPT ALL SELECT a FROM S",
+    "intersect": "SELECT a FROM S INTERSECT ALL SELECT a FROM R",
+    "union of groups": "SELECT a, COUNT(*) AS n FROM S GROUP BY a UNION ALL SELECT a, COUNT(*) AS n FROM R GROUP BY a",
     "two of one name": "SELECT x.m, COUNT(*) AS n FROM (SELECT q.m FROM S JOIN (SELECT DISTINCT a, b AS m FROM "
                                 "R) AS q ON q.a = S.a UNION ALL SELECT q.m FROM T JOIN (SELECT DISTINCT b, a AS m FROM "
                                 "R) AS q ON q.b = T.a) AS x GROUP BY x.m",

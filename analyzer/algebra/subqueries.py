@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from streambound.analyzer.algebra.asked_relations import AskedRelations, conjuncts
+from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.calls import Reader
 from streambound.analyzer.algebra.facts import ViewKind, facts
 from streambound.analyzer.algebra.made_columns import made_column
@@ -98,7 +99,7 @@ class Subqueries:
             if isinstance(found, Join) and found.kind is JoinKind.SEMI:
                 made = asked.semi_join(found)
                 found = made if made != found else None
-            elif isinstance(found, Join):
+            elif isinstance(found, Join) and is_block(tree, self.catalog):
                 found = None
             if found is None:
                 left.append((part, queries))

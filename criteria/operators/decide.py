@@ -29,6 +29,7 @@ from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.findings import Finding, Positions
 from streambound.analyzer.lower import Lowered
+from streambound.analyzer.relation_queries import is_static
 from streambound.analyzer.statement import Statement
 from streambound.criteria.operators.aggregates import judge_aggregate
 from streambound.criteria.operators.blocks import judge_block
@@ -42,6 +43,7 @@ from streambound.criteria.operators.recursion import judge_recursion
 from streambound.criteria.operators.relations import judge_relation
 from streambound.criteria.operators.set_operations import judge_distinct, judge_set_operation, judge_union
 from streambound.criteria.operators.states import Judged, State
+from streambound.criteria.operators.static_rows import judge_static
 
 RULES: dict[type[Tree], Rule] = {
     Aggregate: judge_aggregate,
@@ -63,6 +65,8 @@ RULES: dict[type[Tree], Rule] = {
 
 def judge(tree: Tree, context: Context) -> Judged:
     """What the propositions say of a tree; raises NoRule and Finding."""
+    if is_static(tree, context.catalog):
+        return judge_static(tree, context)
     if is_block(tree, context.catalog):
         return judge_block(tree, context)
     rule = RULES.get(type(tree))

@@ -9,13 +9,10 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.blocks import is_block
-from streambound.analyzer.algebra.nodes import Join, JoinKind, Named, Project, Scalar, Tree
-from streambound.analyzer.algebra.schema import parsed, schema
-from streambound.analyzer.algebra.schema_columns import Schema
+from streambound.analyzer.algebra.nodes import Join, JoinKind
 from streambound.criteria.operators.closing_joins import near_buckets
+from streambound.criteria.operators.join_sides import side_of
 from streambound.criteria.operators.judge import Context, NoRule
-from streambound.criteria.operators.mapped import columns_shown
 from streambound.criteria.operators.pair_tests import as_shown, pair_tests
 from streambound.criteria.operators.states import Judged, State, ViewJoinPart
 from streambound.criteria.size import product, total
@@ -28,7 +25,7 @@ def judge_keyed_join(tree: Join, context: Context) -> Judged:
     """A join of two views; raises NoRule where one has rows without a number, and they do not close close together."""
     if tree.kind not in KINDS or tree.using:
         raise NoRule(f"a {tree.kind} join")
-    (given, left), (others, right) = (_side(side, tree, context) for side in (tree.left, tree.right))
+    (given, left), (others, right) = (side_of(side, tree, context) for side in (tree.left, tree.right))
     if left.part is None or right.part is None:
         return Judged(None, (), (*left.violations, *right.violations), (*left.suspects, *right.suspects))
     sides = (given, others)
@@ -56,22 +53,3 @@ def judge_keyed_join(tree: Join, context: Context) -> Judged:
     if tree.kind is JoinKind.LEFT:
         pairs = total([mine, pairs])
     return Judged(part, states, rows=pairs, retracts=True)
-
-
-def _side(side: Tree, tree: Join, context: Context) -> tuple[Schema, Judged]:
-    """A side of a join with its columns that are needed: those that the condition reads, and what is shown."""
-    before = context.needed
-    if before is not None:
-        condition = [] if tree.condition is None else list(parsed(tree.condition).find_all(exp.Column))
-        context.needed = {**before, **{(node.name, node.table): node for node in condition}}
-    given, needed = schema(side, context.catalog), context.needed
-    if is_block(side, context.catalog):
-        given = tuple(view for view in given if needed is None or any(view.called(*name) for name in needed))
-        nodes = [exp.column(view.name, table=view.alias or None, quoted=True) for view in given]
-        items = tuple(Named(f"c{n}", Scalar(node.sql("spark"), node), alias=True) for n, node in enumerate(nodes))
-        side = Project(
-            side, items or (Named("c0", Scalar("1", exp.Literal.number(1)), alias=True),), syntax=tree.syntax
-        )
-    judged = context.judge(side, context)
-    context.needed = before
-    return given if judged.part is None else columns_shown(given, judged.part.columns, needed), judged

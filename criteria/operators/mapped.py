@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -74,11 +74,16 @@ def judge_filter(tree: Tree, context: Context) -> Judged:
     judged = context.judge(below, context)
     if judged.part is None or where is None:
         return judged
-    columns = Columns(
-        columns_shown(schema(below, context.catalog), judged.part.columns, context.needed), judged.part.columns
-    )
-    same = [(column, exp.column(column.name, quoted=True).sql("spark")) for column in judged.part.columns]
-    return _mapped(judged, same, columns.over(where), context)
+    given = columns_shown(schema(below, context.catalog), judged.part.columns, context.needed)
+    return filtered(judged, given, where, context, range(len(given)))
+
+
+def filtered(judged: Judged, given: Schema, where: Scalar, context: Context, shown: Sequence[int]) -> Judged:
+    """The rows of a view with these columns for which a condition is true, with some of them, by their places."""
+    assert judged.part is not None, "rows of a view"
+    kept = [judged.part.columns[place] for place in shown]
+    same = [(column, exp.column(column.name, quoted=True).sql("spark")) for column in kept]
+    return _mapped(judged, same, Columns(given, judged.part.columns).over(where), context)
 
 
 def judge_named(tree: Tree, context: Context) -> Judged:

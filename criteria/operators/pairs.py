@@ -20,6 +20,7 @@ from streambound.analyzer.algebra.schema_columns import ViewColumn
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.flatten import written
 from streambound.analyzer.query import Query, TimeValue
+from streambound.analyzer.relation_queries import is_static
 from streambound.criteria.bag import bag_violations
 from streambound.criteria.count import TimestampCount, tuples
 from streambound.criteria.operators.as_of import judge_as_of, version_of
@@ -27,6 +28,7 @@ from streambound.criteria.operators.buckets import closing_bucket
 from streambound.criteria.operators.judge import UNLIMITED, Context, NoRule
 from streambound.criteria.operators.keyed_joins import judge_keyed_join
 from streambound.criteria.operators.states import Closing, Judged, PairPart, SetPart, State, UnionPart
+from streambound.criteria.operators.static_rows import judge_relation_join, judge_with_relation_outside, relation_beside
 from streambound.criteria.operators.view_joins import judge_view_join
 from streambound.criteria.operators.written_columns import named
 from streambound.criteria.set import set_violations
@@ -41,16 +43,22 @@ _KINDS = (JoinKind.LEFT, JoinKind.RIGHT, JoinKind.FULL, *_ASKING)
 def judge_pair(tree: Tree, context: Context) -> Judged:
     """An outer, semi or anti join of two views of one stream each."""
     assert isinstance(tree, Join)
+    if (outside := judge_with_relation_outside(tree, context)) is not None:
+        return outside
     if tree.kind is JoinKind.NOT_IN:
         return _not_in(tree, context)
     if version_of(tree.right) is not None:
         return judge_as_of(tree, context)
+    if relation_beside(tree, context):
+        return judge_relation_join(tree, context)
     if is_block(tree.left, context.catalog) and not is_block(tree.right, context.catalog):
         return judge_view_join(tree, context)
     if not is_block(tree.left, context.catalog):
         return judge_keyed_join(tree, context)
     if tree.kind not in _KINDS or tree.using:
         raise NoRule(f"a {tree.kind} join")
+    if is_static(tree.left, context.catalog) or is_static(tree.right, context.catalog):
+        raise NoRule("a relation whose rows are kept while no row of a stream is their partner")
     return _Pair(tree, context).judged()
 
 
@@ -165,6 +173,10 @@ def _not_in(tree: Join, context: Context) -> Judged:
         raise NoRule("NOT IN of several columns")
     x, y = member.this, member.expression
     anti = replace(tree, kind=JoinKind.ANTI, member=None)
+    if is_static(tree.right, context.catalog):  # whose rows are there before any of the left side
+        left = replace(anti, condition=_both(tree, member))
+        left = replace(anti, left=left, right=_where(tree.right, y, True))
+        return context.judge(replace(anti, left=left, condition=_both(tree, _is_null(x))), context)
     equal = replace(anti, condition=_both(tree, member), left=_where(tree.left, x, False))
     unknown = replace(anti, left=_where(tree.left, x, True))
     null = replace(anti, right=_where(tree.right, y, True))
@@ -239,12 +251,15 @@ def _both(tree: Join, member: exp.Expr) -> Scalar:
 
 def _where(side: Tree, column: exp.Expr, null: bool) -> Tree:
     """The rows of a side in which a column is NULL, or is not."""
-    test: exp.Expr = exp.Is(this=column.copy(), expression=exp.Null())
-    test = test if null else exp.Not(this=test)
+    test = _is_null(column) if null else exp.Not(this=_is_null(column))
     if isinstance(side, Filter):
         test = exp.and_(written(side.condition).copy(), test)
         side = side.input
     return Filter(side, _scalar(test), syntax=side.syntax)
+
+
+def _is_null(column: exp.Expr) -> exp.Expr:
+    return exp.Is(this=column.copy(), expression=exp.Null())
 
 
 def _inner(tree: Join) -> Tree:

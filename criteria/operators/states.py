@@ -57,6 +57,15 @@ class ChangesPart:
 
 
 @dataclass(frozen=True, slots=True)
+class RelationPart:
+    """The rows of a relation that does not change, or of one that is computed of such: some of its columns."""
+
+    name: str
+    table: DeclaredTable = field(repr=False)
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class BestPart:
     """A block of keys and a value of which only the best matters: the ``split`` set query has a virtual newest stream.
 
@@ -352,6 +361,7 @@ Part = (
     | UnionPart
     | PairPart
     | PeriodPart
+    | RelationPart
     | ViewJoinPart
     | FixpointPart
 )

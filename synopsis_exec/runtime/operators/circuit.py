@@ -21,6 +21,7 @@ from streambound_runtime.operators.circuit_plan import (
     OverNode,
     PairNode,
     PeriodNode,
+    RelationNode,
     SetNode,
     UnionNode,
     ViewJoinNode,
@@ -38,6 +39,7 @@ from streambound_runtime.operators.protocol import State, StatefulOperator
 from streambound_runtime.operators.rejected_row import RejectedRow
 from streambound_runtime.operators.session_groups import SessionGroups
 from streambound_runtime.operators.set_operation import SetOperation
+from streambound_runtime.operators.standing_relation import StandingRelation
 from streambound_runtime.operators.synopsis import SynopsisJoin
 from streambound_runtime.operators.synopsis_by_rows import SynopsisByRows
 from streambound_runtime.operators.valid_together import ValidTogether, judged_together
@@ -144,6 +146,9 @@ class CircuitOperator:
                     self.nodes[node.name] = BlockOperator(node, relations)
                 case ChangesNode():
                     self.nodes[node.name] = ChangingRelation(node)
+                case RelationNode():
+                    self.nodes[node.name] = StandingRelation(node, relations)
+                    self.inputs[node.name] = ()
                 case PairNode():
                     self.nodes[node.name] = PairJoin(node, relations)
                 case GroupNode():

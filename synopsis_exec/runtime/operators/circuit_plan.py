@@ -47,6 +47,15 @@ class ChangesNode:
 
 
 @dataclass(frozen=True, slots=True)
+class RelationNode:
+    """The rows of a relation that does not change, with these columns: all of them come at the first timestamp."""
+
+    name: str
+    table: str
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class GroupValue:
     """An aggregate of a group, encoded as its ``type``: of these of its ``sums``, or of the ``values`` that it has.
 
@@ -325,6 +334,7 @@ Node = (
     | BlockNode
     | BucketNode
     | ChangesNode
+    | RelationNode
     | GroupNode
     | MapNode
     | SetNode

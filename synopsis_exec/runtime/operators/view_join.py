@@ -3,7 +3,7 @@
 Both sides are remembered, the left one where a row can have a partner at all: another one is decided at once. Pairs are
 bilinear: ``Δ(l ⋈ r) = Δl ⋈ r + (l − Δl) ⋈ Δr``. What an outer, semi or anti join says of a left row depends on
 whether there is a partner now. Rows of buckets of time that have closed are dropped. A join as of the left side's time
-is ``(I(r)) ↑⋈ l`` (7.6): linear in l, which is not remembered.
+is ``(I(r)) ↑⋈ l`` (7.6): linear in l, which is not remembered; so is one with rows that do not change.
 """
 
 from __future__ import annotations
@@ -75,8 +75,14 @@ class ViewJoin:
                 for row, weight in self.right.at(self.left.key(one)).items()
                 if self._matches(one, row)
             ]
-            alone = [(self._row(one, self.nothing), n)] if self.plan.kind == "left" else []
-            found += mine or alone
+            alone = [(self._row(one, self.nothing), n)]
+            match self.plan.kind:
+                case "inner":
+                    found += mine
+                case "left":
+                    found += mine or alone
+                case kind:
+                    found += alone if bool(mine) == (kind == "semi") else []
         return found
 
     def _tick(self, left: dict[Row, int], right: dict[Row, int]) -> list[Weighted]:

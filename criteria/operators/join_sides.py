@@ -1,0 +1,33 @@
+"""A side of a join of views: judged with the columns that the condition reads and the results show."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from streambound.analyzer.algebra.blocks import is_block
+from streambound.analyzer.algebra.nodes import Join, Named, Project, Scalar, Tree
+from streambound.analyzer.algebra.schema import parsed, schema
+from streambound.analyzer.algebra.schema_columns import Schema
+from streambound.analyzer.relation_queries import is_static
+from streambound.criteria.operators.judge import Context
+from streambound.criteria.operators.mapped import columns_shown
+from streambound.criteria.operators.states import Judged
+
+
+def side_of(side: Tree, tree: Join, context: Context) -> tuple[Schema, Judged]:
+    """A side of a join with its columns that are needed: those that the condition reads, and what is shown."""
+    before = context.needed
+    if before is not None:
+        condition = [] if tree.condition is None else list(parsed(tree.condition).find_all(exp.Column))
+        context.needed = {**before, **{(node.name, node.table): node for node in condition}}
+    given, needed = schema(side, context.catalog), context.needed
+    if is_block(side, context.catalog) and not is_static(side, context.catalog):
+        given = tuple(view for view in given if needed is None or any(view.called(*name) for name in needed))
+        nodes = [exp.column(view.name, table=view.alias or None, quoted=True) for view in given]
+        items = tuple(Named(f"c{n}", Scalar(node.sql("spark"), node), alias=True) for n, node in enumerate(nodes))
+        side = Project(
+            side, items or (Named("c0", Scalar("1", exp.Literal.number(1)), alias=True),), syntax=tree.syntax
+        )
+    judged = context.judge(side, context)
+    context.needed = before
+    return given if judged.part is None else columns_shown(given, judged.part.columns, needed), judged
