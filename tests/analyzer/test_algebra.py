@@ -105,10 +105,10 @@ def test_every_query_of_the_language_has_a_sound_tree_that_is_read_back() -> Non
         for _, result in lowered(sql):
             assert result.query is not None
             assert result.tree is not None
-            for tree in (result.tree, blocks(result.tree)):
+            for tree in (result.tree, blocks(result.tree, catalog())):
                 assert violations(tree, catalog()) == (), sql
                 assert read_tree(tree_text(tree)) == tree
-            assert isinstance(blocks(result.tree), SpjBlock), "what is decided is one block"
+            assert isinstance(blocks(result.tree, catalog()), SpjBlock), "what is decided is one block"
             seen += 1
     assert seen > 50
 
@@ -124,7 +124,7 @@ def test_the_corpus_is_blocks() -> None:
         tree = Lowering(Positions(statement.source, statement.tokens), known).query(statement.tree, {})
         assert violations(tree, known) == ()
         assert read_tree(tree_text(tree)) == tree
-        assert isinstance(blocks(tree), SpjBlock)
+        assert isinstance(blocks(tree, known), SpjBlock)
 
 
 @pytest.mark.parametrize("sql", MORE_THAN_A_BLOCK)
@@ -132,7 +132,7 @@ def test_what_is_not_decided_lowers_as_well(sql: str, declared: Path) -> None:
     (tree,) = trees_of(sql, declared)
     assert violations(tree, load_catalog(declared)) == ()
     assert read_tree(tree_text(tree)) == tree
-    marked = blocks(tree)
+    marked = blocks(tree, load_catalog(declared))
     assert read_tree(tree_text(marked)) == marked
     assert sum(isinstance(found, SpjBlock) for found in operators(marked)) >= 1
     assert not any(isinstance(under, SpjBlock) for found in operators(marked) if isinstance(found, SpjBlock)

@@ -257,7 +257,7 @@ def _printed(plan: CircuitPlan) -> set[str]:
     nodes, found = {node.name: node for node in plan.nodes}, [plan.nodes[-1].name]
     for name in found:
         match nodes[name]:
-            case MapNode(input=below):
+            case MapNode(input=below) | ViewJoinNode(as_of=True, left=below):
                 found.append(below)
             case UnionNode(inputs=several):
                 found += several

@@ -52,11 +52,13 @@ class ViewJoin:
         changes, sizes = Changes(self.plan.columns), []
         left, right = (rows_by_time(delta) for delta in inputs)
         tick = self._as_of if self.plan.as_of else self._tick
-        for now in ticks.times.tolist():
+        known = set(ticks.times.tolist())
+        for now in sorted(known.union(left, right)):  # what is final may have a time at which nothing came
             self._forget(now)
             changes.add(now, tick(_sum(left.get(now, ())), _sum(right.get(now, ()))))
             self._forget(now + 1)
-            sizes.append(self.entries())
+            if now in known:
+                sizes.append(self.entries())
         self.sizes = np.array(sizes, dtype=np.int64)
         return changes.delta
 
