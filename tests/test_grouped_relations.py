@@ -74,6 +74,13 @@ QUERIES = {
     "not exists": f"SELECT S.b FROM S LEFT JOIN R ON R.a = S.a WHERE NOT EXISTS (SELECT 1 FROM T WHERE {SOON}) "
                   "AND R.b > 0",
     "exists and in": f"SELECT S.b FROM S WHERE S.b IN (SELECT a FROM R) AND EXISTS (SELECT 1 FROM T WHERE {SOON})",
+    "groups of an outer join": f"SELECT S.a, COUNT(T.b) AS n, SUM(S.b) AS m FROM S LEFT JOIN T ON {SOON} GROUP BY S.a",
+    "groups of an outer join with a relation": f"SELECT S.a, COUNT(R.b) AS n FROM S LEFT JOIN T ON {SOON} LEFT JOIN R "
+                                               "ON R.a = T.b GROUP BY S.a HAVING COUNT(*) > 1",
+    "groups of an anti join": "SELECT S.a, COUNT(*) AS n, MAX(S.a) AS m FROM S WHERE NOT EXISTS (SELECT 1 FROM T "
+                              f"WHERE {SOON}) GROUP BY S.a",
+    "values of a full join": "SELECT T.a, MIN(S.a) AS m, COUNT(DISTINCT S.a) AS n FROM S FULL JOIN T ON T.a = S.a AND "
+                             "T.ts BETWEEN S.ts - 1 AND S.ts + 2 GROUP BY T.a",
     "except": "SELECT a FROM R EXCEPT SELECT a FROM S",
     "except all": "SELECT a FROM R EXCEPT ALL SELECT a FROM S",
     "intersect": "SELECT a FROM S INTERSECT ALL SELECT a FROM R",
@@ -133,6 +140,8 @@ def test_changes_are_those_of_batch_sql_on_every_prefix(spark: Any, tmp_path: Pa
         "SELECT S.b, COUNT(*) AS n FROM S LEFT ANTI JOIN R ON R.a = S.b GROUP BY S.b",
         f"SELECT S.b, COUNT(*) AS n FROM S JOIN {MOST} ON q.a = S.a GROUP BY S.b",
         f"SELECT S.a, COUNT(*) AS n FROM S JOIN {MOST} ON q.a = S.a JOIN T ON T.b = S.b AND T.ts > S.ts GROUP BY S.a",
+        f"SELECT S.b, COUNT(*) AS n FROM S LEFT JOIN T ON {SOON} GROUP BY S.b",
+        f"SELECT S.a, MAX(T.b) AS n FROM S LEFT JOIN T ON {SOON} GROUP BY S.a",
     ],
 )
 def test_what_relations_do_not_bound_is_not_bounded(sql: str) -> None:

@@ -1,28 +1,44 @@
 """Aggregates above other operators: of a view of at most m rows there are at most m groups (D1, Lemma 1).
 
-What is added up need not be bounded. MIN, MAX and DISTINCT arguments keep their values, since a view takes rows back.
+Of other views there are as many groups as their keys have values: a sum over a view is linear, so that each change of
+its rows is added to its group, whatever the view remembers itself. What is added up need not be bounded. MIN, MAX and
+DISTINCT arguments keep their values, since a view takes rows back, and these must be bounded beside the keys.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
 from streambound.analyzer.algebra.blocks import is_block
-from streambound.analyzer.algebra.nodes import Aggregate, Apply, Filter, Join, JoinKind, Scalar, Tree
+from streambound.analyzer.algebra.facts import facts
+from streambound.analyzer.algebra.nodes import Aggregate, Apply, Filter, Join, JoinKind, Named, Project, Scalar, Tree
 from streambound.analyzer.algebra.schema import parsed, schema
+from streambound.analyzer.codes import Code
 from streambound.analyzer.columns import Column
 from streambound.analyzer.constants import INT
+from streambound.analyzer.query import Query
 from streambound.criteria.operators.closing_rows import mapped_columns
 from streambound.criteria.operators.columns import aggregate_type
-from streambound.criteria.operators.judge import Context, NoRule
+from streambound.criteria.operators.judge import UNLIMITED, Context, NoRule
 from streambound.criteria.operators.mapped import Columns, columns_shown
 from streambound.criteria.operators.pushed_filters import pushed
 from streambound.criteria.operators.reading_calls import SPREADS, AggregateRead, call_of, needs_values
-from streambound.criteria.operators.states import AggregateColumn, GroupPart, Judged, MapPart, State, ViewJoinPart
+from streambound.criteria.operators.states import (
+    AggregateColumn,
+    GroupPart,
+    Judged,
+    MapPart,
+    PairPart,
+    Part,
+    State,
+    ViewJoinPart,
+)
 from streambound.criteria.operators.sums_below_joins import sums_below_join
 from streambound.criteria.size import Number, Size
+from streambound.criteria.violation import Violation
 
 
 def judge_aggregate_of_view(tree: Aggregate, context: Context) -> Judged:
@@ -38,6 +54,7 @@ def judge_aggregate_of_view(tree: Aggregate, context: Context) -> Judged:
     )
     keys = [_item(f"_k{n}", key.value, columns, context) for n, key in enumerate(tree.keys, 1)]
     rows, calls, arguments = list(keys), list[AggregateColumn](), list[MapPart]()
+    valued = list[exp.Expr]()
     for number, call in enumerate(map(call_of, tree.calls), 1):
         value = None if not call.arguments else _item("_v", _scalar(call.arguments[0]), columns, context)
         kind = aggregate_type(call.function, value[0].type if value is not None else None)
@@ -46,6 +63,7 @@ def judge_aggregate_of_view(tree: Aggregate, context: Context) -> Judged:
             if value is None or len(call.arguments) > 1 or call.condition is not None:
                 raise NoRule("several arguments, or a filter, beside values")
             arguments.append(_mapped(context, judged, [*keys, value]))
+            valued.append(call.arguments[0])
             place = len(arguments) - 1
             calls.append(AggregateColumn(column.name, call.function, call.distinct, argument, column, values=place))
             continue
@@ -54,13 +72,19 @@ def judge_aggregate_of_view(tree: Aggregate, context: Context) -> Judged:
         squares = tuple(sums[2:])
         calls.append(AggregateColumn(column.name, call.function, False, argument, column, linear, squares))
     closes = mapped_columns(judged.closes, [c.name for c in judged.part.columns], [text for _, text in keys])
-    if judged.rows is None and closes:
-        rows_below: Size = closes[0].open(0)
-    elif judged.rows is None and not keys and not arguments:  # sums of what comes and goes
-        rows_below = Number(1)
+    closes = closes if judged.rows is None else ()
+    if closes:
+        groups: Size | None = closes[0].open(0)
+        values = [groups for _ in arguments]
     else:
-        rows_below = context.size(lambda: judged.rows, "an aggregate of a view whose rows have no number")
-        closes = ()
+        groups = _evident(tree, judged, [], context) if keys else Number(1)
+        values = [_evident(tree, judged, [value], context) for value in valued]
+    if context.unbounded:
+        groups, values = UNLIMITED, [UNLIMITED for _ in arguments]
+    lacking = [_lacks(tree, None, context)] if groups is None else []
+    lacking += [_lacks(tree, value, context) for value, size in zip(valued, values, strict=True) if size is None]
+    if groups is None or lacking:
+        return Judged(None, (), tuple(lacking), _suspects(judged.part))
     name = context.name("groups")
     own = (*(column for column, _ in keys), *(call.column for call in calls))
     given = _mapped(context, judged, rows)
@@ -69,13 +93,47 @@ def judge_aggregate_of_view(tree: Aggregate, context: Context) -> Judged:
     part = GroupPart(name, given, len(keys), tuple(calls), tuple(arguments), kept, closing, own)
     span = context.positions.of(tree.syntax or exp.Null())
     shown = tuple(key.value.text for key in tree.keys)
-    most = rows_below if tree.keys else Number(1)
     proposition, freed = ("A5", "when its window has closed") if closes else ("D1", "when its last row goes")
-    states = [State(name, proposition, most, shown, freed, span)]
+    states = [State(name, proposition, groups, shown, freed, span)]
     proposition = "A5" if closes else "D6"
-    states += [State(f"{name} values", proposition, rows_below, (*shown, "value"), freed, span) for _ in arguments]
-    known = None if closes else most
+    states += [
+        State(f"{name} values", proposition, size, (*shown, "value"), freed, span)
+        for size in values
+        if size is not None
+    ]
+    known = None if closes else groups
     return Judged(part, (*judged.states, *states), rows=known, retracts=True, closes=closes)
+
+
+def _evident(tree: Aggregate, judged: Judged, values: Sequence[exp.Expr], context: Context) -> Size | None:
+    """How many different keys there are, with these values beside them: by the view's rows, or by what they can be."""
+    if judged.rows is not None:
+        return judged.rows
+    scalars = [*(key.value for key in tree.keys), *map(_scalar, values)]
+    items = tuple(Named(f"c{n}", scalar, alias=True) for n, scalar in enumerate(scalars))
+    known = facts(Project(tree.input, items, syntax=tree.syntax), context.catalog).different
+    return None if known is None else Number(known)
+
+
+def _lacks(tree: Aggregate, value: exp.Expr | None, context: Context) -> Violation:
+    """That nothing says how many groups there are, or values of an argument."""
+    nodes = [parsed(key.value) for key in tree.keys] if value is None else [value]
+    told = ", ".join(node.sql("spark") for node in nodes)
+    what = "is a group's key" if value is None else "is an argument of which all values are kept"
+    message = f"{told} {what}, of a view that takes rows back, and nothing says how many values there are"
+    help = "add limits to WHERE, or declare a domain in the catalog; or group by a bucket of time"
+    place = context.positions.of(nodes[0])
+    return Violation("D1" if value is None else "D6", "", told, message, place, Code.UNBOUNDED_PROJECTION, help)
+
+
+def _suspects(part: Part) -> tuple[Query, ...]:
+    """Blocks whose different results may be groups for ever."""
+    match part:
+        case MapPart(input=below) | ViewJoinPart(left=below):
+            return _suspects(below)
+        case PairPart(joint=joint):
+            return (replace(joint.split, distinct=True),)
+    return ()
 
 
 def _below_join(tree: Aggregate, judged: Judged, context: Context) -> Judged:
