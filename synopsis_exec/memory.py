@@ -19,7 +19,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from streambound.analyzer.job_reports import ErrorReport, JobReport, SummaryReport, object_of, report_of
+from streambound.analyzer.errors import UsageError
+from streambound.analyzer.job_reports import BatchReport, ErrorReport, JobReport, SummaryReport, object_of, report_of
 from streambound.analyzer.json_models import structured
 from streambound.analyzer.query import Query
 from streambound.analyzer.symbols import symbol
@@ -208,7 +209,9 @@ def measure(
         entries, in_bytes = plan.bound.entries, state_bytes(plan.bound)
         limit = _number(plan, entries, feed, counted)
         limit_bytes = None if in_bytes is None else _number(plan, in_bytes, feed, counted)
-        samples, summary, stopped = _job(folder, compiled, load, lambda rows: on_rows("job", rows))
+        samples, summary, stopped, told = _job(folder, compiled, load, lambda rows: on_rows("job", rows))
+        if (limit := told if limit is None else limit) is None:
+            raise _no_number(plan.name, entries)
         native = None
         if load.native_tuples:
             native = _native(folder, query, plan.inputs, load, lambda rows: on_rows("native", rows))
@@ -219,9 +222,15 @@ def measure(
     )  # fmt: skip
 
 
-def _number(plan: Plan, size: Size, feed: Feed, counted: _Counted) -> int:
-    """A size's value for some streams."""
-    return size.at(sizes(plan, size, feed.relations, counted.rates, counted.brought))
+def _number(plan: Plan, size: Size, feed: Feed, counted: _Counted) -> int | None:
+    """A size's value for some streams; None where it is of relations that Spark computes of others."""
+    known = sizes(plan, size, feed.relations, counted.rates, counted.brought)
+    return size.at(known) if size.symbols <= known.keys() else None
+
+
+def _no_number(query: str, entries: Size) -> UsageError:
+    what = f"M = {entries.text} of {query} is of what Spark computes of relations and of the streams' rates, together"
+    return UsageError(what, remedy="declare max_per_timestamp of the streams, or what is computed as a relation")
 
 
 class _Counted:
@@ -277,8 +286,8 @@ def sizes(plan: Plan, size: Size, relations: Brought, rates: Mapping[str, int], 
 
 def _job(
     folder: Path, compiled: CompiledJob, load: Load, on_rows: Callable[[int], None]
-) -> tuple[tuple[Sample, ...], SummaryReport | None, str]:
-    """The job's samples and summary; and the reason where it stopped because its bound was broken."""
+) -> tuple[tuple[Sample, ...], SummaryReport | None, str, int | None]:
+    """The job's samples and summary; the reason where it stopped because its bound was broken; M as it says."""
     compiled.write(folder)
     options = {"input": "in", "output": "out.jsonl", "quarantine": "bad.jsonl", "checkpoint": "checkpoint"}
     parts = [part for option, name in options.items() for part in (f"--{option}", str(folder / name))]
@@ -287,11 +296,12 @@ def _job(
     log = folder / "job.log"
     status, events = _watch(folder, request, load.heap, log, None, on_rows)
     last = events[-1].report if events else None
+    told = next((event.report.limit for event in events if isinstance(event.report, BatchReport)), None)
     if isinstance(last, ErrorReport) and last.error == "limit":
-        return _samples(events), None, last.message
+        return _samples(events), None, last.message, told
     if status != 0 or not isinstance(last, SummaryReport):
         raise failure(last, status, _kept(log))
-    return _samples(events), last, ""
+    return _samples(events), last, "", told
 
 
 def _native(folder: Path, query: Query, inputs: Sequence[Input], load: Load, on_rows: Callable[[int], None]) -> Native:

@@ -23,9 +23,10 @@ from support.product import lowered
 
 LOAD = Load(tuples=100, batches=4, heap="512m", native_tuples=50, native_seconds=9)
 SIZES = {"heap": 1, "java": 2, "python": 3, "state_rows": 0, "state_bytes": 0}
+TOLD = {"rows": 50, "closed": 9, "limit": None, "quarantined": 0, "pending": 0, "waits_for": {}, "results": 1}
 JOB = [
-    {"batch": 0, "tuples": 50, "seconds": 1.0, "entries": 3, "peak": 4, "bytes": 40, "results": 1, **SIZES},
-    {"batch": 1, "tuples": 100, "seconds": 2.0, "entries": 3, "peak": 3, "bytes": 39, "results": 1, **SIZES},
+    {"batch": 0, "tuples": 50, "seconds": 1.0, "entries": 3, "peak": 4, "bytes": 40, **TOLD, **SIZES},
+    {"batch": 1, "tuples": 100, "seconds": 2.0, "entries": 3, "peak": 3, "bytes": 39, **TOLD, **SIZES},
     {"summary": "q", "rows": {}, "quarantined": {"late": 2}, "results": 7, "peak": 4, "limit": None, "waited_for": {}},
 ]
 NATIVE = [{"batch": 0, "tuples": 25, "seconds": 1.0, **SIZES, "state_rows": 25}, {"ended": True}]
@@ -35,7 +36,9 @@ NATIVE = [{"batch": 0, "tuples": 25, "seconds": 1.0, **SIZES, "state_rows": 25},
 def measured(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Measurement]:
     """Measure with given reports of the processes, their exit status and their logs."""
 
-    def call(job: list[Any], native: list[Any] = NATIVE, status: int = 0, log: str = "", sql: str = W1_SQL) -> Any:
+    def call(
+        job: list[Any], native: list[Any] = NATIVE, status: int = 0, log: str = "", sql: str = W1_SQL, catalog: Any = W1
+    ) -> Any:
         def watch(folder: Path, request: Any, heap: str, file: Path, seconds: Any, on_rows: Any) -> Any:
             assert heap == "512m"
             file.write_text(log if request["what"] == "native" else "")
@@ -49,8 +52,8 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Measurement]:
 
         monkeypatch.setattr(memory, "_watch", watch)
         monkeypatch.setattr(memory, "check_spark", lambda: None)
-        plan = plan_of(sql, W1)
-        return measure(compiled(plan), lowered(sql, W1), random_feed(plan, 0), "random", LOAD)
+        plan = plan_of(sql, catalog)
+        return measure(compiled(plan), lowered(sql, catalog), random_feed(plan, 0), "random", LOAD)
 
     return call
 
@@ -78,6 +81,22 @@ def test_entries_that_are_larger_than_they_can_be(measured: Callable[..., Measur
 def test_a_job_that_stops_at_its_bound(measured: Callable[..., Measurement]) -> None:
     found = measured([JOB[0], {"error": "limit", "message": "the synopsis has 37 entries"}])
     assert (found.constant, found.stopped, len(found.samples)) == (False, "the synopsis has 37 entries", 1)
+
+
+def test_m_is_as_the_job_says_where_spark_computes_what_it_is_of(measured: Callable[..., Measurement]) -> None:
+    columns = {"a": "bigint", "ts": "bigint"}
+    catalog = {
+        "streams": {name: {"timestamp": "ts", "columns": columns} for name in "ST"},
+        "relations": {"R": {"columns": {"k": "bigint", "v": "bigint"}, "rows": 20}},
+    }
+    sql = (
+        "SELECT S.a FROM S, T, (SELECT k, MAX(v) AS m FROM R GROUP BY k) q "
+        "WHERE S.a >= 0 AND S.a < q.m AND S.a = T.a AND S.ts < T.ts"
+    )
+    found = measured([{**JOB[0], "limit": 4}, *JOB[1:]], sql=sql, catalog=catalog)
+    assert (found.formula, found.limit, found.limit_bytes, found.curve) == ("max(0, max_q_m)", 4, None, "at M")
+    with pytest.raises(StreamboundError, match="of what Spark computes of relations and of the streams' rates"):
+        measured(JOB, sql=sql, catalog=catalog)
 
 
 def test_a_job_that_fails(measured: Callable[..., Measurement]) -> None:
