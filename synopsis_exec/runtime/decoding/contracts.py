@@ -25,7 +25,7 @@ _COMPARED = {"==": "equal", "!=": "not_equal", "<": "less", "<=": "less_equal", 
 
 def broken(table: Stream | Relation, column: TableColumn, values: pa.Array) -> Iterator[tuple[str, Mask]]:
     """Reasons and the rows that have them, by a column's values, in the order in which a row is told its reason."""
-    kind, there = sql_type(column.type), _mask(values.is_valid())
+    kind, there = sql_type(column.type), _valid(values)
     stream = table if isinstance(table, Stream) else None
     if stream is not None and column.name == stream.timestamp:
         yield "no-timestamp" if stream.period is None else "null-bound", ~there
@@ -92,7 +92,7 @@ def _passes(test: Test, columns: dict[str, pa.Array]) -> Mask:
 
     left, offset = columns[test.left], test.offset
     if test.op in ("is null", "is not null"):
-        return _mask(left.is_null() if test.op == "is null" else left.is_valid())
+        return ~_valid(left) if test.op == "is null" else _valid(left)
     if test.op == "in":
         assert isinstance(offset, tuple)
         return places(left, [value for value in offset if value is not None]) >= 0
@@ -102,7 +102,8 @@ def _passes(test: Test, columns: dict[str, pa.Array]) -> Mask:
         return _mask(getattr(pc, _COMPARED[test.op])(plain(left), plain(right if not offset else _plus(right, offset))))
     if not isinstance(offset, int | float | str):
         raise ValueError(f"not a test of one row: {test}")
-    return _mask(left.is_valid()) & _compared(left, test.op, offset)
+    found = _compared(left, test.op, offset)
+    return found & _valid(left) if left.null_count else found
 
 
 def _plus(values: pa.Array, offset: float) -> pa.Array:
@@ -142,16 +143,14 @@ def between(values: pa.Array, low: Value | None, high: Value | None) -> Mask:
     """
     from pyarrow import compute as pc
 
-    values, found = plain(values), np.ones(len(values), dtype=bool)
+    values, sides = plain(values), []
     for end, least in ((low, True), (high, False)):
-        if end is None:
-            continue
-        limit = _limit(values.type, end, least)
-        if isinstance(limit, bool):
-            found &= limit
-        else:
-            found &= _mask((pc.greater_equal if least else pc.less_equal)(values, limit))
-    return found
+        limit = True if end is None else _limit(values.type, end, least)
+        if limit is False:
+            return np.zeros(len(values), dtype=bool)
+        if limit is not True:
+            sides.append((pc.greater_equal if least else pc.less_equal)(values, limit))
+    return _mask(pc.and_(*sides) if len(sides) == 2 else sides[0]) if sides else np.ones(len(values), dtype=bool)
 
 
 def _limit(kind: pa.DataType, end: Value, least: bool) -> pa.Scalar | bool:
@@ -204,7 +203,12 @@ def plain(values: pa.Array) -> pa.Array:
     return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
 
 
+def _valid(values: pa.Array) -> Mask:
+    """Which are not NULL."""
+    return _mask(values.is_valid()) if values.null_count else np.ones(len(values), dtype=bool)
+
+
 def _mask(values: pa.Array) -> Mask:
     """Which are true; NULL is not."""
-    mask: Mask = values.fill_null(False).to_numpy(zero_copy_only=False)
+    mask: Mask = (values.fill_null(False) if values.null_count else values).to_numpy(zero_copy_only=False)
     return mask

@@ -121,7 +121,7 @@ class Decoder:
         keep, late, largest = fine & ~is_mark, np.zeros(raw.num_rows, dtype=bool), dict[int, int]()
         if self.stream is not None:
             ts = read.columns[self.stream.timestamp].fill_null(0).to_numpy()
-            largest = _largest(part, ts, keep)
+            largest = _largest(part, ts, keep, len(self.partitions.values) if self.partitions else 1)
             late = keep & (ts < late_before) if late_before is not None else late
             keep = keep & ~late
             if self.stream.useful != ((),):
@@ -210,13 +210,12 @@ class Decoder:
         kinds += [(rows, one.column, {*one.attributes}) for one, rows in zip(self.keys, ending, strict=True)]
         for reason, column, rows in read.unread:
             wanted = [(which, {*names, mark_column} | always) for which, mark_column, names in kinds]
-            read.add(reason, column, rows & ~_spared(column.name, wanted, read.size))
+            read.add(reason, column, _not_spared(rows, column.name, wanted))
         for column in self.table.columns:
             if column.name in read.columns:
                 wanted = [(which, (names | always) - {mark_column}) for which, mark_column, names in kinds]
-                spared = _spared(column.name, wanted, read.size)
                 for reason, rows in self._broken(read, column):
-                    read.add(reason, column, rows & ~spared)
+                    read.add(reason, column, _not_spared(rows, column.name, wanted))
         if self.table.period is not None:
             spared = np.zeros(read.size, dtype=bool)
             for which, _, _ in kinds:
@@ -289,20 +288,19 @@ class Decoder:
         return frozenset(map(Ended, part[at].tolist(), since, ts[at].tolist()))
 
 
-def _spared(column: str, punctuations: Sequence[tuple[Mask, set[str]]], size: int) -> Mask:
-    """The punctuations, of which each kind needs some columns, that do without a column."""
-    found, needing = np.zeros(size, dtype=bool), np.zeros(size, dtype=bool)
+def _not_spared(rows: Mask, column: str, punctuations: Sequence[tuple[Mask, set[str]]]) -> Mask:
+    """Of some rows those that are no punctuation, or one of a kind that needs a column; each kind needs some."""
     for which, needed in punctuations:
-        found |= which
-        if column in needed:
-            needing |= which
-    return found & ~needing
+        if column not in needed:
+            others = [mask for mask, names in punctuations if column in names]
+            rows = rows & ~(which & ~np.logical_or.reduce(others) if others else which)
+    return rows
 
 
-def _largest(part: Integers, ts: Integers, keep: Mask) -> dict[int, int]:
-    """The greatest timestamp of some rows by partition."""
-    found = ((int(place), ts[keep & (part == place)]) for place in np.unique(part[keep]))
-    return {place: int(times.max()) for place, times in found}
+def _largest(part: Integers, ts: Integers, keep: Mask, partitions: int) -> dict[int, int]:
+    """The greatest timestamp of some rows by partition, of so many."""
+    found = ((place, ts[keep & (part == place)] if partitions > 1 else ts[keep]) for place in range(partitions))
+    return {place: int(times.max()) for place, times in found if len(times)}
 
 
 def _one(values: pa.Array | pa.ChunkedArray) -> pa.Array:
