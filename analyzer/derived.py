@@ -107,7 +107,7 @@ class DerivedColumns:
             return tree
         if len(rows) == 1:
             inner = tree.unnest()
-            simple = isinstance(inner, exp.Column)
+            simple = isinstance(inner, exp.Column) and inner.name != sources[rows[0]].timestamp
             own = Attribute(rows[0], inner.name) if simple else self.derive(inner, sources[rows[0]])
             return exp.column(parts.setdefault(own, f"_{len(parts) + 1}"), quoted=True)
         if isinstance(tree, exp.Exists | exp.Query) or (isinstance(tree, exp.In) and tree.args.get("query")):

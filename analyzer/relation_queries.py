@@ -13,21 +13,25 @@ from typing import TypeVar
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.facts import ViewKind, facts
 from streambound.analyzer.algebra.nodes import (
     Aggregate,
     AggregateCall,
+    AsOf,
     Bucket,
     Distinct,
     Filter,
     FirstRows,
+    Fixpoint,
     Item,
     Join,
     Named,
     OrderBy,
     Over,
+    PeriodScan,
     Project,
+    Recur,
     Scalar,
+    Scan,
     Tree,
     WindowCall,
     inputs,
@@ -36,7 +40,7 @@ from streambound.analyzer.algebra.nodes import (
 from streambound.analyzer.algebra.schema import parsed, schema
 from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.algebra.to_sql import to_sql
-from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.catalog import Catalog, Kind
 from streambound.analyzer.expressions.reading import Refused, told
 from streambound.analyzer.expressions.registry import refusal
 from streambound.analyzer.expressions.rows import marked, outermost_queries
@@ -52,9 +56,20 @@ _ONE_SELECT = (Filter, Join, Project, Aggregate, Over, Distinct, OrderBy, FirstR
 """What one SELECT is lowered to, over the items of its FROM."""
 
 
-def is_static(tree: Tree, catalog: Catalog) -> bool:
-    """Whether a tree's rows are read from relations that do not change."""
-    return facts(tree, catalog).change is ViewKind.STATIC
+def is_static(tree: Tree, catalog: Catalog, recurs: bool = False) -> bool:
+    """Whether a tree's rows are read from relations that do not change; ``recurs``: so are those of `Recur`.
+
+    That is when their facts say so; these take much longer.
+    """
+    match tree:
+        case AsOf():  # what a relation was at a time does not change any more
+            return True
+        case Scan() | PeriodScan():
+            declared = catalog.table(tree.table)
+            return declared is not None and declared.kind is Kind.RELATION and declared.changes is None
+        case Recur():
+            return recurs
+    return all(is_static(one, catalog, recurs or isinstance(tree, Fixpoint)) for one in inputs(tree))
 
 
 def existence(

@@ -218,7 +218,10 @@ class DerivedRows:
 
     def _may_see(self, source: Source, name: str, alone: bool) -> bool:
         """Whether a condition may read a column; ``alone``: it compares it with constants, if with anything."""
-        attribute, column = Attribute(source.alias, name), source.column(name)
+        attribute = Attribute(source.alias, name)
+        column = next((one for one in source.columns if one.name == name), None)
+        if column is None:  # an expression that only another use of the table has
+            return False
         chosen = attribute in formula_attributes(self.plan.branch.where) or any(
             attribute == kept.attribute for kept in self.plan.kept
         )

@@ -102,7 +102,9 @@ def pools(plan: Plan, random: Random | None = None) -> tuple[dict[str, list[Row]
         for number, solution in enumerate(_often(_solutions(branch, random), inputs)):
             rows = list[tuple[str, Row]]()
             for source in branch.sources:
-                item = inputs[source.table]
+                item = inputs.get(source.table)
+                if item is None:  # it stands for whatever is newest (`criteria.operators.extremes`)
+                    continue
                 row = _row(item, source.alias, solution, number)
                 rows += rows_behind(item, row, plan.relations, number) if item.query else [(source.table, row)]
             fits = all(

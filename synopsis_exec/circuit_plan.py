@@ -367,11 +367,17 @@ class _Nodes:
             tuple(circuit_plan.ColumnClip(clip.column, clip.low, clip.high) for clip in part.clips),
         )
 
-    def _block(self, part: BlockPart) -> circuit_plan.BlockNode:
+    def _block(self, part: BlockPart) -> circuit_plan.BlockNode | circuit_plan.MapNode:
+        """A block; what is computed of several of its rows is computed of what it keeps for that."""
         query = replace(part.query, name=part.name)
         plan = planned(query, part.split, part.bound, self.catalog, repeats=query.distinct)
         self.blocks.append(plan)
-        return circuit_plan.BlockNode(part.name, synopsis_plan(plan, "driver"))
+        if plan.kept is None:
+            return circuit_plan.BlockNode(part.name, synopsis_plan(plan, "driver"))
+        block = circuit_plan.BlockNode(f"{part.name} rows", synopsis_plan(plan, "driver"))
+        self.found.append(block)
+        given, columns = _typed(plan.kept.columns), _typed(part.columns)
+        return circuit_plan.MapNode(part.name, block.name, given, columns, plan.kept.expressions, "")
 
     def _best(self, part: BestPart) -> circuit_plan.BlockNode:
         """The set query without its virtual stream: what completes a match of all others is a result."""

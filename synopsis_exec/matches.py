@@ -78,6 +78,8 @@ def matches(plan: Plan, random: Random, moments: Sequence[int], tick: int) -> It
 def _read(plan: Plan, inputs: Mapping[str, Input], match: Match, number: int) -> Iterator[tuple[str, Row]]:
     """The rows of a match; in place of one that is computed, others of which it may be."""
     for name, row in match:
+        if name not in inputs:  # it stands for whatever is newest (`criteria.operators.extremes`)
+            continue
         yield from rows_behind(inputs[name], row, plan.relations, number) if inputs[name].query else [(name, row)]
 
 
@@ -154,7 +156,9 @@ class _Matches:
     # --- rows --------------------------------------------------------------------------------------------------------
 
     def _row(self, alias: str, point: Assignment) -> Row:
-        declared = self.inputs[self.branch.source(alias).table]
+        declared = self.inputs.get(self.branch.source(alias).table)
+        if declared is None:
+            return {a.column: self._encoded(a, value) for a, value in point.items() if a.source == alias}
         found: Row = {}
         for column in declared.declared:
             attribute = Attribute(alias, column.name)
@@ -182,7 +186,9 @@ class _Matches:
             return rows[attribute.source][attribute.column]
 
         for alias, row in rows.items():
-            declared = self.inputs[self.branch.source(alias).table]
+            declared = self.inputs.get(self.branch.source(alias).table)
+            if declared is None:
+                continue
             partitions = declared.arrival.partitions
             if partitions is not None and row[partitions.column] not in partitions.values:
                 return False

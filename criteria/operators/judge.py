@@ -14,7 +14,7 @@ from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.constants import BIGINT
 from streambound.analyzer.findings import Positions
-from streambound.analyzer.query import Attribute, Constant, Output, Query
+from streambound.analyzer.query import Attribute, Computed, Constant, Output, Query
 from streambound.criteria.bound import bound, results_count, results_layout
 from streambound.criteria.operators.columns import columns_of
 from streambound.criteria.operators.states import BlockPart, Judged, Part, State
@@ -74,10 +74,13 @@ class Context:
     def block(self, query: Query, proposition: str) -> tuple[BlockPart, tuple[State, ...]]:
         """A block that its criterion accepts, with the states of its tables.
 
-        A set may return a result again. Raises NoRule for more tables than a synopsis has.
+        A set may return a result again. Raises NoRule for more tables than a synopsis has, and for sums by what is
+        computed of several rows, of which the block keeps the parts.
         """
         query = _by_rows(query)
         split = derive(query).split
+        if query.sums and any(isinstance(o.value, Computed) for branch in split.branches for o in branch.outputs):
+            raise NoRule("groups by what is computed of rows of several streams")
         sizes = unlimited(split, repeats=True) if self.unbounded else bound(split, repeats=True)
         if sizes is None:
             raise NoRule("more tables than a synopsis has")

@@ -97,7 +97,7 @@ class _ViewJoin:
         rows = context.size(lambda: view.rows, "a join with a view whose rows have no number")
         joint = self._joint(self._virtual(view.part))
         split = derive(joint).split
-        mine = {a.source for o in joint.branches[0].outputs[: len(self.left)] for a in o.attributes}
+        mine = {s.alias for branch in joint.branches for s in branch.sources if s.table != self.virtual.name}
         proposition = "E2" if self.relation is not None else "D4" if _keyed(tree.right) else "D5"
         columns = self._project(tree.left, [self._node(column) for column in self.left])
         left = context.judge(columns, context)

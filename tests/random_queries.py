@@ -1,0 +1,100 @@
+"""Random queries of every operator against DuckDB, on every prefix of their rows: counts, and each difference.
+
+    .venv/bin/python tests/random_queries.py --seed 0 --seconds 60
+
+What runs is the job's own circuit, in this process. A query is counted when its job has printed something; `bounded`
+ones also keep at most M entries. Exit status 1: there was a difference, or something failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+import traceback
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from support.choices import Choices
+from support.operator_queries import operator_query
+from support.operator_runs import World, outcome
+
+EACH = 20
+"""Queries over the same catalog and rows."""
+OFTEN = 10
+"""After so many seeds the counts are written."""
+_COUNTED = ("bounded", "retired", "retracted")
+
+
+@dataclass
+class Tally:
+    """What has become of the queries so far: how many, those counted by operator, and why others have no job."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    operators: Counter[str] = field(default_factory=Counter)
+    refused: Counter[str] = field(default_factory=Counter)
+    wrong: list[str] = field(default_factory=list)
+    """Differences and failures, each with its seed and query."""
+
+    def seed(self, seed: int) -> None:
+        """Try the queries of a seed: one catalog with its rows."""
+        choices = Choices.seeded(seed)
+        with World(choices) as world:
+            for number in range(EACH):
+                text, used = operator_query(choices)
+                self._query(world, text, used, f"{seed}.{number}")
+
+    def _query(self, world: World, text: str, used: Counter[str], name: str) -> None:
+        self.counts["tried"] += 1
+        try:
+            found = outcome(world, text)
+        except Exception as error:
+            at = traceback.extract_tb(error.__traceback__)[-1]
+            self.wrong.append(f"{name} fails: {error!r} at {at.filename}:{at.lineno}\n  {text}")
+            return
+        if found.refused:
+            self.refused[found.refused] += 1
+            return
+        if found.different:
+            self.wrong.append(f"{name} differs {found.different}\n  {text}")
+        self.counts["ran"] += 1
+        if found.results:
+            self.counts["counted"] += 1
+            self.counts.update(what for what in _COUNTED if getattr(found, what))
+            self.operators.update(operator for operator, times in used.items() if times > 0)
+
+    @property
+    def told(self) -> str:
+        """As JSON."""
+        wrong, refused = len(self.wrong), dict(self.refused.most_common())
+        found = {**self.counts, "wrong": wrong, "operators": dict(self.operators.most_common()), "refused": refused}
+        return json.dumps(found, indent=1)
+
+
+def main() -> int:
+    """Try seeds for so long; print the counts."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=0, help="the first seed: of a catalog, its rows, and some queries")
+    parser.add_argument("--seeds", type=int, default=1_000_000, help="how many")
+    parser.add_argument("--seconds", type=float, default=60, help="for how long at most")
+    parser.add_argument("--report", type=Path, help="a file that the counts are written to, now and then")
+    told = parser.parse_args()
+    tally, began = Tally(), time.monotonic()
+    for number in range(told.seeds):
+        known = len(tally.wrong)
+        tally.seed(told.seed + number)
+        for one in tally.wrong[known:]:
+            print(one, flush=True)
+        over = time.monotonic() - began > told.seconds
+        if told.report and (over or number % OFTEN == OFTEN - 1):
+            told.report.write_text(tally.told)
+        if over:
+            break
+    print(tally.told)
+    return 1 if tally.wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,304 @@
+"""Random queries over random catalogs: every operator beyond select-project-join, in Spark's words and in DuckDB's.
+
+A text has both where they differ, as ``⟦Spark‖DuckDB⟧``; `in_words_of` chooses. The two sides share no code with what
+they test: DuckDB's windows of time are joins with a table of their starts, its sessions a running count, its versions
+of a relation a table with the time that each row holds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from support.any_queries import AnyQuery, _named
+from support.choices import Choices
+
+COLUMNS = ("a", "b", "v", "k", "ts")
+"""Of the streams S and T: whole numbers, a text, and the time."""
+STATIC, CHANGING = "Q", "R"
+"""Relations with a and b."""
+LAST = 6
+"""Timestamps are 1 to this."""
+_OTHER_WORDS = re.compile("⟦([^‖⟧]*)‖([^⟧]*)⟧")
+STARTS = (1, 2, 3, 4)
+"""How far apart the starts of overlapping windows are: tables of DuckDB, `starts_2` of starts 2 apart."""
+
+
+def in_words_of(text: str, duckdb: bool) -> str:
+    """A text as Spark or as DuckDB has it.
+
+    >>> in_words_of("SELECT ⟦1‖2⟧", duckdb=True)
+    'SELECT 2'
+    """
+    return _OTHER_WORDS.sub(lambda found: found.group(1 + duckdb), text)
+
+
+@dataclass
+class OperatorQuery(AnyQuery):
+    """Writes one query over `random_catalog`'s tables."""
+
+    asks: int = 0
+    """How often, in percent, a WHERE has a subquery."""
+    inner: bool = False
+    """Whether most joins are inner ones."""
+
+    def query(self, depth: int, width: int | None = None, top: bool = False) -> tuple[str, int]:
+        """A query, its columns named c1, c2 …, and how many there are."""
+        forms = [
+            (3, "select"),
+            (6, "group"),
+            (3 * (depth > 0), "set"),
+            (3, "global"),
+            (2, "distinct"),
+            (2 * (depth > 0), "over"),
+            (2 * top, "ranked"),
+            (3 * top, "windowed"),
+            (2 * top, "hopping"),
+            (2 * top, "session"),
+            (2 * top, "versions"),
+            (2 * top, "recursion"),
+        ]
+        form = self.choices.weighted([item for item in forms if item[0]])
+        self.asks = 100 if form == "select" and top else 15 if form in ("group", "global", "distinct", "ranked") else 3
+        self.inner = form in ("group", "global")
+        width = width or self.choices.integer(1, 2)
+        return getattr(self, f"_{form}")(depth, width, top), width
+
+    # --- windows of time ---------------------------------------------------------------------------------------------
+
+    def _windowed(self, depth: int, width: int, top: bool) -> str:
+        self.used["tumbling window"] += 1
+        alias, size = self._alias(), self.choices.integer(2, 4)
+        table = self.choices.pick(("S", "T"))
+        columns = [f"{alias}.{column}" for column in COLUMNS[:3]]
+        if self.choices.chance(50):
+            key, start = f"{alias}.ts DIV {size}", f"{alias}.ts DIV {size} * {size}"
+        else:
+            call = f"window({alias}.ts, '{size} microseconds')"
+            key = f"⟦{call}‖{alias}.ts DIV {size}⟧"
+            start = f"⟦window.start‖{alias}.ts DIV {size} * {size}⟧"
+        return self._over_windows(f"{table} AS {alias}", columns, key, start, width)
+
+    def _hopping(self, depth: int, width: int, top: bool) -> str:
+        self.used["hopping window"] += 1
+        alias, starts, slide = self._alias(), self._alias(), self.choices.pick(STARTS)
+        size = slide + self.choices.integer(0, 4)
+        columns = [f"{alias}.{column}" for column in COLUMNS[:3]]
+        table = self.choices.pick(("S", "T"))
+        join = f" JOIN starts_{slide} AS {starts} ON {starts}.s <= {alias}.ts AND {alias}.ts < {starts}.s + {size}"
+        call = f"window({alias}.ts, '{size} microseconds', '{slide} microseconds')"
+        key, start = f"⟦{call}‖{starts}.s⟧", f"⟦window.start‖{starts}.s⟧"
+        return self._over_windows(f"{table} AS {alias}⟦‖{join}⟧", columns, key, start, width)
+
+    def _over_windows(self, source: str, columns: Sequence[str], key: str, start: str, width: int) -> str:
+        keys = [key, *([self.choices.pick(columns[:2])] if self.choices.chance(50) else [])]
+        items = [self._aggregate(columns, True), self.choices.pick((start, keys[-1] if len(keys) > 1 else start))]
+        having = f" HAVING COUNT(*) > {self.choices.integer(0, 1)}" if self.choices.chance(25) else ""
+        self.used["having"] += bool(having)
+        where = self._where(columns, 0)
+        return f"SELECT {_named(items[:width])} FROM {source}{where} GROUP BY {', '.join(keys)}{having}"
+
+    def _session(self, depth: int, width: int, top: bool) -> str:
+        self.used["session window"] += 1
+        alias, table, gap = self._alias(), self.choices.pick(("S", "T")), self.choices.integer(1, 2)
+        key = self.choices.pick(("a", "b", "k", ""))
+        condition = self.choices.pick((f"{alias}.a <= 2", f"{alias}.b IS NOT NULL", "1 = 1"))
+        part = f"PARTITION BY {alias}.{key}" if key else ""
+        order = f"OVER ({part} ORDER BY {alias}.ts)"
+        begun = (
+            f"SELECT {alias}.*, CASE WHEN {alias}.ts > LAG({alias}.ts) {order} + {gap} THEN 1 ELSE 0 END AS begun "
+            f"FROM {table} AS {alias} WHERE {condition}"
+        )
+        numbered = f"SELECT {alias}.*, SUM({alias}.begun) {order} AS session FROM ({begun}) AS {alias}"
+        where = "" if condition == "1 = 1" else f" WHERE {condition}"
+        source = f"⟦{table} AS {alias}{where}‖({numbered}) AS {alias}⟧"
+        columns = [f"{alias}.{column}" for column in COLUMNS[:3]]
+        group = [f"⟦session_window({alias}.ts, '{gap} microseconds')‖{alias}.session⟧"]
+        group += [f"{alias}.{key}"] if key else []
+        ends = f"⟦session_window.end‖MAX({alias}.ts) + {gap}⟧", f"⟦session_window.start‖MIN({alias}.ts)⟧"
+        items = [self._aggregate(columns, True), self.choices.pick(ends)]
+        return f"SELECT {_named(items[:width])} FROM {source} GROUP BY {', '.join(group)}"
+
+    # --- order, versions ---------------------------------------------------------------------------------------------
+
+    def _ranked(self, depth: int, width: int, top: bool) -> str:
+        """The first rows of each key, or its latest one; ties go by the row's other columns as they are declared."""
+        self.used["top-n"] += 1
+        table, inner, outer = self.choices.pick(("S", "T")), self._alias(), self._alias()
+        key = self.choices.pick(("a", "b", "k"))
+        order = self.choices.pick(("v", "v DESC", "ts", "ts DESC", "b, v"))
+        told = set(re.findall(r"\w+", order))
+        ties = ", ".join(f"{inner}.{column}" for column in COLUMNS if column not in told)
+        ordered = ", ".join(f"{inner}.{word}" for word in order.split(", "))
+        over = f"OVER (PARTITION BY {inner}.{key} ORDER BY {ordered}⟦‖, {ties}⟧)"
+        function = self.choices.pick(("ROW_NUMBER()", "ROW_NUMBER()", "RANK()", "DENSE_RANK()"))
+        if function != "ROW_NUMBER()":
+            over = over.replace(f"⟦‖, {ties}⟧", "")
+        self.used[function.split("(")[0].lower() + " over"] += 1
+        where = self._where([f"{inner}.{column}" for column in COLUMNS[:3]], 0)
+        rows = f"SELECT {inner}.*, {function} {over} AS f FROM {table} AS {inner}{where}"
+        items = [f"{outer}.{column}" for column in (key, "v")]
+        return (
+            f"SELECT {_named(items[:width])} FROM ({rows}) AS {outer} WHERE {outer}.f <= {self.choices.integer(1, 2)}"
+        )
+
+    def _versions(self, depth: int, width: int, top: bool) -> str:
+        self.used["as of"] += 1
+        left, right = self._alias(), self._alias()
+        table = self.choices.pick(("S", "T"))
+        join = self.choices.pick(("JOIN", "LEFT JOIN"))
+        on = f"{left}.{self.choices.pick(('a', 'b'))} = {right}.a"
+        if self.choices.chance(30):
+            on += f" AND {right}.b <= {left}.{self.choices.pick(('b', 'v'))}"
+        holds = f"{right}._from <= {left}.ts AND ({right}._to IS NULL OR {left}.ts < {right}._to)"
+        source = (
+            f"{table} AS {left} {join} ⟦{CHANGING} FOR SYSTEM_TIME AS OF {left}.ts AS {right} ON {on}"
+            f"‖{CHANGING}_versions AS {right} ON {on} AND {holds}⟧"
+        )
+        columns = [f"{left}.a", f"{left}.v", f"{right}.b"]
+        if self.choices.chance(50):
+            return f"SELECT {_named([self.choices.pick(columns) for _ in range(width)])} FROM {source}"
+        key = self.choices.pick((f"{left}.a", f"{right}.b", f"{left}.ts DIV 2"))
+        items = [self._aggregate(columns, True), key]
+        return f"SELECT {_named(items[:width])} FROM {source} GROUP BY {key}"
+
+    # --- parts -------------------------------------------------------------------------------------------------------
+
+    def _from(self, depth: int) -> tuple[str, list[str]]:
+        inner, asks = self.inner and self.choices.chance(80), self.asks
+        source, columns = super()._from(depth)
+        self.asks = asks
+        if inner and (join := re.search(r"(LEFT|RIGHT|FULL) JOIN", source)) is not None and not depth:
+            self.used[join.group().lower()] -= 1
+            self.used["join"] += 1
+            source = source.replace(join.group(), "JOIN")
+        return source, columns
+
+    def _where(self, columns: Sequence[str], depth: int) -> str:
+        found = [self._condition(columns) for _ in range(self.choices.integer(0, 1))]
+        if self.choices.chance(self.asks):
+            found.append(self._subquery(columns))
+        return f" WHERE {' AND '.join(found)}" if found else ""
+
+    def _aggregate(self, columns: Sequence[str], top: bool) -> str:
+        return super()._aggregate(columns, top and self.choices.chance(10))
+
+    def _recursion(self, depth: int, width: int, top: bool) -> str:
+        text = super()._recursion(depth, width, top)
+        return re.sub(r"\bR\b", self.choices.pick(("T", "S", "R")), text)
+
+    def _entry(self, depth: int) -> tuple[str, list[str]]:
+        alias = self._alias()
+        if depth > 0 and self.choices.chance(35):
+            self.used["nested block"] += 1
+            inner, width = self.query(depth - 1)
+            return f"({inner}) AS {alias}", [f"{alias}.c{at + 1}" for at in range(width)]
+        table = self.choices.weighted([(5, "S"), (3, "T"), (2, CHANGING), (1, STATIC)])
+        self.used["changing relation"] += table == CHANGING
+        self.used["relation without state"] += table == STATIC
+        stored = COLUMNS[:2] if table in (CHANGING, STATIC) else (*COLUMNS[:3], "ts")
+        return f"{table} AS {alias}", [f"{alias}.{column}" for column in stored]
+
+    def _expression(self, columns: Sequence[str]) -> str:
+        if not self.choices.chance(25):
+            return super()._expression(columns)
+        self.used["expression"] += 1
+        first, second = self.choices.pick(columns), self.choices.pick(columns)
+        number = self.choices.integer(1, 3)
+        return self.choices.pick(
+            (
+                f"ABS({first} - {second})",
+                f"GREATEST({first}, {second}, {number})",
+                f"NULLIF({first}, {number})",
+                f"{first} * {second} - {number}",
+                f"{first} % {number}",
+                f"CASE {first} WHEN {number} THEN {second} WHEN 0 THEN -1 END",
+                f"IF({first} <= {second}, {first}, {number})",
+            )
+        )
+
+
+def operator_query(choices: Choices) -> tuple[str, Counter[str]]:
+    """A query in both words, and the operators in it."""
+    writer = OperatorQuery(choices)
+    depth = choices.weighted([(5, 0), (4, 1), (1, 2)])
+    text, _ = writer.query(depth, top=True)
+    return text, writer.used
+
+
+# --- catalogs and rows -----------------------------------------------------------------------------------------------
+
+
+def random_catalog(choices: Choices) -> dict[str, Any]:
+    """S and T, a relation that changes, perhaps by key, and one that does not; with domains and rates or without."""
+    columns = {column: "string" if column == "k" else "bigint" for column in COLUMNS}
+    streams: dict[str, dict[str, Any]] = {}
+    for name in ("S", "T"):
+        streams[name] = {"timestamp": "ts", "columns": dict(columns)}
+        if choices.chance(50):
+            streams[name]["domain"] = {column: [0, 3] for column in COLUMNS[:3] if choices.chance(60)}
+        if choices.chance(40):
+            streams[name]["max_per_timestamp"] = 4
+    changes: dict[str, Any] = {"timestamp": "ts", "op": "op"}
+    if choices.chance(40):
+        changes["key"] = ["a"]
+    pair = {"a": "bigint", "b": "bigint"}
+    changing: dict[str, Any] = {"columns": dict(pair), "changes": changes}
+    if choices.chance(60):
+        changing["rows"] = LAST
+    return {"streams": streams, "relations": {CHANGING: changing, STATIC: {"columns": dict(pair), "rows": 4}}}
+
+
+def random_rows(choices: Choices, catalog: dict[str, Any], most: int = 12) -> dict[str, list[dict[str, Any]]]:
+    """Rows that fit: of streams in order of time, changes that delete only what is there."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for name, body in catalog["streams"].items():
+        rows = [
+            {**{c: _value(choices) for c in COLUMNS[:3]}, "k": _text(choices), "ts": choices.integer(1, LAST)}
+            for _ in range(choices.integer(most // 3, most))
+        ]
+        rows.sort(key=lambda row: row["ts"])
+        each = body.get("max_per_timestamp", most)
+        found[name] = [row for at, row in enumerate(rows) if at < each or rows[at - each]["ts"] != row["ts"]]
+    found[STATIC] = [{"a": _value(choices), "b": _value(choices)} for _ in range(choices.integer(0, 4))]
+    key = catalog["relations"][CHANGING]["changes"].get("key")
+    found[CHANGING] = _keyed_changes(choices) if key else _changes(choices)
+    return found
+
+
+def _changes(choices: Choices) -> list[dict[str, Any]]:
+    present: list[dict[str, Any]] = []
+    changes = []
+    for time in range(1, LAST + 1):
+        if present and choices.chance(35):
+            changes.append({**present.pop(choices.integer(0, len(present) - 1)), "op": "delete", "ts": time})
+        if choices.chance(60):
+            present.append({"a": _value(choices), "b": _value(choices)})
+            changes.append({**present[-1], "op": "insert", "ts": time})
+    return changes
+
+
+def _keyed_changes(choices: Choices) -> list[dict[str, Any]]:
+    """At most one change of a key at a time: a delete, which needs the key only, or an insert, which may replace."""
+    present: set[int] = set()
+    changes: list[dict[str, Any]] = []
+    for time in range(1, LAST + 1):
+        for key in range(4):
+            if key in present and choices.chance(20):
+                present.discard(key)
+                changes.append({"a": key, "b": None, "op": "delete", "ts": time})
+            elif choices.chance(20):
+                present.add(key)
+                changes.append({"a": key, "b": _value(choices), "op": "insert", "ts": time})
+    return changes
+
+
+def _value(choices: Choices) -> int | None:
+    return None if choices.chance(12) else choices.integer(0, 3)
+
+
+def _text(choices: Choices) -> str | None:
+    return choices.pick((None, "x", "y", "z"))

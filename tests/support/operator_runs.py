@@ -1,0 +1,202 @@
+"""A random query's job, as the product compiles it, against DuckDB on every prefix of its rows.
+
+The job's circuit runs in this process, by the operators of the runtime; what Spark computes of single rows in a job,
+the analyzer's interpreter does here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import duckdb
+import sqlglot
+
+from streambound.analyzer.catalog import catalog_from_mapping
+from streambound.analyzer.diagnostics import Diagnostic
+from streambound.analyzer.errors import StreamboundError
+from streambound.analyzer.expressions.function import NotKnown
+from streambound.analyzer.lower import lower
+from streambound.analyzer.spans import SourceText
+from streambound.analyzer.statements import split_statements
+from streambound.criteria.operators.decide import judged
+from streambound.criteria.operators.states import Judged
+from streambound.synopsis_exec.circuit_plan import PlannedCircuit, make_circuit_plan
+from streambound.synopsis_exec.job_spec import job_spec
+from streambound.synopsis_exec.simulate import replay
+from streambound_runtime.operators.circuit_plan import CircuitPlan
+from streambound_runtime.operators.formula import value
+from support.choices import Choices
+from support.circuits import encoded_rows
+from support.operator_queries import CHANGING, LAST, STARTS, STATIC, in_words_of, random_catalog, random_rows
+
+Rows = Mapping[str, Sequence[Mapping[str, Any]]]
+Views = dict[int, Counter[tuple[Any, ...]]]
+"""The result at each timestamp, of all rows up to it."""
+
+
+class World:
+    """A catalog, rows for it, and these in DuckDB, where each time has a schema with the rows up to there.
+
+    They are views with the time as a constant: with a scalar subquery for it DuckDB 2.0 gives wrong results of NOT IN
+    with a correlated subquery.
+    """
+
+    def __init__(self, choices: Choices) -> None:
+        self.mapping = random_catalog(choices)
+        self.catalog = catalog_from_mapping(self.mapping)
+        self.rows = random_rows(choices, self.mapping)
+        self.database = duckdb.connect(config={"threads": 1})
+        self.database.execute("PRAGMA disable_optimizer")
+        for name, body in self.mapping["streams"].items():
+            self._table(f"{name}_rows", body["columns"], self.rows[name])
+        pair = {"a": "bigint", "b": "bigint"}
+        self._table(STATIC, pair, self.rows[STATIC])
+        self._table("versions", {**pair, "_from": "bigint", "_to": "bigint"}, list(self._versions()))
+        for slide in STARTS:
+            self.database.execute(f"CREATE TABLE starts_{slide} AS SELECT * FROM range(-12, 12, {slide}) AS r(s)")
+        for time in range(1, LAST + 1):
+            self._prefix(time)
+
+    def _prefix(self, time: int) -> None:
+        """A schema with what is there at a time."""
+        views = {name: f"SELECT * FROM {name}_rows WHERE ts <= {time}" for name in self.mapping["streams"]}
+        views[f"{CHANGING}_versions"] = f"SELECT * FROM versions WHERE _from <= {time}"
+        views[CHANGING] = f"SELECT a, b FROM versions WHERE _from <= {time} AND (_to IS NULL OR {time} < _to)"
+        made = (f"CREATE VIEW t{time}.{name} AS {view}" for name, view in views.items())
+        self.database.execute("; ".join((f"CREATE SCHEMA t{time}", *made)))
+
+    def __enter__(self) -> World:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self.database.close()
+
+    def _table(self, name: str, columns: Mapping[str, str], rows: Sequence[Mapping[str, Any]]) -> None:
+        declared = ", ".join(f"{column} {'VARCHAR' if kind == 'string' else kind}" for column, kind in columns.items())
+        self.database.execute(f"CREATE TABLE {name} ({declared})")
+        if rows:
+            one = f"({', '.join('?' for _ in columns)})"
+            values = [row.get(column) for row in rows for column in columns]
+            self.database.execute(f"INSERT INTO {name} VALUES {', '.join([one] * len(rows))}", values)
+
+    def _versions(self) -> Iterator[dict[str, Any]]:
+        """The rows of the relation that changes, each with the time from which on, and up to which, it is there."""
+        key = self.mapping["relations"][CHANGING]["changes"].get("key")
+        present: list[dict[str, Any]] = []
+        for change in self.rows[CHANGING]:
+            row = {"a": change["a"], "b": change["b"]}
+            same = [one for one in present if one["a"] == row["a"] if key or one["b"] == row["b"]]
+            if same and (key or change["op"] == "delete"):
+                present.remove(same[0])
+                if same[0]["_from"] < change["ts"]:
+                    yield {**same[0], "_to": change["ts"]}
+            if change["op"] == "insert":
+                present.append({**row, "_from": change["ts"], "_to": None})
+        yield from present
+
+    def results(self, text: str, times: Sequence[int]) -> Views:
+        """What DuckDB returns at each of some timestamps."""
+        (statement,) = sqlglot.transpile(in_words_of(text, duckdb=True), read="spark", write="duckdb")
+        found = {}
+        for time in times:
+            self.database.execute(f"SET search_path = 't{time},main'")
+            found[time] = Counter(map(_plain, self.database.execute(statement).fetchall()))
+        self.database.execute("SET search_path = 'main'")
+        return found
+
+    def times(self, text: str) -> list[int]:
+        """The timestamps of the rows of what a text reads."""
+        read = set(re.findall(r"\b[A-Z]\b", in_words_of(text, duckdb=False)))
+        return sorted({row["ts"] for name, rows in self.rows.items() if name in read for row in rows if "ts" in row})
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a query: ``refused`` by the product, in words, or how it ran.
+
+    ``results`` is whether something was printed, ``retired`` whether entries went, ``retracted`` whether rows did.
+    ``different`` names a difference, or entries above M.
+    """
+
+    refused: str = ""
+    bounded: bool = False
+    results: bool = False
+    retired: bool = False
+    retracted: bool = False
+    different: str = ""
+
+
+def outcome(world: World, text: str) -> Outcome:
+    """Compile a query, run it, and compare."""
+    planned = plan_of(world, text)
+    if isinstance(planned, str):
+        return Outcome(planned)
+    plan, bounded = planned
+    if plan.computed:
+        return Outcome("only Spark computes a relation of it")
+    try:
+        views, entries, limit, retracted = run(plan, world.rows)
+    except NotKnown as error:
+        return Outcome(f"only Spark knows {error}"[:60])
+    times = world.times(text)
+    try:
+        wanted = world.results(text, times)
+    except duckdb.BinderException as error:  # names that Spark can tell apart
+        return Outcome(f"DuckDB: {str(error).splitlines()[0]}"[:60])
+    different = ""
+    total: Counter[tuple[Any, ...]] = Counter()
+    for time in sorted({*times, *views}):
+        for row, number in views.get(time, {}).items():
+            total[row] += number
+        total = Counter({row: number for row, number in total.items() if number})
+        if total != wanted.get(time, Counter()):
+            different = different or f"at {time}: DuckDB {dict(wanted.get(time, {}))}, the job {dict(total)}"
+    if bounded and limit is not None and max(entries, default=0) > limit:
+        different = different or f"{max(entries)} entries, at most {limit} were to be"
+    retired = any(later < before for before, later in pairwise(entries))
+    return Outcome("", bounded, any(views.values()), retired, retracted, different)
+
+
+def plan_of(world: World, text: str) -> tuple[PlannedCircuit, bool] | str:
+    """The job's plan, and whether the query is bounded; why there is none."""
+    (statement,) = split_statements(SourceText("random.sql", in_words_of(text, duckdb=False)))
+    lowered = lower(statement, world.catalog)
+    if lowered.query is not None:
+        return "select-project-join"
+    found = judged(statement, lowered, world.catalog)
+    bounded = isinstance(found, Judged) and found.part is not None
+    if isinstance(found, Judged) and not bounded:
+        found = judged(statement, lowered, world.catalog, unbounded=True)
+    if isinstance(found, Diagnostic):
+        return found.message
+    if found is None or found.part is None:
+        return next((one.message for one in lowered.diagnostics), "no plan")
+    try:
+        return make_circuit_plan(found, statement, world.catalog, grows=not bounded), bounded
+    except StreamboundError as error:
+        return error.message
+
+
+def run(plan: PlannedCircuit, rows: Rows) -> tuple[Views, list[int], int | None, bool]:
+    """The changes at each timestamp, the entries after it, M, and whether something was taken back."""
+    job, given = job_spec(plan), encoded_rows(plan, {name: list(mine) for name, mine in rows.items()})
+    relations = {relation.name: given[relation.name] for relation in job.relations}
+    assert isinstance(job.plan, CircuitPlan)
+    found: Views = {}
+    entries, retracted = [], False
+    for closed in replay(job, relations, {stream.name: given[stream.name] for stream in job.streams}):
+        entries.append(closed.entries)
+        now = found.setdefault(closed.timestamp, Counter())
+        for row, number in closed.results:
+            now[_plain(tuple(row.values()))] += number
+            retracted |= number < 0
+    return found, entries, value(job.plan.bound, relations), retracted
+
+
+def _plain(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(float(f"{value:.6g}") if isinstance(value, float) else value for value in row)

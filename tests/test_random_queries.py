@@ -1,0 +1,84 @@
+"""Random queries of every operator: what their jobs print is what DuckDB returns on every prefix, and M is kept.
+
+`tests/random_queries.py` runs as many as one likes; here are some, and the queries that it has found to be wrong.
+"""
+
+from __future__ import annotations
+
+import pytest
+from random_queries import Tally
+
+from streambound.analyzer.catalog import catalog_from_mapping
+from support.choices import Choices
+from support.circuits import checked_circuit
+from support.operator_queries import random_catalog
+from support.operator_runs import World, outcome, plan_of
+from support.profiles import MORE
+
+PARTS = 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(PARTS))
+def test_jobs_print_what_duckdb_returns(part: int) -> None:
+    tally = Tally()
+    for seed in range(part * MORE, (part + 1) * MORE):
+        tally.seed(seed)
+    assert tally.wrong == []
+    assert tally.counts["counted"] > 5 * MORE
+    assert tally.counts["bounded"] and len(tally.operators) > 9, tally.told
+
+
+FOUND = {
+    "a distinct value that depends on rows of two streams": "SELECT SUM(DISTINCT q1.a) FILTER (WHERE q2.v > 1) AS c1 "
+    "FROM T AS q1 JOIN T AS q2 ON q1.v = q2.b",
+    "a distinct product of columns of two streams": "SELECT COUNT(DISTINCT q1.a * q2.b) AS c1 "
+    "FROM S AS q1 JOIN T AS q2 ON q1.v = q2.b",
+    "groups by a product of columns of two streams": "SELECT q1.a * q2.b AS c1, COUNT(*) AS c2 "
+    "FROM S AS q1 JOIN T AS q2 ON q1.v = q2.b GROUP BY q1.a * q2.b",
+    "a set operation on a product of columns of two streams": "SELECT q1.a * q2.b AS c1 "
+    "FROM S AS q1 JOIN T AS q2 ON q1.v = q2.b EXCEPT SELECT q3.v AS c1 FROM S AS q3",
+    "a distinct time that depends on rows of two streams": "SELECT q1.a AS c1, COUNT(DISTINCT q1.ts) "
+    "FILTER (WHERE q2.b > 0) AS c2 FROM T AS q1 JOIN T AS q2 ON q1.ts = q2.b GROUP BY q1.a",
+    "a correlated NOT IN": "SELECT q1.b AS c1, q1.v AS c2 FROM S AS q1 "
+    "WHERE q1.b NOT IN (SELECT q2.a FROM S AS q2 WHERE q2.a = q1.b)",
+}
+
+
+@pytest.mark.parametrize("sql", FOUND.values(), ids=FOUND)
+def test_what_was_found_to_be_wrong(sql: str) -> None:
+    printed = 0
+    for seed in range(3):
+        with World(Choices.seeded(seed)) as world:
+            found = outcome(world, sql)
+            assert (found.refused, found.different) == ("", "")
+            printed += found.results
+    assert printed
+
+
+def test_a_sum_by_what_is_computed_of_two_streams_is_refused() -> None:
+    """Its key would be the parts that the block keeps of it."""
+    with World(Choices.seeded(0)) as world:
+        found = plan_of(world, "SELECT SUM(q1.v) AS c1 FROM S AS q1 JOIN T AS q2 ON q1.v = q2.b GROUP BY q1.a * q2.b")
+    assert found == "this is outside the query language so far: groups by what is computed of rows of several streams"
+
+
+TIMES_THAT_WAIT = (
+    "SELECT q1.ts AS c1 FROM S AS q1 WHERE q1.ts >= (SELECT MAX(q2.b) FROM T AS q2)",
+    "SELECT q1.ts AS c1 FROM T AS q1 WHERE NOT q1.a = q1.ts AND q1.ts >= (SELECT MAX(q2.b) FROM T AS q2)",
+)
+
+
+@pytest.mark.parametrize("sql", TIMES_THAT_WAIT)
+def test_a_time_that_waits_for_a_view_is_not_bounded(sql: str) -> None:
+    """Also where the time is all that is read of the rows that wait."""
+    catalog = random_catalog(Choices.seeded(0))
+    for name in ("S", "T"):
+        catalog["streams"][name]["domain"] = {"b": [0, 3], "a": [0, 3]}
+    assert str(checked_circuit(sql, catalog_from_mapping(catalog)).verdict) in ("unbounded", "unknown")
+
+
+def test_a_difference_is_seen() -> None:
+    """The comparison is not empty: another query in DuckDB's words differs."""
+    with World(Choices.seeded(0)) as world:
+        assert outcome(world, "SELECT COUNT(*) AS c1 FROM S AS q1 WHERE q1.ts ⟦>=‖<⟧ 3").different
