@@ -6,6 +6,7 @@ come those that take long, so that no process is left alone with them.
 
 from __future__ import annotations
 
+import gc
 import itertools
 import os
 import sys
@@ -42,6 +43,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for name in set(SHARED).intersection(getattr(item, "fixturenames", ())).difference(given):
             item.add_marker(pytest.mark.xdist_group(name))
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def kept_objects_apart() -> Iterator[None]:
+    """What there is when a module begins stays: searching it for garbage again takes longer than many a test."""
+    gc.collect()
+    gc.freeze()
+    yield
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
