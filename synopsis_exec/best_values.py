@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from streambound.analyzer.query import Attribute
+from streambound.analyzer.query import Attribute, Comparison
 from streambound.criteria.operators.extremes import NEWEST
 from streambound.criteria.tables import SynopsisTable
 from streambound.synopsis_exec.plan_ir import BranchPlan
@@ -42,10 +42,10 @@ def _places(branch: BranchPlan, table: SynopsisTable) -> list[tuple[int, int]]:
 
 
 def _value(branch: BranchPlan) -> Attribute:
-    """What the virtual stream's column is compared with."""
+    """What the virtual stream's column is compared with, as it is written; more may follow from that."""
     mine = Attribute(NEWEST, NEWEST)
-    (join,) = (join for join in branch.joins if mine in join.attributes)
-    return next(attribute for attribute in join.attributes if attribute != mine)
+    (written,) = (atom for atom in branch.branch.atoms if isinstance(atom, Comparison) and atom.right == mine)
+    return written.left
 
 
 def _place(table: SynopsisTable, attribute: Attribute) -> tuple[int, int]:

@@ -45,7 +45,7 @@ from streambound.criteria.operators.ended_keys import (
     one_value,
 )
 from streambound.criteria.operators.endless import endless
-from streambound.criteria.operators.extremes import extreme_part, extreme_violations, with_newest
+from streambound.criteria.operators.extremes import extreme_part, extreme_violations, keeps_best, with_newest
 from streambound.criteria.operators.flattened import flattened
 from streambound.criteria.operators.judge import Context, NoRule, groups
 from streambound.criteria.operators.polynomials import Product, expanded, squared
@@ -107,7 +107,7 @@ class _Aggregates:
         for call, asked in values:
             best_of = _is_best(call)
             joined = any(len(branch.streams) > 1 for branch in derive(asked).split.branches)
-            if best_of is not None and not windows and joined and not context.unbounded:
+            if best_of is not None and not windows and joined and not context.unbounded and keeps_best(asked):
                 virtual[id(call)] = with_newest(asked, best_of)
                 violations += extreme_violations(virtual[id(call)])
             else:

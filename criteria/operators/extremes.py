@@ -24,6 +24,19 @@ NEWEST = "(newest)"
 _FREED = "when no later row can complete it"
 
 
+def keeps_best(query: Query) -> bool:
+    """Whether tables can hold the best of a block's last column by its keys: columns that no condition fixes."""
+    for branch in derive(query).split.branches:
+        facts = Facts.of(branch)
+        for output in branch.outputs:
+            if not isinstance(output.value, Attribute):
+                return False
+            low, high = facts.closure.interval(output.value)
+            if low is not None and low == high:
+                return False
+    return True
+
+
 def with_newest(query: Query, greatest: bool) -> Query:
     """The split set query of a block's keys, its last column, and the virtual stream; raises NoRule."""
     branches = tuple(_with_newest(branch, greatest) for branch in derive(query).split.branches)
