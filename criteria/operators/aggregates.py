@@ -59,6 +59,7 @@ from streambound.criteria.operators.states import (
     GroupPart,
     Judged,
     State,
+    numbered,
 )
 from streambound.criteria.set import set_violations
 from streambound.criteria.size import Number, Size
@@ -363,18 +364,20 @@ class _Aggregates:
             found = [State(name, "A5", size, shown, freed, span, in_a_window(split, windows))]
         elif ended:
             size = self.context.size(lambda: ended.most(split), "groups of open keys without a number")
-            found = [*key_states(ended, span), State(name, "K1", size, shown, freed, span)]
+            found = [*key_states(ended, span), State(name, "K1", size, shown, freed, span, ended.counted(split))]
         else:
             most = self.context.size(lambda: groups(split), "groups without a number")
             found = [State(name, "A1", most, shown, freed, span, (split,))]
-        for argument, best, asked in zip(part.arguments, part.best, values, strict=True):
-            if best is not None:
-                continue  # held in the group's entry
+        several = zip(part.arguments, part.best, values, strict=True)
+        kept = [(argument, asked) for argument, best, asked in several if best is None]  # others are in groups' entries
+        for number, (argument, asked) in enumerate(kept, 1):
             most = self.context.size(partial(_values_of, asked, windows, ended), "values without a number")
             proposition = "K1" if ended else "A4"
-            counted = in_a_window(asked, windows) if windows else (asked,)
+            counted = (
+                in_a_window(asked, windows, values=True) if windows else ended.counted(asked) if ended else (asked,)
+            )
             keys = (*shown, argument.columns[-1].name)
-            found.append(State(f"{name} values", proposition, most, keys, freed, span, counted))
+            found.append(State(numbered(f"{name} values", number), proposition, most, keys, freed, span, counted))
         return tuple(found)
 
 

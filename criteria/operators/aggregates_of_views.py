@@ -35,6 +35,7 @@ from streambound.criteria.operators.states import (
     Part,
     State,
     ViewJoinPart,
+    numbered,
 )
 from streambound.criteria.operators.sums_below_joins import sums_below_join
 from streambound.criteria.size import Number, Size
@@ -97,8 +98,8 @@ def judge_aggregate_of_view(tree: Aggregate, context: Context) -> Judged:
     states = [State(name, proposition, groups, shown, freed, span)]
     proposition = "A5" if closes else "D6"
     states += [
-        State(f"{name} values", proposition, size, (*shown, "value"), freed, span)
-        for size in values
+        State(numbered(f"{name} values", number), proposition, size, (*shown, "value"), freed, span)
+        for number, size in enumerate(values, 1)
         if size is not None
     ]
     known = None if closes else groups

@@ -44,6 +44,6 @@ def _ending(part: BlockPart, states: tuple[State, ...], ended: EndedKey, query: 
     """K2: the distinct results of a key are remembered until a punctuation ends it."""
     name, names = context.name("results"), tuple(column.name for column in part.columns)
     most = context.size(lambda: ended.most(part.split), "results of open keys without a number")
-    state = State(name, "K2", most, names, UNTIL_OVER, query.span)
+    state = State(name, "K2", most, names, UNTIL_OVER, query.span, ended.counted(part.split))
     found = SetPart(name, "distinct", part, None, part.columns, grows=True, ends=ended.ending)
     return Judged(found, (*states, *key_states(ended, query.span), state))

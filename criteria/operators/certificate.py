@@ -17,7 +17,7 @@ from streambound.criteria.bound import BranchBound, QueryBound, TableBound, resu
 from streambound.criteria.cases import Case
 from streambound.criteria.certificate import Amount, BranchCertificate, certificate
 from streambound.criteria.count import Count
-from streambound.criteria.operators.states import BlockPart, Judged, Part, State
+from streambound.criteria.operators.states import BestPart, BlockPart, Judged, Part, State
 from streambound.criteria.size import total
 from streambound.criteria.synopsis import Synopsis
 
@@ -76,7 +76,9 @@ def circuit_certificate(judged: Judged) -> CircuitCertificate:
     assert judged.part is not None, "only what is bounded is certified"
     parts = {part.name: part for part in _blocks(judged.part)}
     names = {f"{part.name} {table.table}": table for part in parts.values() for table in part.bound.tables}
-    counts = {state.name: _counted(state.counted) for state in judged.states if state.counted}
+    counts = {
+        state.name: _counted(state.counted) for state in judged.states if any(one.branches for one in state.counted)
+    }
     states = tuple(_state(state, names.get(state.name), counts.get(state.name)) for state in judged.states)
     blocks = tuple(_block(part) for part in parts.values() if part.bound.tables)
     evidence = tuple(CountCertificate(name, _tables(bound)) for name, bound in counts.items())
@@ -84,9 +86,9 @@ def circuit_certificate(judged: Judged) -> CircuitCertificate:
     return CircuitCertificate(VERSION, states, blocks, evidence, Amount(every.text, every.value))
 
 
-def _blocks(part: Part) -> Iterator[BlockPart]:
+def _blocks(part: Part) -> Iterator[BlockPart | BestPart]:
     """The blocks of a plan, from left to right."""
-    if isinstance(part, BlockPart):
+    if isinstance(part, BlockPart | BestPart):
         yield part
         return
     for one in fields(part):
@@ -117,7 +119,7 @@ def _values(count: Count, attribute: Attribute) -> str | None:
     return found[0].size.text if len(found) == 1 else None
 
 
-def _block(part: BlockPart) -> BlockCertificate:
+def _block(part: BlockPart | BestPart) -> BlockCertificate:
     return BlockCertificate(part.name, part.split.distinct, certificate(part.bound, part.split.distinct).branches)
 
 

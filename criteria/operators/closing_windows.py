@@ -101,10 +101,7 @@ def open_groups(split: Query, windows: Windows, values: bool = False) -> Size:
         facts = Facts.of(branch)
         if windows.session:
             mine = tuples(facts, bucket.stream, TimestampCount(windows.function.longest + windows.delay), ()).size
-            others = _others(branch, windows)
-            other = [o for o in others[: len(others) - values] if not _is_of(facts, o, bucket.stream)]
-            other += others[len(others) - values :]
-            parts.append(product([mine, *_known(split, branch, other)]))
+            parts.append(product([mine, *_known(split, branch, _beside_sessions(branch, windows, bucket, values))]))
         else:
             parts.append(
                 product([Number(windows.function.open(windows.delay)), _in_one(split, facts, windows, bucket)])
@@ -117,7 +114,7 @@ def _in_one(split: Query, facts: Facts, windows: Windows, bucket: ClosingBucket)
     others = _others(facts.branch, windows)
     if not others:
         return Number(1)
-    newest = [s for s in facts.infinite if not facts.later[s]]
+    newest = _newest(facts)
     owners = [s for s in newest if any(a.source == s for o in others for a in o.attributes)]
     rows = []
     for stream in owners:
@@ -129,18 +126,38 @@ def _in_one(split: Query, facts: Facts, windows: Windows, bucket: ClosingBucket)
     return by_rows if every is None else least([every, by_rows])
 
 
-def in_a_window(split: Query, windows: Windows) -> tuple[Query, ...]:
-    """The blocks that give the columns beside the window, where these have a number of values."""
-    found = [_only(split, branch, _others(branch, windows)) for branch in split.branches]
+def in_a_window(split: Query, windows: Windows, values: bool = False) -> tuple[Query, ...]:
+    """The blocks that give the columns beside the window, then those of older streams, that have a number of values.
+
+    Of sessions those of columns that their own stream's rows do not give; with ``values`` also the last column.
+    """
+    found = list[Query]()
+    for branch, bucket in zip(split.branches, windows.buckets, strict=True):
+        if windows.session:
+            found.append(_only(split, branch, _beside_sessions(branch, windows, bucket, values)))
+            continue
+        others, newest = _others(branch, windows), _newest(Facts.of(branch))
+        found.append(_only(split, branch, others))
+        older = [output for output in others if any(a.source not in newest for a in output.attributes)]
+        if len(older) < len(others):
+            found.append(_only(split, branch, older))
     return tuple(one for one in found if one.branches[0].outputs and groups(one) is not None)
+
+
+def _newest(facts: Facts) -> list[str]:
+    """The streams that nothing comes arbitrarily later than."""
+    return [stream for stream in facts.infinite if not facts.later[stream]]
 
 
 def _others(branch: Branch, windows: Windows) -> list[Output]:
     return [output for place, output in enumerate(branch.outputs) if place != windows.place]
 
 
-def _is_of(facts: Facts, output: Output, stream: str) -> bool:
-    return {attribute.source for attribute in output.attributes} == {stream}
+def _beside_sessions(branch: Branch, windows: Windows, bucket: ClosingBucket, values: bool) -> list[Output]:
+    """The columns that a row of the sessions' stream does not give: those of others, and the last one if values are."""
+    others = _others(branch, windows)
+    keys = others[: len(others) - values]
+    return [o for o in keys if {a.source for a in o.attributes} != {bucket.stream}] + others[len(keys) :]
 
 
 def _lags(facts: Facts, one: str, other: str) -> tuple[int, int]:

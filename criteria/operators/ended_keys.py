@@ -53,6 +53,13 @@ class EndedKey:
         found = product([Number(open_keys), others])
         return found if every is None else least([every, found])
 
+    def counted(self, split: Query) -> tuple[Query, ...]:
+        """What is counted for that: all results, and those of one key, where there is a number of them."""
+        found = [split]
+        if self.punctuation.max_open is not None and len(split.branches[0].outputs) > len(self.places):
+            found.append(one_value(split, self.places))
+        return tuple(one for one in found if groups(one) is not None)
+
 
 def ended_key(query: Query, keys: int, catalog: Catalog, promised: bool = True) -> EndedKey | None:
     """The punctuation that ends what is kept for each value of a block's first columns, if there is one.

@@ -29,7 +29,7 @@ from streambound.analyzer.types import DataType, Family
 from streambound.criteria.bag import bag_violations
 from streambound.criteria.count import TimestampCount, tuples
 from streambound.criteria.operators.closing_rows import mapped_columns, taken_over
-from streambound.criteria.operators.closing_windows import Windows, open_groups, windows_of
+from streambound.criteria.operators.closing_windows import Windows, in_a_window, open_groups, windows_of
 from streambound.criteria.operators.columns import aggregate_type
 from streambound.criteria.operators.endless import endless
 from streambound.criteria.operators.judge import UNLIMITED, Context, NoRule, groups
@@ -136,7 +136,11 @@ class _OverBlock:
         part = _part(context, rows, width, call, rows.columns, self._keep(), closing)
         shown = tuple(one.text for one in call.partition)
         freed = "when others come before it" if call.function in RANKS else "when it is too old"
-        return part, State(part.name, _NAME, size, shown, freed, context.positions.of(written(call)))
+        counted: tuple[Query, ...] = ()
+        if call.partition and not self.rated and not context.unbounded:
+            split = derive(self.partition).split
+            counted = (split,) if self.windows is None else in_a_window(split, self.windows)
+        return part, State(part.name, _NAME, size, shown, freed, context.positions.of(written(call)), counted)
 
     def _query(self, items: Sequence[Named]) -> Query:
         return self.context.blocks.query(self.tree.input, items)

@@ -98,7 +98,7 @@ def _test(atom: Condition, of: dict[Attribute, str], branch: Branch) -> RowTest:
 
 def _joint(tree: Join, sides: Sequence[Schema], columns: Sequence[Columns], context: Context) -> Query:
     """The pairs that pass the condition, of two streams with the columns of the sides."""
-    clock = clock_of(context.catalog)
+    clock = clock_of(tree, context.catalog)
     tables, renamed = [], []
     for alias, side, own in zip(_SIDES, sides, columns, strict=True):
         given = tuple(replace(column, name=f"c{n}", domain=None) for n, column in enumerate(own))

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra.clock import clock
 from streambound.analyzer.algebra.nodes import (
     Alias,
     Fixpoint,
@@ -45,7 +46,7 @@ from streambound.criteria.operators.judge import Context, NoRule, groups
 from streambound.criteria.operators.states import BlockPart, FixpointPart, Judged, State, StepPart, StepValue
 from streambound.criteria.operators.value_ranges import NO_VALUES, ValueRange, range_of
 from streambound.criteria.set import set_violations
-from streambound.criteria.size import Number, Size, product, total
+from streambound.criteria.size import Number, Size, product
 from streambound.criteria.violation import Violation
 from streambound.preprocess.pipeline import derive
 
@@ -101,16 +102,19 @@ class _Recursion:
         number = context.size(lambda: domains.size, "a recursion whose values have no number")
         part, states = context.block(base, PROPOSITION)
         steps: list[StepPart] = []
-        own: list[Size] = [number]
+        name = context.name("recursion")
+        span = tree.at or context.positions.of(written(tree))
+        own = [State(name, "F2", number, tuple(names), "never", span)]
         for branch, query in kept:
             block, more, size = self._block(query)
             steps.append(_step_part(branch, block, tree.name))
-            states, own = (*states, *more), [*own, size]
-        name = context.name("recursion")
-        span = tree.at or context.positions.of(written(tree))
-        state = State(name, "F2", total(own), tuple(names), "never", span)
+            states = (*states, *more)
+            if block is not None:
+                keys = tuple(str(output.value) for output in block.split.branches[0].outputs)
+                of_step = f"{name} step {len(own)}"
+                own.append(State(of_step, "F2", size, keys, "never", block.query.span, (block.split,)))
         found = FixpointPart(name, part, tuple(steps), columns)
-        return Judged(found, (*states, state), rows=number)
+        return Judged(found, (*states, *own), rows=number)
 
     def _step(self, columns: tuple[Column, ...]) -> Query:
         """The step over a stream that stands for r."""
@@ -120,10 +124,10 @@ class _Recursion:
             raise NoRule("columns of the same name")
         own = tuple(Column(f"_{n}", column.type) for n, column in enumerate(columns, 1))
         others = tuple(table for table in context.catalog.tables if table.name.lower() != tree.name.lower())
-        times = [table.column(table.timestamp) for table in others if table.timestamp is not None]
-        if not times or times[0] is None:
+        found = clock(tree, context.catalog)
+        if found is None:
             raise NoRule("a recursion without streams")
-        time = Column(TIME, times[0].type)
+        time = Column(TIME, found.type)
         stream = DeclaredTable(tree.name, Kind.STREAM, (*own, time), TIME)
         catalog = replace(context.catalog, tables=(stream, *others))
         reader = replace(context.blocks, catalog=catalog)

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra.clock import clock, time_of
 from streambound.analyzer.algebra.nodes import Alias, Named, Scalar, Scan, Tree
 from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
 from streambound.analyzer.codes import Code
@@ -49,9 +50,11 @@ def judge_relation(tree: Tree, context: Context) -> Judged:
     return Judged(part, (state,), rows=most, retracts=True)
 
 
-def as_stream(table: DeclaredTable, catalog: Catalog) -> DeclaredTable:
+def as_stream(table: DeclaredTable) -> DeclaredTable:
     """A relation that changes as a stream that is later than all others, as for a join with it."""
-    columns = (*table.columns, Column(TIME, clock_of(catalog).type))
+    time = time_of(table)
+    assert time is not None, "a relation that changes"
+    columns = (*table.columns, Column(TIME, time.type))
     return replace(table, kind=Kind.STREAM, columns=columns, timestamp=TIME, changes=None, rows=None)
 
 
@@ -62,11 +65,11 @@ def relation_of(tree: Tree) -> Scan | None:
     return tree if isinstance(tree, Scan) and tree.changes else None
 
 
-def clock_of(catalog: Catalog) -> Column:
-    """The column of some stream's times, or of those of changes."""
-    streams = [one.column(one.timestamp) for one in catalog.tables if one.timestamp is not None]
-    times = [*streams, *(one.changes.timestamp for one in catalog.tables if one.changes is not None)]
-    return next(time for time in times if time is not None)
+def clock_of(tree: Tree, catalog: Catalog) -> Column:
+    """The time of what a tree reads."""
+    found = clock(tree, catalog)
+    assert found is not None, "what changes has a time"
+    return found
 
 
 def _check_columns(table: DeclaredTable, context: Context, tree: Scan) -> None:
@@ -85,7 +88,7 @@ def _by_domains(table: DeclaredTable, tree: Scan, context: Context) -> Size | No
     assert table.changes is not None, "a relation that changes"
     if not table.changes.key:
         return None
-    stream = as_stream(table, context.catalog)
+    stream = as_stream(table)
     tables = tuple(stream if one.name == table.name else one for one in context.catalog.tables)
     reader = replace(context.blocks, catalog=replace(context.catalog, tables=tables))
     keys = [exp.column(name, table=tree.alias, quoted=True) for name in table.changes.key]

@@ -33,6 +33,11 @@ class State:
     counted: tuple[Query, ...] = field(default=(), repr=False, compare=False)
 
 
+def numbered(name: str, number: int) -> str:
+    """The name of one of several states of an operator, which differ by their names: ``values``, ``values 2``, …."""
+    return name if number == 1 else f"{name} {number}"
+
+
 @dataclass(frozen=True, slots=True)
 class BlockPart:
     """A select-project-join block: its query, split as its synopsis reads it, and its tables.

@@ -57,6 +57,8 @@ from streambound.criteria.violation import under
 from streambound.preprocess.pipeline import derive
 from streambound_runtime.promises import Domain
 
+_VIEW = "(view)"
+"""The virtual stream that a view is read as."""
 KINDS = (JoinKind.INNER, JoinKind.LEFT, JoinKind.SEMI, JoinKind.ANTI)
 
 
@@ -110,7 +112,7 @@ class _ViewJoin:
         if context.refuses(violations):
             found = tuple(dict.fromkeys(under(proposition, violations)))
             return Judged(None, (), found, self._suspects())
-        size, clips = self._size(split, tests)
+        size, clips, counted = self._size(split, tests)
         name = context.name(f"{tree.kind} join")
         opens = alternatives([replace(split, branches=tuple(map(self._left_only, split.branches)))], self._named("l"))
         names = names_of(*sides)
@@ -123,7 +125,7 @@ class _ViewJoin:
         span = context.positions.of(tree.syntax or exp.Null())
         keys = tuple(f"{column.alias}.{column.name}" for column in self.left)
         states = (
-            State(f"{name} left", proposition, size, keys, "never", span),
+            State(f"{name} left", proposition, size, keys, "never", span, counted),
             State(f"{name} right", proposition, rows, (), "when it is taken back", span),
         )
         return Judged(part, (*left.states, *view.states, *states), rows=self._rows(size, rows), retracts=True)
@@ -183,14 +185,20 @@ class _ViewJoin:
             return product([size, rows])
         return size if self.tree.kind is JoinKind.SEMI else None
 
-    def _size(self, split: Query, tests: Sequence[RowTest]) -> tuple[Size, tuple[ClippedColumn, ...]]:
-        """How many different rows of the left side can wait, and how far they are clipped."""
+    def _size(
+        self, split: Query, tests: Sequence[RowTest]
+    ) -> tuple[Size, tuple[ClippedColumn, ...], tuple[Query, ...]]:
+        """How many different rows of the left side can wait, how far they are clipped, and what of them is counted."""
         if not split.branches:
             raise NoRule("a join that matches nothing")
         mine = replace(split, branches=tuple(map(self._left_only, split.branches)))
         shown = [f"l{n}" for n, one in enumerate(self.left) if (one.alias, one.name) in self._results()]
         size, clips = clipped(mine, tests, self._domains(), shown)
-        return self.context.size(lambda: size, "rows that wait for a view, of which no number is known"), clips
+        gone = {clip.column for clip in clips}
+        kept = [n for n in range(len(self.left)) if f"l{n}" not in gone]
+        whole = tuple(replace(one, outputs=tuple(one.outputs[n] for n in kept)) for one in mine.branches)
+        counted = (replace(mine, branches=whole),) if kept else ()
+        return self.context.size(lambda: size, "rows that wait for a view, of which no number is known"), clips, counted
 
     def _results(self) -> set[tuple[str, str]]:
         return {(column.alias, column.name) for column in self.shown}
@@ -213,14 +221,13 @@ class _ViewJoin:
         aliases = {column.alias for column in self.right}
         if len(aliases) != 1 or not all(aliases):
             raise NoRule("a view whose columns have no alias")
-        name = self.context.name("view")
-        clock = clock_of(self.context.catalog)
+        clock = clock_of(self.tree, self.context.catalog)
         domains = self._domains()
         pairs = enumerate(zip(self.right, part.columns, strict=True))
         columns = [Column(view.name, own.type, domains.get(n)) for n, (view, own) in pairs]
-        table = DeclaredTable(name, Kind.STREAM, (*columns, Column(TIME, clock.type)), TIME)
+        table = DeclaredTable(_VIEW, Kind.STREAM, (*columns, Column(TIME, clock.type)), TIME)
         self.virtual = table
-        return Scan(name, aliases.pop(), syntax=place_of(self.tree.right))
+        return Scan(_VIEW, aliases.pop(), syntax=place_of(self.tree.right))
 
     def _joint(self, virtual: Tree) -> Query:
         """The inner join of the left side and the virtual stream: columns of the left one, then the view's."""
@@ -270,7 +277,7 @@ class _ViewJoin:
 
     def _beside_stream(self, relation: DeclaredTable) -> Query:
         """The inner join with the relation as a stream of its own name, whose rows a witness may insert."""
-        stream = as_stream(relation, self.context.catalog)
+        stream = as_stream(relation)
         tables = tuple(stream if one.name == relation.name else one for one in self.context.catalog.tables)
         reader = replace(self.context.blocks, catalog=replace(self.context.catalog, tables=tables))
         scan = Scan(relation.name, self.right[0].alias, syntax=place_of(self.tree.right))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from streambound.analyzer.query import Query
+from streambound.analyzer.query import Branch, Query
 from streambound.analyzer.render import render_branch
 from streambound.recheck.certificates.cases import case_of, incomplete
 from streambound.recheck.certificates.claims import (
@@ -20,7 +21,7 @@ from streambound.recheck.certificates.distances import ContradictionError
 from streambound.recheck.certificates.names import unknown
 from streambound.recheck.certificates.quantity import Quantity, total
 from streambound.recheck.certificates.validate import branch_faults, results_faults, symbols_of, table_size
-from streambound.recheck.circuits.claims import ClaimedBlock, ClaimedCircuit, ClaimedCounts, ClaimedKey
+from streambound.recheck.circuits.claims import ClaimedBlock, ClaimedCircuit, ClaimedKey
 
 FREED = "when no later row can complete it"
 
@@ -35,23 +36,38 @@ class Line:
     lifetime: str
 
 
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """How many different results there are, by these tables of them, one a branch."""
+
+    entries: Quantity
+    tables: tuple[ClaimedTable, ...]
+
+
 @dataclass
 class Evidence:
     """The claims of one certificate that are not used up, and the lines that they stand for."""
 
     claimed: ClaimedCircuit
     blocks: list[ClaimedBlock] = field(default_factory=list)
-    counts: list[ClaimedCounts] = field(default_factory=list)
+    counts: list[tuple[str, ClaimedBranch]] = field(default_factory=list)
     symbols: dict[str, Quantity] = field(default_factory=dict)
     lines: list[tuple[str | None, Line]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.blocks, self.counts = list(self.claimed.blocks), list(self.claimed.counts)
+        self.blocks = list(self.claimed.blocks)
+        self.counts = [(one.state, branch) for one in self.claimed.counts for branch in one.branches]
+        for one in self.claimed.counts:
+            if [branch.branch for branch in one.branches] != [*range(len(one.branches))] or not one.branches:
+                raise RejectedError(f"the results of {one.state} are of another number of branches")
 
     # --- blocks -----------------------------------------------------------------------------------------------------
 
-    def block(self, split: Query, proposition: str, distinct: bool) -> None:
-        """Prove the tables of a block, whose lines come next; raises RejectedError where they are not enough."""
+    def block(self, split: Query, proposition: str, distinct: bool, newest: str = "") -> None:
+        """Prove the tables of a block, whose lines come next; raises RejectedError where they are not enough.
+
+        Those of all streams but the ``newest``, which nothing follows, are in the entries of what stands above.
+        """
         self.symbols.update(symbols_of(split))
         mine = next((one for one in self.blocks if self.is_of(one, split, distinct)), None)
         if mine is not None:
@@ -63,12 +79,14 @@ class Evidence:
             if any(table.results for table in claim.tables):
                 raise RejectedError("the tables of a block are not of its results")
             _refuse(branch_faults(conditions, claim, distinct))
+            others = {*conditions.streams} - {newest}
             for table in claim.tables:
                 found = table_size(conditions, table, symbols_of(split))
                 keys = tuple(key for stored in table.stored for key in _stored(table, stored))
                 assert mine is not None, "a block without a claim has no tables"
                 line = Line(proposition, keys, found.entries, FREED)
-                self.lines.append((f"{mine.block} {table.name}", line))
+                if not newest or others != {*table.streams}:
+                    self.lines.append((f"{mine.block} {table.name}", line))
 
     @staticmethod
     def is_of(claim: ClaimedBlock, split: Query, distinct: bool) -> bool:
@@ -80,42 +98,62 @@ class Evidence:
 
     # --- results ----------------------------------------------------------------------------------------------------
 
-    def counts_results_of(self, split: Query) -> bool:
-        """Whether the next results are those of a block."""
+    def count_of(self, split: Query) -> Counted | None:
+        """How many different results a block has, where the next claims say so; raises RejectedError for wrong ones."""
+        mine = self.counts[: len(split.branches)]
         shown = [render_branch(branch, True) for branch in split.branches]
-        return bool(self.counts) and [one.sql for one in self.counts[0].branches] == shown
+        if not mine or [one.sql for _, one in mine] != shown:
+            return None
+        del self.counts[: len(mine)]
+        self.symbols.update(symbols_of(split))
+        tables = [_results(name, branch, claim) for (name, claim), branch in zip(mine, split.branches, strict=True)]
+        pairs = zip(split.branches, tables, strict=True)
+        sizes = [table_size(Conditions(branch), table, symbols_of(split)).entries for branch, table in pairs]
+        return Counted(total(sizes), tuple(tables))
 
-    def results(self, splits: Iterable[Query]) -> tuple[Quantity, list[ClaimedTable]]:
-        """How many different results some blocks have, with their tables; raises RejectedError where nothing says."""
-        if not self.counts:
-            raise RejectedError("nothing says how many groups or rows there are")
-        claim, sizes, tables = self.counts.pop(0), list[Quantity](), list[ClaimedTable]()
-        branches = [(split, branch) for split in splits for branch in split.branches]
-        if [one.branch for one in claim.branches] != [*range(len(branches))]:
-            raise RejectedError(f"the results of {claim.state} are of another number of branches")
-        for (split, branch), one in zip(branches, claim.branches, strict=True):
-            self.symbols.update(symbols_of(split))
-            conditions = Conditions(branch)
-            if one.conditions or one.sql != render_branch(branch, True) or len(one.tables) != 1:
-                raise RejectedError(f"the results of {claim.state} are not those of {render_branch(branch, True)}")
-            (table,) = one.tables
-            try:
-                _refuse(unknown(conditions, table))
-                if not table.results or table.ages or table.distances:
-                    raise RejectedError(f"the results of {claim.state} are forgotten")
-                _refuse(results_faults(conditions, one.tables, True))
-                sizes.append(table_size(conditions, table, symbols_of(split)).entries)
-            except ContradictionError:
-                raise RejectedError(f"nothing satisfies {one.sql}, and it has results") from None
-            tables.append(table)
-        return total(sizes), tables
+    def results(self, splits: Iterable[Query]) -> Counted:
+        """How many different results some blocks have; raises RejectedError where nothing says so."""
+        found = [Counted(Quantity.number(0), ())]
+        for split in splits:
+            if split.branches:
+                one = self.count_of(split)
+                if one is None:
+                    shown = "; ".join(render_branch(branch, True) for branch in split.branches)
+                    raise RejectedError(f"nothing says how many results there are of {shown}")
+                found.append(one)
+        return Counted(total(one.entries for one in found), tuple(table for one in found for table in one.tables))
+
+    @contextmanager
+    def tried(self) -> Iterator[None]:
+        """Nothing that is claimed is used up, and no line is added, by what is found out inside."""
+        before = [*self.blocks], [*self.counts], [*self.lines]
+        try:
+            yield
+        finally:
+            self.blocks, self.counts, self.lines = before
 
     def line(self, line: Line) -> None:
         """What the next line that is no table's must say."""
         self.lines.append((None, line))
 
 
-def keys_with_values(keys: tuple[str, ...], split: Query, tables: list[ClaimedTable]) -> tuple[ClaimedKey, ...]:
+def _results(name: str, branch: Branch, claim: ClaimedBranch) -> ClaimedTable:
+    """The table of a branch's different results; raises RejectedError where it is none."""
+    conditions = Conditions(branch)
+    if claim.conditions or len(claim.tables) != 1:
+        raise RejectedError(f"the results of {name} are not those of {claim.sql}")
+    (table,) = claim.tables
+    try:
+        _refuse(unknown(conditions, table))
+        if not table.results or table.ages or table.distances:
+            raise RejectedError(f"the results of {name} are forgotten")
+        _refuse(results_faults(conditions, claim.tables, True))
+    except ContradictionError:
+        raise RejectedError(f"nothing satisfies {claim.sql}, and it has results") from None
+    return table
+
+
+def keys_with_values(keys: tuple[str, ...], split: Query, tables: Sequence[ClaimedTable]) -> tuple[ClaimedKey, ...]:
     """The keys of a state, each with the number of its values, if its results are of one branch and say so."""
     outputs = split.branches[0].outputs if len(split.branches) == 1 else ()
     if len(outputs) != len(keys) or len(tables) != 1:

@@ -44,7 +44,7 @@ def circuit_proved(statement: Statement, catalog: Catalog, document: Any, joinin
 
 def _faults(evidence: Evidence) -> Iterator[str]:
     claimed = evidence.claimed
-    left = [*(one.block for one in evidence.blocks), *(one.state for one in evidence.counts)]
+    left = [*(one.block for one in evidence.blocks), *(name for name, _ in evidence.counts)]
     yield from (f"the query has nothing that {name} is about" for name in left)
     tables = {name: line for name, line in evidence.lines if name is not None}
     own = [line for name, line in evidence.lines if name is None]

@@ -2,121 +2,133 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from sqlglot import exp
-
-from streambound.analyzer.expressions.dialect import parsed
-from streambound.analyzer.query import Attribute, Output, Query, TimeValue
-from streambound.analyzer.types import Family
+from streambound.analyzer.query import Branch, Output, Query
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.certificates.conditions import Conditions
-from streambound.recheck.certificates.quantity import Quantity, least, product
+from streambound.recheck.certificates.quantity import Quantity, least, product, total
 from streambound.recheck.certificates.sizes import tuples_of
+from streambound.recheck.certificates.validate import symbols_of
+from streambound.recheck.circuits.buckets import BucketOf, TimeBucket, closing_bucket, endless_streams, lag, waits_for
 from streambound.recheck.circuits.claims import NotRecheckedError
 from streambound.recheck.circuits.evidence import Evidence
 
+Open = Callable[[int], Quantity]
+"""The most rows that could still change so much before the last closed timestamp."""
+TIME = "_t"
+"""The column of a block of which buckets are made above it."""
+
 
 @dataclass(frozen=True, slots=True)
-class Window:
-    """The key at a ``place`` is a bucket of so many timestamps, which changes until ``delay`` after its last one."""
+class Windows:
+    """The column at a ``place`` of a block is, or says, the bucket of each branch; ``sessions`` are of rows' keys."""
 
     place: int
-    stream: str
-    size: int
-    delay: int
+    buckets: tuple[TimeBucket, ...]
+    sessions: bool = False
 
     @property
-    def open(self) -> int:
-        """The most buckets that may still change after a closed timestamp: those whose last change is later."""
-        return -(-(self.size + self.delay - 1) // self.size)
+    def of(self) -> BucketOf:
+        """What its value is, in all branches."""
+        return self.buckets[0].of
+
+    @property
+    def delay(self) -> int:
+        """W, of all branches."""
+        return max(bucket.delay for bucket in self.buckets)
 
 
-def window_of(split: Query, keys: int) -> Window | None:
-    """The first key that is a bucket which closes; None where there is none."""
+def windows_of(
+    query: Query, split: Query, keys: int, made: BucketOf | None = None, sessions: bool = False
+) -> Windows | None:
+    """The first of the keys that is a bucket which closes, alike in all branches; of sessions their time."""
+    conditions = [Conditions(branch) for branch in split.branches]
     for place in range(keys):
-        found = [_bucket(Conditions(branch), branch.outputs[place]) for branch in split.branches]
-        if any(one is not None for one in found):
-            if len(found) > 1:
-                raise NotRecheckedError("windows of a union")
-            (one,) = found
-            if one is not None and (delay := _delay(Conditions(split.branches[0]), one[0])) is not None:
-                return Window(place, *one, delay)
+        own = made if query.branches[0].outputs[place].name == TIME else None
+        found = [closing_bucket(one, one.branch.outputs[place], own) for one in conditions]
+        buckets = tuple(one for one in found if one is not None)
+        alike = len({bucket.of for bucket in buckets}) == 1 and len(buckets) == len(found)
+        if alike and (own is not None or not sessions):
+            return Windows(place, buckets, sessions)
     return None
 
 
-def _bucket(conditions: Conditions, output: Output) -> tuple[str, int] | None:
-    """The stream of whose time a column is a bucket, and how many timestamps that has."""
-    value = output.value
-    if isinstance(value, TimeValue):
-        return None if value.minus is not None or value.offset else (value.plus.source, 1)
-    if not isinstance(value, Attribute) or value.source not in conditions.streams:
-        return None
-    text = conditions.branch.column(value).expression
-    time = conditions.time(value.source)
-    if not text:
-        return None
-    node = parsed(text).unnest()
-    reads = [column.name for column in node.find_all(exp.Column)]
-    if time.column not in reads:
-        return None
-    integers = conditions.branch.column(time).type.family is Family.INTEGER
-    width = node.expression if isinstance(node, exp.IntDiv) and isinstance(node.this, exp.Column) else None
-    if not integers or not isinstance(width, exp.Literal) or not width.is_int or int(width.this) <= 0:
-        raise NotRecheckedError(f"keys like {text}")
-    return value.source, int(width.this)
+def groups_in_windows(split: Query, windows: Windows, evidence: Evidence, values: bool = False) -> Open:
+    """The most groups in all open windows; with ``values`` those of their last column, which is no key.
+
+    Given a number, in the windows that could still change so much earlier.
+    """
+    parts = []
+    for branch, bucket in zip(split.branches, windows.buckets, strict=True):
+        one = _InWindows(split, Conditions(branch), windows, bucket, evidence)
+        parts.append(one.of_sessions(values) if windows.sessions else one.of_buckets())
+    return lambda more: total(part(more) for part in parts)
 
 
-def _delay(conditions: Conditions, stream: str) -> int | None:
-    """How much later than a row of a stream the last one that joins it may come; None where nothing limits that."""
-    mine = conditions.time(stream)
-    others = [conditions.time(other) for other in conditions.streams if other != stream]
-    bounds = [conditions.follows.bound(other, mine) for other in others]
-    known = [int(bound[0]) for bound in bounds if bound is not None]
-    return max([0, *known]) if len(known) == len(bounds) else None
+@dataclass(frozen=True, slots=True)
+class _InWindows:
+    """The groups of one branch."""
+
+    split: Query
+    conditions: Conditions
+    windows: Windows
+    bucket: TimeBucket
+    evidence: Evidence
+
+    @property
+    def others(self) -> tuple[Output, ...]:
+        """The columns beside the window."""
+        outputs = enumerate(self.conditions.branch.outputs)
+        return tuple(output for place, output in outputs if place != self.windows.place)
+
+    def of_sessions(self, values: bool) -> Open:
+        """A session for each row that came so short ago that another may join it, whatever its key is."""
+        keys = self.others[: len(self.others) - values]
+        rest = [o for o in keys if {a.source for a in o.attributes} != {self.bucket.stream}]
+        rest += self.others[len(self.others) - values :]
+        beside = self._counted(rest) if rest else Quantity.number(1)
+        return lambda more: self._rows(self.bucket.stream, self.windows.of.longest + self.windows.delay + more) * beside
+
+    def of_buckets(self) -> Open:
+        """So many buckets, each with all values of its other columns, or one for each row of the newest streams."""
+        inside = self._in_one() if self.others else Quantity.number(1)
+        return lambda more: Quantity.number(self.bucket.open(more)) * inside
+
+    def _in_one(self) -> Quantity:
+        every = self.evidence.count_of(only(self.split, self.conditions.branch, self.others))
+        newest = [s for s in endless_streams(self.conditions) if waits_for(self.conditions, s) is not None]
+        owners = [s for s in newest if any(a.source == s for o in self.others for a in o.attributes)]
+        rows = [self._rows(stream, self.windows.of.longest + self._apart(stream)) for stream in owners]
+        older = [o for o in self.others if any(a.source not in newest for a in o.attributes)]
+        ways = [] if every is None else [every.entries]
+        if not older:
+            ways.append(product(rows))
+        elif len(older) < len(self.others):
+            ways.append(product([*rows, self._counted(older)]))
+        if not ways:
+            raise RejectedError("nothing says how many groups a window has")
+        return least(ways)
+
+    def _counted(self, outputs: Sequence[Output]) -> Quantity:
+        found = self.evidence.count_of(only(self.split, self.conditions.branch, outputs))
+        if found is None:
+            raise RejectedError("nothing says how many values there are beside a window")
+        return found.entries
+
+    def _rows(self, stream: str, timestamps: int) -> Quantity:
+        source = self.conditions.branch.source(stream)
+        return tuples_of(source, timestamps, symbols_of(self.split))
+
+    def _apart(self, stream: str) -> int:
+        """How many more timestamps rows of a stream may have than the window's that they join."""
+        found = lag(self.conditions, stream, self.bucket.stream), lag(self.conditions, self.bucket.stream, stream)
+        if found[0] is None or found[1] is None:
+            raise NotRecheckedError("newest streams whose times are not related")
+        return found[0] + found[1]
 
 
-def groups_in_windows(split: Query, window: Window, evidence: Evidence) -> Quantity:
-    """The most groups in all open windows: for each window all values of the other columns, or one a row in it."""
-    branch = split.branches[0]
-    others = tuple(output for place, output in enumerate(branch.outputs) if place != window.place)
-    number = Quantity.number(window.open)
-    if not others:
-        return number
-    conditions = Conditions(branch)
-    beside = replace(split, branches=(replace(branch, outputs=others),))
-    ways = list(_by_rows(conditions, others, window, evidence))
-    if evidence.counts_results_of(beside):
-        ways.append(evidence.results([beside])[0])
-    if not ways:
-        raise RejectedError("nothing says how many groups a window has")
-    return number * least(ways)
-
-
-def _by_rows(
-    conditions: Conditions, others: tuple[Output, ...], window: Window, evidence: Evidence
-) -> Iterator[Quantity]:
-    """The rows of the newest streams in a window, where all columns are theirs."""
-    newest = [stream for stream in conditions.streams if _delay(conditions, stream) is not None]
-    sources = {attribute.source for output in others for attribute in output.attributes}
-    if not sources <= {*newest}:
-        if not evidence.counts:
-            raise NotRecheckedError("columns of older streams beside a window")
-        return
-    rows = []
-    for stream in newest:
-        if stream in sources:
-            lag = 0 if stream == window.stream else _apart(conditions, stream, window.stream)
-            source = conditions.branch.source(stream)
-            rows.append(tuples_of(source, window.size + lag, evidence.symbols))
-    yield product(rows)
-
-
-def _apart(conditions: Conditions, one: str, other: str) -> int:
-    """How many more timestamps rows of one stream may have than those that they join."""
-    first, second = conditions.time(one), conditions.time(other)
-    after, before = conditions.follows.bound(first, second), conditions.follows.bound(second, first)
-    if after is None or before is None:
-        raise NotRecheckedError("newest streams whose times are not related")
-    return int(after[0] + before[0])
+def only(split: Query, branch: Branch, outputs: Sequence[Output]) -> Query:
+    """One branch with some of its columns."""
+    return replace(split, branches=(replace(branch, outputs=tuple(outputs)),))

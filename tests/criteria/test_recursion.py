@@ -156,3 +156,17 @@ def by_reference(checked: Checked, rows: Rows) -> Printed:
                 printed[(*map(rounded, row), int(time))] += more
         before = now
     return printed
+
+
+def test_the_time_of_a_recursive_relation_is_that_of_the_streams_that_it_reads() -> None:
+    """Whatever the times of other streams of the catalog are."""
+    columns = {"a": "tinyint", "b": "tinyint"}
+    catalog = {
+        "streams": {
+            "other": {"timestamp": "ts", "columns": {**columns, "ts": "bigint"}},
+            "E": {"timestamp": "ts", "columns": {**columns, "ts": "timestamp"}},
+        }
+    }
+    step = "SELECT r.x, E.b FROM r JOIN E ON r.y = E.a"
+    sql = f"WITH RECURSIVE r(x, y) AS (SELECT a, b FROM E UNION {step}) SELECT x FROM r"
+    assert checked_circuit(sql, catalog).verdict == "bounded"

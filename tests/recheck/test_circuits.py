@@ -20,14 +20,31 @@ from support.circuits import checked_circuit
 from support.json_mutations import Change, changes
 from support.lifted import CASES
 
-KNOWN = 95
+KNOWN = 149
 """Cases of the corpus whose states are worked out anew."""
 S = {
     "timestamp": "ts",
     "max_per_timestamp": 3,
     "columns": {"a": "tinyint", "b": "bigint", "v": "bigint", "ts": "bigint"},
 }
-CATALOG = {"streams": {"S": S, "T": S}}
+OPENED = [{"attributes": ["b"], "column": "kind", "value": "closed", "max_open": 7}]
+CATALOG = {
+    "streams": {
+        "S": S,
+        "T": S,
+        "P": {**S, "columns": {**S["columns"], "kind": "string"}, "punctuations": OPENED},
+        "E": {**S, "columns": {"a": "tinyint", "b": "tinyint", "ts": "timestamp"}},
+    },
+    "relations": {
+        "R": {
+            "columns": {"k": "bigint", "y": "bigint"},
+            "rows": 5,
+            "changes": {"timestamp": "ts", "op": "op", "insert": "i", "delete": "d"},
+        },
+        "V": {"columns": {"k": "bigint", "y": "bigint"}, "rows": 4},
+    },
+}
+_WINDOWS = "SELECT ts DIV 60 AS w, b, COUNT(*) AS n FROM {} GROUP BY ts DIV 60, b"
 OF_EACH_KIND = {
     "groups": "SELECT a, COUNT(*) AS n, SUM(v) AS t FROM S GROUP BY a",
     "groups of a join": "SELECT S.a, COUNT(*) AS n FROM S, T WHERE S.a = T.a GROUP BY S.a",
@@ -39,6 +56,59 @@ OF_EACH_KIND = {
     "extrema": "SELECT S.b FROM S WHERE EXISTS (SELECT 1 FROM T WHERE T.b < S.b AND T.ts <= S.ts)",
     "rows of both sides": "SELECT a FROM S EXCEPT ALL SELECT a FROM T",
     "rows of one side": "SELECT a FROM S EXCEPT SELECT a FROM T",
+    "rows of buckets": "SELECT b, ts DIV 60 AS w FROM S EXCEPT ALL SELECT b, ts DIV 60 FROM T",
+    "two different arguments": "SELECT COUNT(DISTINCT a) AS n, COUNT(DISTINCT a % 3) AS m FROM S WHERE a < 9",
+    "the best of a join": "SELECT MIN(T.b) AS m FROM S, T WHERE T.b < S.b AND T.ts < S.ts",
+    "sums of sums": "SELECT SUM(n) AS m FROM (SELECT v, COUNT(*) AS n FROM S GROUP BY v) AS g",
+    "a view": (
+        "SELECT S.a, w.n FROM S JOIN (SELECT b, COUNT(*) AS n FROM T WHERE b IN (2, 4) GROUP BY b) AS w ON S.a = w.b"
+    ),
+    "a threshold": "SELECT S.a FROM S WHERE S.v <= 3 AND S.v > (SELECT COUNT(*) AS n FROM T)",
+    "sums of a join with a view": (
+        "SELECT SUM(S.v * w.n) AS m FROM S JOIN (SELECT a, COUNT(*) AS n FROM T GROUP BY a) AS w ON S.a = w.a"
+    ),
+    "NOT IN": "SELECT S.b FROM S WHERE S.a NOT IN (SELECT T.a FROM T WHERE S.ts <= T.ts + 2 AND T.ts <= S.ts + 1)",
+    "a relation that changes": "SELECT S.a, R.y FROM S JOIN R ON S.a = R.k",
+    "the best beside a relation that changes": "SELECT MIN(S.v) AS m FROM S JOIN R ON S.a = R.k",
+    "groups of a relation that changes": "SELECT y, COUNT(*) AS n, MIN(k) AS m FROM R GROUP BY y",
+    "a relation as of a time": "SELECT S.v, R.y FROM S JOIN R FOR SYSTEM_TIME AS OF S.ts AS R ON S.v = R.k",
+    "groups beside a relation": (
+        "SELECT g.a, V.y FROM (SELECT a, COUNT(*) AS n FROM S GROUP BY a) AS g LEFT JOIN V ON g.n = V.k"
+    ),
+    "a recursion": (
+        "WITH RECURSIVE r(x, y) AS (SELECT a, b FROM E UNION SELECT r.x, E.b FROM r JOIN E ON r.y = E.a) "
+        "SELECT x, y FROM r"
+    ),
+    "the row before": "SELECT v, LAG(v, 2) OVER (PARTITION BY a ORDER BY ts) AS l FROM S",
+    "rows of a time": (
+        "SELECT v, SUM(v) OVER (PARTITION BY b ORDER BY ts RANGE BETWEEN 9 PRECEDING AND CURRENT ROW) AS l FROM S"
+    ),
+    "rows before": (
+        "SELECT v, SUM(v) OVER (PARTITION BY a ORDER BY ts ROWS BETWEEN 3 PRECEDING AND CURRENT ROW) AS l FROM S"
+    ),
+    "the first rows": (
+        "SELECT b FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY a ORDER BY v DESC) AS r FROM S) AS t WHERE r <= 3"
+    ),
+    "the first groups": (
+        "SELECT w, b FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY w ORDER BY n DESC) AS r "
+        f"FROM ({_WINDOWS.format('S')}) AS g) AS t WHERE r <= 3"
+    ),
+    "sessions": (
+        "SELECT a, session_window(ts, INTERVAL 5 SECONDS) AS w, COUNT(*) AS n FROM E "
+        "GROUP BY a, session_window(ts, INTERVAL 5 SECONDS)"
+    ),
+    "days": "SELECT b, to_date(ts) AS d, COUNT(DISTINCT a) AS n FROM E GROUP BY b, to_date(ts)",
+    "overlapping windows": (
+        "SELECT window(ts, '10 seconds', '5 seconds') AS w, COUNT(*) AS n FROM E "
+        "GROUP BY window(ts, '10 seconds', '5 seconds')"
+    ),
+    "windows joined": (
+        f"SELECT x.b, y.n FROM ({_WINDOWS.format('S')}) AS x "
+        f"JOIN ({_WINDOWS.format('T')}) AS y ON x.w = y.w AND x.b = y.b"
+    ),
+    "groups of keys that end": "SELECT b, COUNT(*) AS n, COUNT(DISTINCT a) AS m FROM P GROUP BY b",
+    "rows of keys that end": "SELECT DISTINCT b, a FROM P",
+    "different groups": "SELECT DISTINCT n FROM (SELECT a, COUNT(*) AS n FROM S GROUP BY a) AS g",
 }
 
 

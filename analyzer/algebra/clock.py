@@ -1,0 +1,29 @@
+"""The time of what a tree reads: the type of all timestamps beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from streambound.analyzer.algebra.nodes import Scan, Tree, inputs
+from streambound.analyzer.catalog import Catalog, DeclaredTable
+from streambound.analyzer.columns import Column
+
+
+def clock(tree: Tree, catalog: Catalog) -> Column | None:
+    """The time of the first stream that a tree reads, or of the first changes; of others' where it reads none."""
+    read = [table for name in _scans(tree) if (table := catalog.table(name)) is not None]
+    return next((time for table in (*read, *catalog.tables) if (time := time_of(table)) is not None), None)
+
+
+def time_of(table: DeclaredTable) -> Column | None:
+    """The time of a stream's rows, or of a relation's changes; None of a relation that does not change."""
+    if table.timestamp is not None:
+        return table.column(table.timestamp)
+    return None if table.changes is None else table.changes.timestamp
+
+
+def _scans(tree: Tree) -> Iterator[str]:
+    if isinstance(tree, Scan):
+        yield tree.table
+    for below in inputs(tree):
+        yield from _scans(below)

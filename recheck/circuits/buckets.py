@@ -1,0 +1,138 @@
+"""Columns that are a bucket of a stream's application time, and until when a row of one may change (A5)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from streambound.analyzer.expressions.dialect import parsed
+from streambound.analyzer.query import Attribute, Kind, Output, TimeValue
+from streambound.analyzer.types import Family
+from streambound.recheck.certificates.conditions import Conditions
+
+_DAY = 24 * 60 * 60 * 1_000_000
+_LENGTHS = {
+    "second": (1_000_000, 1_000_000),
+    "minute": (60 * 1_000_000, 60 * 1_000_000),
+    "hour": (_DAY // 24, _DAY // 24),
+    "day": (_DAY, _DAY),
+    "week": (7 * _DAY, 7 * _DAY),
+    "month": (28 * _DAY, 31 * _DAY),
+    "quarter": ((31 + 28 + 31) * _DAY, (31 + 30 + 31) * _DAY),
+    "year": (365 * _DAY, 366 * _DAY),
+}
+"""The shortest and the longest period of each unit of the calendar, in microseconds."""
+_PATTERNS = (
+    ("yyyy", "year"),
+    ("yyyyMM", "month"),
+    ("yyyyMMdd", "day"),
+    ("yyyyMMddHH", "hour"),
+    ("yyyyMMddHHmm", "minute"),
+    ("yyyyMMddHHmmss", "second"),
+)
+"""Patterns that begin with the year, without what stands between."""
+
+
+@dataclass(frozen=True, slots=True)
+class BucketOf:
+    """What a value says of its time: a bucket of ``shortest`` to ``longest`` timestamps."""
+
+    how: str
+    shortest: int
+    longest: int
+
+
+@dataclass(frozen=True, slots=True)
+class TimeBucket:
+    """A bucket of the time of a ``stream``, whose rows may change until ``delay`` after its last timestamp."""
+
+    stream: str
+    of: BucketOf
+    delay: int
+
+    def open(self, more: int = 0) -> int:
+        """The most buckets of which one may still change, or could so much earlier, after a closed timestamp.
+
+        Their last timestamps lie less than the delay before the closed one, but for one that is not over; buckets that
+        overlap begin every ``shortest`` timestamps.
+        """
+        begun = self.of.longest if self.of.how in ("start", "end", "last") else self.of.shortest
+        return -(-(begun + self.delay + more - 1) // self.of.shortest)
+
+
+def closing_bucket(conditions: Conditions, output: Output, made: BucketOf | None = None) -> TimeBucket | None:
+    """The bucket that a column is, or that is ``made`` of it; None for another column, or one that never closes."""
+    value = output.value
+    if isinstance(value, TimeValue):
+        if value.minus is not None or value.offset:
+            return None
+        of, stream = made or BucketOf("last", 1, 1), value.plus.source
+    elif isinstance(value, Attribute) and made is None and value.source in conditions.streams:
+        found = _function(conditions, value)
+        if found is None:
+            return None
+        of, stream = found, value.source
+    else:
+        return None
+    delay = waits_for(conditions, stream)
+    return None if delay is None or conditions.source(stream).kind is Kind.FINITE else TimeBucket(stream, of, delay)
+
+
+def endless_streams(conditions: Conditions) -> list[str]:
+    """The streams that do not end."""
+    return [stream for stream in conditions.streams if conditions.source(stream).kind is not Kind.FINITE]
+
+
+def waits_for(conditions: Conditions, stream: str) -> int | None:
+    """How much later than a row of a stream the last one that joins it may come; None where nothing limits that."""
+    found = [lag(conditions, other, stream) for other in endless_streams(conditions) if other != stream]
+    known = [one for one in found if one is not None]
+    return max([0, *known]) if len(known) == len(found) else None
+
+
+def lag(conditions: Conditions, one: str, other: str) -> int | None:
+    """How much later than a stream's row one of another stream that joins it may be."""
+    bound = conditions.follows.bound(conditions.time(one), conditions.time(other))
+    return 0 if one == other else None if bound is None else int(bound[0])
+
+
+def _function(conditions: Conditions, attribute: Attribute) -> BucketOf | None:
+    column, time = conditions.branch.column(attribute), conditions.time(attribute.source)
+    if not column.expression:
+        return None
+    node = parsed(column.expression).unnest()
+    if [one.name for one in node.find_all(exp.Column)] != [time.column]:
+        return None
+    if conditions.branch.column(time).type.family is Family.INTEGER:
+        return _divided(node)
+    return _of_calendar(node)
+
+
+def _divided(node: exp.Expr) -> BucketOf | None:
+    """``ts DIV size``."""
+    width = node.expression if isinstance(node, exp.IntDiv) and isinstance(node.this, exp.Column) else None
+    if not isinstance(width, exp.Literal) or not width.is_int or int(width.this) <= 0:
+        return None
+    return BucketOf("div", int(width.this), int(width.this))
+
+
+def _of_calendar(node: exp.Expr) -> BucketOf | None:
+    """``date_trunc(unit, ts)``, ``to_date(ts)``, ``CAST(ts AS DATE)``, ``date_format(ts, 'yyyy…')``."""
+    unit = ""
+    if isinstance(node, exp.Cast) and isinstance(node.this, exp.Column) and node.to.is_type(exp.DataType.Type.DATE):
+        unit = "date"
+    if isinstance(node, exp.Anonymous):
+        match node.name.lower(), node.expressions:
+            case "to_date", [exp.Column()]:
+                unit = "date"
+            case "date_trunc", [exp.Literal() as text, exp.Column()]:
+                unit = text.name.lower()
+                unit = "" if unit == "date" else unit
+            case "date_format", [exp.Column(), exp.Literal() as text]:
+                letters = re.sub(r"[^A-Za-z]", "", re.sub(r"'[^']*'", "", text.name))
+                unit = next((unit for shown, unit in _PATTERNS if shown == letters), "")
+    if unit == "date":
+        return BucketOf(unit, _DAY, _DAY)
+    return BucketOf(unit, *_LENGTHS[unit]) if unit in _LENGTHS else None

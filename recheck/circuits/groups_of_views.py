@@ -1,0 +1,167 @@
+"""Aggregates of what other operators give: of m rows there are at most m groups (D1), and values (D6).
+
+Where a join's rows have no number, since what is added up is unbounded, the sums are pushed below it: the left side is
+grouped by what the join and the keys read of it, and so many groups are joined (A1, E1).
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from streambound.analyzer.algebra.blocks import is_block
+from streambound.analyzer.algebra.nodes import Aggregate, Apply, Filter, Join, JoinKind, Named, Tree
+from streambound.analyzer.algebra.schema import parsed, schema
+from streambound.preprocess.pipeline import derive
+from streambound.recheck.certificates.claims import RejectedError
+from streambound.recheck.certificates.quantity import Quantity
+from streambound.recheck.circuits.claims import NotRecheckedError
+from streambound.recheck.circuits.evidence import keys_with_values
+from streambound.recheck.circuits.open_rows import open_condition
+from streambound.recheck.circuits.states import States
+from streambound.recheck.circuits.trees import (
+    Names,
+    all_of,
+    called,
+    names_in,
+    scalar,
+    under_filter,
+    with_conditions_moved,
+)
+from streambound.recheck.circuits.view import View
+from streambound.recheck.circuits.view_joins import ViewJoin
+
+BEST = ("MIN", "MAX")
+_LEFT = "_l"
+
+
+def groups_of_view(tree: Aggregate, states: States) -> View:
+    """The groups of the rows of an operator."""
+    joined = _is_join(tree.input)
+    needed = _read(tree) if joined else None
+    if joined and (pushed := _join_below(tree, states)) is not None:
+        with states.tried():
+            try:
+                as_it_is = states.under(tree.input, needed).rows is not None
+            except (RejectedError, NotRecheckedError):
+                as_it_is = False
+        if not as_it_is:
+            return _Pushed(tree, pushed, states).view()
+    view = states.under(tree.input, needed)
+    given = schema(tree.input, states.catalog)
+    closing = view.at(lambda place: [n for n, key in enumerate(tree.keys) if _is(key, given, place)]).closing
+    names = tuple(key.value.text for key in tree.keys)
+    valued = [call for call in tree.calls if call.distinct or call.function in BEST]
+    if view.rows is None and closing:
+        open = closing[0].open
+        states.line("A5", names, open(0), "when its window has closed")
+        for _ in valued:
+            states.line("A5", (*names, "value"), open(0), "when its window has closed")
+        return View(closing=closing)
+    rows = view.rows
+    if rows is None and (names or valued):
+        raise NotRecheckedError("aggregates of views without a number of rows")
+    most = rows if names and rows is not None else Quantity.number(1)
+    states.line("D1", names, most, "when its last row goes")
+    for _ in valued if rows is not None else ():
+        states.line("D6", (*names, "value"), rows or most, "when its last row goes")
+    return View(most)
+
+
+def _is(key: Named, given: object, place: int) -> bool:
+    node = parsed(key.value)
+    return isinstance(node, exp.Column) and given[place].called(node.name, node.table)  # type: ignore[index]
+
+
+def _is_join(tree: Tree) -> bool:
+    while isinstance(tree, Filter):
+        tree = tree.input
+    return isinstance(tree, Join | Apply)
+
+
+def _read(tree: Aggregate) -> Names:
+    """The columns that the keys and arguments read, and the conditions below."""
+    scalars = [key.value for key in tree.keys]
+    for call in tree.calls:
+        scalars += [*call.arguments, *([call.filter] if call.filter is not None else [])]
+    below = tree.input
+    while isinstance(below, Filter):
+        scalars.append(below.condition)
+        below = below.input
+    return names_in(scalars)
+
+
+def _join_below(tree: Aggregate, states: States) -> Join | None:
+    """The inner join of a block with a view that an aggregate is of, all conditions in it."""
+    below, where = under_filter(tree.input)
+    below, where = with_conditions_moved(below, where, states.catalog)
+    inner = isinstance(below, Join) and below.kind is JoinKind.INNER and not below.using and where is None
+    if not isinstance(below, Join) or not inner:
+        return None
+    return below if is_block(below.left, states.catalog) and not is_block(below.right, states.catalog) else None
+
+
+class _Pushed:
+    """``γ_g(S ⋈ W)`` as ``γ_g(γ_k(S) ⋈ W)``, k being what the join and the keys read of S."""
+
+    def __init__(self, tree: Aggregate, join: Join, states: States) -> None:
+        self.tree, self.join, self.states = tree, join, states
+        scalars = [key.value for key in tree.keys] + ([join.condition] if join.condition is not None else [])
+        self.read = names_in(scalars)
+        given = schema(join.left, states.catalog)
+        self.left = [column for column in given if called(column, self.read)]
+
+    def view(self) -> View:
+        """The lines of the left side's groups, the view, both sides of their join, and the groups above."""
+        states, tree = self.states, self.tree
+        groups = self._left_groups()
+        right = states.under(self.join.right, self.read).rows
+        if right is None:
+            raise NotRecheckedError("a join with a view whose rows have no number")
+        for rows in (groups, right):
+            states.line("E1", (), rows, "when it is taken back")
+        keys = tuple(self._over(parsed(key.value)) for key in tree.keys)
+        pairs = groups * right
+        most = pairs if keys else Quantity.number(1)
+        states.line("D1", keys, most, "when its last row goes")
+        kept = {(call.function, call.arguments[0].text) for call in tree.calls if call.function in BEST}
+        for _ in kept:
+            states.line("D6", (*keys, "value"), pairs, "when its last row goes")
+        return View(most)
+
+    def _left_groups(self) -> Quantity:
+        join, states = self.join, self.states
+        before, states.needed = states.needed, self.read
+        one = ViewJoin(join, states)
+        one.join_with_stream()
+        states.needed = before
+        condition = open_condition(one.split, self.left)
+        below, known = under_filter(join.left)
+        parts = ([parsed(known)] if known else []) + ([condition] if condition is not None else [])
+        if parts:
+            every = all_of(parts)
+            assert every is not None
+            syntax = join.left.syntax or join.syntax
+            below = Filter(below, every, syntax=syntax)
+        nodes = [exp.column(c.name, table=c.alias or None, quoted=True) for c in self.left]
+        keys = [Named(f"_k{n}", scalar(node), alias=True) for n, node in enumerate(nodes, 1)]
+        split = derive(states.blocks.query(below, keys)).split
+        states.evidence.block(split, "A1", False)
+        names = tuple(node.sql("spark") for node in nodes)
+        if not names:
+            states.line("A1", (), Quantity.number(1), "never, but a group of no rows")
+            return Quantity.number(1)
+        found = states.evidence.results([split])
+        keys_ = keys_with_values(names, split, found.tables)
+        states.line("A1", keys_, found.entries, "never, but a group of no rows")
+        return found.entries
+
+    def _over(self, node: exp.Expr) -> str:
+        """A key above the join, where the left side has other names."""
+
+        def meant(one: exp.Expr) -> exp.Expr:
+            if not isinstance(one, exp.Column):
+                return one
+            place = next((n for n, column in enumerate(self.left) if column.called(one.name, one.table)), None)
+            return one if place is None else exp.column(f"c{place}", table=_LEFT)
+
+        return node.copy().transform(meant).sql("spark")

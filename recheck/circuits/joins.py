@@ -1,0 +1,155 @@
+"""Joins: which proposition each is about, and those with a relation as of a time (E3), or that never changes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlglot import exp
+
+from streambound.analyzer.algebra.blocks import decided_on_arrival, is_block
+from streambound.analyzer.algebra.nodes import AsOf, Filter, Join, JoinKind, Named, Project, Scan, Tree
+from streambound.analyzer.algebra.schema import parsed, schema
+from streambound.recheck.certificates.quantity import Quantity
+from streambound.recheck.circuits.claims import NotRecheckedError
+from streambound.recheck.circuits.keyed_joins import keyed_join, side
+from streambound.recheck.circuits.rows import static_rows
+from streambound.recheck.circuits.states import States
+from streambound.recheck.circuits.stream_joins import not_in, stream_join
+from streambound.recheck.circuits.trees import (
+    ONE,
+    all_of,
+    called,
+    columns_in,
+    conjuncts,
+    names_in,
+    plain_aliases,
+    scalar,
+    under_filter,
+)
+from streambound.recheck.circuits.view import Closing, View
+from streambound.recheck.circuits.view_joins import view_join
+
+_ASKING = (JoinKind.SEMI, JoinKind.ANTI)
+_KEEPING = (JoinKind.LEFT, *_ASKING, JoinKind.NOT_IN)
+
+
+def join(tree: Tree, states: States) -> View:
+    """The states of a join, by what its sides are."""
+    assert isinstance(tree, Join)
+    if (outside := _with_relation_outside(tree, states)) is not None:
+        return outside
+    if tree.kind is JoinKind.NOT_IN:
+        return not_in(tree, states)
+    if isinstance(version := plain_aliases(tree.right), AsOf):
+        return _as_of(tree, version, states)
+    if not tree.using and (sides := _asking_relation(tree, states)) is not None:
+        return relation_join(tree, *sides, states)
+    left_is_block, right_is_block = (is_block(one, states.catalog) for one in (tree.left, tree.right))
+    if left_is_block and not right_is_block:
+        return view_join(tree, states)
+    return stream_join(tree, states) if left_is_block else keyed_join(tree, states)
+
+
+def _as_of(tree: Join, version: AsOf, states: States) -> View:
+    """E3: rows of a stream are joined when they come, and never again: only the relation is remembered."""
+    relation = version.input
+    changes = isinstance(relation, Scan) and relation.changes
+    if tree.kind not in (JoinKind.INNER, JoinKind.LEFT) or tree.using or not changes:
+        raise NotRecheckedError("a version of what is no relation that changes")
+    given, time = schema(tree.left, states.catalog), parsed(version.time)
+    its_time = isinstance(time, exp.Column) and any(c.time and c.called(time.name, time.table) for c in given)
+    alone = is_block(tree.left, states.catalog) and _is_one_stream(tree.left, states)
+    if not its_time or not alone:
+        raise NotRecheckedError("a version as of another time than that of the one stream beside it")
+    with states.tried():  # the stream comes first, but what is wrong of the relation is told
+        states.of(relation)
+    names = None
+    if states.needed is not None:
+        names = {**states.needed, **names_in([tree.condition])}
+    read = [c for c in given if not c.time and called(c, names)]
+    nodes = [exp.column(c.name, table=c.alias or None, quoted=True) for c in read]
+    items = tuple(Named(f"l{n}", scalar(node), alias=True) for n, node in enumerate(nodes))
+    states.of(Project(tree.left, items or (Named("l0", scalar(ONE), alias=True),), syntax=tree.syntax))
+    rows = states.of(relation).rows
+    if rows is None:
+        raise NotRecheckedError("relations that change without a number of rows")
+    states.line("E3", (), rows, "when it is taken back")
+    return View()
+
+
+def _is_one_stream(tree: Tree, states: States) -> bool:
+    query = states.blocks.query(tree, [Named("c0", scalar(ONE), alias=True)])
+    return all(len(branch.streams) == 1 for branch in query.branches)
+
+
+# --- relations that do not change ------------------------------------------------------------------------------------
+
+
+def _asking_relation(tree: Join, states: States) -> tuple[Tree, Tree] | None:
+    """The side whose rows are kept, and the one that never changes, of a join that is decided when a row comes."""
+    found = decided_on_arrival(tree, states.catalog)
+    if found is None and tree.kind is JoinKind.INNER:
+        found = decided_on_arrival(replace(tree, left=tree.right, right=tree.left), states.catalog)
+    return found
+
+
+def relation_join(tree: Join, kept: Tree, asked: Tree, states: States) -> View:
+    """``Δ(V ⋈ R) = ΔV ⋈ R``: only the rows of R are there, and stay."""
+    kind = JoinKind.LEFT if tree.kind is JoinKind.RIGHT else tree.kind
+    mine = side(kept, tree, states)
+    before = states.needed
+    if before is not None:
+        states.needed = {**before, **names_in([tree.condition])}
+    relation = static_rows(asked, states)
+    states.needed = before
+    rows = relation.view.rows
+    assert rows is not None, "a relation has a number of rows"
+    states.line("E1", relation.columns, rows, "never: the relation does not change")
+    most = None if mine.view.rows is None else _pairs(kind, mine.view.rows, rows)
+    shown = schema(tree, states.catalog)
+    places = [[n for n, c in enumerate(shown) if (c.alias, c.name) == (one.alias, one.name)] for one in mine.columns]
+    moved = View(most, mine.view.closing).at(lambda place: places[place])
+
+    def beside(one: Closing) -> Closing:
+        return Closing(one.columns, lambda more: _pairs(kind, one.open(more), rows))
+
+    return View(most, tuple(map(beside, moved.closing)))
+
+
+def _pairs(kind: JoinKind, mine: Quantity, rows: Quantity) -> Quantity:
+    if kind in _ASKING:
+        return mine
+    return mine + mine * rows if kind is JoinKind.LEFT else mine * rows
+
+
+def _with_relation_outside(tree: Join, states: States) -> View | None:
+    """``(S ⋈ R) ⟕ T`` as ``(S ⟕ T) ⋈ R``, where its condition does not speak of R; None for another join."""
+    conditions, left = list[exp.Expr](), tree.left
+    while isinstance(left, Filter):
+        left, condition = under_filter(left)
+        conditions += conjuncts(condition)
+    inner = isinstance(left, Join) and not left.using and not tree.using and states.needed is not None
+    if not isinstance(left, Join) or not inner or tree.kind not in _KEEPING or states.needed is None:
+        return None
+    asking = _asking_relation(left, states)
+    if asking is None or decided_on_arrival(tree, states.catalog) or any(one.find(exp.Query) for one in conditions):
+        return None
+    kept, asked = asking
+    others = schema(asked, states.catalog)
+
+    def of_relation(node: exp.Expr) -> bool:
+        return any(one.called(column.name, column.table) for column in columns_in([node]) for one in others)
+
+    if any(one is not None and of_relation(parsed(one)) for one in (tree.condition, tree.member)):
+        return None
+    own, rest = [c for c in conditions if not of_relation(c)], [c for c in conditions if of_relation(c)]
+    every = all_of(own)
+    below = replace(tree, left=kept if every is None else Filter(kept, every, syntax=kept.syntax))
+    kind = JoinKind.LEFT if left.kind is JoinKind.RIGHT else left.kind
+    above = replace(left, kind=kind, left=below, right=asked)
+    before = states.needed
+    states.needed = {**{(c.name, c.table): c for c in columns_in(rest)}, **before}
+    try:
+        return View(relation_join(above, below, asked, states).rows)
+    finally:
+        states.needed = before

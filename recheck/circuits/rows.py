@@ -1,0 +1,208 @@
+"""Operators that remember nothing by themselves (linear), blocks, and relations: what rows they give."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from streambound.analyzer.algebra.blocks import is_block
+from streambound.analyzer.algebra.nodes import (
+    Alias,
+    Bucket,
+    BucketKind,
+    Distinct,
+    Filter,
+    Named,
+    Project,
+    Scan,
+    Star,
+    Tree,
+    Union,
+)
+from streambound.analyzer.algebra.schema import parsed, schema, starred_places
+from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn, meant
+from streambound.analyzer.catalog import DeclaredTable
+from streambound.analyzer.query import Query
+from streambound.analyzer.symbols import symbol
+from streambound.preprocess.pipeline import derive
+from streambound.recheck.certificates.conditions import Conditions
+from streambound.recheck.certificates.quantity import Quantity, product, total
+from streambound.recheck.certificates.sizes import tuples_of
+from streambound.recheck.certificates.validate import symbols_of
+from streambound.recheck.circuits.buckets import TimeBucket, closing_bucket, endless_streams, lag
+from streambound.recheck.circuits.changes import rows_of_relation
+from streambound.recheck.circuits.claims import NotRecheckedError
+from streambound.recheck.circuits.ended_keys import ended_key
+from streambound.recheck.circuits.ranks import note_limits
+from streambound.recheck.circuits.states import States
+from streambound.recheck.circuits.trees import called, read_by, scalar, with_conditions_moved
+from streambound.recheck.circuits.view import Closing, ClosingColumn, View
+from streambound.recheck.circuits.windows import TIME
+
+_ENDS = ("start", "end", "last")
+
+
+# --- blocks ----------------------------------------------------------------------------------------------------------
+
+
+def block(tree: Tree, states: States) -> View:
+    """A select-project-join block: its tables and, of a set, its results."""
+    distinct = isinstance(tree, Distinct) or (isinstance(tree, Union) and tree.distinct)
+    query = states.blocks.view(tree, distinct)
+    split = derive(query).split
+    width = len(split.branches[0].outputs) if split.branches else 0
+    ended = ended_key(split, width, states) if distinct and width else None
+    states.evidence.block(split, "set" if distinct else "bag", distinct)
+    if not distinct:
+        return View(closing=_closing_columns(split))
+    names = tuple(output.name for output in query.branches[0].outputs)
+    if ended is not None:
+        ended.line("K2", split, names, states)
+    else:
+        states.line("set", names, states.evidence.results([split]).entries, "never")
+    return View()
+
+
+def _closing_columns(split: Query) -> tuple[Closing, ...]:
+    """The columns that are buckets which close."""
+    conditions = [Conditions(branch) for branch in split.branches]
+    found = []
+    for place in range(len(split.branches[0].outputs) if conditions else 0):
+        buckets = [closing_bucket(one, one.branch.outputs[place]) for one in conditions]
+        known = [bucket for bucket in buckets if bucket is not None]
+        if len(known) == len(conditions) and len({bucket.of for bucket in known}) == 1:
+            of, delay = known[0].of, max(bucket.delay for bucket in known)
+            pairs = list(zip(conditions, known, strict=True))
+
+            def open(more: int, pairs: Sequence[tuple[Conditions, TimeBucket]] = tuple(pairs)) -> Quantity:
+                return total(_open_matches(one, bucket, more, split) for one, bucket in pairs)
+
+            found.append(Closing((ClosingColumn(place, of.how, of.longest, delay),), open))
+    return tuple(found)
+
+
+def _open_matches(conditions: Conditions, bucket: TimeBucket, more: int, split: Query) -> Quantity:
+    """The matches whose bucket could still change so much earlier: a row of each stream near enough in time."""
+    timestamps = bucket.of.longest - 1 + bucket.delay + more
+    if not timestamps:
+        return Quantity.number(0)
+    if conditions.relations or len(endless_streams(conditions)) < len(conditions.streams):
+        raise NotRecheckedError("open rows of a join with a relation")
+    sizes = []
+    for stream in conditions.streams:
+        after, before = lag(conditions, stream, bucket.stream), lag(conditions, bucket.stream, stream)
+        if after is None or before is None:
+            raise NotRecheckedError("open rows of streams whose times are not related")
+        sizes.append(tuples_of(conditions.source(stream), timestamps + after + before, symbols_of(split)))
+    return product(sizes)
+
+
+# --- linear operators ------------------------------------------------------------------------------------------------
+
+
+def project(tree: Tree, states: States) -> View:
+    """A select list over an operator, of the rows that its WHERE or HAVING leaves."""
+    assert isinstance(tree, Project)
+    below, where = tree.input, None
+    if isinstance(below, Filter):
+        note_limits(below, states)
+        below, where = with_conditions_moved(below.input, below.condition, states.catalog)
+    else:
+        below, where = with_conditions_moved(below, None, states.catalog)
+    view = states.under(below, read_by(tree, where))
+    given, places = schema(below, states.catalog), list[int | None]()
+    for item in tree.items:
+        if isinstance(item, Star):
+            places += starred_places(item, given)
+            continue
+        node = parsed(item.value)
+        places.append(meant(node, given) if isinstance(node, exp.Column) else None)
+    return view.at(lambda place: [n for n, one in enumerate(places) if one == place])
+
+
+def filtered(tree: Tree, states: States) -> View:
+    """The rows for which a condition is true, with all their columns."""
+    assert isinstance(tree, Filter)
+    note_limits(tree, states)
+    below, _ = with_conditions_moved(tree.input, tree.condition, states.catalog)
+    return states.of(below)
+
+
+def alias(tree: Tree, states: States) -> View:
+    """The same rows, under another name."""
+    assert isinstance(tree, Alias)
+    return states.of(tree.input)
+
+
+def buckets(tree: Tree, states: States) -> View:
+    """Each row of a block once for every tumbling or hopping bucket that it is in."""
+    assert isinstance(tree, Bucket)
+    if tree.kind is BucketKind.SESSION or not is_block(tree.input, states.catalog):
+        raise NotRecheckedError("sessions, or buckets of what is no block, of which nothing is aggregated")
+    everything, given = schema(tree, states.catalog), schema(tree.input, states.catalog)
+    own = [n for n, one in enumerate(everything) if called(one, states.needed) and n < len(given)]
+    nodes = [exp.column(given[n].name, table=given[n].alias or None, quoted=True) for n in own]
+    items = [Named(f"c{n}", scalar(node), alias=True) for n, node in enumerate(nodes)]
+    selected = Project(tree.input, (*items, Named(TIME, tree.time, alias=True)), syntax=tree.syntax)
+    view = states.under(selected, None)
+    found = next(((one, c) for one in view.closing for c in one.columns if c.place == len(own)), None)
+    if found is None:
+        return View()
+    rows, column = found
+    each = Quantity.number(-(-tree.size // (tree.slide or tree.size)))
+    ends = zip(range(len(given), len(everything)), _ENDS, strict=False)
+    closing = tuple(ClosingColumn(place, end, tree.size, column.delay) for place, end in ends)
+    return View(closing=(Closing(closing, lambda more: each * rows.open(tree.size - 1 + more)),))
+
+
+# --- relations -------------------------------------------------------------------------------------------------------
+
+
+def changing_relation(tree: Tree, states: States) -> View:
+    """E1: the rows of a relation that changes, once for all that read it."""
+    assert isinstance(tree, Scan)
+    table = states.catalog.table(tree.table)
+    if table is None or table.changes is None:
+        raise NotRecheckedError("a scan of what does not change")
+    if table.name not in states.relations:
+        rows = Quantity.number(table.rows) if table.rows is not None else rows_of_relation(table)
+        if rows is None:
+            raise NotRecheckedError("relations that change without a number of rows")
+        states.relations[table.name] = rows
+        keys = table.changes.key or tuple(column.name for column in table.columns)
+        states.line("E1", tuple(keys), rows, "when it is deleted")
+    return View(states.relations[table.name])
+
+
+@dataclass(frozen=True, slots=True)
+class StaticRows:
+    """The rows of a relation that does not change, or of what is computed of some: the columns that are read."""
+
+    table: DeclaredTable
+    columns: tuple[str, ...]
+    shown: tuple[ViewColumn, ...]
+    view: View
+
+
+def static_rows(tree: Tree, states: States) -> StaticRows:
+    """Nothing is remembered of them here: they are there from the first timestamp on."""
+    given: Schema = schema(tree, states.catalog)
+    read = tuple(one for one in given if called(one, states.needed)) or given[:1]
+    below = tree
+    while isinstance(below, Alias) and not below.columns:
+        below = below.input
+    declared = states.catalog.table(below.table) if isinstance(below, Scan) else None
+    if declared is not None:
+        columns = tuple(one.name for one in read if declared.column(one.name) is not None)
+    else:
+        nodes = [exp.column(one.name, table=one.alias or None, quoted=True) for one in read]
+        items = tuple(Named(f"c{n}", scalar(node), alias=True) for n, node in enumerate(nodes))
+        syntax = tree.syntax or exp.Null()
+        declared = states.blocks.relation(Alias(Project(tree, items, syntax=syntax), "relation", syntax=syntax))
+        columns = tuple(column.name for column in declared.columns)
+    name = symbol("rows", declared.name)
+    rows = Quantity.symbol(name, declared.rows)
+    states.evidence.symbols[name] = rows
+    return StaticRows(declared, columns, read, View(rows))

@@ -1,0 +1,125 @@
+"""Set operations: C1 (rows that both sides can have), C2 (EXCEPT), A5 (buckets), and Lemma 1 over so many rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product as every
+
+from sqlglot import exp
+
+from streambound.analyzer.algebra.nodes import (
+    Alias,
+    Distinct,
+    Except,
+    Filter,
+    Intersect,
+    Join,
+    JoinKind,
+    Named,
+    Tree,
+    Union,
+)
+from streambound.analyzer.algebra.schema import schema
+from streambound.analyzer.query import Query
+from streambound.preprocess.pipeline import derive
+from streambound.recheck.certificates.conditions import Conditions
+from streambound.recheck.certificates.quantity import Quantity, total
+from streambound.recheck.certificates.sizes import tuples_of
+from streambound.recheck.certificates.validate import symbols_of
+from streambound.recheck.circuits.buckets import closing_bucket, waits_for
+from streambound.recheck.circuits.claims import ClaimedKey, NotRecheckedError
+from streambound.recheck.circuits.evidence import keys_with_values
+from streambound.recheck.circuits.states import States
+from streambound.recheck.circuits.trees import scalar
+from streambound.recheck.circuits.view import View
+
+
+def difference(tree: Tree, states: States) -> View:
+    """EXCEPT and INTERSECT, of bags and of sets."""
+    assert isinstance(tree, Except | Intersect)
+    left, right = states.of(tree.left), states.of(tree.right)
+    names = tuple(column.name for column in schema(tree.left, states.catalog))
+    if left.rows is not None and right.rows is not None:
+        states.line("Lemma 1", names, left.rows + right.rows, "when both sides have it no more")
+        return View(left.rows)
+    if (rows := _in_buckets(tree, states)) is not None:
+        states.line("A5", names, rows, "when its bucket has closed")
+        return View()
+    keeps_left = isinstance(tree, Except) and tree.distinct  # each row of it is printed once
+    if keeps_left:
+        splits = [derive(states.blocks.view(tree.left)).split]
+    else:
+        splits = [derive(one).split for one in _in_both(tree, len(names), states)]
+    found = states.evidence.results(splits)
+    filled = [one for one in splits if one.branches]
+    keys = tuple(ClaimedKey(one, None) for one in names)
+    if filled:
+        keys = keys_with_values(names, filled[0], found.tables)
+    freed = "never" if tree.distinct else "when both sides have it equally often"
+    states.line("C2" if keeps_left else "C1", keys, found.entries, freed)
+    return View()
+
+
+def _in_both(tree: Except | Intersect, width: int, states: States) -> Iterator[Query]:
+    """The rows that both sides can have, once for each set of columns that are NULL in both (C1)."""
+    names, syntax = tuple(f"c{n}" for n in range(width)), tree.syntax or exp.Null()
+    left, right = (Alias(one, name, names, syntax=syntax) for one, name in ((tree.left, "_l"), (tree.right, "_r")))
+    items = [Named(name, scalar(exp.column(name, table="_l")), alias=True) for name in names]
+    for nulls in sorted(every((False, True), repeat=width), key=_by_number):
+        tests: list[exp.Expr] = []
+        for name, null in zip(names, nulls, strict=True):
+            mine, other = exp.column(name, table="_l"), exp.column(name, table="_r")
+            is_null = [exp.Is(this=one, expression=exp.Null()) for one in (mine, other)]
+            tests += is_null if null else [exp.EQ(this=mine, expression=other)]
+        both = Join(JoinKind.INNER, left, right, syntax=syntax)
+        yield states.blocks.query(Filter(both, scalar(exp.and_(*tests)), syntax=syntax), items)
+
+
+def _by_number(nulls: tuple[bool, ...]) -> tuple[int, list[int]]:
+    """Sets of columns with fewer first, then in order of their places."""
+    return sum(nulls), [place for place, null in enumerate(nulls) if null]
+
+
+def _in_buckets(tree: Except | Intersect, states: States) -> Quantity | None:
+    """The rows of the buckets that are open, where a column is the same bucket on both sides; None where none is."""
+    splits = [derive(states.blocks.view(side)).split for side in (tree.left, tree.right)]
+    pairs = [(split, Conditions(branch)) for split in splits for branch in split.branches]
+    if not all(split.branches for split in splits):
+        return None
+    for place in range(len(pairs[0][1].branch.outputs)):
+        found = [closing_bucket(one, one.branch.outputs[place]) for _, one in pairs]
+        known = [bucket for bucket in found if bucket is not None]
+        if len(known) < len(found) or len({bucket.of for bucket in known}) > 1:
+            continue
+        if any(waits_for(one, stream) is None for _, one in pairs for stream in one.streams):
+            return None
+        latest = max(known, key=lambda bucket: bucket.delay)
+        rows = [
+            tuples_of(one.source(stream), latest.of.longest, symbols_of(split))
+            for split, one in pairs
+            for stream in one.streams
+        ]
+        return Quantity.number(latest.open()) * total(rows)
+    return None
+
+
+def union(tree: Tree, states: States) -> View:
+    """UNION ALL remembers nothing; UNION each row that is there."""
+    assert isinstance(tree, Union)
+    left, right = states.of(tree.left), states.of(tree.right)
+    rows = None if left.rows is None or right.rows is None else left.rows + right.rows
+    return _once(tree, View(rows), states) if tree.distinct else View(rows)
+
+
+def distinct(tree: Tree, states: States) -> View:
+    """The different rows of a view of so many rows (Lemma 1)."""
+    assert isinstance(tree, Distinct)
+    return _once(tree, states.of(tree.input), states)
+
+
+def _once(tree: Tree, view: View, states: States) -> View:
+    if view.rows is None:
+        raise NotRecheckedError("duplicate elimination above views without a number of rows")
+    names = tuple(column.name for column in schema(tree, states.catalog))
+    states.line("Lemma 1", names, view.rows, "when no such row is left")
+    return view
