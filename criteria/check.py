@@ -209,11 +209,11 @@ def _circuit(statement: Statement, found: Judged, catalog: Catalog, lowered: Low
     verdict = Verdict.BOUNDED
     witness: CircuitWitness | None = None
     if found.violations and lowered.tree is not None:
-        from streambound.criteria.operators.witness import Executed, find_circuit_witness
+        from streambound.criteria.operators.witness import Executed, find_circuit_witness, find_scheme
 
         executed = Executed(lowered.tree, catalog, lowered.queries)
         verdict, witness = Verdict.UNBOUNDED, find_circuit_witness(executed, found.suspects, found.apart)
-        witness = witness or _of_relations(statement, catalog, lowered)
+        witness = witness or _of_relations(statement, catalog, lowered) or find_scheme(executed)
         if witness is None:
             verdict, at = Verdict.UNKNOWN, found.violations[0].span
             diagnostics = (Diagnostic(Code.NO_WITNESS, _NOT_PROVED, statement.source.file, at), *diagnostics)
@@ -240,18 +240,20 @@ def executed(checked: Checked) -> Executed | None:
 
 def search_circuit_longer(checked: Checked, times: int) -> CircuitWitness | None:
     """Search so many times as long as a check does for how to build the witnesses of a circuit."""
-    from streambound.criteria.operators.witness import MOST_STEPS, find_circuit_witness
+    from streambound.criteria.operators.witness import MOST_STEPS, find_circuit_witness, find_scheme
 
     statement = executed(checked)
     if checked.circuit is None or statement is None:
         return None
-    return find_circuit_witness(statement, checked.circuit.suspects, checked.circuit.apart, times * MOST_STEPS)
+    most, circuit = times * MOST_STEPS, checked.circuit
+    return find_circuit_witness(statement, circuit.suspects, circuit.apart, most) or find_scheme(statement, most)
 
 
 def _of_violations(found: Judged, file: str) -> tuple[Diagnostic, ...]:
+    told = {(one.code, one.message, one.span): one for one in reversed(found.violations)}
     return tuple(
         Diagnostic(one.code, one.message, file, one.span, one.help, f"proposition {one.condition}")
-        for one in found.violations
+        for one in dict.fromkeys(told[v.code, v.message, v.span] for v in found.violations)
         if one.code is not None
     )
 

@@ -39,6 +39,16 @@ def ticks(changes: Iterable[SourceChange]) -> tuple[tuple[Fraction, ...], list[d
     return times, [{source: ZSet(rows) for source, rows in one.items()} for one in found]
 
 
+def together(changes: Iterable[SourceChange]) -> dict[SourceOp, ZSet]:
+    """What each source has had when all of some changes have come, whatever their times."""
+    found = dict[SourceOp, list[tuple[Row, int]]]()
+    for change in changes:
+        dated: Row = (change.time, *change.row)
+        found.setdefault(SourceOp(change.table), []).append((change.row, change.weight))
+        found.setdefault(SourceOp(change.table, history=True), []).append((dated, change.weight))
+    return {source: ZSet(rows) for source, rows in found.items()}
+
+
 def prefixes(given: Sequence[Mapping[SourceOp, ZSet]]) -> list[dict[SourceOp, ZSet]]:
     """What each source has had until each tick, that tick included."""
     summed: dict[SourceOp, ZSet] = {}

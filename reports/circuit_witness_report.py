@@ -39,8 +39,13 @@ def _scanned(tree: Tree) -> Iterator[str]:
 
 def _source(executed: Executed, name: str, span: Span) -> Iterator[Source]:
     table = executed.catalog.table(name)
-    if table is not None:
-        yield Source(table.name, table.name, table.kind, table.columns, table.timestamp, span)
+    if table is None:
+        return
+    columns, timestamp = table.columns, table.timestamp
+    if table.changes is not None:
+        time, op = table.changes.timestamp, table.changes.op
+        columns, timestamp = (*(c for c in columns if c.name not in (time.name, op.name)), op, time), time.name
+    yield Source(table.name, table.name, table.kind, columns, timestamp, span)
 
 
 def change_lines(found: CircuitWitness, witness: Witness) -> Iterator[str]:

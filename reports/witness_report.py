@@ -42,14 +42,14 @@ def json_rows(query: Query, rows: Sequence[Row]) -> JsonRows:
     found: JsonRows = {}
     for row in sorted(rows, key=lambda row: _time(row, tables[row.table].timestamp)):
         source = tables[row.table]
-        declared = [column for column in source.columns if not column.expression]
+        declared = [column for column in source.columns if not column.expression and column.name in row.values]
         named = {column.name: to_json(row.values[column.name], column.type) for column in declared}
         found.setdefault(row.table, []).append(named)
     return found
 
 
 def _time(row: Row, timestamp: str | None) -> int:
-    value = row.values[timestamp] if timestamp else 0
+    value = row.values.get(timestamp) if timestamp else 0
     return value if isinstance(value, int) else 0
 
 

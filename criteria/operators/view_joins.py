@@ -43,6 +43,7 @@ from streambound.analyzer.query import Attribute, Branch, Query
 from streambound.analyzer.types import Family
 from streambound.analyzer.values import Value
 from streambound.criteria.bag import bag_violations
+from streambound.criteria.operators.cast_sides import with_casts
 from streambound.criteria.operators.clipped_rows import clipped
 from streambound.criteria.operators.judge import Context, NoRule
 from streambound.criteria.operators.keyed_joins import judge_keyed_join
@@ -67,7 +68,7 @@ def judge_view_join(tree: Join, context: Context) -> Judged:
     of_view = is_block(tree.left, context.catalog) and not is_block(tree.right, context.catalog)
     if tree.kind not in KINDS or tree.using or not of_view:
         raise NoRule(f"a {tree.kind} join")
-    return _ViewJoin(tree, context).judged()
+    return _ViewJoin(with_casts(tree, context), context).judged()
 
 
 class _ViewJoin:

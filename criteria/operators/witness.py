@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import islice
+from random import Random
 from typing import TYPE_CHECKING
 
 from streambound.analyzer.algebra.nodes import Tree
@@ -20,6 +21,7 @@ from streambound.analyzer.expressions.function import Fails, NotKnown
 from streambound.analyzer.query import Attribute, Query
 from streambound.analyzer.work import TooMuchWork, at_most, spend
 from streambound.criteria.contract import fits_contract
+from streambound.criteria.operators.schemes import Ground, Scheme, drawn
 from streambound.criteria.results import Row
 from streambound.criteria.witness import Witness, build
 from streambound.criteria.witness_plan import WitnessPlan
@@ -36,9 +38,14 @@ MOST_PLANS = 64
 COPIES = ((1, 1), (1, 3), (2, 2), (4, 4))
 """How often each row of an element, and of a probe, is sent: thresholds on counts, and their extremes, need some."""
 Copies = tuple[int, int]
-MOST_STEPS = 2_000_000
-"""Steps of work of all plans together."""
-_STEPS_A_ROW = 60
+EQUAL_POWERS = "0110100110010110"
+"""Numbers by halves, of which the sums of values, of their squares and of their cubes are equal (Prouhet)."""
+MANY = 24
+"""Elements of which some subsets are compared, so that no small number saturates what is told apart."""
+SAMPLE = 3
+MOST_STEPS = 800_000
+"""Steps of work of all plans together, and of all schemes: together less than a statement is given."""
+_STEPS_A_ROW = 25
 
 
 @dataclass(frozen=True)
@@ -83,6 +90,18 @@ class CircuitWitness:
         return _changes(self.statement, circuit, witness, subset)
 
 
+@dataclass(frozen=True)
+class SchemeWitness(CircuitWitness):
+    """How the witnesses of a statement are built by a ``scheme``, of its ``ground``."""
+
+    ground: Ground
+    scheme: Scheme
+
+    def of_size(self, size: int) -> Witness | None:
+        """The witness of so many elements; None where types or contracts do not allow it."""
+        return self.ground.witness(self.scheme, size)
+
+
 def find_circuit_witness(
     statement: Executed, suspects: Iterable[Query], apart: int = 0, most: float = MOST_STEPS
 ) -> CircuitWitness | None:
@@ -98,6 +117,27 @@ def find_circuit_witness(
         with at_most(most):
             for found in candidates(statement, suspects, apart):
                 if _proved(found, circuit):
+                    return found
+    except (TooMuchWork, Untranslatable):
+        pass
+    return None
+
+
+def find_scheme(statement: Executed, most: float = MOST_STEPS) -> CircuitWitness | None:
+    """How to build witnesses for a statement by a scheme, of any size; None where none was found in so many steps."""
+    from streambound.incremental.translate import translate
+    from streambound.incremental.translation.views import Untranslatable
+
+    ground = Ground.of(statement)
+    if ground is None:
+        return None
+    try:
+        circuit = translate(statement.tree, statement.catalog, statement.queries)
+        with at_most(most):
+            for scheme in drawn(ground):
+                spend(_STEPS_A_ROW)
+                found = SchemeWitness(statement, ground.plan(scheme), (1, 1), ground, scheme)
+                if _proved(found, circuit) and _of_any_size(found, circuit):
                     return found
     except (TooMuchWork, Untranslatable):
         pass
@@ -174,6 +214,35 @@ def _proved(found: CircuitWitness, circuit: Circuit) -> bool:
     return True
 
 
+def _of_any_size(found: CircuitWitness, circuit: Circuit) -> bool:
+    """Whether what is told apart is no sum of powers of values, and not only as long as there are few elements."""
+    witness = found.of_size(len(EQUAL_POWERS) + 2)
+    many = found.of_size(MANY)
+    if witness is None or many is None:
+        return False
+    ends = (0, len(EQUAL_POWERS) + 1)
+    halves = [[at for at, bit in enumerate(EQUAL_POWERS, 1) if bit == half] for half in "01"]
+    pairs = [(witness, [*ends, *halves[0]], [*ends, *halves[1]])]
+    random = Random(0)
+    for _ in range(SAMPLE):
+        chosen = random.sample(range(MANY), random.randrange(MANY - 4, MANY))
+        pairs.append((many, sorted(chosen), sorted(chosen[1:])))
+    return all(_differ(found.statement, circuit, *pair) for pair in pairs)
+
+
+def _differ(statement: Executed, circuit: Circuit, witness: Witness, one: list[int], other: list[int]) -> bool:
+    """Whether some probe tells two subsets apart, those of elements in one only first."""
+    befores = [_result(statement, circuit, list(witness.prefix(subset))) for subset in (one, other)]
+    for k in sorted(range(witness.size), key=lambda k: (k in one) is (k in other)):
+        found = [
+            _result(statement, circuit, [*witness.prefix(subset), *witness.probes[k]]) - before
+            for subset, before in zip((one, other), befores, strict=True)
+        ]
+        if found[0] != found[1]:
+            return True
+    return False
+
+
 def _told_apart(statement: Executed, circuit: Circuit, witness: Witness) -> bool:
     """Whether the changes that the probes make differ for all subsets of the elements."""
     seen = set()
@@ -203,7 +272,7 @@ def _changes(statement: Executed, circuit: Circuit, witness: Witness, subset: Se
 def _result(statement: Executed, circuit: Circuit, rows: list[Row]) -> ZSet:
     """The statement's result of some rows; nothing before the first one of a stream."""
     from streambound.incremental.evaluate import evaluate_once
-    from streambound.incremental.feed import SourceChange, prefixes, ticks
+    from streambound.incremental.feed import SourceChange, together
     from streambound.incremental.zset import ZSet
 
     spend(_STEPS_A_ROW * (1 + len(rows)))
@@ -212,7 +281,10 @@ def _result(statement: Executed, circuit: Circuit, rows: list[Row]) -> ZSet:
         table = statement.catalog.table(row.table)
         assert table is not None, "a witness has rows of the catalog's tables"
         values = tuple(plain_value(row.values[column.name], column.type) for column in table.columns)
-        time = None if table.timestamp is None else row.values[table.timestamp]
-        changes.append(SourceChange(table.name, values, None if time is None else Fraction(time)))
-    times, given = ticks(changes)
-    return evaluate_once(circuit, prefixes(given)[-1]) if times else ZSet()
+        time, weight = None if table.timestamp is None else row.values[table.timestamp], 1
+        if table.changes is not None and table.changes.op.name in row.values:
+            time = row.values[table.changes.timestamp.name]
+            weight = -1 if row.values[table.changes.op.name] == table.changes.delete else 1
+        changes.append(SourceChange(table.name, values, None if time is None else Fraction(time), weight))
+    begun = any(change.time is not None for change in changes)
+    return evaluate_once(circuit, together(changes)) if begun else ZSet()

@@ -21,6 +21,7 @@ Rows = Mapping[str, Sequence[Mapping[str, Any]]]
 """Rows of each table, as JSON objects."""
 
 _PART, _SENT, _PREPARED = "streambound_part", "streambound_sent", "streambound_statement"
+_WEIGHT = "streambound_weight"
 _FEW = 50_000
 """Combinations of rows that DuckDB goes through sooner than it plans, and builds, better ways to join them."""
 _INTEGERS = dict.fromkeys(("byte", "tinyint", "short", "smallint"), "INTEGER")
@@ -40,14 +41,18 @@ class BatchSql:
         self._database.execute(f"INSERT INTO {_SENT} VALUES (0)")
         self._columns, self._marks, self._rows = {}, {}, Counter[str]()
         self._prepared: str | None = None
+        self._changes = {table.name: table.changes for table in catalog.tables}
         for table in catalog.tables:
             names = [column.name for column in table.columns]
             declared = ", ".join(f"{quoted(c.name)} {duckdb_type(c.type.name)}" for c in table.columns)
             self._columns[table.name] = names
             self._marks[table.name] = ["?::FLOAT" if _is_single(column.type) else "?" for column in table.columns]
             stored, shown = quoted(f"all {table.name}"), ", ".join(map(quoted, names))
-            self._database.execute(f"CREATE TEMP TABLE {stored} ({declared}, {_PART} BIGINT)")
+            self._database.execute(f"CREATE TEMP TABLE {stored} ({declared}, {_WEIGHT} BIGINT, {_PART} BIGINT)")
             chosen = f"SELECT {shown} FROM {stored}, {_SENT} WHERE {_PART} & bits = {_PART}"
+            if table.changes is not None:
+                summed = f"SELECT {shown}, sum({_WEIGHT})::BIGINT AS n {chosen[chosen.index('FROM') :]} GROUP BY ALL"
+                chosen = f"SELECT {shown} FROM ({summed}), generate_series(1, n)"
             self._database.execute(f"CREATE TEMP VIEW {quoted(table.name)} AS {chosen}")
 
     def add(self, rows: Rows, part: int) -> None:
@@ -56,11 +61,18 @@ class BatchSql:
         for table, mine in rows.items():
             self._rows[table.lower()] += len(mine)
             names = self._columns[table]
-            marks = f"({', '.join((*self._marks[table], '?'))})"
-            values = [value for row in mine for value in (*(row.get(name) for name in names), part)]
+            marks = f"({', '.join((*self._marks[table], '?', '?'))})"
+            weights = [self._weight(table, row) for row in mine]
+            pairs = zip(mine, weights, strict=True)
+            values = [value for row, weight in pairs for value in (*(row.get(name) for name in names), weight, part)]
             if values:
                 many = ", ".join([marks] * len(mine))
                 self._database.execute(f"INSERT INTO {quoted(f'all {table}')} VALUES {many}", values)
+
+    def _weight(self, table: str, row: Mapping[str, Any]) -> int:
+        """-1 for a row that a relation that changes loses."""
+        changes = self._changes[table]
+        return -1 if changes is not None and row.get(changes.op.name) == changes.delete else 1
 
     def results(self, text: str, sent: int) -> Counter[tuple[Any, ...]]:
         """The result of a statement, in DuckDB's dialect, on the rows of the parts sent, as a multiset.
