@@ -65,7 +65,7 @@ from streambound_runtime.text import printed
 class PlannedCircuit:
     """Everything that the job of a circuit does: what it reads, and the circuit, of which ``blocks`` are the plans.
 
-    ``computed`` are the relations that Spark computes of those that it reads.
+    ``computed`` are the relations that Spark computes of those that it reads; ``plans`` the blocks of nodes, by name.
     """
 
     name: str
@@ -80,6 +80,7 @@ class PlannedCircuit:
     computed: tuple[Input, ...] = ()
     sink: Sink | None = None
     periods: Mapping[str, PeriodContract] = field(default_factory=dict)
+    plans: Mapping[str, Plan] = field(default_factory=dict)
 
     @property
     def distinct(self) -> bool:
@@ -134,7 +135,6 @@ def make_circuit_plan(
         as_formula(bound.entries, known),
         final,
         because="its operators are more than joins",
-        placed="operators beyond joins are on the driver",
         retracts=judged.retracts and not final,
         watched=tuple(node for item in inputs if item.ends_keys for node in watching(item)),
         timed=not isinstance(judged.part, PeriodPart),
@@ -154,6 +154,7 @@ def make_circuit_plan(
         inputs_of([*(item for block in blocks for item in block.computed), *nodes.computed]),
         sink,
         period_contracts(judged.part, catalog),
+        nodes.plans,
     )
 
 
@@ -213,6 +214,7 @@ class _Nodes:
     def __post_init__(self) -> None:
         self.found: list[circuit_plan.Node] = []
         self.blocks: list[Plan] = []
+        self.plans: dict[str, Plan] = {}
         self.changing: list[Input] = []
         self.standing: list[Input] = []
         self.computed: list[Input] = []
@@ -303,6 +305,7 @@ class _Nodes:
         left = self._side(plan, part.left_alone, part.left)
         right = self._side(plan, part.right_alone, part.right)
         self.blocks.append(plan)
+        self.plans[part.name] = plan
         names = tuple(column.name for column in part.columns)
         joint = synopsis_plan(plan, "driver").branches[0]
         return circuit_plan.PairNode(part.name, part.kind, names, joint, left, right, query.distinct)
@@ -372,9 +375,12 @@ class _Nodes:
         query = replace(part.query, name=part.name)
         plan = planned(query, part.split, part.bound, self.catalog, repeats=query.distinct)
         self.blocks.append(plan)
+        block = circuit_plan.BlockNode(
+            part.name if plan.kept is None else f"{part.name} rows", synopsis_plan(plan, "driver")
+        )
+        self.plans[block.name] = plan
         if plan.kept is None:
-            return circuit_plan.BlockNode(part.name, synopsis_plan(plan, "driver"))
-        block = circuit_plan.BlockNode(f"{part.name} rows", synopsis_plan(plan, "driver"))
+            return block
         self.found.append(block)
         given, columns = _typed(plan.kept.columns), _typed(part.columns)
         return circuit_plan.MapNode(part.name, block.name, given, columns, plan.kept.expressions, "")
@@ -385,7 +391,8 @@ class _Nodes:
         synopsis_of = synopsis_plan(plan, "driver")
         branches = tuple(map(best_branch, plan.branches, synopsis_of.branches))
         names = tuple(column.name for column in part.columns)
-        self.blocks.append(replace(plan, inputs=tuple(i for i in plan.inputs if i.name != NEWEST)))
+        self.plans[part.name] = replace(plan, inputs=tuple(i for i in plan.inputs if i.name != NEWEST))
+        self.blocks.append(self.plans[part.name])
         texts = tuple(place for place, column in enumerate(part.columns) if column.type.family is Family.STRING)
         synopsis = replace(
             synopsis_of, columns=names, branches=branches, texts=texts, kernel="rows", because="of extrema"

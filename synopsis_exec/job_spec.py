@@ -7,9 +7,9 @@ from functools import partial
 
 from streambound.analyzer.columns import Column
 from streambound.analyzer.endpoints import Target
-from streambound.analyzer.errors import UsageError
 from streambound.analyzer.version import __version__
 from streambound.synopsis_exec.asked_relations import asked_relations, over_views
+from streambound.synopsis_exec.circuit_placement import placed
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.declared_table import declared_table
 from streambound.synopsis_exec.layout import layout_sha256
@@ -49,15 +49,11 @@ def job_spec(plan: Plan | PlannedCircuit, forced: str | None = None) -> spec.Job
 
 
 def _circuit_job(plan: PlannedCircuit, forced: str | None) -> spec.JobSpec:
-    if forced not in (None, "driver"):
-        raise UsageError(
-            f"the query cannot be placed in {forced}: {plan.circuit.placed}", remedy="leave out --placement"
-        )
     relations = {item.name.lower(): item.name for item in plan.relations}
     tables = [
         with_period(declared_table(item, relations=relations), plan.periods.get(item.name)) for item in plan.inputs
     ]
-    return spec.JobSpec(
+    job = spec.JobSpec(
         plan.name,
         __version__,
         tuple(table for table in tables if isinstance(table, spec.Stream)),
@@ -70,6 +66,7 @@ def _circuit_job(plan: PlannedCircuit, forced: str | None) -> spec.JobSpec:
         _target(plan.sink.quarantine) if plan.sink is not None and plan.sink.quarantine is not None else None,
         queries=tuple(_computed(i, declared_table(i, relations=relations), relations) for i in plan.computed),
     )
+    return placed(job, plan, forced)
 
 
 def with_period(table: spec.Stream | spec.Relation, period: PeriodContract | None) -> spec.Stream | spec.Relation:

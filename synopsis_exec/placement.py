@@ -120,8 +120,8 @@ def _of_branch(branch: BranchPlan) -> Iterator[dict[str, str]]:
     for attribute in (a for a in of_streams if a.source == next(iter(aliases))):
         found: dict[str, str] = {}
         for alias, table in aliases.items():
-            equal = [a.column for a in of_streams if a.source == alias and _equal(closure, a, attribute)]
-            options = [column for column in equal if found.get(table, column) == column]
+            alike = [a.column for a in of_streams if a.source == alias and equal(closure, a, attribute)]
+            options = [column for column in alike if found.get(table, column) == column]
             if not options:
                 break
             found[table] = options[0]
@@ -129,7 +129,7 @@ def _of_branch(branch: BranchPlan) -> Iterator[dict[str, str]]:
             yield found
 
 
-def _equal(closure: Closure, x: Attribute, y: Attribute) -> bool:
+def equal(closure: Closure, x: Attribute, y: Attribute) -> bool:
     """Whether ``x = y`` is in P+."""
     pair = closure.pair(x, y)
     if x == y or pair is None:
@@ -156,7 +156,7 @@ def _selected(plan: Plan, key: Mapping[str, str]) -> bool:
 def _is_key(branch: BranchPlan, value: object, key: Mapping[str, str]) -> bool:
     closure = branch.facts.closure
     members = [Attribute(alias, key[table]) for alias, table in _streams(branch).items()]
-    return isinstance(value, Attribute) and value in closure.nodes and _equal(closure, value, members[0])
+    return isinstance(value, Attribute) and value in closure.nodes and equal(closure, value, members[0])
 
 
 def _large(plan: Plan, stream: str, column: str) -> bool:

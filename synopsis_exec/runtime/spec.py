@@ -127,11 +127,12 @@ class RelationQuery:
 class ResultColumns:
     """How results are computed of what matches keep: the plan gives these ``columns``, which are not a result's.
 
-    ``expressions`` are Spark SQL over these, one for each column of a result.
+    ``expressions`` are Spark SQL over these, one for each column of a result, ``where`` a condition is true.
     """
 
     columns: tuple[TableColumn, ...]
     expressions: tuple[str, ...]
+    where: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,11 +25,15 @@ Row = tuple[object, int, int, int]
 """A key, whether there is a value, the value, and the weight."""
 
 
-def node(bucket: TimeBucket | None) -> GroupNode:
-    return GroupNode("g", "rows", ("k", "w"), ("there", "v"), False, VALUES, (), bucket)
+SPREAD = GroupValue("x", "var_pop", "double", (0, 1), (1,))
+"""Of exact sums only, and so in columns only where one row of each group is asked for."""
 
 
-def delta(rows: dict[int, list[Row]], text: bool, dictionary: bool) -> Delta:
+def node(bucket: TimeBucket | None, weighted: bool, values: tuple[GroupValue, ...] = VALUES) -> GroupNode:
+    return GroupNode("g", "rows", ("k", "w"), ("there", "v"), weighted, values, (), bucket)
+
+
+def delta(rows: dict[int, list[Row]], text: bool, dictionary: bool, weighted: bool) -> Delta:
     found = [(now, *row) for now, mine in sorted(rows.items()) for row in mine]
     times = np.array([row[0] for row in found], dtype=np.int64)
     keys, null = column_of([row[1] for row in found], text)
@@ -39,7 +43,8 @@ def delta(rows: dict[int, list[Row]], text: bool, dictionary: bool) -> Delta:
         keys = np.array([texts["k"].index(key) for key in keys], dtype=np.int64)
     columns = {"k": keys, "w": times // BUCKET}
     columns |= {
-        name: np.array([row[place] for row in found], dtype=np.int64) for name, place in (("there", 2), ("v", 3))
+        name: np.array([row[place] * (row[4] if weighted else 1) for row in found], dtype=np.int64)
+        for name, place in (("there", 2), ("v", 3))
     }
     weights = np.array([row[4] for row in found], dtype=object)
     return Delta(times, weights, columns, {"k": null} if null is not None else {}, texts)
@@ -72,18 +77,26 @@ def steps(draw: st.DrawFn) -> tuple[bool, list[dict[int, list[Row]]]]:
 
 
 @settings(max_examples=300, deadline=None)
-@given(steps(), st.booleans(), st.sampled_from([None, 0, 3]), st.booleans())
+@given(steps(), st.booleans(), st.sampled_from([None, 0, 3]), st.booleans(), st.booleans(), st.booleans())
 def test_columns_give_what_rows_give(
-    made: tuple[bool, list[dict[int, list[Row]]]], dictionary: bool, delay: int | None, restart: bool
+    made: tuple[bool, list[dict[int, list[Row]]]],
+    dictionary: bool,
+    delay: int | None,
+    restart: bool,
+    final: bool,
+    weighted: bool,
 ) -> None:
     text, sent = made
-    plan = node(None if delay is None else TimeBucket(1, BUCKET, "div", delay))
-    columns, rows = GroupBy(plan, False), GroupBy(plan, False)
+    final = final and delay is not None
+    values = (*VALUES, SPREAD) if final and not weighted else VALUES
+    plan = node(None if delay is None else TimeBucket(1, BUCKET, "div", delay), weighted, values)
+    columns, rows = GroupBy(plan, final), GroupBy(plan, final)
     assert columns.linear
+    assert GroupBy(node(None, weighted, (SPREAD,)), False).linear is False
     rows.linear = False
     for number, step in enumerate(sent):
         ticks = Ticks(np.array(sorted(step), dtype=np.int64), None, number == len(sent) - 1)
-        mine = delta(step, text, dictionary)
+        mine = delta(step, text, dictionary, weighted)
         one, other = columns.step([mine], ticks), rows.step([mine], ticks)
         assert list(zip(one.time.tolist(), one.weights().tolist(), one.rows(), strict=True)) == list(
             zip(other.time.tolist(), other.weights().tolist(), other.rows(), strict=True)
@@ -95,7 +108,7 @@ def test_columns_give_what_rows_give(
             n: sorted(map(str, t.to_pylist())) for n, t in rows.dump().items()
         }
         if restart:
-            columns = GroupBy(plan, False)
+            columns = GroupBy(plan, final)
             columns.load(state)
 
 

@@ -15,11 +15,12 @@ from typing import Any
 
 import pytest
 
+import streambound
 from streambound.analyzer.errors import UsageError
 from streambound_runtime.driver import Driver
 from streambound_runtime.errors import JobError
 from streambound_runtime.placement import on_driver, state_owner
-from support.jobs import compiled_of, job_of, read, run_with, write
+from support.jobs import job_of, read, run_with, write
 from support.quick_java import QUICKLY
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
@@ -46,6 +47,8 @@ FILTERS = {
     "with a relation": "SELECT S.k, S.s, R.name FROM S, R WHERE S.k = R.k AND S.v > 2",
     "a union": "SELECT S.s, S.v FROM S WHERE S.v > 3 UNION ALL SELECT T.s, T.v FROM T WHERE T.v < 4",
 }
+GROUPS = "SELECT k, s, COUNT(*) AS n, SUM(d) AS d, SUM(x) AS x, MAX(v) AS v FROM S GROUP BY k, s HAVING COUNT(*) > 1"
+"""Aggregates of groups without a bound."""
 FILES = 3
 
 
@@ -274,13 +277,14 @@ def command(folder: Path, recorded: Path, files: str) -> tuple[list[str], dict[s
 
 
 @pytest.mark.parametrize("placement", ["driver", "buckets"])
+@pytest.mark.parametrize("sql", [JOINS["integers"], GROUPS], ids=["join", "groups"])
 def test_a_cluster_that_is_killed_and_started_again_gives_the_same(
-    spark: Any, recorded: Path, tmp_path: Path, placement: str
+    spark: Any, recorded: Path, tmp_path: Path, sql: str, placement: str
 ) -> None:
-    sql = JOINS["integers"]
-    run_with(spark, job_of(sql, CATALOG), arguments(recorded, tmp_path / "here"))
+    here = streambound.compile(sql, CATALOG, placement="driver", unbounded=True)
+    run_with(spark, here.compiled.job, arguments(recorded, tmp_path / "here"))
     folder = tmp_path / "there"
-    compiled_of(sql, CATALOG, placement).write(folder)
+    streambound.compile(sql, CATALOG, placement=placement, unbounded=True).write(folder)
     call, environment = command(folder, recorded, "1")
     with (folder / "log").open("w") as log:
         started = subprocess.Popen(

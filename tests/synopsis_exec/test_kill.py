@@ -6,8 +6,6 @@ import json
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -18,10 +16,10 @@ import pytest
 
 from streambound.synopsis_exec.simulate import replay
 from support.jobs import compiled_of, read, write
+from support.killing import started
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
-ROOT = Path(__file__).parents[2]
 BATCHES = 6
 SQL = "SELECT T.a, R.name FROM S, T, R WHERE S.ts > T.ts AND T.a = R.a"
 SINK = """
@@ -64,18 +62,6 @@ def prepare(folder: Path, sink: dict[str, Any]) -> Counter[str]:
     ]
     assert len(results) > 100
     return Counter(results)
-
-
-def started(folder: Path, point: str, batch: int, *more: str) -> subprocess.Popen[str]:
-    """The job as a process group of its own."""
-    job = [sys.executable, str(ROOT / "tests" / "support" / "killed_job.py"), str(folder / "job.py"), point, str(batch)]
-    options = ["--input", "in", "--base", ".", "--output", "out.jsonl", "--quarantine", "bad.jsonl"]
-    options += ["--files-per-batch", "1"]
-    command = [*job, *options, "--checkpoint", "checkpoint", "--report", "json", *more]
-    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable}
-    return subprocess.Popen(
-        command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True
-    )
 
 
 def lines(texts: list[Any]) -> Counter[str]:

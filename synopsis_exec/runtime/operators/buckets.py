@@ -7,10 +7,11 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
-from streambound_runtime.arrays import Integers
+from streambound_runtime.arrays import Integers, Mask, Values
 from streambound_runtime.operators.by_tick import Changes, RemembersNothing, Row, Ticks, rows_by_time
 from streambound_runtime.operators.circuit_plan import BucketNode, TimeBucket
 from streambound_runtime.operators.delta import Delta
+from streambound_runtime.operators.exact import LARGEST, greatest
 from streambound_runtime.operators.values import integer
 from streambound_runtime.row_values import Value
 
@@ -21,10 +22,10 @@ _MONTHS = {"month": 1, "quarter": 3, "year": 12}
 
 
 class Buckets(RemembersNothing):
-    """The operator of a `BucketNode`; it remembers nothing."""
+    """The operator of a `BucketNode`; it remembers nothing. What is ``printed`` is consolidated, and in order."""
 
-    def __init__(self, plan: BucketNode) -> None:
-        self.plan = plan
+    def __init__(self, plan: BucketNode, printed: bool = False) -> None:
+        self.plan, self.printed = plan, printed
         self.sizes: Integers = np.zeros(0, dtype=np.int64)
 
     def step(self, inputs: Sequence[Delta], ticks: Ticks) -> Delta:
@@ -34,10 +35,42 @@ class Buckets(RemembersNothing):
         used = {self.plan.time, *(item for item in self.plan.items if isinstance(item, int))}
         more = [place for place in range(len(given.columns)) if place not in used]
         names = list(given.columns)
+        if not self.printed and (found := self._in_columns(given, more)) is not None:
+            return found
         changes = Changes((*self.plan.columns, *(names[place] for place in more)))
         for now, rows in rows_by_time(given).items():
             changes.add(now, [(self._row(row, more, *ends), n) for row, n in rows for ends in self._ends(row)])
         return changes.delta
+
+    def _in_columns(self, given: Delta, more: Sequence[int]) -> Delta | None:
+        """The rows of all timestamps at once; None where numbers of 64 bits may not do."""
+        plan, names = self.plan, list(given.columns)
+        time, null = given.columns[names[plan.time]], given.nulls.get(names[plan.time])
+        if time.dtype != np.int64 or greatest(time) + abs(plan.offset) + 2 * (plan.size + plan.slide) > LARGEST:
+            return None
+        latest = plan.offset + (time - plan.offset) // plan.slide * plan.slide if plan.slide else time
+        in_some = np.ones(given.size, dtype=bool) if null is None else ~null
+        rows, starts = [], []
+        for back in range(-(-plan.size // plan.slide) if plan.slide else 1):
+            start = latest - back * plan.slide
+            rows.append(np.flatnonzero(in_some & (time < start + plan.size)))
+            starts.append(start[rows[-1]])
+        order = np.argsort(np.concatenate(rows), kind="stable")
+        start = np.concatenate(starts)[order]
+        found = given.take(np.concatenate(rows)[order])
+        ends = {"start": start, "end": start + plan.size, "last": start + plan.size - 1}
+        columns: dict[str, Values] = {}
+        nulls, texts = dict[str, Mask](), dict[str, list[str]]()
+        for name, item in zip((*plan.columns, *(names[place] for place in more)), (*plan.items, *more), strict=True):
+            if isinstance(item, str):
+                columns[name] = ends[item]
+                continue
+            columns[name] = found.columns[names[item]]
+            if names[item] in found.nulls:
+                nulls[name] = found.nulls[names[item]]
+            if names[item] in found.dictionary:
+                texts[name] = found.dictionary[names[item]]
+        return Delta(found.time, found.weight, columns, nulls, texts)
 
     def _row(self, row: Row, more: list[int], start: int, end: int) -> Row:
         ends = {"start": start, "end": end, "last": end - 1}

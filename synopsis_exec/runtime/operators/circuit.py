@@ -55,7 +55,7 @@ KERNELS: dict[str, type[SynopsisJoin] | type[SynopsisByRows]] = {"columns": Syno
 
 
 class BlockOperator:
-    """The synopsis of a block; it reads streams."""
+    """The synopsis of a block; it reads streams. Of what has no name only the timestamps count, which are closed."""
 
     def __init__(self, plan: BlockNode, relations: Relations) -> None:
         self.synopsis: StatefulOperator = KERNELS[plan.synopsis.kernel](plan.synopsis, relations)
@@ -65,7 +65,7 @@ class BlockOperator:
     def step_of(self, deltas: Mapping[str, Delta], ticks: Ticks) -> Delta:
         """Close timestamps of the streams' rows."""
         before = self.synopsis.entries()
-        mine = {name: delta for name, delta in deltas.items() if name in self.streams}
+        mine = {name: delta for name, delta in deltas.items() if name in self.streams or not name}
         found = self.synopsis.step(mine)
         self.sizes = sizes_of(self.synopsis.history, before, ticks)
         return found
@@ -93,13 +93,7 @@ class MapOperator(RemembersNothing):
     def step(self, inputs: Sequence[Delta], ticks: Ticks) -> Delta:
         """The rows of all timestamps at once."""
         self.sizes = np.zeros(len(ticks.times), dtype=np.int64)
-        return self.evaluate(self.plan, inputs[0]) if not self.renames else self._renamed(inputs[0])
-
-    @property
-    def renames(self) -> bool:
-        """Whether all that is computed are other names of the same columns, in the same order."""
-        kept = tuple(f"`{name}`" for name, _ in self.plan.given) == self.plan.expressions and not self.plan.where
-        return kept and [kind for _, kind in self.plan.given] == [kind for _, kind in self.plan.columns]
+        return self.evaluate(self.plan, inputs[0]) if not self.plan.renames else self._renamed(inputs[0])
 
     def _renamed(self, rows: Delta) -> Delta:
         names = {old: new for (old, _), (new, _) in zip(self.plan.given, self.plan.columns, strict=True)}
@@ -139,7 +133,7 @@ class CircuitOperator:
         self.nodes: dict[str, BlockOperator | ChangingRelation | PairJoin | NodeOperator] = {}
         self.inputs: dict[str, tuple[str, ...]] = {}
         self.watched = WatchedStreams(plan.watched)
-        printed = _printed(plan) if plan.final else set()
+        printed = _printed(plan)
         for node in plan.nodes:
             match node:
                 case BlockNode():
@@ -153,7 +147,7 @@ class CircuitOperator:
                     self.nodes[node.name] = PairJoin(node, relations)
                 case GroupNode():
                     kind = GroupBy if node.session is None else SessionGroups
-                    self.nodes[node.name] = kind(node, node.name in printed)
+                    self.nodes[node.name] = kind(node, plan.final and node.name in printed)
                     ends = () if node.ends is None else (node.ends.keys,)
                     self.inputs[node.name] = (node.rows, *(argument.block for argument in node.arguments), *ends)
                 case MapNode():
@@ -163,7 +157,7 @@ class CircuitOperator:
                     self.nodes[node.name] = OverOperator(node)
                     self.inputs[node.name] = (node.input,)
                 case BucketNode():
-                    self.nodes[node.name] = Buckets(node)
+                    self.nodes[node.name] = Buckets(node, node.name in printed)
                     self.inputs[node.name] = (node.input,)
                 case SetNode():
                     self.nodes[node.name] = SetOperation(node)

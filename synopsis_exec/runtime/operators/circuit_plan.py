@@ -172,6 +172,12 @@ class MapNode:
     expressions: tuple[str, ...]
     where: str = ""
 
+    @property
+    def renames(self) -> bool:
+        """Whether all that is computed are other names of the same columns, in the same order."""
+        kept = tuple(f"`{name}`" for name, _ in self.given) == self.expressions and not self.where
+        return kept and [kind for _, kind in self.given] == [kind for _, kind in self.columns]
+
 
 @dataclass(frozen=True, slots=True)
 class SetNode:

@@ -23,11 +23,8 @@ from streambound_runtime.operators.group_values import HeldValues, value_of
 from streambound_runtime.operators.protocol import State
 from streambound_runtime.operators.sums import Number, Sums
 from streambound_runtime.operators.values import factor
-from streambound_runtime.row_values import Value
 
 GROUPS, VALUES, BEGUN = "groups", "values {}", "begun"
-_Ordered = tuple[tuple[bool, Value], ...]
-"""A key in which NULL is told apart, so that it can be compared."""
 
 
 @dataclass
@@ -44,10 +41,11 @@ class GroupBy:
     def __init__(self, plan: GroupNode, final: bool) -> None:
         self.plan, self.final = plan, final
         self.columns = (*plan.keys, *(value.name for value in plan.values))
-        self.linear = is_linear(plan) and not final and plan.ends is None
+        self.linear = is_linear(plan, final)
         self.groups: dict[Row, GroupState] = {}
         self.begun = False
-        self.ends: list[tuple[int, _Ordered]] = []
+        self.ends: list[int] = []
+        self.closing: dict[int, dict[Row, None]] = {}
         self.by_ending: dict[Row, dict[Row, None]] = {}
         self.apart = 0
         self.sizes: Integers = np.zeros(0, dtype=np.int64)
@@ -66,17 +64,17 @@ class GroupBy:
         by_time = [rows_by_time(delta) for delta in inputs]
         ended = by_time.pop() if self.plan.ends is not None else {}
         for now in ticks.times.tolist():
-            self._close_before(now, changes)
+            self._drop_before(now, changes)
             found = self._tick([rows.get(now, []) for rows in by_time])
             if not self.final:
                 changes.add(now, found)
             self._end(now, [key for key, _ in ended.get(now, ())], changes)
-            self._close_before(now + 1, changes)
+            self._drop_before(now + 1, changes)
             sizes.append(self.entries())
         if ticks.over:
-            self._close_before(None, changes)
+            self._drop_before(None, changes)
         elif ticks.until is not None:
-            self._close_before(ticks.until, changes)
+            self._drop_before(ticks.until, changes)
         self.sizes = np.array(sizes, dtype=np.int64)
         return changes.delta
 
@@ -95,8 +93,8 @@ class GroupBy:
         if any(end is not None and end < now for end, now in zip(ends, made.time[lasts].tolist(), strict=True)):
             return None  # a group that changes after its end is another one
         after = running_sums(made, before)
-        found = None if after is None else results_of(self.plan, made, after, self.columns)
-        if after is None or found is None:
+        changes = None if after is None or self.final else results_of(self.plan, made, after, self.columns)
+        if after is None or (changes is None and not self.final):
             return None
         there = (after[0] != 0).astype(np.int64) - (after[0] - made.added[0] != 0)
         more = np.zeros(len(ticks.times) + 1, dtype=np.int64)
@@ -109,24 +107,34 @@ class GroupBy:
                 self._keep(key, GroupState(sums))
             else:
                 group.sums = sums
-        for end in self._drop_before(int(ticks.times[-1]) + 1):
-            more[np.searchsorted(ticks.times, end)] -= 1
-        self._drop_before(None if ticks.over else ticks.until if ticks.until is not None else int(ticks.times[-1]))
+        shown, last = Changes(self.columns), int(ticks.times[-1])
+        for end, number in self._drop_before(last + 1, shown):
+            more[np.searchsorted(ticks.times, end)] -= number
+        self._drop_before(None if ticks.over else ticks.until if ticks.until is not None else last, shown)
         self.sizes = start + np.cumsum(more[:-1])
-        return found
+        return shown.delta if changes is None else changes
 
     def _last(self, key: Row) -> int | None:
         """The last timestamp at which a group may change; None where that is not known."""
         bucket = self.plan.bucket
         return None if bucket is None else last_of(bucket, key[bucket.key]) + bucket.delay
 
-    def _drop_before(self, now: int | None) -> list[int]:
-        """Drop the groups that end before a timestamp; returns when each does."""
-        found = []
-        while self.ends and self.plan.bucket and (now is None or self.ends[0][0] + self.plan.bucket.delay < now):
-            last, entry = heapq.heappop(self.ends)
-            if self.groups.pop(_key(entry), None) is not None:
-                found.append(last + self.plan.bucket.delay)
+    def _drop_before(self, now: int | None, shown: Changes) -> list[tuple[int, int]]:
+        """Drop the groups whose buckets no longer change when all before a timestamp is closed.
+
+        Returns when how many of them do. Where results are final the groups' are ``shown``.
+        """
+        bucket, found = self.plan.bucket, list[tuple[int, int]]()
+        while bucket is not None and self.ends and (now is None or self.ends[0] + bucket.delay < now):
+            last = heapq.heappop(self.ends)
+            keys = [key for key in self.closing.pop(last) if key in self.groups]
+            if self.final and keys:
+                rows = [(row, 1) for row in map(self._row, keys) if row is not None]
+                shown.add(shown_at(bucket, keys[0][bucket.key]), rows)
+            for key in keys:
+                if key in self.groups:
+                    self._drop(key)
+            found.append((last + bucket.delay, len(keys)))
         return found
 
     def _tick(self, inputs: list[list[Weighted]]) -> list[Weighted]:
@@ -168,7 +176,10 @@ class GroupBy:
         if self.plan.ends is not None:
             self.by_ending.setdefault(self._ending(key), {})[key] = None
         if self.plan.bucket is not None:
-            heapq.heappush(self.ends, (last_of(self.plan.bucket, key[self.plan.bucket.key]), _ordered(key)))
+            last = last_of(self.plan.bucket, key[self.plan.bucket.key])
+            if last not in self.closing:
+                heapq.heappush(self.ends, last)
+            self.closing.setdefault(last, {})[key] = None
         return group
 
     def _drop(self, key: Row) -> None:
@@ -211,20 +222,6 @@ class GroupBy:
         if self.final:
             changes.add(now, found)
 
-    def _close_before(self, now: int | None, changes: Changes) -> None:
-        """Drop the groups whose buckets no longer change when all before a timestamp is closed."""
-        bucket = self.plan.bucket
-        if bucket is None:
-            return
-        while self.ends and (now is None or self.ends[0][0] + bucket.delay < now):
-            key = _key(heapq.heappop(self.ends)[1])
-            row = self._row(key)
-            if row is None:
-                continue
-            if self.final:
-                changes.add(shown_at(bucket, key[bucket.key]), [(row, 1)])
-            self._drop(key)
-
     # --- state ------------------------------------------------------------------------------------------------------
 
     def dump(self) -> State:
@@ -243,7 +240,7 @@ class GroupBy:
 
     def load(self, state: State) -> None:
         """Take over what `dump` returned."""
-        self.groups, self.ends, self.apart, self.by_ending = {}, [], 0, {}
+        self.groups, self.ends, self.closing, self.apart, self.by_ending = {}, [], {}, 0, {}
         self.begun = state[BEGUN].num_rows > 0
         for key, sums in pairs_of_arrow(state[GROUPS]):
             group = self._keep(key, self._empty())
@@ -252,12 +249,3 @@ class GroupBy:
             for entry, weight in pairs_of_arrow(state[VALUES.format(number)]):
                 assert isinstance(weight, int), "values have no sums"
                 self.apart += self.groups[entry[:-1]].values[number].add(entry[-1], weight)
-
-
-def _ordered(key: Row) -> _Ordered:
-    """A key as one that can be compared with others: NULL first."""
-    return tuple((value is not None, 0 if value is None else value) for value in key)
-
-
-def _key(entry: _Ordered) -> Row:
-    return tuple(value if there else None for there, value in entry)

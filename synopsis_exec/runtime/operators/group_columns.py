@@ -24,16 +24,20 @@ EXACT = 2**53
 Column = tuple[Values, Mask | None]
 
 
-def is_linear(plan: GroupNode) -> bool:
-    """Whether all values of a group follow from its sums, as arrays of integers can have them."""
+def is_linear(plan: GroupNode, final: bool) -> bool:
+    """Whether all values of a group follow from its sums, as arrays of integers can have them.
+
+    Where only a ``final`` row of each group is asked for, that is computed of exact sums, whatever the values are.
+    """
+    if not plan.keys or plan.arguments or plan.session or plan.ends is not None:
+        return False
     kinds = (sql_type(value.type).family for value in plan.values)
-    linear = all(
+    return final or all(
         value.function == "count"
         or (value.function == "sum" and kind in ("integer", "decimal"))
         or (value.function == "avg" and kind == "float")
         for value, kind in zip(plan.values, kinds, strict=True)
     )
-    return linear and bool(plan.keys) and not (plan.arguments or plan.weighted or plan.session)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +101,7 @@ def _numbers(plan: GroupNode, rows: Delta) -> list[Integers] | None:
         values = rows.columns[name]
         if values.dtype != np.int64 or name in rows.nulls or greatest(values) * greatest(weights) > LARGEST:
             return None
-        found.append(values * weights)
+        found.append(values if plan.weighted else values * weights)
     return found if all(greatest(values) * len(values) <= LARGEST for values in found) else None
 
 

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from streambound_runtime.operators.circuit_plan import MapNode, NamedTypes
 from streambound_runtime.operators.delta import Delta, delta_of
 from streambound_runtime.placement.result_rows import FACTS, batch_of, computed, computing, in_order
@@ -25,21 +23,16 @@ def computed_by_spark(spark: SparkSession, job: JobSpec, node: MapNode, rows: De
     import pyarrow as pa
 
     given = replace(job, columns=_columns(node.given), computed=None)
-    mine = replace(job, columns=_columns(node.columns), computed=ResultColumns(_columns(node.given), node.expressions))
+    mine = replace(
+        job, columns=_columns(node.columns), computed=ResultColumns(_columns(node.given), node.expressions, node.where)
+    )
     frame = spark.createDataFrame(pa.Table.from_batches([batch_of(given, rows)])).drop(FACTS)
     with computing(frame, mine):
-        parts = list(in_order(computed(frame, mine, node.where), mine))
-    return together([delta_of_nonzero(part) for part in parts], names)
+        return together(list(in_order(computed(frame, mine), mine)), names)
 
 
 def _columns(columns: NamedTypes) -> tuple[TableColumn, ...]:
     return tuple(TableColumn(name, kind) for name, kind in columns)
-
-
-def delta_of_nonzero(delta: Delta) -> Delta:
-    """The rows that are not taken back as often as they come."""
-    kept = np.flatnonzero(delta.weights() != 0)
-    return delta if len(kept) == delta.size else delta.take(kept)
 
 
 def together(parts: Sequence[Delta], names: tuple[str, ...]) -> Delta:

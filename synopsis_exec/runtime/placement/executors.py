@@ -195,7 +195,7 @@ def in_buckets(job: JobSpec, number: int, rows: pa.Table) -> Iterator[tuple[int,
 
 
 def hashed(values: pa.Array) -> Integers:
-    """A number below 2**32 for each value, the same for equal ones on every machine."""
+    """A number below 2**32 for each value, the same for equal ones on every machine, and 0 for NULL."""
     import pyarrow as pa
 
     if pa.types.is_floating(values.type):  # -0.0 equals 0.0
@@ -204,7 +204,7 @@ def hashed(values: pa.Array) -> Integers:
     texts = [str(value).encode() for value in distinct.dictionary.to_pylist()] or [b""]
     numbers = np.array([crc32(text) for text in texts], dtype=np.int64)
     places: Integers = distinct.indices.fill_null(0).to_numpy(zero_copy_only=False)
-    return numbers[places]
+    return np.where(distinct.is_null().to_numpy(zero_copy_only=False), 0, numbers[places])
 
 
 def _in_turn(

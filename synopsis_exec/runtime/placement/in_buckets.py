@@ -1,4 +1,4 @@
-"""An equality spans all streams: rows that agree in it meet in one of some buckets, and each is a synopsis by itself.
+"""A key spans all streams: rows that agree in it meet in one of some buckets, and each has a state by itself.
 
 The executor that has a bucket loads its state from the checkpoint, folds the batch's rows into it and saves it, so that
 state may outgrow the driver, which keeps only what has been promised, and counts.
@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING, TypedDict, cast
 
 import numpy as np
 
+from streambound_runtime.arrays import Integers
 from streambound_runtime.checkpoint.state import packed, unpacked
 from streambound_runtime.checkpoint.store import LocalStore, write_atomically
 from streambound_runtime.errors import usage
 from streambound_runtime.frontier.intervals import END
+from streambound_runtime.operators.circuit import CircuitOperator
 from streambound_runtime.operators.delta import Delta, Times
 from streambound_runtime.operators.pending import Pending
+from streambound_runtime.operators.protocol import StatefulOperator
 from streambound_runtime.placement.decoded_chunk import DecodedChunk
 from streambound_runtime.placement.executors import (
     FOUND,
@@ -30,10 +33,11 @@ from streambound_runtime.placement.executors import (
     in_buckets,
     record,
 )
-from streambound_runtime.placement.on_driver import OPERATORS, of_kind, state_of
+from streambound_runtime.placement.on_driver import of_kind, operator_of, state_of
 from streambound_runtime.placement.on_executors import OnExecutors
 from streambound_runtime.placement.result_rows import (
     batch_of,
+    computed_above,
     facts,
     facts_of,
     of_plan,
@@ -51,11 +55,15 @@ if TYPE_CHECKING:
 
 
 class _BucketFacts(TypedDict, total=False):
-    """What a bucket has come to, as JSON holds it; ``damaged`` is its state where that cannot be read."""
+    """What a bucket has come to, as JSON holds it.
+
+    ``damaged`` is its state where that cannot be read, ``overflow`` what is beyond its type.
+    """
 
     entries: int
     bytes: int
     damaged: str
+    overflow: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,23 +92,28 @@ class InBuckets(OnExecutors):
             raise usage(f"{what}: give --checkpoint a directory that all machines share, or compile the query with "
                         "--placement driver")  # fmt: skip
         super().__init__(run)
+        self.job = computed_above(run.job)
         self.folder = str(store.folder / "buckets")
-        operator = OPERATORS[self.job.plan.kernel](self.job.synopsis, run.relations)
         limit = run.settings.limit
-        self.limit = operator.limit if limit is None else limit
+        self.limit = operator_of(of_plan(self.job), run.relations).limit if limit is None else limit
         self.restart(None, {})
 
     def restart(self, batch: int | None, tables: dict[str, pa.Table]) -> None:
         """Go on after a batch, whose state the buckets have."""
         self.before = batch
         self.forget()
-        self.entries = tables["entries"].column("n").to_pylist()[0] if tables else 0
+        saved = tables["entries"].to_pylist()[0] if tables else {"n": 0}
+        self.entries: int = saved["n"]
+        self.newest: int | None = saved.get("newest")
         self.size = self.waiting = 0
 
     def decoded(self, arrived: Batch, late_before: int | None) -> list[DecodedChunk]:
         """A batch's rows; the good ones stay where they are."""
         rows = lambda raised: decoded_on_executors(self.run, arrived, late_before, raised)  # noqa: E731
-        return self.taken(arrived, late_before, rows, facts_found)
+        chunks = self.taken(arrived, late_before, rows, facts_found)
+        times = [time for chunk in chunks for time in chunk.largest.values()]
+        self.newest = max((time for time in (self.newest, *times) if time is not None), default=None)
+        return chunks
 
     def add(self, stream: int, rows: Sequence[pa.Table]) -> None:
         """Send good rows to their buckets."""
@@ -113,6 +126,8 @@ class InBuckets(OnExecutors):
         """Fold every bucket: take in its rows, close timestamps, and keep its state."""
         run, plan = self.run, of_plan(self.job)
         schema = schema_of(plan)
+        if until == END and self.newest is not None:  # as far in all buckets, so that their entries add up
+            until = self.newest + 1
         folding = Folding(plan, run.relations, self.folder, self.before, batch, until, last)
         buckets = self.job.plan.buckets
         every = run.spark.range(buckets).selectExpr(
@@ -130,6 +145,8 @@ class InBuckets(OnExecutors):
         for one, _ in states:
             if one.get("damaged"):
                 raise run.checkpoint.damaged(one["damaged"])
+            if one.get("overflow"):
+                raise OverflowError(one["overflow"])
         assert len(states) == buckets, "every bucket says what it has"
         results = self.keep(batch, results_of(folded, plan), folded)
         return self._counted(states, results, until, last)
@@ -160,10 +177,10 @@ class InBuckets(OnExecutors):
         self.before = batch
 
     def dump(self) -> dict[str, pa.Table]:
-        """How many entries there are: the state is in the buckets."""
+        """How many entries there are, and the latest timestamp: the state is in the buckets."""
         import pyarrow as pa
 
-        return {"entries": pa.table({"n": [self.entries]})}
+        return {"entries": pa.table({"n": [self.entries], "newest": pa.array([self.newest], pa.int64())})}
 
     def pending(self) -> int:
         """How many timestamps have rows and are open."""
@@ -184,7 +201,10 @@ def _folded(folding: Folding) -> Callable[[Iterator[pa.RecordBatch]], Iterator[p
     def fold(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         rows = (row for batch in batches for row in batch.to_pylist())
         for bucket, mine in groupby(rows, lambda row: row["bucket"]):
-            yield from _bucket(folding, int(bucket), [(row["stream"], row["data"]) for row in mine if row["data"]])
+            try:
+                yield from _bucket(folding, int(bucket), [(row["stream"], row["data"]) for row in mine if row["data"]])
+            except OverflowError as error:  # as itself it would not leave Spark
+                yield facts(folding.job, packed({"overflow": str(error)}, {}))
 
     return fold
 
@@ -194,7 +214,7 @@ def _bucket(folding: Folding, bucket: int, rows: list[tuple[int, bytes]]) -> Ite
     import pyarrow as pa
 
     job, folder = folding.job, Path(folding.folder) / f"{bucket:04d}"
-    operator = OPERATORS[job.plan.kernel](job.synopsis, folding.relations)
+    operator = operator_of(job, folding.relations)
     tables = _state(folder, folding.before)
     if tables is None:
         yield facts(job, packed({"damaged": f"buckets/{folder.name}/{(folding.before or 0) % 2}"}, {}))
@@ -206,9 +226,7 @@ def _bucket(folding: Folding, bucket: int, rows: list[tuple[int, bytes]]) -> Ite
         waiting.add(job.streams[stream].name, [good_rows(data)])
     closed = [np.zeros(0, dtype=np.int64)]
     slices = iter(()) if folding.until is None else waiting.closed(folding.until, AT_ONCE[job.plan.kernel])
-    for deltas in _until(slices, folding.until):
-        closed.append(Times(delta for name, delta in deltas.items() if name).all)
-        found = operator.step(deltas)
+    for found in _steps(operator, _noted(slices, closed), folding):
         if found.size:
             yield batch_of(job, found)
     kept = operator.dump()
@@ -222,7 +240,21 @@ def _bucket(folding: Folding, bucket: int, rows: list[tuple[int, bytes]]) -> Ite
     yield facts(job, packed(counts, found_of))
 
 
-def _until(slices: Iterator[dict[str, Delta]], until: int | None) -> Iterator[dict[str, Delta]]:
+def _noted(slices: Iterator[dict[str, Delta]], closed: list[Integers]) -> Iterator[dict[str, Delta]]:
+    """Slices, whose timestamps are added to those that are ``closed``."""
+    for deltas in slices:
+        closed.append(Times(deltas.values()).all)
+        yield deltas
+
+
+def _steps(operator: StatefulOperator, slices: Iterator[dict[str, Delta]], folding: Folding) -> Iterator[Delta]:
+    """The results of slices, and of what closes without rows."""
+    yield from map(operator.step, until_end(slices, folding.until))
+    if isinstance(operator, CircuitOperator):
+        yield operator.step({}, folding.until, folding.last)
+
+
+def until_end(slices: Iterator[dict[str, Delta]], until: int | None) -> Iterator[dict[str, Delta]]:
     """Slices of closed rows, the last with the end of what is closed: what is too old goes, also where no row came."""
     last: dict[str, Delta] = {}
     for deltas in slices:

@@ -6,12 +6,12 @@ On a cluster executors decode rows, and combine those that it need not tell apar
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, TextIO, cast
 
 from streambound_runtime.checkpoint.store import missing_batch
-from streambound_runtime.operators.circuit import CircuitOperator
+from streambound_runtime.operators.circuit import CircuitOperator, Evaluate
 from streambound_runtime.operators.circuit_plan import CircuitPlan
 from streambound_runtime.operators.delta import Delta, Times
 from streambound_runtime.operators.pending import Pending
@@ -35,10 +35,13 @@ from streambound_runtime.placement.state_owner import AT_ONCE, Closed, RunContex
 from streambound_runtime.quarantine import Row, rejected_when_closed
 from streambound_runtime.reading.batch import Batch
 from streambound_runtime.results import write_results
+from streambound_runtime.row_values import Value
 from streambound_runtime.session import is_local
+from streambound_runtime.spec import JobSpec
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyspark.sql import SparkSession
 
 OPERATORS: dict[str, type[SynopsisJoin] | type[SynopsisByRows]] = {"columns": SynopsisJoin, "rows": SynopsisByRows}
 """Of each of a plan's kernels."""
@@ -53,7 +56,7 @@ class OnDriver:
 
     def restart(self, batch: int | None, tables: dict[str, pa.Table]) -> None:
         """Take over the state after a batch; a fresh one for None."""
-        self.operator = operator_of(self.run)
+        self.operator = operator_of(self.job, self.run.relations, self.run.spark)
         limit = self.run.settings.limit
         self.limit = self.operator.limit if limit is None else limit
         if batch is not None:
@@ -159,12 +162,14 @@ def remembered(operator: StatefulOperator) -> Delta:
     return operator.remembered()
 
 
-def operator_of(run: RunContext) -> StatefulOperator:
-    """The operator of a job's plan."""
-    if isinstance(run.job.plan, CircuitPlan):
-        evaluate = partial(computed_by_spark, run.spark, run.job)
-        return CircuitOperator(run.job.plan, run.relations, evaluate, run.job.streams)
-    return OPERATORS[run.job.plan.kernel](run.job.plan, run.relations)
+def operator_of(
+    job: JobSpec, relations: Mapping[str, list[dict[str, Value]]], spark: SparkSession | None = None
+) -> StatefulOperator:
+    """The operator of a job's plan; without a session there is nothing that Spark computes in it."""
+    if isinstance(job.plan, CircuitPlan):
+        evaluate = cast("Evaluate", None if spark is None else partial(computed_by_spark, spark, job))
+        return CircuitOperator(job.plan, relations, evaluate, job.streams)
+    return OPERATORS[job.plan.kernel](job.plan, relations)
 
 
 def state_of(kept: dict[str, pa.Table], open_rows: Pending) -> dict[str, pa.Table]:

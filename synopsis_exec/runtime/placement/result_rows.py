@@ -14,6 +14,7 @@ from streambound_runtime.decoding.quoting import quoted
 from streambound_runtime.decoding.reasons import shown
 from streambound_runtime.decoding.sql_types import SqlType, spark_name, sql_type
 from streambound_runtime.errors import JobError
+from streambound_runtime.operators.circuit_plan import CircuitPlan, MapNode
 from streambound_runtime.operators.delta import Delta
 from streambound_runtime.operators.entries import column_of
 from streambound_runtime.periods.times import decoded
@@ -21,7 +22,7 @@ from streambound_runtime.reading.computing import in_words, is_of_spark
 from streambound_runtime.results import write_results
 from streambound_runtime.row_values import Value
 from streambound_runtime.session import pinned
-from streambound_runtime.spec import JobSpec, TableColumn
+from streambound_runtime.spec import JobSpec, ResultColumns, TableColumn
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -69,11 +70,14 @@ def results_of(rows: DataFrame, job: JobSpec) -> DataFrame:
 
 
 def consolidated(results: DataFrame, job: JobSpec) -> DataFrame:
-    """Encoded results, those that are the same as one; a sum beyond the type of `_mult` is an error."""
+    """Encoded results, those that are the same as one; a sum beyond the type of `_mult` is an error.
+
+    What is taken back as often as it comes is none.
+    """
     from pyspark.sql import functions as F
 
     by = [name for name in _names(job) if name not in (_WEIGHT, FACTS)]
-    return results.groupBy(*by).agg(F.sum(_WEIGHT).cast(job.multiplicity).alias(_WEIGHT))
+    return results.groupBy(*by).agg(F.sum(_WEIGHT).cast(job.multiplicity).alias(_WEIGHT)).where(f"{_WEIGHT} <> 0")
 
 
 def typed(results: DataFrame, job: JobSpec) -> DataFrame:
@@ -93,12 +97,24 @@ def of_plan(job: JobSpec) -> JobSpec:
     return job if job.computed is None else replace(job, columns=job.computed.columns, computed=None)
 
 
-def computed(results: DataFrame, job: JobSpec, where: str = "") -> DataFrame:
-    """Encoded results of a job, of those of its plan ``where`` a condition is true."""
+def computed_above(job: JobSpec) -> JobSpec:
+    """The job with what Spark computes of a circuit's results, of all batches alike, beside the circuit."""
+    if not isinstance(job.plan, CircuitPlan):
+        return job
+    *below, last = job.plan.nodes
+    if not isinstance(last, MapNode) or last.renames:
+        return job
+    given = tuple(TableColumn(*column) for column in last.given)
+    plan = replace(job.plan, nodes=tuple(below), columns=tuple(name for name, _ in last.given))
+    return replace(job, plan=plan, computed=ResultColumns(given, last.expressions, last.where))
+
+
+def computed(results: DataFrame, job: JobSpec) -> DataFrame:
+    """Encoded results of a job, of those of its plan."""
     if job.computed is None:
         return results
     values = results.selectExpr(*_values(of_plan(job)), _TIME, _WEIGHT)
-    values = values.where(where) if where else values
+    values = values.where(job.computed.where) if job.computed.where else values
     names = [f"{_TIME}", *(f"{_encoded(text, column)} AS c{n}" for n, (text, column) in _made(job)), _WEIGHT]
     with pinned(results.sparkSession):
         return consolidated(values.selectExpr(*names), job)

@@ -1,0 +1,170 @@
+"""Circuits whose states fall apart by a key: each bucket alone, together, prints what one circuit of all rows does."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from streambound.analyzer.errors import UsageError
+from streambound.synopsis_exec.circuit_plan import make_circuit_plan
+from streambound.synopsis_exec.job_spec import job_spec
+from streambound_runtime.operators.circuit_plan import CircuitPlan
+from streambound_runtime.operators.delta import Delta
+from streambound_runtime.placement.executors import hashed
+from streambound_runtime.placement.in_buckets import until_end
+from support.circuits import Circuit, checked_circuit, rows_of
+
+CASES: list[dict[str, Any]] = [
+    json.loads(line) for line in (Path(__file__).parent / "data" / "circuits.jsonl").read_text().splitlines()
+]
+COLUMNS = {"k": "bigint", "v": "bigint", "ts": "bigint"}
+STREAMS = {"streams": {name: {"timestamp": "ts", "columns": COLUMNS} for name in "ST"}}
+
+
+_ROW = [{"a": n % 5 if n % 7 else None, "b": n % 3, "v": n % 4, "ts": n // 3 * 1_000_000} for n in range(60)]
+_DECLARED = {
+    "timestamp": "ts",
+    "columns": {"a": "bigint", "b": "bigint", "v": "bigint", "ts": "timestamp"},
+    "domain": {"a": [0, 4], "b": [0, 2]},
+    "max_per_timestamp": 3,
+}
+WINDOWS = [
+    {"name": sql, "sql": sql, "mode": mode, "catalog": {"streams": {"S": _DECLARED}}, "input": {"S": _ROW}}
+    for mode in ("changes", "final")
+    for sql in (
+        "SELECT a, COUNT(*) AS n, SUM(v) AS s FROM S GROUP BY a, window(ts, '4 seconds')",
+        "SELECT window.start, a, COUNT(*) AS n FROM S GROUP BY window(ts, '6 seconds', '2 seconds'), a",
+        "SELECT a, AVG(v) AS m FROM S GROUP BY a, window(ts, '4 seconds') HAVING COUNT(*) > 1",
+    )
+] + [
+    {"name": sql, "sql": sql, "mode": "changes", "catalog": {"streams": {"S": _DECLARED}}, "input": {"S": _ROW}}
+    for sql in (
+        "SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY b ORDER BY v DESC) AS r FROM S) WHERE r <= 2",
+        "SELECT a, b, ts, LAG(v, 3) OVER (PARTITION BY b ORDER BY ts) AS w FROM S",
+        "SELECT a, MAX(v) AS x, COUNT(DISTINCT v) AS d FROM S GROUP BY a, session_window(ts, '2 seconds')",
+    )
+]  # fmt: skip
+"""Windows of time and of rows, over one stream with NULLs."""
+
+
+def placement(sql: str, catalog: dict[str, Any], forced: str | None = None) -> CircuitPlan | None:
+    """The plan of a bounded statement's job; None where it has none."""
+    checked = checked_circuit(sql, catalog)
+    if checked.circuit is None or str(checked.verdict) != "bounded" or checked.catalog is None:
+        return None
+    plan = job_spec(make_circuit_plan(checked.circuit, checked.statement, checked.catalog), forced).plan
+    assert isinstance(plan, CircuitPlan)
+    return plan
+
+
+def of_bucket(circuit: Circuit, deltas: dict[str, Delta], plan: CircuitPlan, bucket: int) -> dict[str, Delta]:
+    found = {}
+    for stream, key in zip(circuit.job.streams, plan.key, strict=True):
+        delta = deltas[stream.name]
+        numbers = hashed(pa.array(delta.values(key))) % plan.buckets
+        found[stream.name] = delta.take(numbers == bucket)
+    return found
+
+
+def printed(circuit: Circuit, cuts: list[list[int]], plan: CircuitPlan | None) -> tuple[Counter[Any], list[int]]:
+    """What is printed, and the entries after each step, by one circuit, or by those of a plan's buckets together."""
+    operators = [circuit.operator() for _ in range(plan.buckets if plan else 1)]
+    found: Counter[Any] = Counter()
+    sizes = []
+    for number, times in enumerate(cuts):
+        until = cuts[number + 1][0] if number + 1 < len(cuts) else None
+        for bucket, operator in enumerate(operators):
+            deltas = circuit.delta(times)
+            mine = of_bucket(circuit, deltas, plan, bucket) if plan else deltas
+            steps = until_end(iter([mine]), until or circuit.times[-1] + 1) if plan else [mine]
+            for delta in (*map(operator.step, steps), operator.step({}, until, over=until is None)):
+                for time, n, row in rows_of(delta):
+                    found[time, row] += n
+        sizes.append(sum(operator.entries() for operator in operators))
+    return Counter({row: n for row, n in found.items() if n}), sizes
+
+
+def test_buckets_print_what_one_circuit_does() -> None:
+    took_part: Counter[str] = Counter()
+    for case in (*CASES, *WINDOWS):
+        try:
+            plan = placement(case["sql"], case["catalog"], "buckets")
+        except UsageError:
+            continue
+        if plan is None:
+            continue
+        circuit, random = Circuit(case), Random(case["name"])
+        if not circuit.times:
+            continue
+        places = sorted({0, *random.sample(range(len(circuit.times)), len(circuit.times) // 2), len(circuit.times)})
+        cuts = [circuit.times[a:b] for a, b in pairwise(places)]
+        one, many = printed(circuit, cuts, None), printed(circuit, cuts, plan)
+        assert many[0] == one[0], case["name"]
+        assert all(some <= all_of_them for some, all_of_them in zip(many[1], one[1], strict=True)), case["name"]
+        if one[0]:
+            took_part.update({type(node).__name__ for node in plan.nodes})
+    assert took_part["GroupNode"] >= 10, took_part
+    assert min(took_part[name] for name in ("BucketNode", "PairNode", "SetNode", "OverNode")) >= 2, took_part
+
+
+@pytest.mark.parametrize(
+    ("sql", "why"),
+    [
+        ("SELECT COUNT(*) AS n FROM S", "have no columns"),
+        (
+            "SELECT S.v, COUNT(*) AS n FROM S JOIN T ON S.k = T.k AND T.ts = S.ts GROUP BY S.v",
+            "groups of .* do not agree",
+        ),
+        ("SELECT S.v FROM S LEFT JOIN T ON S.v < T.v AND T.ts = S.ts", "no equality spans all streams"),
+        (
+            "SELECT x, COUNT(y) AS m FROM (SELECT S.k AS x, T.v AS y FROM S LEFT JOIN T ON S.k = T.k AND T.ts = S.ts) "
+            "GROUP BY x",
+            "Spark computes the rows of .*, which other operators need",
+        ),
+    ],
+)
+def test_why_a_circuit_is_not_divided(sql: str, why: str) -> None:
+    declared = {"timestamp": "ts", "columns": COLUMNS, "domain": {"k": [0, 9], "v": [0, 9]}, "max_per_timestamp": 9}
+    with pytest.raises(UsageError, match=f"cannot be placed in buckets: .*{why}"):
+        placement(sql, {"streams": dict.fromkeys("ST", declared)}, "buckets")
+
+
+@pytest.mark.parametrize(
+    ("sql", "key"),
+    [
+        ("SELECT ts DIV 10 AS w, k, COUNT(*) AS n FROM S GROUP BY ts DIV 10, k", ("k",)),
+        ("SELECT ts DIV 10 AS w, COUNT(*) AS n FROM S GROUP BY ts DIV 10", None),
+        ("SELECT S.k, T.v FROM S LEFT JOIN T ON S.k = T.k AND T.ts BETWEEN S.ts AND S.ts + 5", ("k", "k")),
+        ("SELECT S.k, T.v FROM S LEFT JOIN T ON S.k < T.k AND T.ts BETWEEN S.ts AND S.ts + 5", None),
+        ("SELECT S.k FROM S FULL JOIN T ON S.k = T.v AND T.ts BETWEEN S.ts - 5 AND S.ts + 5", ("k", "v")),
+        ("SELECT S.k FROM S LEFT ANTI JOIN T ON S.v = T.k AND T.ts BETWEEN S.ts AND S.ts + 5", ("v", "k")),
+        (
+            "SELECT w, SUM(n) AS m FROM (SELECT ts DIV 10 AS w, k, COUNT(*) AS n FROM S GROUP BY ts DIV 10, k) g "
+            "GROUP BY w",
+            None,
+        ),
+    ],
+)  # fmt: skip
+def test_where_a_circuit_is_placed(sql: str, key: tuple[str, ...] | None) -> None:
+    """M has the rates of the streams in it, so that it is no number; what cannot be divided is on the driver."""
+    plan = placement(sql, STREAMS)
+    assert plan is not None
+    assert (plan.placement, plan.key or None) == ("driver" if key is None else "buckets", key)
+    with_domain = {"streams": {n: {**s, "domain": {"k": [0, 9], "v": [0, 9]}, "max_per_timestamp": 9}
+                               for n, s in STREAMS["streams"].items()}}  # fmt: skip
+    small = placement(sql, with_domain)
+    assert small is not None
+    assert small.placement == "driver"
+    assert placement(sql, with_domain, "driver") is not None
+    if key is None:
+        with pytest.raises(UsageError, match="cannot be placed in buckets"):
+            placement(sql, with_domain, "buckets")
+    with pytest.raises(UsageError, match="cannot be placed in stateless"):
+        placement(sql, with_domain, "stateless")
