@@ -269,6 +269,8 @@ def _snapshots(statement: SeqStatement, catalog: Catalog) -> BatchStatement:
     (block,) = statement.blocks
     assert isinstance(block, SnapshotBlock), "SEQ TP reads no streams"
     emit, query = statement.statement.emit, block.query
-    line = Snapshots(query.low, query.high, query.as_of, whole=emit is None or emit.mode is EmitMode.FINAL)
+    mode = EmitMode.FINAL if emit is None else emit.mode
+    whole, summed = mode is EmitMode.FINAL, mode is EmitMode.PARTS
+    line = Snapshots(query.low, query.high, query.as_of, whole, summed)
     tree = block.block.query
     return BatchStatement(tree.sql("spark"), tree, catalog, query.columns, line)

@@ -20,7 +20,6 @@ from streambound.analyzer.algebra.nodes import (
     JoinKind,
     OrderBy,
     Over,
-    PeriodScan,
     Project,
     Recur,
     Tree,
@@ -85,8 +84,6 @@ def _refusal(tree: Tree, distinct: bool) -> tuple[Tree, str, str]:
             return tree, "a window of time is", ""
         case Apply() | Join(syntax=exp.In() | exp.Exists()):
             return tree, f"{_asked(tree.syntax)} over streams is", ""
-        case PeriodScan():
-            return tree, "a relation with periods is", ""
         case OrderBy():
             return tree, "ORDER BY is", ""
         case FirstRows(count=None):

@@ -19,7 +19,6 @@ from streambound.analyzer.algebra.nodes import (
     Join,
     OrderBy,
     Over,
-    PeriodScan,
     Project,
     Recur,
     Scan,
@@ -81,7 +80,7 @@ class FactsOfTree:
             return OperatorInput(schema(under, self._catalog, columns), self.of(under, recursive, columns))
 
         match tree:
-            case Scan() | PeriodScan():
+            case Scan():
                 return scan(tree, self._catalog)
             case Recur():
                 return recursive

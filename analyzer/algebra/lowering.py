@@ -26,7 +26,6 @@ from streambound.analyzer.algebra.nodes import (
     JoinKind,
     Named,
     OrderBy,
-    PeriodScan,
     Project,
     Recur,
     Scalar,
@@ -40,6 +39,7 @@ from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.algebra.select_list import SelectList
 from streambound.analyzer.algebra.subqueries import Subqueries
+from streambound.analyzer.algebra.valid_rows import valid_rows
 from streambound.analyzer.catalog import Catalog, Kind
 from streambound.analyzer.codes import Code
 from streambound.analyzer.expressions.rows import outermost_queries
@@ -78,6 +78,8 @@ _SET_OPERATIONS: dict[str, type[SetOperation]] = {"union": Union, "except": Exce
 _HELP = {"method": "name the columns that both have in USING (…)"}
 _JOIN_WORDS = (TokenType.LEFT, TokenType.RIGHT, TokenType.FULL, TokenType.SEMI, TokenType.ANTI, TokenType.OUTER)
 """What a join that is no inner one may begin with."""
+_NO_TIME = "a relation with periods as of a time is outside the query language here"
+_WITH_ON = "put it to the right of an INNER or LEFT JOIN … ON"
 _QUERIES_ONLY = "a statement is a SELECT, or a UNION of SELECTs"
 _CLAUSES = (
     "expressions", "from_", "joins", "where", "group", "having", "qualify", "distinct", "order", "limit", "offset",
@@ -158,7 +160,11 @@ class Lowering:
         if distinct is not None and distinct.args.get("on"):
             raise self.positions.finding(Code.UNSUPPORTED, "DISTINCT ON is outside the query language", distinct)
         tree = self.nothing(node) if node.args.get("from_") is None else self.joined(node, ctes)
-        if where := node.args.get("where"):
+        where = node.args.get("where")
+        valid = self._valid_first(node, ctes)
+        if valid is not None:
+            where = exp.Where(this=exp.and_(valid, where and where.this))
+        if where is not None:
             tree = self.where(tree, where, ctes)
         tree = self._listed(node, tree, ctes)
         if distinct is not None:
@@ -222,7 +228,7 @@ class Lowering:
         first = node.args["from_"].this
         joins = node.args.get("joins") or []
         self._distinct_aliases([first, *(join.this for join in joins)])
-        tree = self.entry(first, ctes)
+        tree = self.entry(self._valid(first, ctes)[0], ctes)
         for join in joins:
             tree = self.join(tree, join, ctes)
         return tree
@@ -233,15 +239,36 @@ class Lowering:
         inner = not join.side and (join.kind or "INNER") in ("INNER", "CROSS")
         word = join.kind if join.kind in ("SEMI", "ANTI") else join.side
         kind = JoinKind.INNER if inner else JoinKind(word.lower())
-        using, on = tuple(name.name for name in join.args.get("using") or ()), join.args.get("on")
+        using = tuple(name.name for name in join.args.get("using") or ())
+        on = join.args.get("on")
+        entry, valid = self._valid(join.this, ctes)
+        if valid is not None:
+            if using or join.side in ("RIGHT", "FULL"):
+                raise self.positions.finding(Code.UNSUPPORTED, _NO_TIME, join.this.args["version"], _WITH_ON)
+            on = exp.and_(on, valid)
         at = None if inner else self.positions.keyword(*_JOIN_WORDS, after=self._before(join))
         if using and inner:
             at = self._keyword("using", join.args["using"], join)
-        right = self.entry(join.this, ctes)
+        right = self.entry(entry, ctes)
         made = Join(kind, left, right, self.scalar(on, ctes) if on is not None else None, using, syntax=join, at=at)
         if self.joining and kind is JoinKind.SEMI and facts(right, self.catalog).change is ViewKind.STATIC:
             return self._subqueries(left, ctes).asked().semi_join(made)
         return made
+
+    def _valid(self, entry: exp.Expr, ctes: Ctes) -> tuple[exp.Expr, exp.Expr | None]:
+        """An entry of FROM, and the condition for its rows to be valid where it is a relation as of a time."""
+        named = isinstance(entry, exp.Table) and not entry.args.get("db") and entry.name.lower() in ctes
+        return (entry, None) if named else valid_rows(entry, self.catalog)
+
+    def _valid_first(self, node: exp.Select, ctes: Ctes) -> exp.Expr | None:
+        """The condition of a FROM's first entry, which WHERE says, as it has no ON."""
+        first = node.args.get("from_")
+        if first is None:
+            return None
+        valid = self._valid(first.this, ctes)[1]
+        if valid is not None and any(join.side in ("RIGHT", "FULL") for join in node.args.get("joins") or []):
+            raise self.positions.finding(Code.UNSUPPORTED, _NO_TIME, first.this.args["version"], _WITH_ON)
+        return valid
 
     def _distinct_aliases(self, entries: list[exp.Expr]) -> None:
         """Raise a Finding where two entries of a FROM, or of a WITH, have one name."""
@@ -287,14 +314,13 @@ class Lowering:
         alias, names = node.alias_or_name, _column_names(node)
         table = find_table(node, self.catalog, self.positions)
         tree: Tree = Scan(table.name, alias, table.changes is not None, syntax=node)
-        if version := node.args.get("version"):
-            if table.period is not None:
-                tree = PeriodScan(table.name, alias, table.period.begin, table.period.end, syntax=node)
-            if table.kind is not Kind.RELATION or table.period is not None or table.changes is not None:
-                tree = AsOf(tree, self.scalar(version.expression, ctes), syntax=version, at=self.positions.of(version))
+        version = node.args.get("version")
+        if version is not None and (table.kind is not Kind.RELATION or table.changes is not None):
+            tree = AsOf(tree, self.scalar(version.expression, ctes), syntax=version, at=self.positions.of(version))
         return Alias(tree, alias, names, syntax=node) if names else tree
 
     def _cte(self, node: exp.Table, cte: Cte | Recur) -> Tree:
+        self.reject(node, ("this", "alias"))
         alias, names = node.alias_or_name, _column_names(node)
         if isinstance(cte, Recur):
             recur = Recur(cte.name, alias, syntax=node)

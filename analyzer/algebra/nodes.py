@@ -187,21 +187,8 @@ class Scan(Operator):
 
 
 @dataclass(frozen=True, slots=True)
-class PeriodScan(Operator):
-    """A relation whose rows hold in a period ``[begin, end)``, which two columns of theirs name, as a table of rows."""
-
-    table: str
-    alias: str
-    begin: str
-    end: str
-
-
-@dataclass(frozen=True, slots=True)
 class AsOf(Operator):
-    """``input FOR SYSTEM_TIME AS OF time``: a relation as it was at a time, which may be a column beside it in FROM.
-
-    Of a `PeriodScan` these are the rows with ``begin <= time < end``.
-    """
+    """``input FOR SYSTEM_TIME AS OF time``: a relation as it was at a time, which may be a column beside it in FROM."""
 
     input: Tree
     time: Scalar
@@ -380,7 +367,7 @@ class SpjBlock(Operator):
 
 
 Tree = (
-    Scan | PeriodScan | AsOf | Alias | Filter | Project | Over | Bucket | Aggregate | Apply | Join | Distinct | Union
+    Scan | AsOf | Alias | Filter | Project | Over | Bucket | Aggregate | Apply | Join | Distinct | Union
     | Except | Intersect | OrderBy | FirstRows | Fixpoint | Recur | SpjBlock
 )  # fmt: skip
 """A tree of operators."""
@@ -389,7 +376,7 @@ SetOperation = Union | Except | Intersect
 """The operators that take the columns of two sides by position."""
 
 OPERATORS: tuple[type[Tree], ...] = (
-    Scan, PeriodScan, AsOf, Alias, Filter, Project, Over, Bucket, Aggregate, Apply, Join, Distinct, Union, Except,
+    Scan, AsOf, Alias, Filter, Project, Over, Bucket, Aggregate, Apply, Join, Distinct, Union, Except,
     Intersect, OrderBy, FirstRows, Fixpoint, Recur, SpjBlock,
 )  # fmt: skip
 """All of them, for the printer and its reader."""

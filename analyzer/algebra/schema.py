@@ -28,7 +28,6 @@ from streambound.analyzer.algebra.nodes import (
     Named,
     OrderBy,
     Over,
-    PeriodScan,
     Project,
     Recur,
     Scalar,
@@ -52,7 +51,7 @@ from streambound.analyzer.types import DataType
 def schema(tree: Tree, catalog: Catalog, recursive: Schema = ()) -> Schema:
     """The columns of a tree's rows. ``recursive``: those of the relation that a `Fixpoint` around it defines."""
     match tree:
-        case Scan(table=table, alias=alias) | PeriodScan(table=table, alias=alias):
+        case Scan(table=table, alias=alias):
             declared = catalog.table(table)
             columns = declared.columns if declared else ()
             time = declared.timestamp if declared else None

@@ -30,7 +30,6 @@ from streambound.analyzer.algebra.nodes import (
     Named,
     OrderBy,
     Over,
-    PeriodScan,
     Project,
     Recur,
     Scalar,
@@ -302,7 +301,7 @@ def _partners(join: Join) -> exp.Expr:
 
 def _entry(tree: Tree) -> exp.Expr:
     match tree:
-        case Scan(table=name, alias=alias) | PeriodScan(table=name, alias=alias) | Recur(name, alias):
+        case Scan(table=name, alias=alias) | Recur(name, alias):
             return exp.Table(this=_identifier(name), alias=exp.TableAlias(this=_identifier(alias)))
         case AsOf(input, time):
             table = _entry(input)

@@ -23,7 +23,6 @@ from streambound.analyzer.algebra.nodes import (
     Named,
     OrderBy,
     Over,
-    PeriodScan,
     Project,
     Recur,
     Scalar,
@@ -68,11 +67,8 @@ def _of_operator(
     """What is wrong with one operator over inputs of those columns."""
     yield from ill_typed(tree, given, catalog)
     match tree:
-        case Scan(table=table) | PeriodScan(table=table) if catalog.table(table) is None:
-            yield f"{type(tree).__name__}: {catalog.file} declares no {table}"
-        case PeriodScan(begin=begin, end=end):
-            lacking = [name for name in (begin, end) if not any(f.called(name) for f in schema(tree, catalog))]
-            yield from (f"PeriodScan: {tree.table} has no column {name}" for name in lacking)
+        case Scan(table=table) if catalog.table(table) is None:
+            yield f"Scan: {catalog.file} declares no {table}"
         case Recur(name=name) if recursive is None or recursive[0] != name:
             yield f"Recur: nothing around it defines {name}"
         case Alias(columns=names) if names and len(names) != len(given[0]):

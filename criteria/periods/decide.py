@@ -16,7 +16,7 @@ from streambound.analyzer.types import parse_type
 from streambound.criteria.operators.states import Judged, PeriodPart
 from streambound.criteria.periods.ends import valid_state
 from streambound.criteria.periods.epochs import open_state
-from streambound.criteria.periods.finality import refused_emission
+from streambound.criteria.periods.finality import refused_emission, refused_parts
 from streambound.criteria.periods.leaves import key_values
 from streambound.criteria.periods.lowering import NotRead, lowered
 from streambound.criteria.periods.repairs import lacking
@@ -52,21 +52,26 @@ def judged_periods(statement: SeqStatement, catalog: Catalog) -> JudgedPeriods |
         return wrong
     query, emit = first.query, statement.statement.emit
     endless = query.high is None and _always(query.plan)
-    context = PeriodContext(catalog, first.block.at, query.low, query.high, whole=endless)
+    parts = emit is not None and emit.mode is EmitMode.PARTS
+    context = PeriodContext(catalog, first.block.at, query.low, query.high, whole=endless, parts=parts)
     assert isinstance(query.plan, PeriodCoalesce), "the result is coalesced"
     try:
         view = lowered(query.plan.input, context)
     except NotRead as why:
         return _refused(statement, f"{why} is outside of what SEQ VT evaluates over streams", first.block.at, "")
+    if (wrong := refused_parts(statement.statement, view.plan)) is not None:
+        return wrong
     for table in statement.tables:
         if table.kind is Kind.STREAM:
             contract_states(table, context, partial(_key_values, table, context))
     final = emit is None or emit.mode is EmitMode.FINAL
-    if is_arriving(view.plan):
+    if parts:
+        pass  # what is given is not remembered
+    elif is_arriving(view.plan):
         valid_state(view, context)
     elif final:
         open_state(view, context)
-    made = EpochQuery(view.plan, query.low, query.high, query.as_of, final)
+    made = EpochQuery(view.plan, query.low, query.high, query.as_of, final, parts)
     columns = [Column(name, kind) for name, kind in zip(query.columns, view.types, strict=True)]
     if not query.as_of:
         kind = parse_type(query.time_type) or BIGINT

@@ -176,7 +176,7 @@ def _cast(view: PeriodView, types: tuple[DataType, ...]) -> PeriodView:
 
 def _united(left: PeriodView, right: PeriodView, context: PeriodContext) -> PeriodView:
     plan = EpochUnion(left.plan, right.plan)
-    if not is_arriving(plan):
+    if not is_arriving(plan) and not context.parts:
         _remembered(left, context)
         _remembered(right, context)
     longest = None if left.longest is None or right.longest is None else max(left.longest, right.longest)
@@ -270,8 +270,13 @@ def _joined(plan: PeriodJoin, context: PeriodContext) -> PeriodView:
         right = _projected(right, [f"c{place}" for place in asked])
         keys = [(mine, list(asked).index(theirs)) for mine, theirs in keys]
         right = _distinct(right, context)
-    _remembered(left, context)
-    _remembered(right, context)
+    whole = context.parts and plan.kind == "inner"
+    if not whole:
+        _remembered(left, context)
+        _remembered(right, context)
+    elif left.streams and right.streams:
+        valid_state(left, context)
+        valid_state(right, context)
     streams = (*left.streams, *right.streams)
     there = together(plan.kind, left.there, right.there)
     made = EpochJoin(plan.kind, left.plan, right.plan, (by, len(right.types)), tuple(keys), _named(types), condition)
@@ -283,7 +288,9 @@ def _joined(plan: PeriodJoin, context: PeriodContext) -> PeriodView:
     values = (*lefts, *rights)
     rows = every(values)
     there, names = smallest(there, rows), (*left.names, *right.names)
-    return PeriodView(made, types, None, there, values, rows, None, names, streams)
+    valid = every((left.valid, right.valid)) if whole else None
+    longest = None if left.longest is None or right.longest is None or not whole else min(left.longest, right.longest)
+    return PeriodView(made, types, valid, there, values, rows, longest, names, streams)
 
 
 def _place(text: str) -> int | None:

@@ -11,7 +11,7 @@ from streambound.analyzer.catalog import Catalog, DeclaredTable
 from streambound.analyzer.spans import Span
 from streambound.analyzer.types import DataType
 from streambound.criteria.operators.states import BlockPart, State
-from streambound.criteria.size import Size, least, product
+from streambound.criteria.size import Minimum, Size, least, product
 from streambound_runtime.operators.epochs.plan import EpochPlan
 
 _ENDED = "when its end has passed"
@@ -58,7 +58,8 @@ class Leaf:
 class PeriodContext:
     """One block while it is judged: its time, what it reads, and the states of its operators.
 
-    ``whole`` says that filters stay above the streams, because all rows say how long time is.
+    ``whole`` says that filters stay above the streams, because all rows say how long time is; ``parts`` that rows are
+    given with their whole periods.
     """
 
     catalog: Catalog
@@ -66,6 +67,7 @@ class PeriodContext:
     low: int | None
     high: int | None
     whole: bool = False
+    parts: bool = False
     blocks: list[BlockPart] = field(default_factory=list)
     leaves: list[Leaf] = field(default_factory=list)
     relations: dict[str, tuple[DeclaredTable, dict[str, None]]] = field(default_factory=dict)
@@ -96,7 +98,7 @@ class PeriodState:
 
 def smallest(*sizes: MaybeSize) -> MaybeSize:
     """The least of those sizes that are known."""
-    known = [size for size in sizes if size is not None]
+    known = [part for size in sizes if size is not None for part in (size.of if isinstance(size, Minimum) else (size,))]
     return least(known) if known else None
 
 

@@ -32,13 +32,14 @@ class Snapshots:
     """The points of time of a SEQ VT statement: ``low`` to before ``high``, or ``as_of`` the first of them; encoded.
 
     Where ``high`` is not known time is over with the last row. ``whole``: rows of the output are the longest ones that
-    there are, not parts of them.
+    there are, not parts of them. ``summed``: rows of one value may overlap, for it is their sum that is the result.
     """
 
     low: int | None
     high: int | None
     as_of: bool
     whole: bool
+    summed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,7 +93,7 @@ class _Snapshots:
         if not chosen:
             return self._against([], 0)
         result = self._against(chosen, points[-1] if points else None)
-        return result if result.cells or self.line.as_of else self._longest(result)
+        return result if result.cells or self.line.as_of or self.line.summed else self._longest(result)
 
     def _points(self) -> list[int]:
         """Where something may change, in order; the last one is where all is over."""

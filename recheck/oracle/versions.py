@@ -28,15 +28,33 @@ def has_versions(tree: exp.Expr) -> bool:
 
 
 def unversioned(tree: exp.Expr, catalog: Catalog) -> exp.Expr:
-    """The statement without versions of relations that do not change: these are the relations."""
+    """The statement without versions of relations that do not change: their rows, where these have periods those valid.
 
-    def plain(node: exp.Expr) -> exp.Expr:
-        table = catalog.table(node.name) if isinstance(node, exp.Table) and node.args.get("version") else None
-        if table is not None and table.kind is Kind.RELATION and table.changes is None and table.period is None:
-            node.set("version", None)
-        return node
-
-    return tree.copy().transform(plain)
+    ``S JOIN R FOR SYSTEM_TIME AS OF S.ts ON c`` is ``S JOIN R ON c AND S.ts >= R.begin AND NOT S.ts >= R.end``.
+    """
+    tree = tree.copy()
+    for table in [one for one in tree.find_all(exp.Table) if one.args.get("version")]:
+        declared = catalog.table(table.name)
+        if declared is None or declared.kind is not Kind.RELATION or declared.changes is not None:
+            continue
+        time, join = table.args["version"].expression, table.parent
+        table.set("version", None)
+        if declared.period is None:
+            continue
+        ends = (declared.period.begin, declared.period.end)
+        begun, ended = (
+            exp.GTE(this=time.copy(), expression=exp.column(name, table=table.alias_or_name, quoted=True))
+            for name in ends
+        )
+        holds = exp.and_(begun, exp.not_(ended))
+        if isinstance(join, exp.From):
+            assert isinstance(join.parent, exp.Select), "FROM is of a SELECT"
+            join.parent.where(holds, copy=False)
+            continue
+        assert isinstance(join, exp.Join), "a version stands in FROM, or is joined"
+        join.set("on", exp.and_(join.args.get("on"), holds))
+        join.set("kind", None if join.kind == "CROSS" else join.args.get("kind"))
+    return tree
 
 
 def over_versions(tree: exp.Expr, catalog: Catalog) -> str:

@@ -176,7 +176,6 @@ def _hold(found: ViewFacts, answer: list[dict[str, object]], few: bool) -> None:
 S, R = "  Scan(table='S', alias='S')", "  Scan(table='R', alias='R')"
 WRONG = {
     "a table that is not declared": "Scan(table='Nowhere', alias='n')",
-    "a period's column that is not there": "PeriodScan(table='R', alias='R', begin='x', end='y')",
     "recursion outside": "Recur(name='w', alias='w')",
     "recursion by another name":
         f"Fixpoint(name='w', distinct=True)\n  Project(items=['S.a'])\n  {S}\n  Recur(name='v', alias='v')",

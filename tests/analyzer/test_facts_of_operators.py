@@ -82,6 +82,8 @@ QUERIES: dict[str, tuple[ViewKind, str]] = {
         (APPENDED, ""),
     "SELECT S.b, P.hi FROM S JOIN P FOR SYSTEM_TIME AS OF S.ts AS P ON S.a = P.a":
         (APPENDED, "SELECT S.b, P.hi FROM S JOIN P ON S.a = P.a AND P.lo <= S.ts AND S.ts < P.hi"),
+    "SELECT S.b, T.c FROM S JOIN T FOR SYSTEM_TIME AS OF S.ts AS T ON S.a = T.a":
+        (APPENDED, "SELECT S.b, T.c FROM S JOIN T ON S.a = T.a AND T.ts <= S.ts"),
     f"SELECT a, ts, window_start, window_end, window_time FROM TUMBLE(TABLE S, DESCRIPTOR(ts), {FOUR})":
         (APPENDED, "SELECT a, ts, 4 * (ts DIV 4) AS s, 4 * (ts DIV 4) + 4 AS e, 4 * (ts DIV 4) + 3 AS l FROM S"),
     f"SELECT a, b, window_start, window_end FROM HOP(TABLE S, DESCRIPTOR(ts), {GAP}, {FIVE})":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,22 @@ def test_parts_may_be_cut_but_not_overlap(spark: Any, tmp_path: Path) -> None:
     cut = [*RIGHT[:1], (1, 3, 5), (1, 5, 8), *RIGHT[2:]]
     assert compared(spark, tmp_path / "cut", counts(cut), line=line).equal
     assert not compared(spark, tmp_path / "twice", [*counts(RIGHT), *counts([(1, 4, 5)])], line=line).equal
+
+
+def test_rows_that_are_summed_up_may_overlap_but_not_be_too_many(spark: Any, tmp_path: Path) -> None:
+    """SP of Sam and of Ann overlap from 8 to 10: two rows where the longest ones are three."""
+    sql = "SELECT skill FROM works"
+    rows = [
+        {"skill": skill, "_begin": begin, "_end": end, "_mult": 1}
+        for skill, begin, end in (("SP", 3, 10), ("SP", 8, 16), ("NS", 8, 16), ("SP", 18, 20))
+    ]
+    summed = Snapshots(0, 24, as_of=False, whole=False, summed=True)
+    assert compared(spark, tmp_path / "right", rows, sql, summed).equal
+    assert not compared(spark, tmp_path / "fragments", rows, sql, replace(summed, summed=False)).equal
+    twice = compared(spark, tmp_path / "twice", [*rows, rows[1]], sql, summed)
+    assert (twice.timestamp, twice.cells) == (8, (Cell(("SP",), 2, 3),))
+    lacking = compared(spark, tmp_path / "lacking", rows[1:], sql, summed)
+    assert (lacking.timestamp, lacking.cells) == (3, (Cell(("SP",), 1, 0),))
 
 
 def test_one_point_of_time(spark: Any, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from streambound.analyzer.algebra.nodes import PeriodScan, Scan
+from streambound.analyzer.algebra.nodes import Scan
 from streambound.analyzer.algebra.value_sets import between, of_domain
 from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromise, ViewFacts, ViewKind
 from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
@@ -11,7 +11,7 @@ from streambound.analyzer.columns import Column
 from streambound.analyzer.types import Family
 
 
-def scan(tree: Scan | PeriodScan, catalog: Catalog) -> ViewFacts:
+def scan(tree: Scan, catalog: Catalog) -> ViewFacts:
     """The rows of a table: of a stream they come at the time that they carry."""
     declared = catalog.table(tree.table)
     if declared is None:

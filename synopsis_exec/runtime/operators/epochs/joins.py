@@ -24,7 +24,7 @@ class FragmentJoin(KeepsNothing):
     def fragments(self, epoch: Epoch) -> list[Fragment]:
         """The pairs of an epoch, and what is left of rows without a partner."""
         left, right, kind = self.left.fragments(epoch), self.right.fragments(epoch), self.plan.kind
-        pairs = self._pairs(left, right)
+        pairs = pairs_of(self.plan, left, right, self.passes)
         found = list[Fragment]()
         if kind in ("inner", "left", "right", "full"):
             found += [((*left[i][0], *right[j][0]), b, e, left[i][3] * right[j][3]) for i, j, b, e in pairs]
@@ -43,26 +43,28 @@ class FragmentJoin(KeepsNothing):
                 found += [((*empty, *row), b, e, n) for b, e in _gaps(s, u, matched.get(j, []))]
         return found
 
-    def _pairs(self, left: list[Fragment], right: list[Fragment]) -> list[Pair]:
-        by_key: dict[FragmentRow, list[int]] = defaultdict(list)
-        mine = [key for key, _ in self.plan.keys]
-        theirs = [key for _, key in self.plan.keys]
-        for j in sorted(range(len(right)), key=lambda j: right[j][1]):
-            key = tuple(right[j][0][place] for place in theirs)
-            if None not in key:
-                by_key[key].append(j)
-        found = list[Pair]()
-        for i, (row, begin, end, _) in enumerate(left):
-            for j in by_key.get(tuple(row[place] for place in mine), ()):
-                _, other_begin, other_end, _ = right[j]
-                if other_begin >= end:
-                    break
-                if begin < other_end:
-                    found.append((i, j, max(begin, other_begin), min(end, other_end)))
-        if not self.plan.condition or not found:
-            return found
-        passes = self.passes(self.plan, [(*left[i][0], *right[j][0]) for i, j, _, _ in found])
-        return [pair for pair, passing in zip(found, passes, strict=True) if passing]
+
+def pairs_of(plan: EpochJoin, left: Sequence[Fragment], right: Sequence[Fragment], passes: Passes) -> list[Pair]:
+    """The pairs of a join, by their places, and where both are valid."""
+    by_key: dict[FragmentRow, list[int]] = defaultdict(list)
+    mine = [key for key, _ in plan.keys]
+    theirs = [key for _, key in plan.keys]
+    for j in sorted(range(len(right)), key=lambda j: right[j][1]):
+        key = tuple(right[j][0][place] for place in theirs)
+        if None not in key:
+            by_key[key].append(j)
+    found = list[Pair]()
+    for i, (row, begin, end, _) in enumerate(left):
+        for j in by_key.get(tuple(row[place] for place in mine), ()):
+            _, other_begin, other_end, _ = right[j]
+            if other_begin >= end:
+                break
+            if begin < other_end:
+                found.append((i, j, max(begin, other_begin), min(end, other_end)))
+    if not plan.condition or not found:
+        return found
+    passing = passes(plan, [(*left[i][0], *right[j][0]) for i, j, _, _ in found])
+    return [pair for pair, passed in zip(found, passing, strict=True) if passed]
 
 
 def _matched(spans: Iterator[tuple[int, int, int]]) -> dict[int, list[tuple[int, int]]]:

@@ -115,7 +115,8 @@ class EpochQuery:
     """A SEQ VT block over streams.
 
     ``low`` and ``high`` are the points of time that there are, from the first to before the second; None where there is
-    no limit. ``final``: a result row is given once it has ended, else its part in each epoch.
+    no limit. ``final``: a result row is given once it has ended, else its part in each epoch. ``parts``: the rows that
+    are summed up to the result, each with its whole period, once it is known that there is one.
     """
 
     plan: EpochPlan
@@ -123,6 +124,7 @@ class EpochQuery:
     high: int | None = None
     as_of: bool = False
     final: bool = True
+    parts: bool = False
 
 
 def is_arriving(plan: EpochPlan) -> bool:
@@ -135,3 +137,26 @@ def is_arriving(plan: EpochPlan) -> bool:
         case EpochUnion(left=left, right=right):
             return is_arriving(left) and is_arriving(right)
     return False
+
+
+def is_whole(plan: EpochPlan) -> bool:
+    """Whether an operator's rows are known with their whole periods as soon as what they are made of has begun.
+
+    Of streams, of σ, Π and ∪ of such rows, of inner joins of them, with static relations too.
+    """
+    match plan:
+        case EpochScan():
+            return True
+        case EpochMap(input=input):
+            return is_whole(input)
+        case EpochUnion(left=left, right=right):
+            return is_whole(left) and is_whole(right)
+        case EpochJoin(kind="inner", left=left, right=right):
+            sides = is_whole(left), is_whole(right)
+            return any(sides) and all(one or is_static(side) for one, side in zip(sides, (left, right), strict=True))
+    return False
+
+
+def is_static(plan: EpochPlan) -> bool:
+    """Whether an operator's rows are those of a static relation."""
+    return isinstance(plan, EpochRelation) or (isinstance(plan, EpochMap) and is_static(plan.input))

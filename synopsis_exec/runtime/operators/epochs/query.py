@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from streambound_runtime.operators.epochs.fragments import (
+    GREATEST,
     LEAST,
     Fragment,
     FragmentRow,
@@ -14,6 +15,7 @@ from streambound_runtime.operators.epochs.fragments import (
 )
 from streambound_runtime.operators.epochs.groups import PeriodGroups
 from streambound_runtime.operators.epochs.joins import FragmentJoin, Passes
+from streambound_runtime.operators.epochs.parts import ArrivingSide, JoinedParts, Parts, StaticSide
 from streambound_runtime.operators.epochs.plan import (
     EpochDifference,
     EpochDistinct,
@@ -26,6 +28,7 @@ from streambound_runtime.operators.epochs.plan import (
     EpochScan,
     EpochUnion,
     is_arriving,
+    is_static,
 )
 from streambound_runtime.operators.epochs.rows import (
     Arrivals,
@@ -75,9 +78,10 @@ class EpochQueryOperator:
         if high is not None:
             until = high if over else min(until, high)
         epoch = Epoch(self.since, max(self.since, until), clipped)
-        fragments = list(coalesced(self.top.fragments(epoch)))
+        fragments = self.top.fragments(epoch)
+        fragments = fragments if self.query.parts else list(coalesced(fragments))
         self.since = epoch.until
-        if self.query.final:
+        if self.query.final and not self.query.parts:
             fragments = self._ended(fragments, epoch, over or (high is not None and epoch.until >= high))
         return sorted(fragments, key=_in_order)
 
@@ -142,6 +146,8 @@ class EpochQueryOperator:
 
     def _top(self) -> EpochOperator:
         plan = self.query.plan
+        if self.query.parts:
+            return Parts(self._arrivals(plan))
         if is_arriving(plan):
             return self._noted(ValidRows(self._arrivals(plan), ending=self.query.final))
         return self._operator(plan)
@@ -158,7 +164,16 @@ class EpochQueryOperator:
                 return MappedArrivals(plan, self._arrivals(input), self.computed)
             case EpochUnion(left, right):
                 return UnitedArrivals(self._arrivals(left), self._arrivals(right))
+            case EpochJoin(left=left, right=right) if self.query.parts:
+                joined = JoinedParts(plan, (self._side(left), self._side(right)), self.passes)
+                self.operators.append(joined)
+                return joined
         raise AssertionError(f"the rows of {type(plan).__name__} do not carry their ends")
+
+    def _side(self, plan: EpochPlan) -> ArrivingSide | StaticSide:
+        if is_static(plan):
+            return StaticSide(self._operator(plan).fragments(Epoch(LEAST, GREATEST)))
+        return ArrivingSide(self._arrivals(plan))
 
     def _operator(self, plan: EpochPlan) -> EpochOperator:
         if is_arriving(plan):
