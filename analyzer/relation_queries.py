@@ -27,7 +27,6 @@ from streambound.analyzer.algebra.nodes import (
     Named,
     OrderBy,
     Over,
-    PeriodScan,
     Project,
     Recur,
     Scalar,
@@ -64,7 +63,7 @@ def is_static(tree: Tree, catalog: Catalog, recurs: bool = False) -> bool:
     match tree:
         case AsOf():  # what a relation was at a time does not change any more
             return True
-        case Scan() | PeriodScan():
+        case Scan():
             declared = catalog.table(tree.table)
             return declared is not None and declared.kind is Kind.RELATION and declared.changes is None
         case Recur():
