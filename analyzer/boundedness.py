@@ -137,6 +137,22 @@ class Facts:
             return not self.branch.is_time(attribute)
         return attribute in self.lists
 
+    def one_value(self, x: Attribute) -> bool:
+        """Whether an attribute is of the key of which the branch has one value, or of its one row of a stream."""
+        key = self.branch.source(x.source).one_key
+        return key is not None and (key.once or x.column in key.attributes)
+
+    def one_row(self, alias: str) -> bool:
+        """Whether a stream has one row at most: its one key has no more."""
+        key = self.branch.source(alias).one_key
+        return key is not None and key.once
+
+    @cached_property
+    def _of_one_key(self) -> frozenset[Attribute]:
+        """The attributes of a key of which there is one value, known before any row comes."""
+        keys = {s.alias: s.one_key.attributes for s in self.branch.streams if s.one_key is not None}
+        return frozenset(a for a in self.closure.nodes if a.column in keys.get(a.source, ()))
+
     def bounded_above(self, x: Attribute) -> bool:
         """Whether an attribute is upper-bounded (Definition 5), counting finite attributes as constants."""
         return x in self._bounded_above
@@ -147,11 +163,13 @@ class Facts:
 
     @cached_property
     def _bounded_above(self) -> frozenset[Attribute]:
-        return self.finite_attributes | {x for x in self.closure.nodes if self._limited(x, above=True)}
+        known = self.finite_attributes | self._of_one_key
+        return known | {x for x in self.closure.nodes if self._limited(x, above=True)}
 
     @cached_property
     def _bounded_below(self) -> frozenset[Attribute]:
-        return self.finite_attributes | {x for x in self.closure.nodes if self._limited(x, above=False)}
+        known = self.finite_attributes | self._of_one_key
+        return known | {x for x in self.closure.nodes if self._limited(x, above=False)}
 
     def _limited(self, x: Attribute, above: bool) -> bool:
         matrix, node = self.closure.node(x)
@@ -176,7 +194,7 @@ class Facts:
 
     def bounded(self, x: Attribute) -> bool:
         """Whether an attribute has finitely many values in results (Definition 5; theory §4, "Types")."""
-        if x in self.closure.null or x in self.finite_attributes or self._is_finite(x):
+        if x in self.closure.null or x in self.finite_attributes or self._is_finite(x) or self.one_value(x):
             return True
         return self.bounded_above(x) and self.bounded_below(x)
 
@@ -352,8 +370,11 @@ class Facts:
 
         ``A − B ≤ c`` is harmless for A when A has an upper and B a lower bound, and for B when B has a lower
         and A an upper bound: outside those bounds the outcome does not depend on the value. Over dense types it is
-        harmless where the partner's values are listed, so that only the place among them counts.
+        harmless where the partner's values are listed, so that only the place among them counts. Of a stream with one
+        row at most every join is.
         """
+        if self.one_row(own.source):
+            return True
         if self.closure.sort(own) in _DENSE:
             placed = not join.equality and self.listed(join.partner(own)) is not None
             return placed or self.bounded(own)

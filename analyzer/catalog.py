@@ -21,7 +21,15 @@ from streambound.analyzer.catalog_model import (
     StreamDocument,
     keys,
 )
-from streambound.analyzer.changes import DeclaredChanges, KeyPunctuation, read_changes, read_key_punctuations
+from streambound.analyzer.changes import (
+    DeclaredChanges,
+    KeyPunctuation,
+    StreamKey,
+    read_changes,
+    read_key_punctuations,
+    shared_keys,
+    stream_keys,
+)
 from streambound.analyzer.columns import Column
 from streambound.analyzer.endpoints import Sink, SourceOptions, read_sink, read_source
 from streambound.analyzer.errors import CatalogError
@@ -88,7 +96,8 @@ class DeclaredTable:
     ``timestamp`` is the application-time column of a stream; ``max_per_timestamp`` is the paper's bound on
     the tuples of one timestamp, ``max_rate`` one on those of a length of time; ``rows`` the size of a relation where
     declared; ``arrival`` the order of a stream, or of the ``changes`` of a relation; ``punctuations`` say which keys
-    are over.
+    are over, ``ending`` are the stream's keys of which some stream's do. A stream of which there is ``one_key`` only is
+    none of a catalog's, but what a query is judged with for each value of its key.
     """
 
     name: str
@@ -104,6 +113,8 @@ class DeclaredTable:
     max_rate: Rate | None = None
     changes: DeclaredChanges | None = None
     punctuations: tuple[KeyPunctuation, ...] = ()
+    ending: tuple[StreamKey, ...] = ()
+    one_key: StreamKey | None = None
     at: Excerpt | None = None
     file: str = ""
     query: str = ""
@@ -206,7 +217,7 @@ def redeclared(catalog: Catalog, text: str, names: Collection[str]) -> Catalog:
         return reader.table(table.name, document[section][table.name], table.kind, section, _clock(catalog.tables))
 
     tables = (again(table) if table.name in names else table for table in catalog.tables)
-    return replace(catalog, tables=tuple(tables), text=text)
+    return replace(catalog, tables=_with_keys(reader, tables), text=text)
 
 
 def catalog_from_mapping(
@@ -231,6 +242,7 @@ def catalog_from_mapping(
                 excerpt=table.at,
             )
         seen[table.name.lower()] = table.name
+    tables = list(_with_keys(reader, tables))
     counters = Counters(reader.choice(document, "counters", (), tuple(Counters)))
     sinks = reader.mapping(document.get("sinks", {}), ("sinks",))
     return Catalog(
@@ -244,6 +256,17 @@ def catalog_from_mapping(
         read_time(reader, document.get("time", {})),
         reader.positive(document, "max_iterations", (), 1) or MAX_ITERATIONS,
         reader.positive(document, "lineage_nodes", (), 1) or NODES,
+    )
+
+
+def _with_keys(reader: TomlReader, tables: Iterable[DeclaredTable]) -> tuple[DeclaredTable, ...]:
+    """Tables that know which of their keys end, by whichever stream's punctuations; raises CatalogError."""
+    found = tuple(tables)
+    streams = {one.name: (one.columns, one.timestamp, one.punctuations) for one in found if one.timestamp is not None}
+    known = shared_keys(reader, streams)
+    return tuple(
+        replace(one, punctuations=known[one.name], ending=stream_keys(known, one.name)) if one.name in known else one
+        for one in found
     )
 
 

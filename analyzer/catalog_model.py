@@ -102,6 +102,8 @@ class KeyPunctuationDocument(TypedDict, total=False):
     column: Required[_Name]
     value: Required[Scalar]
     max_open: _Positive
+    ends: dict[str, list[str]]
+    once: list[str]
 
 
 class ArrivalDocument(TypedDict, total=False):

@@ -6,7 +6,7 @@ changes = { timestamp = "ts", op = "op", insert = "insert", delete = "delete", k
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -63,13 +63,46 @@ class KeyPunctuation:
     """Which records of a stream say that no row with the same ``attributes`` comes any more.
 
     They are those whose ``column`` has the ``value``; they are no rows. At most ``max_open`` combinations of values of
-    ``attributes`` have come without such a record at any time, where that is promised.
+    ``attributes`` have come without such a record at any time, where that is promised. The record ``ends`` the key in
+    other streams, too, where it is in these columns; it counts once. Of the streams ``once`` a key has one row at most.
     """
 
     attributes: tuple[str, ...]
     column: str
     value: Value
     max_open: int | None = None
+    ends: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    once: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StreamKey:
+    """The columns of a stream that a punctuation ends: one of its own, or one that comes in another ``stream``.
+
+    ``marked`` are the columns of that stream, in the same order; ``once`` says that each key has one row at most.
+    """
+
+    attributes: tuple[str, ...]
+    stream: str
+    marked: tuple[str, ...]
+    max_open: int | None
+    once: bool = False
+
+    @property
+    def name(self) -> str:
+        """What tells it from others: the same in all streams that have it."""
+        return f"{self.stream} by {', '.join(self.marked)}"
+
+
+def stream_keys(tables: Mapping[str, Sequence[KeyPunctuation]], stream: str) -> tuple[StreamKey, ...]:
+    """The keys of a stream that end, of the punctuations of all streams."""
+    found = list[StreamKey]()
+    for brings, punctuations in tables.items():
+        for one in punctuations:
+            mine = dict(one.ends) | {brings: one.attributes}
+            if stream in mine:
+                found.append(StreamKey(mine[stream], brings, one.attributes, one.max_open, stream in one.once))
+    return tuple(found)
 
 
 def read_changes(
@@ -177,14 +210,16 @@ def _key(reader: TomlReader, body: Mapping[str, Any], columns: Sequence[Column],
     return _columns(reader, names, columns, (*path, "key"))
 
 
-def _columns(reader: TomlReader, names: Sequence[str], columns: Sequence[Column], path: Path) -> tuple[str, ...]:
-    """Names of columns as they are declared, each once; at least one."""
+def _columns(
+    reader: TomlReader, names: Sequence[str], columns: Sequence[Column], path: Path, table: str = ""
+) -> tuple[str, ...]:
+    """Names of columns of a table as they are declared, each once; at least one."""
     found = list[str]()
     for name in names:
         column = _declared(name, columns)
         if column is None:
             remedy = suggest(name, [one.name for one in columns])
-            raise reader.fail(f"{name!r} is no column of {path[1]}", path, remedy)
+            raise reader.fail(f"{name!r} is no column of {table or path[1]}", path, remedy)
         if column.name in found:
             raise reader.fail(f"{name!r} is named twice", path)
         found.append(column.name)
@@ -200,9 +235,13 @@ def read_key_punctuations(
     tables, where = entry.get("punctuations", []), (*path, "punctuations")
     if not isinstance(tables, list):
         raise reader.fail(f"punctuations must be tables: [[{'.'.join(where)}]]", where)
-    return tuple(
-        _key_punctuation(reader, one, columns, time, (*where, str(number))) for number, one in enumerate(tables)
-    )
+    found = list[KeyPunctuation]()
+    for number, one in enumerate(tables):
+        found.append(_key_punctuation(reader, one, columns, time, (*where, str(number))))
+        if any({*other.attributes} == {*found[-1].attributes} for other in found[:-1]):
+            message = f"two punctuations of {path[1]} are about {', '.join(found[-1].attributes)}"
+            raise reader.fail(message, (*where, str(number), "attributes"), "give all such records one value")
+    return tuple(found)
 
 
 def _key_punctuation(
@@ -230,4 +269,68 @@ def _key_punctuation(
         told = encode_toml(body["value"], column.type)
     except ValueError as error:
         raise reader.fail(f"not a value of {column.name}: {error}", (*path, "value")) from error
-    return KeyPunctuation(attributes, column.name, told, reader.positive(body, "max_open", path, 1))
+    ends = reader.mapping(body.get("ends", {}), (*path, "ends"))
+    others = tuple((name, tuple(reader.strings(names, (*path, "ends", name)))) for name, names in ends.items())
+    once = tuple(reader.strings(body.get("once", []), (*path, "once")))
+    if once and "max_open" not in body:
+        raise reader.fail("that a key has one row is told of those that are open", (*path, "once"), "add max_open = …")
+    return KeyPunctuation(attributes, column.name, told, reader.positive(body, "max_open", path, 1), others, once)
+
+
+def shared_keys(
+    reader: TomlReader, streams: Mapping[str, tuple[Sequence[Column], str | None, Sequence[KeyPunctuation]]]
+) -> dict[str, tuple[KeyPunctuation, ...]]:
+    """The punctuations of all streams, whose columns, times and punctuations are given; raises CatalogError.
+
+    What a punctuation says of other streams is told by names as they are declared.
+    """
+    return {
+        name: tuple(
+            _shared(reader, one, name, streams, ("streams", name, "punctuations", str(number)))
+            for number, one in enumerate(punctuations)
+        )
+        for name, (_, _, punctuations) in streams.items()
+    }
+
+
+def _shared(
+    reader: TomlReader,
+    one: KeyPunctuation,
+    stream: str,
+    streams: Mapping[str, tuple[Sequence[Column], str | None, Sequence[KeyPunctuation]]],
+    path: Path,
+) -> KeyPunctuation:
+    ends, mine = list[tuple[str, tuple[str, ...]]](), streams[stream][0]
+    for name, names in one.ends:
+        where = (*path, "ends", name)
+        other = _stream(reader, name, streams, where)
+        if other == stream:
+            raise reader.fail(f"{stream} is the stream itself: its columns are the attributes", where, "leave it out")
+        columns, time, _ = streams[other]
+        found = _columns(reader, names, columns, where, other)
+        if time in found:
+            raise reader.fail(f"{time} is the time of {other}", where)
+        if len(found) != len(one.attributes):
+            told = f"{len(one.attributes)} columns, as attributes has"
+            raise reader.fail(f"{other} needs {told}, in their order", where)
+        for left, right in zip(one.attributes, found, strict=True):
+            kinds = [next(c.type.name for c in of if c.name == n) for of, n in ((mine, left), (columns, right))]
+            if kinds[0] != kinds[1]:
+                message = f"{other}.{right} is {kinds[1]}, and {stream}.{left} is {kinds[0]}: no key of both"
+                raise reader.fail(message, where)
+        ends.append((other, found))
+    known = (stream, *(name for name, _ in ends))
+    once = tuple(_stream(reader, name, streams, (*path, "once")) for name in one.once)
+    stranger = next((name for name in once if name not in known), None)
+    if stranger is not None:
+        remedy = f"add ends = {{ {stranger} = […] }}, or name {' or '.join(known)}"
+        raise reader.fail(f"the punctuation says nothing of {stranger}", (*path, "once"), remedy)
+    return replace(one, ends=tuple(ends), once=once)
+
+
+def _stream(reader: TomlReader, name: str, streams: Mapping[str, object], path: Path) -> str:
+    """The name of a stream as it is declared."""
+    found = next((one for one in streams if one.lower() == name.lower()), None)
+    if found is None:
+        raise reader.fail(f"{name!r} is no stream of this catalog", path, suggest(name, list(streams)))
+    return found

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from streambound.analyzer.catalog import Kind
-from streambound.analyzer.changes import KeyPunctuation
+from streambound.analyzer.changes import KeyPunctuation, StreamKey
 from streambound.analyzer.columns import Column
 from streambound.analyzer.spans import Excerpt, Span
 from streambound.analyzer.types import DataType
@@ -191,7 +191,7 @@ class Source:
     ``table`` is its name in the catalog, ``at`` where the catalog declares it. ``factors`` are the columns that a row
     contributes to each of the query's sums, empty for a factor of one. ``query`` is Spark SQL that gives the rows of a
     relation that is computed of others (`computed_relations`), and so is in no catalog. ``punctuations`` are those of
-    a stream's keys.
+    a stream, ``ending`` its keys that some stream's end; ``one_key`` the one of which all rows have one value.
     """
 
     alias: str
@@ -207,6 +207,8 @@ class Source:
     factors: tuple[str, ...] = ()
     query: str = ""
     punctuations: tuple[KeyPunctuation, ...] = ()
+    ending: tuple[StreamKey, ...] = ()
+    one_key: StreamKey | None = None
 
     def column(self, name: str) -> Column:
         """The column of that exact name."""

@@ -110,6 +110,8 @@ def table_scope(node: exp.Expr, table: DeclaredTable, alias: str, unique: str, p
         table.max_rate,
         query=table.query,
         punctuations=table.punctuations,
+        ending=table.ending,
+        one_key=table.one_key,
     )
     columns = tuple(
         Visible(

@@ -313,6 +313,8 @@ def _stream_count(facts: Facts, table: SynopsisTable, stream: str) -> Count | No
     inside = frozenset((*table.streams, *table.relations))
     mine = [stored for stored in table.key if stored.attribute.source == stream]
     attributes = tuple(stored.attribute for stored in mine)
+    if facts.one_row(stream):
+        return Count(CountingRule.ONE, Number(1), attributes, stream)
     values = _all([stored_count(facts, stored, inside) for stored in mine])
     kept, present = _told_apart(facts, table, stream), _present(facts, table, stream)
     if kept is None and table.age(stream) is not None:
@@ -350,6 +352,8 @@ def _tuple_count(facts: Facts, table: SynopsisTable, stream: str) -> Count | Non
     """The tuples of a stream that a table can hold."""
     present = _present(facts, table, stream)
     mine = tuple(stored.attribute for stored in table.key if stored.attribute.source == stream)
+    if facts.one_row(stream):
+        return Count(CountingRule.ONE, Number(1), mine, stream)
     return None if present is None else tuples(facts, stream, present, mine)
 
 

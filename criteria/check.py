@@ -200,7 +200,7 @@ def _of_lowered(statement: Statement, catalog: Catalog, lowered: Lowered) -> Che
 
 def _with_ends(query: Query) -> bool:
     """Whether a query reads a stream whose punctuations may bound it."""
-    return any(source.punctuations for branch in query.branches for source in branch.sources)
+    return any(source.ending for branch in query.branches for source in branch.sources)
 
 
 def _circuit(statement: Statement, found: Judged, catalog: Catalog, lowered: Lowered) -> Checked:

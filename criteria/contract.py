@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from streambound.analyzer.columns import Column
@@ -21,6 +21,8 @@ _MOMENTS = (-62_135_596_800_000_000, 253_402_300_799_999_999)
 def fits_contract(branch: Branch, rows: Sequence[Row]) -> bool:
     """Whether rows satisfy what the catalog promises of the tables that a branch uses."""
     sources = {source.table: source for source in branch.sources}
+    if not _fits_keys(sources.values(), rows):
+        return False
     return all(_fits_table(source, [row for row in rows if row.table == table]) for table, source in sources.items())
 
 
@@ -42,17 +44,25 @@ def _fits_table(source: Source, rows: Sequence[Row]) -> bool:
 
 
 def _fits_punctuations(source: Source, rows: Sequence[Row]) -> bool:
-    """Whether no row is a punctuation, and all have one key where it is promised how many are open.
+    """Whether no row is a punctuation."""
+    return not any(row.values[one.column] == one.value for one in source.punctuations for row in rows)
+
+
+def _fits_keys(sources: Iterable[Source], rows: Sequence[Row]) -> bool:
+    """Whether all rows have one value of a key of which it is promised how many are open, in all streams that have it.
 
     Rows of a witness come without punctuations, and the more elements it has, the more of them.
     """
-    for one in source.punctuations:
-        if any(row.values[one.column] == one.value for row in rows):
-            return False
-        keys = {tuple(row.values[name] for name in one.attributes) for row in rows}
-        if one.max_open is not None and len(keys) > 1:
-            return False
-    return True
+    values: dict[str, set[tuple[Value | None, ...]]] = {}
+    for source in sources:
+        mine = [row for row in rows if row.table == source.table]
+        for key in source.ending:
+            if key.max_open is not None:
+                found = values.setdefault(key.name, set())
+                found |= {tuple(row.values[name] for name in key.attributes) for row in mine}
+            if key.once and len(mine) > len({tuple(row.values[name] for name in key.attributes) for row in mine}):
+                return False
+    return all(len(found) <= 1 for found in values.values())
 
 
 def fits_column(column: Column, value: Value | None) -> bool:

@@ -26,6 +26,8 @@ class CountingRule(StrEnum):
     """The attribute must be NULL."""
     CONSTANT = "constant"
     """The conditions fix the attribute's value."""
+    ONE = "one"
+    """The table is of one value of a key: these attributes are its, or of a stream of which each key has one row."""
     RANGE = "range"
     """The attribute lies between limits, or is clipped to them."""
     CUTS = "cuts"
@@ -186,7 +188,8 @@ def between_streams(facts: Facts, stored: Stored, inside: frozenset[str]) -> Cou
 
 def value_counts(facts: Facts, stored: Stored) -> list[Count]:
     """What a declared list, a constant or a range leaves of an attribute's values."""
-    counts = (_listed(facts, stored.attribute), _cut(facts, stored), _constant(facts, stored))
+    one = Count(CountingRule.ONE, Number(1), (stored.attribute,)) if facts.one_value(stored.attribute) else None
+    counts = (_listed(facts, stored.attribute), _cut(facts, stored), _constant(facts, stored), one)
     ranges = (_range(facts, stored, facts.limits(stored.attribute)),) if _ranged(facts, stored) else ()
     return [count for count in (*counts, *ranges) if count is not None]
 

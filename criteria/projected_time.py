@@ -144,7 +144,7 @@ def _kept(facts: Facts, stamped: Stamp) -> tuple[str, int]:
 
 def waiting_times(facts: Facts, stream: str) -> Iterator[Attribute]:
     """The time of an infinite stream, where the select list has it and other streams may come later."""
-    if facts.later[stream] and stream in timed(facts):
+    if facts.later[stream] and stream in timed(facts) and not facts.one_row(stream):
         yield facts.time(stream)
 
 

@@ -220,8 +220,9 @@ def usable(
         else:
             kept.append((item, row))
     left = set[int]()
+    counted = [(item, row) for item, _, row in counting(inputs, [(item, item[0], row) for item, row in kept])]
     for table in inputs:
-        mine = counting(table, [pair for pair in kept if pair[0][0] == table.name])
+        mine = [pair for pair in counted if pair[0][0] == table.name]
         if table.name in periods:
             mine = allowed(periods[table.name], mine, timed=table.timestamp is not None)
         left.update(id(item) for item, _ in mine)

@@ -33,6 +33,7 @@ from streambound.criteria.operators.states import (
     FixpointPart,
     GroupPart,
     Judged,
+    KeyedPart,
     MapPart,
     OverPart,
     PairPart,
@@ -119,7 +120,7 @@ def make_circuit_plan(
     nodes.add(judged.part)
     blocks, bound = tuple(nodes.blocks), CircuitBound(judged.states, grows)
     read = [*(item for block in blocks for item in block.inputs), *nodes.changing, *nodes.standing]
-    inputs = tuple(map(nodes.watched, inputs_of(read)))
+    inputs = tuple(map(nodes.watched, inputs_of([*read, *nodes.marking(read)])))
     columns = judged.part.columns
     known = known_sizes(blocks) | {symbol("rows", name): formula.RowCount(name) for name in nodes.relations}
     if isinstance(judged.part, PeriodPart):
@@ -136,7 +137,7 @@ def make_circuit_plan(
         final,
         because="its operators are more than joins",
         retracts=judged.retracts and not final,
-        watched=tuple(node for item in inputs if item.ends_keys for node in watching(item)),
+        watched=tuple(node for item in inputs if item.ends_keys for node in watching(item, inputs)),
         timed=not isinstance(judged.part, PeriodPart),
     )
     if isinstance(judged.part, PeriodPart):
@@ -192,12 +193,28 @@ def inputs_of(inputs: Sequence[Input]) -> tuple[Input, ...]:
     return tuple(found.values())
 
 
-def watching(item: Input) -> tuple[circuit_plan.EndedKeysNode, ...]:
-    """The promises of a stream whose punctuations a circuit uses, each with its keys."""
+def watching(item: Input, inputs: Sequence[Input]) -> tuple[circuit_plan.EndedKeysNode, ...]:
+    """The promises of a stream whose punctuations a circuit uses, each with its keys in all streams that it reads."""
     node = circuit_plan.EndedKeysNode
     return tuple(
-        node(_keys_of(item.name, p.attributes), item.name, p.attributes, p.column, told(p.value), p.max_open)
+        node(
+            _keys_of(item.name, p.attributes),
+            item.name,
+            p.attributes,
+            p.column,
+            told(p.value),
+            p.max_open,
+            members_of(item.name, p.attributes, inputs),
+        )
         for p in item.punctuations
+    )
+
+
+def members_of(stream: str, attributes: Sequence[str], inputs: Sequence[Input]) -> tuple[circuit_plan.KeyMember, ...]:
+    """The streams that have a key which punctuations of a stream end."""
+    keys = [(one.name, key) for one in inputs for key in one.ending if key.stream == stream]
+    return tuple(
+        circuit_plan.KeyMember(name, key.attributes, key.once) for name, key in keys if key.marked == tuple(attributes)
     )
 
 
@@ -222,13 +239,19 @@ class _Nodes:
         self.ending: set[str] = set()
 
     def watched(self, item: Input) -> Input:
-        """A stream with the columns that its punctuations have, where some node drops what they end."""
-        if item.name not in self.ending:
-            return item
-        names = {name for one in item.punctuations for name in (one.column, *one.attributes)}
+        """A stream with the columns of its punctuations and keys, where some node drops what they end."""
+        ends = item.name in self.ending
+        names = {name for one in item.punctuations if ends for name in (one.column, *one.attributes)}
+        names |= {name for key in item.ending if key.stream in self.ending for name in key.attributes}
         known = {column.name for column in item.columns}
         more = tuple(column for column in item.declared if column.name in names - known)
-        return replace(item, columns=(*item.columns, *more), ends_keys=True)
+        return replace(item, columns=(*item.columns, *more), ends_keys=ends) if names else item
+
+    def marking(self, read: Sequence[Input]) -> list[Input]:
+        """The streams that are read for their punctuations only."""
+        names = sorted(self.ending - {item.name for item in read})
+        tables = (self.catalog.table(name) for name in names)
+        return [asked_input(table, ()) for table in tables if table is not None]
 
     def ends(self, key: EndingKey | None) -> circuit_plan.KeyEnds | None:
         """When what is kept for a key goes."""
@@ -242,6 +265,8 @@ class _Nodes:
         if any(node.name == part.name for node in self.found):  # read in several places
             return part.name
         match part:
+            case KeyedPart():
+                return self._keyed(part)
             case FixpointPart():
                 node: circuit_plan.Node = self._fixpoint(part)
             case BestPart():
@@ -281,6 +306,19 @@ class _Nodes:
         self.found.append(node)
         return node.name
 
+    def _keyed(self, part: KeyedPart) -> str:
+        """The node of the part, with what it reads by keys."""
+        self.add(part.part)
+        inner = self.found.pop()
+        assert isinstance(
+            inner, circuit_plan.BlockNode | circuit_plan.PairNode | circuit_plan.OverNode | circuit_plan.ViewJoinNode
+        )
+        ends = self.ends(part.key)
+        assert ends is not None, "a part has a key"
+        members = tuple(circuit_plan.KeyMember(*stream) for stream in part.streams)
+        self.found.append(circuit_plan.KeyedNode(part.name, inner, ends.keys, members, part.places))
+        return part.name
+
     def _relation(self, part: RelationPart) -> circuit_plan.RelationNode:
         names = tuple(column.name for column in part.columns)
         self.relations.add(part.table.name)
@@ -295,9 +333,20 @@ class _Nodes:
     def _over(self, part: OverPart) -> circuit_plan.OverNode:
         names = tuple(column.name for column in part.columns)
         return circuit_plan.OverNode(
-            part.name, self.add(part.input), part.width, part.partition, part.order, part.function,
-            part.columns[-1].type.name, part.value, part.offset, part.frame, *part.keep, names, _bucket(part.closing)
-        )  # fmt: skip
+            part.name,
+            self.add(part.input),
+            part.width,
+            part.partition,
+            part.order,
+            part.function,
+            part.columns[-1].type.name,
+            part.value,
+            part.offset,
+            part.frame,
+            *part.keep,
+            names,
+            _bucket(part.closing),
+        )
 
     def _pair(self, part: PairPart) -> circuit_plan.PairNode:
         query = replace(part.joint.query, name=part.joint.name)

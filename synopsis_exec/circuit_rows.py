@@ -56,13 +56,13 @@ def circuit_rows(plan: PlannedCircuit, seed: int) -> tuple[dict[str, list[Row]],
 
 def _with_punctuations(plan: PlannedCircuit, rows: list[tuple[str, Row]], random: Random) -> list[tuple[str, Row]]:
     """The rows, where punctuations end keys with these among them."""
-    found: list[tuple[str, Row]] = []
-    for stream in plan.streams:
-        mine = [row for name, row in rows if name == stream.name]
-        mine = with_punctuations(stream, mine, random) if stream.ends_keys else mine
-        found += [(stream.name, row) for row in mine]
+    if not any(stream.ends_keys for stream in plan.streams):
+        return rows
+    mine = {stream.name for stream in plan.streams}
+    others = [pair for pair in rows if pair[0] not in mine]
+    found = with_punctuations(plan.streams, [pair for pair in rows if pair[0] in mine], random)
     times = {stream.name: str(stream.timestamp) for stream in plan.streams}
-    return sorted(found, key=lambda pair: int(pair[1][times[pair[0]]]))
+    return sorted([*others, *((name, row) for _, name, row in found)], key=lambda pair: int(pair[1][times[pair[0]]]))
 
 
 def _changes(

@@ -276,11 +276,12 @@ def _input(table: DeclaredTable, branches: tuple[BranchPlan, ...], expressions: 
         max_rate=table.max_rate,
         query=table.query,
         punctuations=table.punctuations,
+        ending=table.ending,
     )
 
 
 def asked_input(table: DeclaredTable, expressions: tuple[str, ...]) -> Input:
-    """A relation with the columns that queries in some expressions mention."""
+    """A relation with the columns that queries in some expressions mention; a stream has its time."""
     return _input(table, (), expressions)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.catalog import Counters, Kind, OnViolation
-from streambound.analyzer.changes import KeyPunctuation
+from streambound.analyzer.changes import KeyPunctuation, StreamKey
 from streambound.analyzer.columns import Column
 from streambound.analyzer.endpoints import Sink, SourceOptions
 from streambound.analyzer.query import Atom, Branch, Comparison, Output
@@ -27,7 +27,8 @@ class Input:
 
     These are declared ones, and those derived by expressions. ``rows`` is the declared size of a relation.
     ``query`` gives the rows of one that is computed of others. Records that are ``punctuations`` are no rows; the plan
-    uses them if it ``ends_keys``. Changes of a relation may be in ``records`` that are no rows.
+    uses them if it ``ends_keys``. ``ending`` are the keys that some stream's punctuations end. Changes of a relation
+    may be in ``records`` that are no rows.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Input:
     max_rate: Rate | None = None
     query: str = ""
     punctuations: tuple[KeyPunctuation, ...] = ()
+    ending: tuple[StreamKey, ...] = ()
     ends_keys: bool = False
     records: ChangeRecords | None = None
 

@@ -109,24 +109,25 @@ def six_digits(printed: Counter[tuple[Any, ...]]) -> Counter[tuple[Any, ...]]:
 @pytest.mark.parametrize("sql", [*GROUPED, *SETS, TWICE])
 def test_changes_are_those_of_batch_sql(sql: str) -> None:
     catalog, some = bids(), 0
-    for seed in range(12):
-        rows = auctions(seed)
-        checked = checked_circuit(sql, catalog)
-        assert checked.circuit_bound is not None
+    checked = checked_circuit(sql, catalog)
+    assert checked.circuit_bound is not None
+    for seed in range(4):
+        rows = auctions(seed, number=20)
         found = run_circuit(checked, {"bid": rows})
         good, bad, _ = counted(rows)
         some += len(bad)
         assert six_digits(found.printed) == changes_of(sql, good, catalog)
         assert 0 < found.peak <= (checked.circuit_bound.entries.number or 0)
-    assert some > 12, "rows that come too late take part"
+    assert some > 2, "rows that come too late take part"
 
 
 @pytest.mark.parametrize("sql", GROUPED)
 def test_final_results_are_printed_when_their_key_is_over(sql: str) -> None:
     catalog, some = bids(), 0
-    for seed in range(12):
-        rows = auctions(seed)
-        found = run_circuit(checked_circuit(f"-- streambound: emit final\n{sql}", catalog), {"bid": rows}, final=True)
+    checked = checked_circuit(f"-- streambound: emit final\n{sql}", catalog)
+    for seed in range(4):
+        rows = auctions(seed, number=20)
+        found = run_circuit(checked, {"bid": rows}, final=True)
         good, _, ends = counted(rows)
         whole = PrefixSql(catalog).results(sql, {"bid": good})
         columns = [
@@ -141,14 +142,14 @@ def test_final_results_are_printed_when_their_key_is_over(sql: str) -> None:
                     expected[*row, now] += n
         assert six_digits(found.printed) == expected
         some += expected.total()
-    assert some > 24
+    assert some > 4
 
 
 def test_only_open_keys_are_kept_however_long_it_goes_on() -> None:
     checked = checked_circuit(COUNTS, bids())
     short = run_circuit(checked, {"bid": auctions(3, number=50)})
-    long = run_circuit(checked, {"bid": auctions(3, number=2000)})
-    assert len(long.printed) > 20 * len(short.printed)
+    long = run_circuit(checked, {"bid": auctions(3, number=800)})
+    assert len(long.printed) > 10 * len(short.printed)
     assert long.peak <= 12
 
 
@@ -181,7 +182,7 @@ def test_restarts_and_other_steps_change_nothing(sql: str, mode: str) -> None:
     assert len(whole[0]) > 10
     assert circuit.run(ticks, restart=True) == whole
     random = Random(mode)
-    for _ in range(5):
+    for _ in range(2):
         places = sorted({0, *random.sample(range(len(ticks)), random.randrange(len(ticks))), len(ticks)})
         cuts = [[time for tick in ticks[a:b] for time in tick] for a, b in pairwise(places)]
         other = circuit.run(cuts, restart=True)

@@ -364,7 +364,8 @@ class _Aggregates:
             found = [State(name, "A5", size, shown, freed, span, in_a_window(split, windows))]
         elif ended:
             size = self.context.size(lambda: ended.most(split), "groups of open keys without a number")
-            found = [*key_states(ended, span), State(name, "K1", size, shown, freed, span, ended.counted(split))]
+            states = key_states(ended.key, self.context.catalog, span)
+            found = [*states, State(name, "K1", size, shown, freed, span, ended.counted(split))]
         else:
             most = self.context.size(lambda: groups(split), "groups without a number")
             found = [State(name, "A1", most, shown, freed, span, (split,))]

@@ -22,6 +22,7 @@ from streambound.analyzer.constants import INT
 from streambound.analyzer.query import Query
 from streambound.criteria.operators.closing_rows import mapped_columns
 from streambound.criteria.operators.columns import aggregate_type
+from streambound.criteria.operators.each_key import columns_of_key
 from streambound.criteria.operators.judge import UNLIMITED, Context, NoRule
 from streambound.criteria.operators.mapped import Columns, columns_shown
 from streambound.criteria.operators.pushed_filters import pushed
@@ -78,8 +79,10 @@ def judge_aggregate_of_view(tree: Aggregate, context: Context) -> Judged:
         groups: Size | None = closes[0].open(0)
         values = [groups for _ in arguments]
     else:
-        groups = _evident(tree, judged, [], context) if keys else Number(1)
-        values = [_evident(tree, judged, [value], context) for value in valued]
+        of_key = columns_of_key(judged.part, context)
+        lasting = [key.value for key, (_, text) in zip(tree.keys, keys, strict=True) if text not in of_key]
+        groups = _evident(tree, judged, lasting, context) if lasting else Number(1)
+        values = [_evident(tree, judged, [*lasting, _scalar(value)], context) for value in valued]
     if context.unbounded:
         groups, values = UNLIMITED, [UNLIMITED for _ in arguments]
     lacking = [_lacks(tree, None, context)] if groups is None else []
@@ -106,11 +109,10 @@ def judge_aggregate_of_view(tree: Aggregate, context: Context) -> Judged:
     return Judged(part, (*judged.states, *states), rows=known, retracts=True, closes=closes)
 
 
-def _evident(tree: Aggregate, judged: Judged, values: Sequence[exp.Expr], context: Context) -> Size | None:
-    """How many different keys there are, with these values beside them: by the view's rows, or by what they can be."""
+def _evident(tree: Aggregate, judged: Judged, scalars: Sequence[Scalar], context: Context) -> Size | None:
+    """How many different values some expressions have: by the view's rows, or by what they can be."""
     if judged.rows is not None:
         return judged.rows
-    scalars = [*(key.value for key in tree.keys), *map(_scalar, values)]
     items = tuple(Named(f"c{n}", scalar, alias=True) for n, scalar in enumerate(scalars))
     known = facts(Project(tree.input, items, syntax=tree.syntax), context.catalog).different
     return None if known is None else Number(known)

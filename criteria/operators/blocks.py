@@ -46,4 +46,4 @@ def _ending(part: BlockPart, states: tuple[State, ...], ended: EndedKey, query: 
     most = context.size(lambda: ended.most(part.split), "results of open keys without a number")
     state = State(name, "K2", most, names, UNTIL_OVER, query.span, ended.counted(part.split))
     found = SetPart(name, "distinct", part, None, part.columns, grows=True, ends=ended.ending)
-    return Judged(found, (*states, *key_states(ended, query.span), state))
+    return Judged(found, (*states, *key_states(ended.key, context.catalog, query.span), state))

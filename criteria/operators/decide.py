@@ -34,6 +34,7 @@ from streambound.analyzer.statement import Statement
 from streambound.criteria.operators.aggregates import judge_aggregate
 from streambound.criteria.operators.blocks import judge_block
 from streambound.criteria.operators.bucketed_rows import judge_buckets
+from streambound.criteria.operators.each_key import judge_each_key
 from streambound.criteria.operators.ended_keys import OPEN_KEYS
 from streambound.criteria.operators.judge import Context, NoRule, Rule
 from streambound.criteria.operators.mapped import judge_filter, judge_named, judge_project
@@ -64,7 +65,17 @@ RULES: dict[type[Tree], Rule] = {
 
 
 def judge(tree: Tree, context: Context) -> Judged:
-    """What the propositions say of a tree; raises NoRule and Finding."""
+    """What the propositions say of a tree, or else of what it keeps for each key (K3); raises NoRule and Finding."""
+    try:
+        found = _judge(tree, context)
+    except NoRule:
+        if (of_each := judge_each_key(tree, context, _judge)) is not None:
+            return of_each
+        raise
+    return found if found.part is not None else judge_each_key(tree, context, _judge) or found
+
+
+def _judge(tree: Tree, context: Context) -> Judged:
     if is_static(tree, context.catalog):
         return judge_static(tree, context)
     if is_block(tree, context.catalog):

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
-from streambound.analyzer.changes import KeyPunctuation
+from streambound.analyzer.catalog import Catalog, Kind
+from streambound.analyzer.changes import StreamKey
 from streambound.analyzer.query import Attribute, Branch, Query
 from streambound.analyzer.spans import Span
 from streambound.criteria.operators.judge import groups
@@ -28,21 +28,20 @@ UNTIL_OVER = "when its key is over"
 
 @dataclass(frozen=True, slots=True)
 class EndedKey:
-    """The columns of a block, by their places, whose values a punctuation of a table ends."""
+    """The columns of a block, by their places, whose values end: they are a key of its stream."""
 
-    table: DeclaredTable
-    punctuation: KeyPunctuation
+    key: StreamKey
     places: tuple[int, ...]
 
     @property
     def ending(self) -> EndingKey:
         """As the plan has it."""
-        return EndingKey(self.table.name, self.punctuation.attributes, self.places)
+        return EndingKey(self.key.stream, self.key.marked, self.places)
 
     def most(self, split: Query) -> Size | None:
         """How many results of the open keys a block has; None where there is no number."""
         every = groups(split)
-        open_keys = self.punctuation.max_open
+        open_keys = self.key.max_open
         if open_keys is None:
             return every
         others = (
@@ -56,7 +55,7 @@ class EndedKey:
     def counted(self, split: Query) -> tuple[Query, ...]:
         """What is counted for that: all results, and those of one key, where there is a number of them."""
         found = [split]
-        if self.punctuation.max_open is not None and len(split.branches[0].outputs) > len(self.places):
+        if self.key.max_open is not None and len(split.branches[0].outputs) > len(self.places):
             found.append(one_value(split, self.places))
         return tuple(one for one in found if groups(one) is not None)
 
@@ -72,20 +71,20 @@ def ended_key(query: Query, keys: int, catalog: Catalog, promised: bool = True) 
     if len(tables) != 1 or any(len(branch.streams) != 1 for branch in branches):
         return None
     table = catalog.table(tables.pop())
-    for punctuation in table.punctuations if table is not None else ():
-        places = [_places(branch, punctuation, keys) for branch in branches]
-        if table is not None and places[0] is not None and len(set(places)) == 1:
-            found.append(EndedKey(table, punctuation, places[0]))
-    number = [one for one in found if one.punctuation.max_open is not None]
+    for key in table.ending if table is not None else ():
+        places = [_places(branch, key, keys) for branch in branches]
+        if places[0] is not None and len(set(places)) == 1:
+            found.append(EndedKey(key, places[0]))
+    number = [one for one in found if one.key.max_open is not None]
     if number:
-        return min(number, key=lambda one: one.punctuation.max_open or 0)
+        return min(number, key=lambda one: one.key.max_open or 0)
     return found[0] if found and not promised else None
 
 
-def _places(branch: Branch, punctuation: KeyPunctuation, keys: int) -> tuple[int, ...] | None:
+def _places(branch: Branch, key: StreamKey, keys: int) -> tuple[int, ...] | None:
     (stream,) = branch.streams
     values = [output.value for output in branch.outputs[:keys]]
-    wanted = [Attribute(stream.alias, name) for name in punctuation.attributes]
+    wanted = [Attribute(stream.alias, name) for name in key.attributes]
     return tuple(map(values.index, wanted)) if all(one in values for one in wanted) else None
 
 
@@ -98,14 +97,14 @@ def one_value(split: Query, places: tuple[int, ...]) -> Query:
     return replace(split, branches=branches)
 
 
-def key_states(key: EndedKey, span: Span) -> tuple[State, ...]:
+def key_states(key: StreamKey, catalog: Catalog, span: Span) -> tuple[State, ...]:
     """The keys of all punctuations of a stream whose records a job reads: those that are open, and the last ended."""
-    found = []
-    for one in key.table.punctuations:
+    found, table = [], catalog.table(key.stream)
+    for one in table.punctuations if table is not None else ():
         if one.max_open is None:
             continue
         names, most = tuple(one.attributes), Number(one.max_open)
-        of = f"keys of {key.table.name} by {', '.join(one.attributes)}"
+        of = f"keys of {key.stream} by {', '.join(one.attributes)}"
         found.append(State(f"open {of}", OPEN_KEYS, most, names, "when a punctuation ends it", span))
         found.append(State(f"ended {of}", OPEN_KEYS, most, names, f"when {one.max_open} more have ended", span))
     return tuple(found)
@@ -114,7 +113,7 @@ def key_states(key: EndedKey, span: Span) -> tuple[State, ...]:
 def needs_number(violations: list[Violation], query: Query, keys: int, catalog: Catalog) -> list[Violation]:
     """Violations by keys that a punctuation ends, which promises no number of open ones: with the way out."""
     key = ended_key(query, keys, catalog, promised=False)
-    if key is None or key.punctuation.max_open is not None:
+    if key is None or key.key.max_open is not None:
         return violations
-    help = f"add max_open to [[streams.{key.table.name}.punctuations]]: how many keys are open at most at any time"
-    return [replace(one, help=help) if one.attribute in key.punctuation.attributes else one for one in violations]
+    help = f"add max_open to [[streams.{key.key.stream}.punctuations]]: how many keys are open at most at any time"
+    return [replace(one, help=help) if one.attribute in key.key.attributes else one for one in violations]

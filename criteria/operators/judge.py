@@ -12,6 +12,7 @@ from streambound.analyzer.algebra.nodes import Tree
 from streambound.analyzer.block_queries import BlockReader
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.changes import StreamKey
 from streambound.analyzer.constants import BIGINT
 from streambound.analyzer.findings import Positions
 from streambound.analyzer.query import Attribute, Computed, Constant, Output, Query
@@ -42,7 +43,7 @@ class Context:
     ``needed`` are the columns that the operators above read, by name and alias, as they are written; None for all.
     ``limits`` are the greatest ranks that are asked for, by the identity of the call. With ``unbounded`` nothing is
     refused for what it would remember: its states have no size. ``relations`` are those that change:
-    each is read once, and has one state.
+    each is read once, and has one state. Of ``one_key``, which ends, there is one value (K3).
     """
 
     catalog: Catalog
@@ -52,6 +53,7 @@ class Context:
     needed: Mapping[tuple[str, str], exp.Column] | None = None
     limits: dict[int, int] = field(default_factory=dict)
     unbounded: bool = False
+    one_key: StreamKey | None = None
     relations: dict[str, tuple[Part, State]] = field(default_factory=dict)
     numbers: count[int] = field(default_factory=lambda: count(1))
 

@@ -131,7 +131,7 @@ class ClosingRows:
 
 @dataclass(frozen=True, slots=True)
 class EndingKey:
-    """Columns, by their places, whose values are the ``attributes`` of a stream that a punctuation ends."""
+    """Columns, by their places, with the values of these ``attributes`` of a stream, which its punctuations end."""
 
     stream: str
     attributes: tuple[str, ...]
@@ -167,10 +167,10 @@ class GroupPart:
     """
 
     name: str
-    rows: BlockPart | MapPart | BucketPart
+    rows: Part
     keys: int
     calls: tuple[AggregateColumn, ...]
-    arguments: tuple[BlockPart | BestPart | MapPart | BucketPart, ...]
+    arguments: tuple[Part, ...]
     best: tuple[bool | None, ...]
     closing: Closing | None
     columns: tuple[Column, ...]
@@ -354,8 +354,29 @@ class PeriodPart:
     columns: tuple[Column, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class KeyedPart:
+    """A part of which there is one for each value of a key that ends, with its own state, which goes with the key.
+
+    ``streams`` says in which columns the streams have the key that it reads; ``places`` where its inputs, in order,
+    have it.
+    """
+
+    name: str
+    part: BlockPart | BestPart | PairPart | OverPart | ViewJoinPart
+    key: EndingKey
+    streams: tuple[tuple[str, tuple[str, ...]], ...]
+    places: tuple[tuple[int, ...], ...]
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Those of the part."""
+        return self.part.columns
+
+
 Part = (
-    OverPart
+    KeyedPart
+    | OverPart
     | BlockPart
     | BestPart
     | BucketPart

@@ -18,11 +18,10 @@ from streambound.incremental.feed import recomputed
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit, make_circuit_plan
 from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.plan_ir import Plan
-from streambound.synopsis_exec.simulate import evaluated, replay
+from streambound.synopsis_exec.simulate import evaluated, replay, rows_as_delta
 from streambound_runtime.operators.circuit import CircuitOperator
 from streambound_runtime.operators.circuit_plan import CircuitPlan
 from streambound_runtime.operators.delta import Delta
-from streambound_runtime.operators.entries import column_of
 from streambound_runtime.spec import JobSpec
 from support.lifted import circuit_of, fed
 
@@ -144,13 +143,7 @@ class Circuit:
         for stream in self.job.streams:
             rows = [row for row in self.rows[stream.name] if row[stream.timestamp] in times]
             rows.sort(key=lambda row, name=stream.timestamp: row[name])
-            columns, nulls = {}, {}
-            for name in stream.needs:
-                values = [row[name] for row in rows]
-                columns[name], null = column_of(values, any(isinstance(value, str) for value in values))
-                if null is not None:
-                    nulls[name] = null
-            found[stream.name] = Delta(column_of([row[stream.timestamp] for row in rows])[0], None, columns, nulls)
+            found[stream.name] = rows_as_delta([row[stream.timestamp] for row in rows], rows, stream)
         return found
 
     def run(self, cuts: Sequence[Sequence[int]], restart: bool) -> tuple[InOrder, int, int]:

@@ -33,6 +33,7 @@ REASONS = (
     ("max-per-timestamp", "more than max_per_timestamp = {most} rows"),
     ("absent-row", "a delete of a row that is not there"),
     ("ambiguous-change", "several inserts of one key at one timestamp, which have no order"),
+    ("repeated-key", "a second row of a key that has one row"),
     ("max-rate", "more than max_rate = {most} rows per {per}"),
 )
 """All of them: the code, and the words with what a row's are about. What is late is told by who knows the promises."""
@@ -73,5 +74,7 @@ def shown(expression: str) -> str:
 
 AFTER_KEY = "a punctuation has ended its key"
 """What is said of a row that is not late, but after the punctuation of its key."""
+AGAIN = detail("repeated-key")
+"""What is said of another row of a key of which the catalog promises one."""
 LATE = frozenset(map(detail, ("late", "beyond-lateness", "after-punctuation", "after-idle")))
 """What is said of rows whose timestamps are closed."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
 from streambound_runtime.arrays import Integers
 from streambound_runtime.operators.buckets import Buckets
+from streambound_runtime.operators.by_key import ByKey, OneKey
 from streambound_runtime.operators.by_tick import Changes, NodeOperator, RemembersNothing, Ticks, rows_by_time, sizes_of
 from streambound_runtime.operators.changing_relation import ChangingRelation
 from streambound_runtime.operators.circuit_plan import (
@@ -17,6 +19,7 @@ from streambound_runtime.operators.circuit_plan import (
     CircuitPlan,
     FixpointNode,
     GroupNode,
+    KeyedNode,
     MapNode,
     OverNode,
     PairNode,
@@ -130,12 +133,15 @@ class CircuitOperator:
         self.contracts = {stream.name: ValidTogether(stream) for stream in streams if judged_together(stream)}
         self.rejected: list[RejectedRow] = []
         """Rows that the last step has found to be bad."""
-        self.nodes: dict[str, BlockOperator | ChangingRelation | PairJoin | NodeOperator] = {}
+        self.nodes: dict[str, BlockOperator | ChangingRelation | PairJoin | ByKey | NodeOperator] = {}
         self.inputs: dict[str, tuple[str, ...]] = {}
         self.watched = WatchedStreams(plan.watched)
         printed = _printed(plan)
         for node in plan.nodes:
             match node:
+                case KeyedNode():
+                    self.nodes[node.name] = ByKey(node, partial(_of_one_key, node, relations), _step_of_one_key)
+                    self.inputs[node.name] = inputs_of_keyed(node)
                 case BlockNode():
                     self.nodes[node.name] = BlockOperator(node, relations)
                 case ChangesNode():
@@ -195,7 +201,10 @@ class CircuitOperator:
         for keys in self.watched.operators.values():
             sizes = sizes + keys.sizes
         for name, operator in self.nodes.items():
-            if isinstance(operator, BlockOperator | ChangingRelation | PairJoin):
+            if isinstance(operator, ByKey):
+                given = [found[one] for one in self.inputs[name]]
+                found[name] = operator.step_of(deltas, given, found[operator.plan.keys], ticks)
+            elif isinstance(operator, BlockOperator | ChangingRelation | PairJoin):
                 found[name] = operator.step_of(deltas, ticks)
             else:
                 found[name] = operator.step([found[one] for one in self.inputs[name]], ticks)
@@ -210,7 +219,7 @@ class CircuitOperator:
         """How many entries all nodes have now."""
         return sum(operator.entries() for operator in (*self._stateful().values(), *self.contracts.values()))
 
-    def _stateful(self) -> dict[str, BlockOperator | ChangingRelation | PairJoin | NodeOperator | EndedKeys]:
+    def _stateful(self) -> dict[str, BlockOperator | ChangingRelation | PairJoin | ByKey | NodeOperator | EndedKeys]:
         return {**self.watched.operators, **self.nodes}
 
     def _accepted(self, deltas: Mapping[str, Delta], ticks: Ticks) -> dict[str, Delta]:
@@ -244,6 +253,36 @@ class CircuitOperator:
                 if table.startswith(f"{name}: ")
             }
             operator.load(mine)
+
+
+def inputs_of_keyed(node: KeyedNode) -> tuple[str, ...]:
+    """The nodes whose results an operator of each key reads."""
+    match node.node:
+        case OverNode(input=below):
+            return (below,)
+        case ViewJoinNode(left=left, right=right):
+            return left, right
+    return ()
+
+
+def _of_one_key(plan: KeyedNode, relations: Relations) -> OneKey:
+    """The operator of a node that there is for each key."""
+    match plan.node:
+        case BlockNode() as node:
+            return BlockOperator(node, relations)
+        case PairNode() as node:
+            return PairJoin(node, relations)
+        case OverNode() as node:
+            return OverOperator(node)
+        case ViewJoinNode() as node:
+            return ViewJoin(node)
+
+
+def _step_of_one_key(operator: OneKey, deltas: Mapping[str, Delta], inputs: Sequence[Delta], ticks: Ticks) -> Delta:
+    if isinstance(operator, BlockOperator | PairJoin):
+        return operator.step_of(deltas, ticks)
+    assert isinstance(operator, OverOperator | ViewJoin), "what there is for each key"
+    return operator.step(inputs, ticks)
 
 
 def _printed(plan: CircuitPlan) -> set[str]:

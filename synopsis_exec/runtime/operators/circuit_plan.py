@@ -103,7 +103,8 @@ class TimeBucket:
 class EndedKeysNode:
     """The keys of a stream, values of its ``attributes``, that records with the ``value`` in a ``column`` say are over.
 
-    At most ``max_open`` are open after any timestamp, where that is promised; then as many that are over are known.
+    At most ``max_open`` are open after any timestamp, where that is promised; then as many that are over are known. The
+    ``members`` are the streams whose rows have the keys, this one mostly among them.
     """
 
     name: str
@@ -112,6 +113,16 @@ class EndedKeysNode:
     column: str
     value: int | float | str
     max_open: int | None = None
+    members: tuple[KeyMember, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class KeyMember:
+    """A stream with the columns that are a key; ``once`` says that while a key is open, it has one row at most."""
+
+    stream: str
+    attributes: tuple[str, ...]
+    once: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,8 +346,24 @@ class PeriodNode:
     columns: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class KeyedNode:
+    """A node of which there is one for each key of an `EndedKeysNode`, until the key is over.
+
+    ``streams`` says in which columns the streams have the key that the ``node`` reads, and ``places`` where its inputs
+    have it, in their order. Its state has no row of another key.
+    """
+
+    name: str
+    node: BlockNode | PairNode | OverNode | ViewJoinNode
+    keys: str
+    streams: tuple[KeyMember, ...] = ()
+    places: tuple[tuple[int, ...], ...] = ()
+
+
 Node = (
-    OverNode
+    KeyedNode
+    | OverNode
     | BlockNode
     | BucketNode
     | ChangesNode

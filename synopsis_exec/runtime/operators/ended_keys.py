@@ -1,5 +1,8 @@
 """Keys that punctuations end: which are open, and which have ended last, so that a row after its punctuation is known.
 
+A key may be in several streams: it is open from the first row that any of them brings to the punctuation, which comes
+in one of them and ends it in all.
+
 A punctuation holds from its own timestamp on: rows of the same timestamp are before it (Tucker, Maier, Sheard, Fegaras,
 TKDE 15(3), 2003: a stream is grammatical if no row matches an earlier punctuation). To know of every key that it has
 ended would take a memory of all keys; the `max_open` that ended last are remembered, so that rows that come a little
@@ -8,12 +11,13 @@ too late are found, and a key that comes again after that is a new one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from streambound_runtime.arrays import Integers, Mask
-from streambound_runtime.decoding.reasons import AFTER_KEY
+from streambound_runtime.decoding.reasons import AFTER_KEY, AGAIN
 from streambound_runtime.errors import JobError
 from streambound_runtime.operators.by_tick import Changes, Row, Ticks, in_order
 from streambound_runtime.operators.circuit_plan import EndedKeysNode
@@ -21,16 +25,27 @@ from streambound_runtime.operators.delta import Delta
 from streambound_runtime.operators.entries import arrow_of_pairs, pairs_of_arrow
 from streambound_runtime.operators.protocol import State
 from streambound_runtime.operators.rejected_row import RejectedRow
+from streambound_runtime.operators.sums import times
 
 OPEN, ENDED = "open", "ended"
 
 
+@dataclass
+class Judged:
+    """The keys that end, and by streams which rows come after their punctuation or are one too many of their key."""
+
+    after: dict[str, Mask]
+    again: dict[str, Mask]
+    ends: Delta = field(default_factory=lambda: Changes(()).delta)
+
+
 class EndedKeys:
-    """The operator of an `EndedKeysNode`: it takes the rows that break the promise out of its stream."""
+    """The operator of an `EndedKeysNode`: it takes the rows that break the promise out of its streams."""
 
     def __init__(self, plan: EndedKeysNode) -> None:
         self.plan = plan
-        self.open: dict[Row, None] = {}
+        self.open: dict[Row, int] = {}
+        """The keys, each with those streams that have brought its one row, as bits."""
         self.ended: dict[Row, None] = {}
         self.sizes: Integers = np.zeros(0, dtype=np.int64)
 
@@ -39,43 +54,48 @@ class EndedKeys:
         return len(self.open) + len(self.ended)
 
     def marks(self, rows: Delta) -> Mask:
-        """Which rows are punctuations."""
+        """Which rows of the stream are punctuations."""
         found: Mask = np.array([value == self.plan.value for value in rows.values(self.plan.column)], dtype=bool)
         return found
 
-    def step_of(self, rows: Delta | None, marks: Mask, others: Mask, ticks: Ticks) -> tuple[Delta, Mask]:
-        """Close timestamps of a stream's rows: the keys that end, and which rows come after their punctuation.
+    def step_of(self, rows: Mapping[str, Delta], marks: Mask, gone: Mapping[str, Mask], ticks: Ticks) -> Judged:
+        """Close timestamps of the streams' rows.
 
-        ``marks`` are this promise's punctuations, ``others`` all punctuations of the stream.
+        ``marks`` are this promise's punctuations among its stream's rows, ``gone`` the rows that are none, or bad.
         """
         ends, sizes = Changes(self.plan.attributes), []
-        after = np.zeros(0 if rows is None else rows.size, dtype=bool)
-        keys = _keys(rows, self.plan.attributes)
-        bounds = np.zeros(len(ticks.times) + 1, dtype=np.int64)
-        if rows is not None:
-            bounds[1:] = np.searchsorted(rows.time, ticks.times, side="right")
+        members = [one for one in self.plan.members if one.stream in rows]
+        found = [_Arrived(rows[one.stream], one.attributes, ticks) for one in members]
+        marked = _Arrived(rows[self.plan.stream], self.plan.attributes, ticks) if self.plan.stream in rows else None
+        bad = Judged({one.stream: _none(rows[one.stream]) for one in members}, {})
+        bad.again.update({one.stream: _none(rows[one.stream]) for one in members if one.once})
         for number, now in enumerate(ticks.times.tolist()):
-            over: dict[Row, int] = {}
-            for place in range(bounds[number], bounds[number + 1]):
-                if marks[place]:
-                    over[keys[place]] = 1
-                elif not others[place]:
-                    after[place] = self._comes(keys[place])
+            for member, arrived in zip(members, found, strict=True):
+                bit = 1 << self.plan.members.index(member) if member.once else 0
+                for place in arrived.in_order(number) if member.once else arrived.at(number):
+                    if gone[member.stream][place]:
+                        continue
+                    key = arrived.keys[place]
+                    bad.after[member.stream][place] = key in self.ended
+                    if key not in self.ended and not self._comes(key, bit):
+                        bad.again[member.stream][place] = True
+            over = {marked.keys[place]: 1 for place in marked.at(number) if marks[place]} if marked else {}
             for key, _ in in_order(over):
                 self._ends(key)
             ends.add(now, over.items())
             self._check(now)
             sizes.append(self.entries())
         self.sizes = np.array(sizes, dtype=np.int64)
-        return ends.delta, after
+        bad.ends = ends.delta
+        return bad
 
-    def _comes(self, key: Row) -> bool:
-        """Take in a row's key; whether it has ended."""
-        if key in self.ended:
+    def _comes(self, key: Row, bit: int) -> bool:
+        """Take in a row's key; whether it may have the row."""
+        if self.plan.max_open is None:
             return True
-        if self.plan.max_open is not None:
-            self.open[key] = None
-        return False
+        known = self.open.get(key, 0)
+        self.open[key] = known | bit
+        return not known & bit
 
     def _ends(self, key: Row) -> None:
         """A key is over: it is remembered until so many more are."""
@@ -90,18 +110,19 @@ class EndedKeys:
         most = self.plan.max_open
         if most is not None and len(self.open) > most:
             named = ", ".join(self.plan.attributes)
-            what = f"at timestamp {now} {len(self.open)} values of {named} are open in {self.plan.stream}"
+            streams = " and ".join(one.stream for one in self.plan.members)
+            what = f"at timestamp {now} {len(self.open)} values of {named} are open in {streams}"
             raise JobError("contract", f"{what}, more than the catalog's max_open = {most}", 1)
 
     def dump(self) -> State:
         """The keys, those that have ended in their order."""
         names = self.plan.attributes
         ended = [(key, place) for place, key in enumerate(self.ended)]
-        return {OPEN: arrow_of_pairs([(key, 1) for key in self.open], names), ENDED: arrow_of_pairs(ended, names)}
+        return {OPEN: arrow_of_pairs(list(self.open.items()), names), ENDED: arrow_of_pairs(ended, names)}
 
     def load(self, state: State) -> None:
         """Take over what `dump` returned."""
-        self.open = {key: None for key, _ in pairs_of_arrow(state[OPEN])}
+        self.open = {key: int(times(bits)) for key, bits in pairs_of_arrow(state[OPEN])}
         self.ended = {key: None for key, _ in pairs_of_arrow(state[ENDED])}
 
 
@@ -117,27 +138,64 @@ class WatchedStreams:
         """Close timestamps: the rows that are left take the place of their stream's; returns the keys that end."""
         found: dict[str, Delta] = {}
         self.rejected = []
-        for stream in dict.fromkeys(operator.plan.stream for operator in self.operators.values()):
-            rows, mine = deltas.get(stream), [one for one in self.operators.values() if one.plan.stream == stream]
-            none = np.zeros(0, dtype=bool)
-            marked = [none if rows is None else one.marks(rows) for one in mine]
-            gone = np.logical_or.reduce(marked)
-            for operator, marks in zip(mine, marked, strict=True):
-                found[operator.plan.name], after = operator.step_of(rows, marks, gone, ticks)
-                gone = gone | after
-                self._reject(stream, rows, after)
-            if rows is not None:
-                deltas[stream] = rows.take(~gone)
+        nodes = [operator.plan for operator in self.operators.values()]
+        names = dict.fromkeys(name for node in nodes for name in (node.stream, *(one.stream for one in node.members)))
+        once = {one.stream for node in nodes for one in node.members if one.once}
+        rows = {n: _one_by_one(deltas[n]) if n in once else deltas[n] for n in names if n in deltas}
+        gone, marked = {name: _none(delta) for name, delta in rows.items()}, dict[str, Mask]()
+        for name, operator in self.operators.items():
+            stream = operator.plan.stream
+            marked[name] = operator.marks(rows[stream]) if stream in rows else np.zeros(0, dtype=bool)
+            if stream in rows:
+                gone[stream] = gone[stream] | marked[name]
+        for name, operator in self.operators.items():
+            judged = operator.step_of(rows, marked[name], gone, ticks)
+            found[name] = judged.ends
+            for reason, words, bad in (
+                ("after-punctuation", AFTER_KEY, judged.after),
+                ("repeated-key", AGAIN, judged.again),
+            ):
+                for stream, which in bad.items():
+                    gone[stream] = gone[stream] | which
+                    self._reject(stream, rows[stream].take(which), reason, words)
+        deltas |= {name: delta.take(~gone[name]) for name, delta in rows.items()}
         return found
 
-    def _reject(self, stream: str, rows: Delta | None, after: Mask) -> None:
-        if rows is None or not after.any():
-            return
-        bad = rows.take(after)
+    def _reject(self, stream: str, bad: Delta, reason: str, words: str) -> None:
         for time, weight, row in zip(bad.time.tolist(), bad.weights().tolist(), bad.rows(), strict=True):
             values = dict(zip(bad.columns, row, strict=True))
-            self.rejected.append(RejectedRow(stream, "after-punctuation", AFTER_KEY, time, values, int(weight)))
+            self.rejected.append(RejectedRow(stream, reason, words, time, values, int(weight)))
 
 
-def _keys(rows: Delta | None, names: tuple[str, ...]) -> list[Row]:
-    return [] if rows is None else list(zip(*(rows.values(name) for name in names), strict=True))
+class _Arrived:
+    """The rows of a stream by the timestamps that a step closes, with their keys."""
+
+    def __init__(self, rows: Delta, names: tuple[str, ...], ticks: Ticks) -> None:
+        self.rows = rows
+        self.keys: list[Row] = list(zip(*(rows.values(name) for name in names), strict=True))
+        self.bounds = [0, *np.searchsorted(rows.time, ticks.times, side="right").tolist()]
+
+    def at(self, number: int) -> range:
+        """The places of those of a timestamp, by its number."""
+        return range(self.bounds[number], self.bounds[number + 1])
+
+    def in_order(self, number: int) -> list[int]:
+        """The same in order of the rows' values, NULL first: of two rows of a key the first one is the one."""
+        places = self.at(number)
+        if len(places) < 2:
+            return list(places)
+        rows = dict(zip(places, self.rows.take(slice(places.start, places.stop)).rows(), strict=True))
+        names = sorted(range(len(self.rows.columns)), key=list(self.rows.columns).__getitem__)
+        return sorted(places, key=lambda place: [(rows[place][n] is not None, rows[place][n]) for n in names])
+
+
+def _one_by_one(rows: Delta) -> Delta:
+    """The same rows, each as often as it came."""
+    if rows.weight is None:
+        return rows
+    again = rows.take(np.repeat(np.arange(rows.size), rows.weight.astype(np.int64)))
+    return Delta(again.time, None, again.columns, again.nulls, again.dictionary)
+
+
+def _none(rows: Delta) -> Mask:
+    return np.zeros(rows.size, dtype=bool)

@@ -1,0 +1,199 @@
+"""Operators of which there is one for each key, until a punctuation ends it (proposition K3).
+
+No operator has rows of two keys, so that their results are those of one operator of all rows (Tucker, Maier, Sheard,
+Fegaras, TKDE 15(3), 2003: what the *keep* invariants of join, group-by, duplicate elimination and set operations drop
+after a punctuation is all that they have of its key). An operator closes the timestamps at which its key has rows, many
+at once; what it would forget by time before it goes when it is next used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from streambound_runtime.arrays import Integers
+from streambound_runtime.operators.by_tick import Changes, Row, Ticks, Weighted, rows_by_time
+from streambound_runtime.operators.circuit_plan import BlockNode, KeyedNode
+from streambound_runtime.operators.delta import Delta, Times
+from streambound_runtime.operators.entries import arrow_of_pairs, pairs_of_arrow
+from streambound_runtime.operators.protocol import State
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+KEYS, TABLES = "keys", "tables"
+
+
+class OneKey(Protocol):
+    """The operator of one key: rows of streams, by their names, and of inputs."""
+
+    sizes: Integers
+    """The entries after each timestamp of the last step."""
+
+    def entries(self) -> int:
+        """How many entries there are now."""
+        ...
+
+    def dump(self) -> State:
+        """What has to be remembered."""
+        ...
+
+    def load(self, state: State) -> None:
+        """Take over what `dump` returned."""
+        ...
+
+
+Step = Callable[[OneKey, Mapping[str, Delta], Sequence[Delta], Ticks], Delta]
+
+
+@dataclass(frozen=True, slots=True)
+class _Input:
+    """The rows of a stream, or of an input without a ``name``, and where those of each key are, in order of time."""
+
+    name: str
+    rows: Delta
+    places: dict[Row, list[int]]
+
+
+class ByKey:
+    """The operator of a `KeyedNode`: ``make`` gives one for a key, ``step`` closes timestamps of one."""
+
+    def __init__(self, plan: KeyedNode, make: Callable[[], OneKey], step: Step) -> None:
+        self.plan, self.make, self.one_step = plan, make, step
+        self.columns = columns_of(plan)
+        self.open: dict[Row, OneKey] = {}
+        self.sizes: Integers = np.zeros(0, dtype=np.int64)
+        self.number = 0
+
+    def entries(self) -> int:
+        """Those of all keys."""
+        return self.number
+
+    def step_of(self, deltas: Mapping[str, Delta], inputs: Sequence[Delta], ends: Delta, ticks: Ticks) -> Delta:
+        """Close timestamps of streams and inputs; the keys of ``ends`` are over at theirs, after its rows."""
+        given = []
+        for one in self.plan.streams:
+            if one.stream in deltas:
+                rows = deltas[one.stream]
+                given.append(_Input(one.stream, rows, _places(rows, one.attributes)))
+        for rows, places in zip(inputs, self.plan.places, strict=True):
+            names = list(rows.columns)
+            given.append(_Input("", rows, _places(rows, [names[place] for place in places])))
+        over: dict[Row, list[int]] = {}
+        for now, found in rows_by_time(ends).items():
+            for key, _ in found:
+                over.setdefault(key, []).append(now)
+        more = np.zeros(len(ticks.times) + 1, dtype=np.int64)
+        results: dict[int, list[Weighted]] = {}
+        for key in dict.fromkeys([*(key for one in given for key in one.places), *over]):
+            for now, rows_of in self._one(key, given, sorted(over.get(key, [])), ticks, more):
+                results.setdefault(now, []).extend(rows_of)
+        self.sizes = self.number + np.cumsum(more[:-1])
+        self.number += int(more.sum())
+        changes = Changes(self.columns)
+        for now in sorted(results):
+            changes.add(now, results[now])
+        return changes.delta
+
+    def _one(
+        self, key: Row, given: Sequence[_Input], over: list[int], ticks: Ticks, more: Integers
+    ) -> Iterator[tuple[int, list[Weighted]]]:
+        """The results of a key, of its rows up to each time that it is over, and after the last; counts its entries."""
+        mine = [(one, np.array(one.places.get(key, ()), dtype=np.int64)) for one in given]
+        starts = [0] * len(mine)
+        ends: list[int | None] = [*over, None]
+        for end in ends:
+            parts = list[tuple[_Input, Delta]]()
+            for number, (one, places) in enumerate(mine):
+                stop = len(places)
+                if end is not None:  # those after it are of a new one
+                    stop = int(np.searchsorted(one.rows.time[places], end, side="right"))
+                parts.append((one, _some(one.rows, places[starts[number] : stop])))
+                starts[number] = stop
+            if any(rows.size for _, rows in parts):
+                yield from self._closed(key, parts, ticks, more)
+            if end is not None and key in self.open:
+                more[np.searchsorted(ticks.times, end)] -= self.open.pop(key).entries()
+
+    def _closed(
+        self, key: Row, parts: Sequence[tuple[_Input, Delta]], ticks: Ticks, more: Integers
+    ) -> Iterator[tuple[int, list[Weighted]]]:
+        if key not in self.open:
+            self.open[key] = self.make()
+        operator = self.open[key]
+        before, times = operator.entries(), Times(rows for _, rows in parts).all
+        deltas = {one.name: rows for one, rows in parts if one.name and rows.size}
+        found = self.one_step(operator, deltas, [rows for one, rows in parts if not one.name], Ticks(times))
+        np.add.at(more, np.searchsorted(ticks.times, times), np.diff(operator.sizes, prepend=before))
+        yield from rows_by_time(found).items()
+
+    # --- state ------------------------------------------------------------------------------------------------------
+
+    def dump(self) -> State:
+        """The keys that have entries, and the tables of each one's operator."""
+        import pyarrow as pa
+
+        kept = [(key, operator.dump()) for key, operator in self.open.items() if operator.entries()]
+        tables = [(n, name, _bytes(table)) for n, (_, state) in enumerate(kept) for name, table in state.items()]
+        kinds = (pa.int64(), pa.string(), pa.binary())
+        columns = [pa.array([row[place] for row in tables], kind) for place, kind in enumerate(kinds)]
+        width = len(self.plan.streams[0].attributes if self.plan.streams else self.plan.places[0])
+        names = tuple(f"k{n}" for n in range(width))
+        return {
+            KEYS: arrow_of_pairs([(key, n) for n, (key, _) in enumerate(kept)], names),
+            TABLES: pa.table(columns, names=["key", "table", "rows"]),
+        }
+
+    def load(self, state: State) -> None:
+        """Take over what `dump` returned."""
+        states: dict[int, State] = {}
+        for row in state[TABLES].to_pylist():
+            states.setdefault(row["key"], {})[row["table"]] = _table(row["rows"])
+        self.open = {}
+        for key, number in pairs_of_arrow(state[KEYS]):
+            assert isinstance(number, int), "keys have no sums"
+            self.open[key] = operator = self.make()
+            operator.load(states[number])
+        self.number = sum(operator.entries() for operator in self.open.values())
+
+
+def columns_of(plan: KeyedNode) -> tuple[str, ...]:
+    """The columns of the results, the sums of a block among them."""
+    node = plan.node
+    return (*node.synopsis.columns, *node.synopsis.sums) if isinstance(node, BlockNode) else node.columns
+
+
+def _some(rows: Delta, places: Integers) -> Delta:
+    """The rows at some places, with the texts that they have in their dictionary."""
+    found = rows.take(places)
+    columns, dictionary = dict(found.columns), dict(found.dictionary)
+    for name, texts in rows.dictionary.items():
+        used, columns[name] = np.unique(found.columns[name], return_inverse=True)
+        dictionary[name] = [texts[place] for place in used.tolist()] if texts else []
+    return Delta(found.time, found.weight, columns, found.nulls, dictionary)
+
+
+def _places(rows: Delta, names: Sequence[str]) -> dict[Row, list[int]]:
+    found: dict[Row, list[int]] = {}
+    for place, key in enumerate(zip(*(rows.values(name) for name in names), strict=True)):
+        found.setdefault(key, []).append(place)
+    return found
+
+
+def _bytes(table: pa.Table) -> bytes:
+    import pyarrow as pa
+
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    data: bytes = sink.getvalue().to_pybytes()
+    return data
+
+
+def _table(data: bytes) -> pa.Table:
+    import pyarrow as pa
+
+    return pa.ipc.open_stream(data).read_all()
