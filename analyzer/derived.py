@@ -8,7 +8,7 @@ An expression over one row is a column of that row. One over several is split in
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
@@ -56,6 +56,15 @@ def is_deep(tree: exp.Expr) -> bool:
 def rows_of(tree: exp.Expr) -> tuple[str, ...]:
     """The sources whose rows a tree reads, by alias, in the order of their first columns."""
     return tuple(dict.fromkeys(column.table for column in columns_of_row(tree)))
+
+
+def _operands(tree: exp.Expr) -> Iterator[exp.Expr]:
+    """What an operator is applied to; a CASE to its conditions and values, not to pairs of them."""
+    for child in tree.iter_expressions():
+        if isinstance(tree, exp.Case) and isinstance(child, exp.If):
+            yield from child.iter_expressions()
+        else:
+            yield child
 
 
 @dataclass
@@ -112,7 +121,7 @@ class DerivedColumns:
             return exp.column(parts.setdefault(own, f"_{len(parts) + 1}"), quoted=True)
         if isinstance(tree, exp.Exists | exp.Query) or (isinstance(tree, exp.In) and tree.args.get("query")):
             raise Refused("a subquery about rows of several streams is outside the query language", tree)
-        for child in list(tree.iter_expressions()):
+        for child in list(_operands(tree)):
             if rows_of(child):
                 child.replace(self._split(child.copy(), sources, parts))
         return tree

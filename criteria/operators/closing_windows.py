@@ -16,7 +16,7 @@ from streambound.analyzer.algebra.nodes import Aggregate, Bucket, BucketKind, Fi
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.flatten import written
-from streambound.analyzer.query import Branch, Output, Query
+from streambound.analyzer.query import Branch, Output, Query, TimeValue
 from streambound.criteria.count import TimestampCount, tuples
 from streambound.criteria.operators.buckets import ClosingBucket, TimeFunction, closing_bucket
 from streambound.criteria.operators.judge import NoRule, groups
@@ -111,9 +111,11 @@ def open_groups(split: Query, windows: Windows, values: bool = False) -> Size:
 
 def _in_one(split: Query, facts: Facts, windows: Windows, bucket: ClosingBucket) -> Size:
     """The groups of one window: for each value of its columns, or for each row of the newest streams."""
-    others = _others(facts.branch, windows)
+    shown = _others(facts.branch, windows)
+    times = [_times_in_one(facts, windows, bucket, o.value) for o in shown if isinstance(o.value, TimeValue)]
+    others = [o for o in shown if not isinstance(o.value, TimeValue)]
     if not others:
-        return Number(1)
+        return product([Number(1), *times])
     newest = _newest(facts)
     owners = [s for s in newest if any(a.source == s for o in others for a in o.attributes)]
     rows = []
@@ -123,7 +125,17 @@ def _in_one(split: Query, facts: Facts, windows: Windows, bucket: ClosingBucket)
     older = [o for o in others if any(a.source not in newest for a in o.attributes)]
     by_rows = product([Number(1), *rows, *_known(split, facts.branch, older)])
     every = groups(_only(split, facts.branch, others))
-    return by_rows if every is None else least([every, by_rows])
+    return product([by_rows if every is None else least([every, by_rows]), *times])
+
+
+def _times_in_one(facts: Facts, windows: Windows, bucket: ClosingBucket, value: TimeValue) -> Size:
+    """The values of a time, or of a distance of two, among the results of one window."""
+    longest = windows.function.longest
+    found = []
+    for time in value.attributes:
+        away = 0 if time.source == bucket.stream else sum(_lags(facts, time.source, bucket.stream))
+        found.append(Number(longest + away))
+    return product(found)
 
 
 def in_a_window(split: Query, windows: Windows, values: bool = False) -> tuple[Query, ...]:

@@ -122,9 +122,13 @@ def _refused(refusal: NoRule, statement: Statement, positions: Positions) -> Dia
 
 
 def _once(states: tuple[State, ...]) -> tuple[State, ...]:
-    """The states, each once; of several operators that go by the keys of one stream the first one's keys."""
+    """The states, each once; of several operators that go by the keys of one stream the first one's keys.
+
+    What several operators read is one object; equal ones, such as the values of two aggregates, are several.
+    """
     keys = {state.name: state for state in reversed(states) if state.proposition == OPEN_KEYS}
-    return tuple(dict.fromkeys(keys.get(state.name, state) for state in states))
+    kept = [keys.get(state.name, state) for state in states]
+    return tuple({id(state): state for state in kept}.values())
 
 
 def _asks(tree: Tree) -> bool:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.codes import Code
+from streambound.analyzer.query import TimeValue
+from streambound.criteria.projected_time import limited
 from streambound.criteria.violation import Violation
 from streambound.criteria.wording import bound_help
 
 
 def endless(facts: Facts, closed: bool, kept: str = "group") -> list[Violation]:
-    """(G) of streams that nobody waits for: their keys are bounded, or their windows close."""
+    """(G) of streams that nobody waits for: their keys are bounded, or their windows close; distances of times are."""
     found = []
     for output in facts.branch.outputs:
-        for attribute in output.attributes:
+        value = output.value
+        times = value.attributes if isinstance(value, TimeValue) and not limited(facts, value) else ()
+        for attribute in (*output.attributes, *times):
             if attribute.source not in facts.infinite or facts.later[attribute.source] or closed:
                 continue
-            if not facts.bounded(attribute):
+            if attribute in times or not facts.bounded(attribute):
                 message = f"{attribute} is a {kept}'s key and unbounded: there is a {kept} for each of its values"
                 help = bound_help(facts, attribute)
                 found.append(
