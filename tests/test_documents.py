@@ -23,14 +23,15 @@ from support.transcripts import Block, blocks_of, follow, matches
 PAGES = ["README.md", *sorted(file.relative_to(ROOT).as_posix() for file in (ROOT / "docs").glob("*.md"))]
 OTHERS = [
     "CHANGELOG.md", "CONTRIBUTING.md", "benchmarks/README.md", "docs/codes/README.md", "examples/auctions/README.md",
-    "examples/flights/README.md", "examples/nexmark/README.md", "examples/registry/README.md", "tests/data/README.md",
-    "tests/support/README.md",
+    "examples/flights/README.md", "examples/fraud/README.md", "examples/nexmark/README.md",
+    "examples/registry/README.md", "tests/data/README.md", "tests/support/README.md",
 ]  # fmt: skip
 TEXTS = {page: (ROOT / page).read_text(encoding="utf-8") for page in [*PAGES, *OTHERS]}
 FOLLOWED = [
     "docs/circuits.md", "docs/periods.md", "docs/run.md", "docs/understand.md", "docs/write.md",
-    "examples/auctions/README.md",
+    "examples/auctions/README.md", "examples/fraud/README.md",
 ]  # fmt: skip
+FOLLOWED_ON_SPARK = ["docs/periods.md", "docs/run.md", "examples/auctions/README.md", "examples/fraud/README.md"]
 ELSEWHERE = {"README.md": "test_readme.py", "docs/gate.md": "gate", "docs/gate-tutorial.md": "test_gate_tutorial.py"}
 """Pages whose commands another test follows."""
 SPARKS_SCHEMA = {
@@ -66,7 +67,7 @@ def test_the_commands_but_those_that_start_spark(page: str, tmp_path: Path) -> N
 
 @pytest.mark.spark
 @pytest.mark.slow
-@pytest.mark.parametrize("page", ["docs/periods.md", "docs/run.md", "examples/auctions/README.md"])
+@pytest.mark.parametrize("page", FOLLOWED_ON_SPARK)
 def test_the_commands_that_start_spark(page: str, tmp_path: Path) -> None:
     assert follow(blocks_of(page), tmp_path) > 3
 

@@ -245,7 +245,9 @@ def _declared(kind: Any) -> str:
 
 
 def is_moment(table: DeclaredTable) -> bool:
-    """Whether a stream's time is a timestamp."""
+    """Whether the time of a stream, or of a relation's changes, is a timestamp."""
+    if table.changes is not None:
+        return table.changes.timestamp.type.family is Family.TIMESTAMP
     column = table.column(str(table.timestamp)) if table.kind is not Kind.RELATION else None
     return column is not None and column.type.family is Family.TIMESTAMP
 
