@@ -32,13 +32,13 @@ def _places(branch: BranchPlan, table: SynopsisTable) -> list[tuple[int, int]]:
     found = []
     for output in branch.branch.outputs:
         assert isinstance(output.value, Attribute), "keys are columns"
-        found.append(_place(table, output.value))
+        found.append(_place(branch, table, output.value))
     value = _value(branch)
     alike = branch.facts.alike(value)
     for number, extremum in enumerate(table.extrema):
         if any(attribute in alike for attribute, _ in extremum.of):
             return [*found, (len(table.key) + number, 0)]
-    return [*found, _place(table, value)]
+    return [*found, _place(branch, table, value)]
 
 
 def _value(branch: BranchPlan) -> Attribute:
@@ -48,13 +48,12 @@ def _value(branch: BranchPlan) -> Attribute:
     return written.left
 
 
-def _place(table: SynopsisTable, attribute: Attribute) -> tuple[int, int]:
+def _place(branch: BranchPlan, table: SynopsisTable, attribute: Attribute) -> tuple[int, int]:
     for place, stored in enumerate(table.key):
         if stored.attribute == attribute:
             return place, 0
-        for other, offset in stored.equal:
-            if other == attribute:
-                return place, int(offset)
+        if attribute in branch.facts.equal_to(stored.attribute):
+            return place, int(branch.facts.difference(attribute, stored.attribute))
     raise AssertionError(f"{attribute} is not in the table")
 
 

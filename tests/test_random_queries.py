@@ -66,6 +66,10 @@ BEST_OF_TWO = {
     "by keys of both, of a column that both have": "SELECT q1.a AS c1, MAX(q1.v) AS c2 "
     "FROM S AS q1 JOIN T AS q2 ON q1.v = q2.v AND q1.a = q2.a GROUP BY q1.a",
     "of a column between two": "SELECT MIN(q1.b) AS c1 FROM S AS q1 JOIN T AS q2 ON q1.b <= q2.b AND q2.b <= q1.b",
+    "of a column that equals what is kept": "SELECT MAX(q1.v) AS c1, MIN(q2.b) AS c2 FROM T AS q1 "
+    "JOIN S AS q2 ON q1.v = q2.b WHERE q2.ts = 2",
+    "of a column that is one more": "SELECT MAX(q1.v) AS c1, MIN(q2.b) AS c2 FROM T AS q1 "
+    "JOIN S AS q2 ON q1.v = q2.b + 1 WHERE q2.ts = 2",
     "of a number": "SELECT q1.a AS c1, MAX(q2.v) AS c2 FROM S AS q1 JOIN T AS q2 ON q1.a = q2.a "
     "WHERE q2.v = 2 GROUP BY q1.a",
     "by a number": "SELECT q1.v AS c1, MAX(q1.a) AS c2 FROM S AS q1 JOIN T AS q2 ON q1.a = q2.b "
