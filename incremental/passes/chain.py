@@ -100,7 +100,7 @@ class _Deltas:
         op = node.op
         match op:
             case IntegrateOp(clock=self.clock):
-                self._said("D ∘ I = id (theorem 2.20)", node, "its input")
+                self._said("D ∘ I = id (theorem 2.22)", node, "its input")
                 return self._copy(node.inputs[0])
             case PortOp():
                 return self._like(node, op, ())
