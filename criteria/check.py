@@ -39,7 +39,8 @@ from streambound.preprocess.count_lto import count_lto
 from streambound.temporal.statement import SeqStatement, read_statement
 
 if TYPE_CHECKING:
-    from streambound.criteria.operators.witness import CircuitWitness, Executed
+    from streambound.criteria.operators.executed import Executed
+    from streambound.criteria.operators.witness import CircuitWitness
     from streambound.criteria.repairs.repair import Repairs
 
 STATEMENT = 2_000_000
@@ -209,7 +210,8 @@ def _circuit(statement: Statement, found: Judged, catalog: Catalog, lowered: Low
     verdict = Verdict.BOUNDED
     witness: CircuitWitness | None = None
     if found.violations and lowered.tree is not None:
-        from streambound.criteria.operators.witness import Executed, find_circuit_witness, find_scheme
+        from streambound.criteria.operators.executed import Executed
+        from streambound.criteria.operators.witness import find_circuit_witness, find_scheme
 
         executed = Executed(lowered.tree, catalog, lowered.queries)
         verdict, witness = Verdict.UNBOUNDED, find_circuit_witness(executed, found.suspects, found.apart)
@@ -231,7 +233,7 @@ def _of_relations(statement: Statement, catalog: Catalog, lowered: Lowered) -> C
 
 def executed(checked: Checked) -> Executed | None:
     """What of a statement can be executed; None where it names nothing in the algebra."""
-    from streambound.criteria.operators.witness import Executed
+    from streambound.criteria.operators.executed import Executed
 
     if checked.tree is None or checked.catalog is None:
         return None

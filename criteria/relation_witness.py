@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 def relation_witness(statement: Statement, catalog: Catalog, lowered: Lowered) -> CircuitWitness | None:
     """How to build the witnesses of a statement that asks relations; None where it does not, or none was found."""
-    from streambound.criteria.operators.witness import Executed, find_circuit_witness
+    from streambound.criteria.operators.executed import Executed
+    from streambound.criteria.operators.witness import find_circuit_witness
 
     if lowered.tree is None:
         return None

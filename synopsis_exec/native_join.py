@@ -36,7 +36,7 @@ KEY = "_one"
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class SourceView:
     """A table as Spark reads it: the schema of its JSON, and its columns as SQL; ``time`` is a stream's watermark.
 
     The rows of a relation that is computed of others are those of a ``query`` over their views.
@@ -56,7 +56,7 @@ class NativeJoin:
     ``keyed`` is the query with an equality of constant columns, for a Spark that refuses joins without equality.
     """
 
-    views: tuple[View, ...]
+    views: tuple[SourceView, ...]
     sql: str
     keyed: str
     distinct: bool
@@ -87,7 +87,7 @@ def _watermark(source: Source) -> str | None:
     return source.timestamp if source.kind is not Kind.RELATION else None
 
 
-def _view(table: str, given: Sequence[Column], time: str | None, query: str = "") -> View:
+def _view(table: str, given: Sequence[Column], time: str | None, query: str = "") -> SourceView:
     declared = [column for column in given if not column.expression]
     schema = ", ".join(f"{_quoted(column.name)} {_json_type(column)}" for column in declared)
     columns = []
@@ -100,7 +100,7 @@ def _view(table: str, given: Sequence[Column], time: str | None, query: str = ""
             columns.append(f"timestamp_seconds({name}) AS {name}" if counted else name)
     first = _quoted(given[0].name)
     columns.append(f"pmod(hash({first}), 1) AS {KEY}")  # a literal would be folded away
-    return View(table, schema, tuple(columns), time, query)
+    return SourceView(table, schema, tuple(columns), time, query)
 
 
 def _json_type(column: Column) -> str:

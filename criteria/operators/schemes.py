@@ -15,7 +15,6 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from random import Random
-from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
@@ -28,12 +27,10 @@ from streambound.analyzer.spans import Span
 from streambound.analyzer.types import Family
 from streambound.analyzer.values import Value
 from streambound.criteria.contract import fits_column, fits_contract
+from streambound.criteria.operators.executed import Executed
 from streambound.criteria.results import Row
 from streambound.criteria.witness import Witness
 from streambound.criteria.witness_plan import Kept, WitnessPlan
-
-if TYPE_CHECKING:
-    from streambound.criteria.operators.witness import Executed
 
 MOST_SCHEMES = 20_000
 """Schemes that are drawn for a statement."""
@@ -46,7 +43,7 @@ _VARYING = (Family.INTEGER, Family.FLOAT, Family.DECIMAL, Family.STRING, Family.
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class ElementValue:
     """A value of each element: a ``constant``, or with a ``sign`` one beyond every constant, with so much ``more``.
 
     Signs are +1, values that rise with the elements, and -1, values that fall; +2 and -2 are beyond those; of +3 the
@@ -63,7 +60,7 @@ class RowScheme:
     """A row of a table, by its cells; of a relation that changes, it comes or goes."""
 
     table: str
-    cells: tuple[tuple[str, Cell], ...]
+    cells: tuple[tuple[str, ElementValue], ...]
     deletes: bool = False
 
 
@@ -182,7 +179,7 @@ class _Builder:
     def _row(self, scheme: RowScheme, number: int, time: int) -> Row:
         table = next(one for one in self.ground.tables if one.name == scheme.table)
         cells = dict(scheme.cells)
-        values = {one.name: self._value(one, cells.get(one.name, Cell()), number) for one in table.columns}
+        values = {one.name: self._value(one, cells.get(one.name, ElementValue()), number) for one in table.columns}
         if table.timestamp is not None:
             values[table.timestamp] = _moment(next(c for c in table.columns if c.name == table.timestamp), time)
         if table.changes is not None:
@@ -190,7 +187,7 @@ class _Builder:
             values[table.changes.op.name] = table.changes.delete if scheme.deletes else table.changes.insert
         return Row(table.name, values)
 
-    def _value(self, column: Column, cell: Cell, number: int) -> Value | None:
+    def _value(self, column: Column, cell: ElementValue, number: int) -> Value | None:
         if not cell.sign:
             return cell.constant
         far = self.ground.far
@@ -239,13 +236,16 @@ def drawn(ground: Ground) -> Iterator[Scheme]:
 def _scheme(ground: Ground, random: Random) -> Scheme | None:
     shape = random.choice(("own", "own", "own", "others", "others", "others", "before", "counted"))
     draw = _Draw(ground, random, 3 if shape == "counted" else random.choice((1, -1)))
-    tables = list(ground.tables)
+    # a relation that never changes has the same rows for every prefix of any size: they are no element's, no probe's
+    tables = [table for table in ground.tables if table.timestamp is not None or table.changes is not None]
+    if not tables:
+        return None
     element = [draw.row(random.choice(tables), 0.6)]
     if len(tables) > 1 and random.random() < 0.4:
         element.append(draw.row(random.choice([t for t in tables if t.name != element[0].table]), 0.2))
     if not any(cell.sign for row in element for _, cell in row.cells):
         return None
-    always = [draw.row(table, 0) for table in tables if random.random() < 0.2]
+    always = [draw.row(table, 0) for table in ground.tables if random.random() < 0.2]
     if len(tables) == len(element) or random.random() < 0.5:
         probe = list(element) if random.random() < 0.5 else [random.choice(element)]
         place = random.randrange(len(probe))
@@ -275,7 +275,7 @@ class _Draw:
     ground: Ground
     random: Random
     sign: int
-    agreed: dict[int, Cell] = field(default_factory=dict)
+    agreed: dict[int, ElementValue] = field(default_factory=dict)
 
     def row(self, table: DeclaredTable, often: float) -> RowScheme:
         """A row of which so many columns vary."""
@@ -291,7 +291,7 @@ class _Draw:
         other = self._drawn(columns[place], 0.6)
         return replace(row, cells=tuple((name, other if name == place else cell) for name, cell in row.cells))
 
-    def _cell(self, column: Column, often: float) -> Cell:
+    def _cell(self, column: Column, often: float) -> ElementValue:
         number = next((n for n, names in enumerate(self.ground.equal) if column.name.lower() in names), None)
         if number is None:
             return self._drawn(column, often)
@@ -300,12 +300,12 @@ class _Draw:
             return known
         return self.agreed.setdefault(number, self._drawn(column, often))
 
-    def _drawn(self, column: Column, often: float) -> Cell:
+    def _drawn(self, column: Column, often: float) -> ElementValue:
         random = self.random
         if column.domain is not None or column.type.family not in _VARYING or random.random() >= often:
-            return Cell(random.choice(_constants(self.ground, column)))
+            return ElementValue(random.choice(_constants(self.ground, column)))
         sign = self.sign if random.random() < 0.85 else random.choice((1, -1, 2, -2))
-        return Cell(sign=sign, more=random.choice((-1, 1)) if random.random() < 0.3 else 0)
+        return ElementValue(sign=sign, more=random.choice((-1, 1)) if random.random() < 0.3 else 0)
 
 
 def _columns(ground: Ground, table: DeclaredTable) -> list[Column]:

@@ -7,20 +7,20 @@ probe, tells all subsets apart, for several numbers of elements; its values lie 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import islice
 from random import Random
 from typing import TYPE_CHECKING
 
-from streambound.analyzer.algebra.nodes import Tree
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.expressions.evident import plain_value
 from streambound.analyzer.expressions.function import Fails, NotKnown
 from streambound.analyzer.query import Attribute, Query
 from streambound.analyzer.work import TooMuchWork, at_most, spend
 from streambound.criteria.contract import fits_contract
+from streambound.criteria.operators.executed import Executed
 from streambound.criteria.operators.schemes import Ground, Scheme, drawn
 from streambound.criteria.results import Row
 from streambound.criteria.witness import Witness, build
@@ -46,15 +46,6 @@ SAMPLE = 3
 MOST_STEPS = 800_000
 """Steps of work of all plans together, and of all schemes: together less than a statement is given."""
 _STEPS_A_ROW = 25
-
-
-@dataclass(frozen=True)
-class Executed:
-    """A statement that can be executed: its tree, its catalog, and the trees of its subqueries."""
-
-    tree: Tree
-    catalog: Catalog
-    queries: Mapping[int, Tree]
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ class BucketOf:
 
 
 @dataclass(frozen=True, slots=True)
-class TimeBucket:
+class StreamBucket:
     """A bucket of the time of a ``stream``, whose rows may change until ``delay`` after its last timestamp."""
 
     stream: str
@@ -62,7 +62,7 @@ class TimeBucket:
         return -(-(begun + self.delay + more - 1) // self.of.shortest)
 
 
-def closing_bucket(conditions: Conditions, output: Output, made: BucketOf | None = None) -> TimeBucket | None:
+def closing_bucket(conditions: Conditions, output: Output, made: BucketOf | None = None) -> StreamBucket | None:
     """The bucket that a column is, or that is ``made`` of it; None for another column, or one that never closes."""
     value = output.value
     if isinstance(value, TimeValue):
@@ -77,7 +77,7 @@ def closing_bucket(conditions: Conditions, output: Output, made: BucketOf | None
     else:
         return None
     delay = waits_for(conditions, stream)
-    return None if delay is None or conditions.source(stream).kind is Kind.FINITE else TimeBucket(stream, of, delay)
+    return None if delay is None or conditions.source(stream).kind is Kind.FINITE else StreamBucket(stream, of, delay)
 
 
 def endless_streams(conditions: Conditions) -> list[str]:

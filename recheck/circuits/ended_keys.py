@@ -19,7 +19,7 @@ UNTIL_OVER = "when its key is over"
 
 
 @dataclass(frozen=True, slots=True)
-class EndedKey:
+class EndedColumns:
     """The columns of a block, by their places, whose values a punctuation ends."""
 
     table: DeclaredTable
@@ -59,7 +59,7 @@ class EndedKey:
             states.line("K0", one.attributes, Quantity.number(one.max_open), ended)
 
 
-def ended_key(split: Query, keys: int, states: States, promised: bool = True) -> EndedKey | None:
+def ended_key(split: Query, keys: int, states: States, promised: bool = True) -> EndedColumns | None:
     """The punctuation that ends a block's first columns, with the fewest open keys; None where there is none.
 
     Without ``promised`` one that does not say how many keys are open, if no other is there.
@@ -72,7 +72,7 @@ def ended_key(split: Query, keys: int, states: States, promised: bool = True) ->
     for punctuation in table.punctuations if table is not None else ():
         places = {_places(branch, punctuation, keys) for branch in split.branches}
         if len(places) == 1 and (one := places.pop()) is not None and table is not None:
-            found.append(EndedKey(table, punctuation, one))
+            found.append(EndedColumns(table, punctuation, one))
     numbered = sorted(
         (one for one in found if one.punctuation.max_open is not None), key=lambda one: one.punctuation.max_open or 0
     )

@@ -37,7 +37,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class CountedResults:
     """How many different results there are, by these tables of them, one a branch."""
 
     entries: Quantity
@@ -98,7 +98,7 @@ class Evidence:
 
     # --- results ----------------------------------------------------------------------------------------------------
 
-    def count_of(self, split: Query) -> Counted | None:
+    def count_of(self, split: Query) -> CountedResults | None:
         """How many different results a block has, where the next claims say so; raises RejectedError for wrong ones."""
         mine = self.counts[: len(split.branches)]
         shown = [render_branch(branch, True) for branch in split.branches]
@@ -109,11 +109,11 @@ class Evidence:
         tables = [_results(name, branch, claim) for (name, claim), branch in zip(mine, split.branches, strict=True)]
         pairs = zip(split.branches, tables, strict=True)
         sizes = [table_size(Conditions(branch), table, symbols_of(split)).entries for branch, table in pairs]
-        return Counted(total(sizes), tuple(tables))
+        return CountedResults(total(sizes), tuple(tables))
 
-    def results(self, splits: Iterable[Query]) -> Counted:
+    def results(self, splits: Iterable[Query]) -> CountedResults:
         """How many different results some blocks have; raises RejectedError where nothing says so."""
-        found = [Counted(Quantity.number(0), ())]
+        found = [CountedResults(Quantity.number(0), ())]
         for split in splits:
             if split.branches:
                 one = self.count_of(split)
@@ -121,7 +121,9 @@ class Evidence:
                     shown = "; ".join(render_branch(branch, True) for branch in split.branches)
                     raise RejectedError(f"nothing says how many results there are of {shown}")
                 found.append(one)
-        return Counted(total(one.entries for one in found), tuple(table for one in found for table in one.tables))
+        return CountedResults(
+            total(one.entries for one in found), tuple(table for one in found for table in one.tables)
+        )
 
     @contextmanager
     def tried(self) -> Iterator[None]:

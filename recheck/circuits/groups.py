@@ -28,13 +28,13 @@ from streambound.preprocess.pipeline import derive
 from streambound.recheck.certificates.quantity import Quantity
 from streambound.recheck.circuits.buckets import BucketOf
 from streambound.recheck.circuits.claims import NotRecheckedError
-from streambound.recheck.circuits.ended_keys import UNTIL_OVER, EndedKey, ended_key
+from streambound.recheck.circuits.ended_keys import UNTIL_OVER, EndedColumns, ended_key
 from streambound.recheck.circuits.evidence import keys_with_values
 from streambound.recheck.circuits.groups_of_views import groups_of_view
 from streambound.recheck.circuits.states import States
 from streambound.recheck.circuits.trees import scalar
-from streambound.recheck.circuits.view import Closing, ClosingColumn, View
-from streambound.recheck.circuits.windows import TIME, Open, Windows, groups_in_windows, windows_of
+from streambound.recheck.circuits.view import ClosesBy, ClosingColumn, View
+from streambound.recheck.circuits.windows import TIME, BucketColumn, Open, groups_in_windows, windows_of
 
 BEST = ("MIN", "MAX")
 _LINEAR = ("COUNT", "SUM", "AVG", "VAR_SAMP", "VAR_POP", "STDDEV_SAMP", "STDDEV_POP")
@@ -160,8 +160,8 @@ class _Groups:
     def _lines(
         self,
         split: Query,
-        windows: Windows | None,
-        ended: EndedKey | None,
+        windows: BucketColumn | None,
+        ended: EndedColumns | None,
         asked: list[tuple[AggregateCall, Query]],
     ) -> View:
         states, names = self.states, tuple(key.value.text for key in self.tree.keys)
@@ -206,7 +206,7 @@ class _Groups:
             raise NotRecheckedError("a key that is made of the ends of a bucket")
         return (*named, Named(TIME, self.bucket.time, alias=True))
 
-    def _windows(self, query: Query, split: Query, keys: int) -> Windows | None:
+    def _windows(self, query: Query, split: Query, keys: int) -> BucketColumn | None:
         if self.bucket is None:
             return windows_of(query, split, keys)
         sessions = self.bucket.kind is BucketKind.SESSION
@@ -224,7 +224,7 @@ class _Groups:
         if not {"start", "end"} <= ends or "last" in ends or own != others:
             raise NotRecheckedError("sessions of other keys, or without both ends")
 
-    def _closing(self, windows: Windows, open: Open) -> tuple[Closing, ...]:
+    def _closing(self, windows: BucketColumn, open: Open) -> tuple[ClosesBy, ...]:
         """The keys that say when a group closes: the bucket, or the ends of one."""
         ends = [_end(self.bucket, _node(key)) for key in self.tree.keys]
         size, delay, how = windows.of.longest, windows.delay, windows.of.how
@@ -235,7 +235,7 @@ class _Groups:
             columns = [ClosingColumn(ends.index("end"), "session", size, delay)]
         else:
             columns = [ClosingColumn(place, end, size, delay) for place, end in enumerate(ends) if end is not None]
-        return (Closing(tuple(columns), open),)
+        return (ClosesBy(tuple(columns), open),)
 
     def _argument(self, keys: tuple[Named, ...], call: AggregateCall) -> Query:
         """The different values of an argument, for each group; NULL for rows that do not count."""

@@ -28,7 +28,7 @@ from streambound.recheck.circuits.trees import (
     with_conditions_moved,
 )
 from streambound.recheck.circuits.view import View
-from streambound.recheck.circuits.view_joins import ViewJoin
+from streambound.recheck.circuits.view_joins import JoinWithView
 
 BEST = ("MIN", "MAX")
 _LEFT = "_l"
@@ -45,7 +45,7 @@ def groups_of_view(tree: Aggregate, states: States) -> View:
             except (RejectedError, NotRecheckedError):
                 as_it_is = False
         if not as_it_is:
-            return _Pushed(tree, pushed, states).view()
+            return _SumBelow(tree, pushed, states).view()
     view = states.under(tree.input, needed)
     given = schema(tree.input, states.catalog)
     closing = view.at(lambda place: [n for n, key in enumerate(tree.keys) if _is(key, given, place)]).closing
@@ -100,7 +100,7 @@ def _join_below(tree: Aggregate, states: States) -> Join | None:
     return below if is_block(below.left, states.catalog) and not is_block(below.right, states.catalog) else None
 
 
-class _Pushed:
+class _SumBelow:
     """``γ_g(S ⋈ W)`` as ``γ_g(γ_k(S) ⋈ W)``, k being what the join and the keys read of S."""
 
     def __init__(self, tree: Aggregate, join: Join, states: States) -> None:
@@ -131,7 +131,7 @@ class _Pushed:
     def _left_groups(self) -> Quantity:
         join, states = self.join, self.states
         before, states.needed = states.needed, self.read
-        one = ViewJoin(join, states)
+        one = JoinWithView(join, states)
         one.join_with_stream()
         states.needed = before
         condition = open_condition(one.split, self.left)

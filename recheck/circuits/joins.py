@@ -26,7 +26,7 @@ from streambound.recheck.circuits.trees import (
     scalar,
     under_filter,
 )
-from streambound.recheck.circuits.view import Closing, View
+from streambound.recheck.circuits.view import ClosesBy, View
 from streambound.recheck.circuits.view_joins import view_join
 
 _ASKING = (JoinKind.SEMI, JoinKind.ANTI)
@@ -110,8 +110,8 @@ def relation_join(tree: Join, kept: Tree, asked: Tree, states: States) -> View:
     places = [[n for n, c in enumerate(shown) if (c.alias, c.name) == (one.alias, one.name)] for one in mine.columns]
     moved = View(most, mine.view.closing).at(lambda place: places[place])
 
-    def beside(one: Closing) -> Closing:
-        return Closing(one.columns, lambda more: _pairs(kind, one.open(more), rows))
+    def beside(one: ClosesBy) -> ClosesBy:
+        return ClosesBy(one.columns, lambda more: _pairs(kind, one.open(more), rows))
 
     return View(most, tuple(map(beside, moved.closing)))
 

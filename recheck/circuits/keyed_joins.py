@@ -28,7 +28,7 @@ from streambound.recheck.circuits.changes import TIME
 from streambound.recheck.circuits.claims import NotRecheckedError
 from streambound.recheck.circuits.states import States
 from streambound.recheck.circuits.trees import ONE, Names, called, columns_in, scalar
-from streambound.recheck.circuits.view import Closing, ClosingColumn, View
+from streambound.recheck.circuits.view import ClosesBy, ClosingColumn, View
 
 _KINDS = (JoinKind.INNER, JoinKind.LEFT, JoinKind.SEMI, JoinKind.ANTI)
 _ASKING = (JoinKind.SEMI, JoinKind.ANTI)
@@ -36,14 +36,14 @@ _TURNED = {Op.LT: Op.GT, Op.LE: Op.GE, Op.GT: Op.LT, Op.GE: Op.LE, Op.EQ: Op.EQ}
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class JoinedRows:
     """A side of a join: the columns of its rows, and these."""
 
     columns: tuple[ViewColumn, ...]
     view: View
 
 
-def side(tree: Tree, join: Join, states: States) -> Side:
+def side(tree: Tree, join: Join, states: States) -> JoinedRows:
     """A side of a join, whose columns are those that the condition reads and the results show."""
     needed: Names | None = states.needed
     if needed is not None and join.condition is not None:
@@ -54,7 +54,7 @@ def side(tree: Tree, join: Join, states: States) -> Side:
         nodes = [exp.column(one.name, table=one.alias or None, quoted=True) for one in given]
         items = tuple(Named(f"c{n}", scalar(node), alias=True) for n, node in enumerate(nodes))
         tree = Project(tree, items or (Named("c0", scalar(ONE), alias=True),), syntax=join.syntax)
-    return Side(given, states.under(tree, needed))
+    return JoinedRows(given, states.under(tree, needed))
 
 
 def keyed_join(tree: Join, states: States) -> View:
@@ -85,8 +85,8 @@ def _pairs(kind: JoinKind, mine: Quantity, theirs: Quantity) -> Quantity:
 class _Near:
     """Closing columns of both sides whose buckets' last timestamps differ by ``low`` to ``high``."""
 
-    left: Closing
-    right: Closing
+    left: ClosesBy
+    right: ClosesBy
     low: int
     high: int
 
@@ -96,7 +96,7 @@ class _Near:
         mine, theirs = self.left.columns[0].delay, self.right.columns[0].delay
         return max(0, theirs - self.low - mine), max(0, mine + self.high - theirs)
 
-    def results(self, tree: Join, left: Side, right: Side, states: States) -> Iterator[Closing]:
+    def results(self, tree: Join, left: JoinedRows, right: JoinedRows, states: States) -> Iterator[ClosesBy]:
         """The closing columns of the results."""
         shown = schema(tree, states.catalog)
         own = {n: shown.index(one) for n, one in enumerate(left.columns) if one in shown}
@@ -104,7 +104,7 @@ class _Near:
             replace(c, place=own[c.place], delay=c.delay + self.waits[0]) for c in self.left.columns if c.place in own
         ]
         if moved:
-            yield Closing(tuple(moved), lambda more: self._left_open(tree.kind, more))
+            yield ClosesBy(tuple(moved), lambda more: self._left_open(tree.kind, more))
         if tree.kind is JoinKind.INNER:
             first = len(schema(tree.left, states.catalog))
             places = {(one.alias, one.name): n for n, one in enumerate(shown) if n >= first}
@@ -114,7 +114,7 @@ class _Near:
                 if ((one := right.columns[c.place]).alias, one.name) in places
             ]
             if theirs:
-                yield Closing(tuple(theirs), self._right_open)
+                yield ClosesBy(tuple(theirs), self._right_open)
 
     def _left_open(self, kind: JoinKind, more: int) -> Quantity:
         """The results whose left row was open so much earlier: its partners are at most ``high`` behind it."""
@@ -137,7 +137,7 @@ class _Near:
         return self.left.columns[0].delay + waits[0], self.right.columns[0].delay + waits[1]
 
 
-def _near(tree: Join, left: Side, right: Side, states: States) -> _Near | None:
+def _near(tree: Join, left: JoinedRows, right: JoinedRows, states: States) -> _Near | None:
     atoms = list(_comparisons(tree, left, right, states))
     for mine, theirs in pairs_of(left.view.closing, right.view.closing):
         lows, highs = list[int](), list[int]()
@@ -168,7 +168,7 @@ def _last(column: ClosingColumn) -> int | None:
     return {"start": column.size - 1, "end": -1, "last": 0, "session": 0}.get(column.how)
 
 
-def _comparisons(tree: Join, left: Side, right: Side, states: States) -> Iterator[tuple[int, int, Op, int]]:
+def _comparisons(tree: Join, left: JoinedRows, right: JoinedRows, states: States) -> Iterator[tuple[int, int, Op, int]]:
     """What the condition compares: a left column, a right one, how, and how much is added to the right one."""
     if tree.condition is None:
         return

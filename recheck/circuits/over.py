@@ -46,7 +46,7 @@ def _over_block(tree: Over, states: States) -> View:
     if len(ranks) > 1:
         raise NotRecheckedError("several ranks of rows that are only added")
     calls = [*(call for call in tree.calls if call.function not in RANKS), *ranks]
-    several = [_OverBlock(tree, call, states, f"_{n}" if len(calls) > 1 else "") for n, call in enumerate(calls)]
+    several = [_OverRows(tree, call, states, f"_{n}" if len(calls) > 1 else "") for n, call in enumerate(calls)]
     items = [*several[0].columns, *(item for one in several for item in one.items)]
     states.evidence.block(derive(states.blocks.query(tree.input, items)).split, "OVER", False)
     for one in several:
@@ -56,7 +56,7 @@ def _over_block(tree: Over, states: States) -> View:
 
 
 @dataclass(frozen=True, slots=True)
-class _OverBlock:
+class _OverRows:
     """A function over the rows of a block, which are only added."""
 
     tree: Over

@@ -31,14 +31,14 @@ from streambound.recheck.certificates.conditions import Conditions
 from streambound.recheck.certificates.quantity import Quantity, product, total
 from streambound.recheck.certificates.sizes import tuples_of
 from streambound.recheck.certificates.validate import symbols_of
-from streambound.recheck.circuits.buckets import TimeBucket, closing_bucket, endless_streams, lag
+from streambound.recheck.circuits.buckets import StreamBucket, closing_bucket, endless_streams, lag
 from streambound.recheck.circuits.changes import rows_of_relation
 from streambound.recheck.circuits.claims import NotRecheckedError
 from streambound.recheck.circuits.ended_keys import ended_key
 from streambound.recheck.circuits.ranks import note_limits
 from streambound.recheck.circuits.states import States
 from streambound.recheck.circuits.trees import called, read_by, scalar, with_conditions_moved
-from streambound.recheck.circuits.view import Closing, ClosingColumn, View
+from streambound.recheck.circuits.view import ClosesBy, ClosingColumn, View
 from streambound.recheck.circuits.windows import TIME
 
 _ENDS = ("start", "end", "last")
@@ -65,7 +65,7 @@ def block(tree: Tree, states: States) -> View:
     return View()
 
 
-def _closing_columns(split: Query) -> tuple[Closing, ...]:
+def _closing_columns(split: Query) -> tuple[ClosesBy, ...]:
     """The columns that are buckets which close."""
     conditions = [Conditions(branch) for branch in split.branches]
     found = []
@@ -76,14 +76,14 @@ def _closing_columns(split: Query) -> tuple[Closing, ...]:
             of, delay = known[0].of, max(bucket.delay for bucket in known)
             pairs = list(zip(conditions, known, strict=True))
 
-            def open(more: int, pairs: Sequence[tuple[Conditions, TimeBucket]] = tuple(pairs)) -> Quantity:
+            def open(more: int, pairs: Sequence[tuple[Conditions, StreamBucket]] = tuple(pairs)) -> Quantity:
                 return total(_open_matches(one, bucket, more, split) for one, bucket in pairs)
 
-            found.append(Closing((ClosingColumn(place, of.how, of.longest, delay),), open))
+            found.append(ClosesBy((ClosingColumn(place, of.how, of.longest, delay),), open))
     return tuple(found)
 
 
-def _open_matches(conditions: Conditions, bucket: TimeBucket, more: int, split: Query) -> Quantity:
+def _open_matches(conditions: Conditions, bucket: StreamBucket, more: int, split: Query) -> Quantity:
     """The matches whose bucket could still change so much earlier: a row of each stream near enough in time."""
     timestamps = bucket.of.longest - 1 + bucket.delay + more
     if not timestamps:
@@ -154,7 +154,7 @@ def buckets(tree: Tree, states: States) -> View:
     each = Quantity.number(-(-tree.size // (tree.slide or tree.size)))
     ends = zip(range(len(given), len(everything)), _ENDS, strict=False)
     closing = tuple(ClosingColumn(place, end, tree.size, column.delay) for place, end in ends)
-    return View(closing=(Closing(closing, lambda more: each * rows.open(tree.size - 1 + more)),))
+    return View(closing=(ClosesBy(closing, lambda more: each * rows.open(tree.size - 1 + more)),))
 
 
 # --- relations -------------------------------------------------------------------------------------------------------

@@ -2,27 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from streambound.analyzer.algebra.blocks import is_block
-from streambound.analyzer.algebra.nodes import (
-    Aggregate,
-    Alias,
-    Bucket,
-    Distinct,
-    Except,
-    Filter,
-    Fixpoint,
-    Intersect,
-    Join,
-    Over,
-    Project,
-    Scan,
-    Tree,
-    Union,
-)
+from streambound.analyzer.algebra.nodes import Tree
 from streambound.analyzer.block_queries import BlockReader
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.relation_queries import is_static
@@ -33,6 +19,18 @@ from streambound.recheck.circuits.trees import Names
 from streambound.recheck.circuits.view import View
 
 
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What states a tree has that Spark computes once, one that is a ``block``, and one by its topmost operator.
+
+    Each rule is given the tree with its own operator on top.
+    """
+
+    static: Rule
+    block: Rule
+    operators: Mapping[type[Tree], Rule]
+
+
 @dataclass
 class States:
     """One statement, while its states are looked for; what each must be goes to the ``evidence``.
@@ -41,6 +39,7 @@ class States:
     for, by the identity of the call; ``relations`` those that change, each of which is one state.
     """
 
+    rules: Rules
     catalog: Catalog
     blocks: BlockReader
     evidence: Evidence
@@ -51,13 +50,11 @@ class States:
 
     def of(self, tree: Tree) -> View:
         """The states of a tree, those of its inputs first, from left to right."""
-        from streambound.recheck.circuits.rows import block, static_rows
-
         if is_static(tree, self.catalog):
-            return static_rows(tree, self).view
+            return self.rules.static(tree, self)
         if is_block(tree, self.catalog):
-            return block(tree, self)
-        rule = _rules().get(type(tree))
+            return self.rules.block(tree, self)
+        rule = self.rules.operators.get(type(tree))
         if rule is None:
             raise NotRecheckedError(f"{type(tree).__name__} operators")
         return rule(tree, self)
@@ -88,22 +85,5 @@ class States:
         self.evidence.line(Line(proposition, named, entries, lifetime))
 
 
-def _rules() -> dict[type[Tree], Callable[[Tree, States], View]]:
-    """The rule of each operator that may stand above a block; each is given its own operator."""
-    from streambound.recheck.circuits import groups, joins, over, recursion, rows, set_operations
-
-    return {
-        Aggregate: groups.aggregate,
-        Project: rows.project,
-        Filter: rows.filtered,
-        Alias: rows.alias,
-        Except: set_operations.difference,
-        Intersect: set_operations.difference,
-        Union: set_operations.union,
-        Join: joins.join,
-        Over: over.over,
-        Bucket: rows.buckets,
-        Distinct: set_operations.distinct,
-        Fixpoint: recursion.recursion,
-        Scan: rows.changing_relation,
-    }
+Rule = Callable[[Any, States], View]
+"""The states of a tree, those of its inputs first."""

@@ -83,22 +83,16 @@ def not_in(tree: Join, states: States) -> View:
     unknown = replace(anti, left=_where(tree.left, x, null=True))
     null = replace(anti, right=_where(tree.right, y, null=True))
     if not derive(_inner(null, states)).split.branches:  # y is never NULL
-        _all_rows(equal, states)
-        _all_rows(unknown, states)
+        states.of(equal)
+        states.of(unknown)
         return View()
     before, states.needed = states.needed, None
     try:
         _but_for_nulls(equal, replace(null, kind=JoinKind.SEMI), states)
-        _all_rows(unknown, states)
+        states.of(unknown)
     finally:
         states.needed = before
     return View()
-
-
-def _all_rows(tree: Join, states: States) -> None:
-    from streambound.recheck.circuits.joins import join
-
-    join(tree, states)
 
 
 def _but_for_nulls(equal: Join, null: Join, states: States) -> None:

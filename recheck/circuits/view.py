@@ -23,7 +23,7 @@ class ClosingColumn:
 
 
 @dataclass(frozen=True, slots=True)
-class Closing:
+class ClosesBy:
     """Columns that say the same; ``open(more)`` are the most rows that could still change so much earlier."""
 
     columns: tuple[ClosingColumn, ...]
@@ -35,7 +35,7 @@ class View:
     """The rows of an operator: the most at a time, None where there is no number."""
 
     rows: Quantity | None = None
-    closing: tuple[Closing, ...] = ()
+    closing: tuple[ClosesBy, ...] = ()
 
     def at(self, places: Callable[[int], Sequence[int]]) -> View:
         """The same rows, whose columns are at other places, at several, or are no more."""

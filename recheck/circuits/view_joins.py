@@ -73,10 +73,10 @@ def view_join(tree: Join, states: States) -> View:
             closing = found.rows is None and bool(found.closing)
         except (RejectedError, NotRecheckedError):
             closing = False
-    return keyed_join(tree, states) if closing else ViewJoin(tree, states).view()
+    return keyed_join(tree, states) if closing else JoinWithView(tree, states).view()
 
 
-class ViewJoin:
+class JoinWithView:
     """One join; ``split`` is the inner one with a virtual stream for the view: the left columns, then the view's."""
 
     split: Query

@@ -11,7 +11,7 @@ from streambound.recheck.certificates.conditions import Conditions
 from streambound.recheck.certificates.quantity import Quantity, least, product, total
 from streambound.recheck.certificates.sizes import tuples_of
 from streambound.recheck.certificates.validate import symbols_of
-from streambound.recheck.circuits.buckets import BucketOf, TimeBucket, closing_bucket, endless_streams, lag, waits_for
+from streambound.recheck.circuits.buckets import BucketOf, StreamBucket, closing_bucket, endless_streams, lag, waits_for
 from streambound.recheck.circuits.claims import NotRecheckedError
 from streambound.recheck.circuits.evidence import Evidence
 
@@ -22,11 +22,11 @@ TIME = "_t"
 
 
 @dataclass(frozen=True, slots=True)
-class Windows:
+class BucketColumn:
     """The column at a ``place`` of a block is, or says, the bucket of each branch; ``sessions`` are of rows' keys."""
 
     place: int
-    buckets: tuple[TimeBucket, ...]
+    buckets: tuple[StreamBucket, ...]
     sessions: bool = False
 
     @property
@@ -42,7 +42,7 @@ class Windows:
 
 def windows_of(
     query: Query, split: Query, keys: int, made: BucketOf | None = None, sessions: bool = False
-) -> Windows | None:
+) -> BucketColumn | None:
     """The first of the keys that is a bucket which closes, alike in all branches; of sessions their time."""
     conditions = [Conditions(branch) for branch in split.branches]
     for place in range(keys):
@@ -51,11 +51,11 @@ def windows_of(
         buckets = tuple(one for one in found if one is not None)
         alike = len({bucket.of for bucket in buckets}) == 1 and len(buckets) == len(found)
         if alike and (own is not None or not sessions):
-            return Windows(place, buckets, sessions)
+            return BucketColumn(place, buckets, sessions)
     return None
 
 
-def groups_in_windows(split: Query, windows: Windows, evidence: Evidence, values: bool = False) -> Open:
+def groups_in_windows(split: Query, windows: BucketColumn, evidence: Evidence, values: bool = False) -> Open:
     """The most groups in all open windows; with ``values`` those of their last column, which is no key.
 
     Given a number, in the windows that could still change so much earlier.
@@ -73,8 +73,8 @@ class _InWindows:
 
     split: Query
     conditions: Conditions
-    windows: Windows
-    bucket: TimeBucket
+    windows: BucketColumn
+    bucket: StreamBucket
     evidence: Evidence
 
     @property

@@ -23,7 +23,8 @@ STREAM = {
     "domain": {"b": [0, 2]},
 }
 CHANGING = {"columns": {"k": "bigint", "y": "bigint"}, "rows": 2, "changes": {"timestamp": "ts", "op": "op"}}
-CATALOG: dict[str, Any] = {"streams": {"S": STREAM, "T": STREAM}, "relations": {"R": CHANGING}}
+FIXED = {"columns": {"k": "bigint"}, "rows": 40}
+CATALOG: dict[str, Any] = {"streams": {"S": STREAM, "T": STREAM}, "relations": {"R": CHANGING, "Q": FIXED}}
 SIZE = 4
 OF_GROUPS = "SELECT {} AS r FROM (SELECT S.a AS g, {} AS m FROM S {} GROUP BY S.a) AS q"
 AS_OF = "SELECT {} FROM S JOIN R FOR SYSTEM_TIME AS OF S.ts AS R ON S.a = R.k {}"
@@ -48,6 +49,8 @@ BOUNDED = [
     "SELECT S.b, SUM(S.v * T.v) AS x FROM S, T WHERE S.b = T.b GROUP BY S.b",
     "SELECT MAX(S.v) AS r FROM S WHERE S.v > (SELECT COUNT(*) AS n FROM T)",
     AS_OF.format("SUM(R.y) AS n, MAX(S.v) AS m", ""),
+    # a relation that does not change has the same rows for prefixes of every size, though it has room for many
+    "SELECT S.a, COUNT(*) AS n FROM S WHERE S.a IN (SELECT k FROM Q) GROUP BY S.a",
 ]
 
 

@@ -31,7 +31,7 @@ OPEN, ENDED = "open", "ended"
 
 
 @dataclass
-class Judged:
+class EndedRows:
     """The keys that end, and by streams which rows come after their punctuation or are one too many of their key."""
 
     after: dict[str, Mask]
@@ -58,7 +58,7 @@ class EndedKeys:
         found: Mask = np.array([value == self.plan.value for value in rows.values(self.plan.column)], dtype=bool)
         return found
 
-    def step_of(self, rows: Mapping[str, Delta], marks: Mask, gone: Mapping[str, Mask], ticks: Ticks) -> Judged:
+    def step_of(self, rows: Mapping[str, Delta], marks: Mask, gone: Mapping[str, Mask], ticks: Ticks) -> EndedRows:
         """Close timestamps of the streams' rows.
 
         ``marks`` are this promise's punctuations among its stream's rows, ``gone`` the rows that are none, or bad.
@@ -67,7 +67,7 @@ class EndedKeys:
         members = [one for one in self.plan.members if one.stream in rows]
         found = [_Arrived(rows[one.stream], one.attributes, ticks) for one in members]
         marked = _Arrived(rows[self.plan.stream], self.plan.attributes, ticks) if self.plan.stream in rows else None
-        bad = Judged({one.stream: _none(rows[one.stream]) for one in members}, {})
+        bad = EndedRows({one.stream: _none(rows[one.stream]) for one in members}, {})
         bad.again.update({one.stream: _none(rows[one.stream]) for one in members if one.once})
         for number, now in enumerate(ticks.times.tolist()):
             for member, arrived in zip(members, found, strict=True):

@@ -57,10 +57,12 @@ if TYPE_CHECKING:
 class _BucketFacts(TypedDict, total=False):
     """What a bucket has come to, as JSON holds it.
 
-    ``damaged`` is its state where that cannot be read, ``overflow`` what is beyond its type.
+    ``peak`` is the most entries between two timestamps of the batch; ``damaged`` is its state where that cannot be
+    read, ``overflow`` what is beyond its type.
     """
 
     entries: int
+    peak: int
     bytes: int
     damaged: str
     overflow: str
@@ -154,11 +156,14 @@ class InBuckets(OnExecutors):
     def _counted(
         self, states: list[tuple[_BucketFacts, dict[str, pa.Table]]], results: int, until: int | None, last: bool
     ) -> Closed:
-        """What all buckets have come to, once they have closed the same timestamps: entries are counted only then."""
+        """What all buckets have come to, once they have closed the same timestamps: entries are added up only then.
+
+        Between the timestamps of a batch there were at least as many as any one bucket had.
+        """
         entries = sum(one["entries"] for one, _ in states)
         closed = np.unique(np.concatenate([tables["closed"].column(0).to_numpy() for _, tables in states]))
         waiting = np.unique(np.concatenate([tables["open"].column(0).to_numpy() for _, tables in states]))
-        peak = max(self.entries, entries)
+        peak = max(self.entries, entries, *(one["peak"] for one, _ in states))
         if self.limit is not None and peak > self.limit:
             raise too_many(self.limit, [0 if until is None else until - 1], [peak])
         if not last:
@@ -226,7 +231,9 @@ def _bucket(folding: Folding, bucket: int, rows: list[tuple[int, bytes]]) -> Ite
         waiting.add(job.streams[stream].name, [good_rows(data)])
     closed = [np.zeros(0, dtype=np.int64)]
     slices = iter(()) if folding.until is None else waiting.closed(folding.until, AT_ONCE[job.plan.kernel])
+    peak = operator.entries()
     for found in _steps(operator, _noted(slices, closed), folding):
+        peak = max(peak, operator.peak)
         if found.size:
             yield batch_of(job, found)
     kept = operator.dump()
@@ -236,7 +243,7 @@ def _bucket(folding: Folding, bucket: int, rows: list[tuple[int, bytes]]) -> Ite
         "closed": pa.table({"time": np.concatenate(closed)}),
         "open": pa.table({"time": waiting.open()}),
     }
-    counts = {"entries": operator.entries(), "bytes": sum(table.nbytes for table in kept.values())}
+    counts = {"entries": operator.entries(), "peak": peak, "bytes": sum(table.nbytes for table in kept.values())}
     yield facts(job, packed(counts, found_of))
 
 

@@ -30,7 +30,7 @@ class Parts(KeepsNothing):
         return [(*one, count) for one, count in found.items()]
 
 
-class Side(Protocol):
+class EpochSide(Protocol):
     """A side of a join: rows that come, and earlier ones, which later rows of the other side may meet."""
 
     def rows(self, epoch: Epoch) -> tuple[list[Fragment], Sequence[Fragment]]:
@@ -80,7 +80,7 @@ class ArrivingSide:
 class JoinedParts:
     """Pairs of rows that are valid together, when the later one comes."""
 
-    def __init__(self, plan: EpochJoin, sides: tuple[Side, Side], passes: Passes) -> None:
+    def __init__(self, plan: EpochJoin, sides: tuple[EpochSide, EpochSide], passes: Passes) -> None:
         self.plan, self.sides, self.passes = plan, sides, passes
 
     def arriving(self, epoch: Epoch) -> list[Fragment]:
