@@ -261,16 +261,18 @@ def verification(
 
 
 def _snapshots(statement: SeqStatement, catalog: Catalog) -> BatchStatement:
-    """What is inside of a statement's one SEQ VT block, and when it is evaluated."""
+    """What is inside of a statement's one SEQ block, and when it is evaluated."""
     from streambound.analyzer.emission import EmitMode
     from streambound.recheck.oracle.spark_batch import BatchStatement, Snapshots
-    from streambound.temporal.snapshot import SnapshotBlock
+    from streambound.temporal.lineage import LineageBlock
 
     (block,) = statement.blocks
-    assert isinstance(block, SnapshotBlock), "SEQ TP reads no streams"
-    emit, query = statement.statement.emit, block.query
+    emit = statement.statement.emit
     mode = EmitMode.FINAL if emit is None else emit.mode
-    whole, summed = mode is EmitMode.FINAL, mode is EmitMode.PARTS
+    whole, summed, tree = mode is EmitMode.FINAL, mode is EmitMode.PARTS, block.block.query
+    if isinstance(block, LineageBlock):
+        line = Snapshots(None, None, False, whole, summed, lineages=True)
+        return BatchStatement(tree.sql("spark"), tree, catalog, (*block.query.columns, "in a world"), line)
+    query = block.query
     line = Snapshots(query.low, query.high, query.as_of, whole, summed)
-    tree = block.block.query
     return BatchStatement(tree.sql("spark"), tree, catalog, query.columns, line)

@@ -61,6 +61,11 @@ class PeriodRows:
     max_valid: int | None = None
     snapshot_key: tuple[str, ...] = ()
 
+    def fact(self, columns: Sequence[Column]) -> tuple[str, ...]:
+        """The columns of which a temporal-probabilistic row is a fact: all others of the relation's."""
+        own = self.hidden(probabilistic=True)
+        return tuple(column.name for column in columns if column.name not in own)
+
     def hidden(self, probabilistic: bool) -> tuple[str, ...]:
         """The columns that a SEQ block does not see."""
         own = (self.key, self.probability) if probabilistic else ()

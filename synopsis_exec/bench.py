@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from streambound.analyzer.job_reports import SummaryReport
 from streambound.analyzer.json_models import parsed
 from streambound.recheck.oracle.spark_batch import BatchComparison, BatchStatement, batch_session, compare, differs
+from streambound.recheck.oracle.spark_lineages import compare_lineages
 from streambound.recheck.oracle.spark_prefixes import compare_final, compare_prefixes
 from streambound.recheck.oracle.spark_snapshots import compare_snapshots
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
@@ -102,7 +103,7 @@ class Bench:
         if isinstance(self.plan, PlannedCircuit) and self.plan.circuit.final:
             compared = compare_final
         if self.statement.snapshots is not None:
-            compared = compare_snapshots
+            compared = compare_lineages if self.statement.snapshots.lineages else compare_snapshots
         return compared(self.spark, self.statement, place / "used", place / "out.jsonl")
 
     def kernel_differs(self, items: Sequence[Item]) -> bool:

@@ -46,6 +46,8 @@ from streambound.criteria.operators.states import (
     UnionPart,
     ViewJoinPart,
 )
+from streambound.criteria.periods.endless import certain
+from streambound.criteria.periods.leaves import own_columns
 from streambound.synopsis_exec.asked_relations import asked_relations
 from streambound.synopsis_exec.best_values import best_branch
 from streambound.synopsis_exec.branch_plan import BranchLowering, constant
@@ -57,6 +59,7 @@ from streambound.synopsis_exec.recursion_steps import step_term, step_test
 from streambound.synopsis_exec.result_columns import check_columns, refused
 from streambound.synopsis_exec.synopsis_plan import as_formula, quantities, synopsis_plan
 from streambound_runtime.operators import circuit_plan, formula
+from streambound_runtime.operators.epochs.plan import EpochLineage
 from streambound_runtime.operators.plan import Term, Test
 from streambound_runtime.promises import PeriodContract
 from streambound_runtime.text import printed
@@ -170,7 +173,12 @@ def period_contracts(part: Part, catalog: Catalog) -> dict[str, PeriodContract]:
             continue
         low, high = catalog.time.encoded(period.kind) if catalog.time is not None else (None, None)
         limits = (period.max_duration, period.max_valid, period.snapshot_key) if table.timestamp else (None, None, ())
-        found[table.name] = PeriodContract(period.begin, period.end, low, high, *limits)
+        made = PeriodContract(period.begin, period.end, low, high, *limits)
+        if isinstance(part.query, EpochLineage):
+            key, p = own_columns(period)
+            one, fact = int(certain(table, p)), period.fact(table.columns)
+            made = replace(made, variable=key, probability=p, certain=one, fact=fact)
+        found[table.name] = made
     return found
 
 

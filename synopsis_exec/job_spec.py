@@ -72,7 +72,7 @@ def _circuit_job(plan: PlannedCircuit, forced: str | None) -> spec.JobSpec:
 def with_period(table: spec.Stream | spec.Relation, period: PeriodContract | None) -> spec.Stream | spec.Relation:
     """A table whose rows have periods; with all its columns where a row may be bad because of others."""
     needs = table.needs
-    if period is not None and isinstance(table, spec.Stream) and (period.most is not None or period.key):
+    if period is not None and isinstance(table, spec.Stream) and (period.most is not None or period.unique):
         declared = (column.name for column in table.columns if column.name != table.timestamp)
         needs = tuple(dict.fromkeys((*needs, *declared)))
     return replace(table, period=period, needs=needs)

@@ -36,17 +36,18 @@ def allowed(contract: PeriodContract, rows: Sequence[tuple[T, Row]], timed: bool
     Of a conflict the rows that begin later are bad; of one begin all that conflict with each other, or are too many.
     """
     good = [pair for pair in rows if has_good_period(contract, pair[1])]
-    if not timed or (contract.most is None and not contract.key):
+    keys = [columns for columns in ((contract.variable,), contract.fact, contract.key) if any(columns)]
+    if not timed or (contract.most is None and not keys):
         return good
     kept, taken = list[Row](), set[int]()
     for begin in sorted({row[contract.begin] for _, row in good}):
         kept = [row for row in kept if row[contract.end] > begin]
         new = [n for n, (_, row) in enumerate(good) if row[contract.begin] == begin]
-        if contract.key:
-            known = {_key(contract, row) for row in kept}
-            new = [n for n in new if _key(contract, good[n][1]) not in known]
-            often = Counter(_key(contract, good[n][1]) for n in new)
-            new = [n for n in new if often[_key(contract, good[n][1])] == 1]
+        for key in keys:
+            known = {_values(key, row) for row in kept}
+            new = [n for n in new if _values(key, good[n][1]) not in known]
+            often = Counter(_values(key, good[n][1]) for n in new)
+            new = [n for n in new if often[_values(key, good[n][1])] == 1]
         if contract.most is not None and len(kept) + len(new) > contract.most:
             continue
         kept += [good[n][1] for n in new]
@@ -54,8 +55,8 @@ def allowed(contract: PeriodContract, rows: Sequence[tuple[T, Row]], timed: bool
     return [pair for n, pair in enumerate(good) if n in taken]
 
 
-def _key(contract: PeriodContract, row: Row) -> tuple[Any, ...]:
-    return tuple(row.get(name) for name in contract.key)
+def _values(key: Sequence[str], row: Row) -> tuple[Any, ...]:
+    return tuple(row.get(name) for name in key)
 
 
 def has_good_period(contract: PeriodContract, row: Row) -> bool:
@@ -65,7 +66,14 @@ def has_good_period(contract: PeriodContract, row: Row) -> bool:
         return False
     if (contract.low is not None and begin < contract.low) or (contract.high is not None and end > contract.high):
         return False
+    if contract.variable and (row[contract.variable] is None or not _is_probability(row, contract)):
+        return False
     return contract.longest is None or end - begin <= contract.longest
+
+
+def _is_probability(row: Row, contract: PeriodContract) -> bool:
+    value = row[contract.probability]
+    return value is not None and 0 < value <= contract.certain
 
 
 # --- generated rows ---------------------------------------------------------------------------------------------------
@@ -87,6 +95,10 @@ def with_periods(
             most = _ROWS if item.rows is None else min(item.rows, _ROWS)
             mine = [{column.name: None for column in item.declared} for _ in range(most)]
         made = [_mixed(row, item, pools, random) for row in mine]
+        if item.name in contracts and contracts[item.name].variable:
+            made = [
+                _random_variable(row, number, item, contracts[item.name], random) for number, row in enumerate(made)
+            ]
         if item.name in contracts:
             made = [_placed(row, contracts[item.name], moments, random) for row in made]
         if item.timestamp is not None:
@@ -115,6 +127,15 @@ def _mixed(row: Row, item: Input, pools: Mapping[Family, list[Any]], random: Ran
         if pool and random.random() < 0.6:
             found[column.name] = random.choice(pool)
     return found
+
+
+def _random_variable(row: Row, number: int, item: Input, contract: PeriodContract, random: Random) -> Row:
+    """The row with a key of its own and a probability; some have none, or one beyond 1."""
+    kind = next(column.type.family for column in item.declared if column.name == contract.variable)
+    p = random.choice((0.1, 0.25, 0.5, 0.5, 0.7, 1.0)) if random.randrange(40) else random.choice((0.0, 2.0, None))
+    if p is not None and contract.certain != 1:
+        p = int(p * contract.certain)
+    return {**row, contract.variable: f"k {number}" if kind is Family.STRING else number, contract.probability: p}
 
 
 def _moments(contracts: Sequence[PeriodContract], inputs: Sequence[Input], random: Random) -> list[int]:

@@ -3,7 +3,8 @@
 A run brings the streams in another order that the catalog allows, cut at random (`micro_batches`), runs the job, and
 compares its output with the statement over the same rows in Spark, except bad ones (`bench`): joins with the statement
 and the time of each result (`recheck.oracle.spark_batch`), SEQ VT with the SQL inside of it at single points of time
-(`recheck.oracle.spark_snapshots`), other queries with the statement over prefixes (`recheck.oracle.spark_prefixes`).
+(`recheck.oracle.spark_snapshots`), SEQ TP with it in possible worlds (`recheck.oracle.spark_lineages`), other queries
+with the statement over prefixes (`recheck.oracle.spark_prefixes`).
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import Alias, Filter, Join, JoinKind, Named, Project, Scan, Tree
-from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
+from streambound.analyzer.catalog import Catalog, DeclaredTable
 from streambound.analyzer.codes import Code
 from streambound.analyzer.findings import Finding
 from streambound.analyzer.seq_blocks import SeqBlock
@@ -80,9 +80,6 @@ class LineageRewriter(Rewriter):
         table = self.catalog.table(tree.table)
         if table is None:
             raise self._refused(tree, "a SEQ TP block reads a relation", _FORM)
-        if table.kind is not Kind.RELATION:
-            message = f"{table.name} is a stream: SEQ TP is evaluated over relations"
-            raise self._refused(tree, message, "record it, and declare it as a relation")
         period = table.period
         if period is None or period.key is None or period.probability is None:
             message = f"{table.name} has no period, key and probability, so its rows have no lineage"

@@ -13,7 +13,7 @@ from streambound.criteria.bound import QueryBound
 from streambound.criteria.size import Number, Size, total
 from streambound.criteria.violation import CriterionResult, Violation
 from streambound.criteria.vocabulary import Tier
-from streambound_runtime.operators.epochs.plan import EpochQuery
+from streambound_runtime.operators.epochs.plan import EpochLineage, EpochQuery
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,7 +341,7 @@ class FixpointPart:
 
 @dataclass(frozen=True, slots=True)
 class PeriodPart:
-    """A SEQ VT block over streams of rows with periods (`criteria.periods`): blocks of one stream each, and operators.
+    """A SEQ block over streams of rows with periods (`criteria.periods`): blocks of one stream each, and operators.
 
     ``relations`` are static, with the columns that are needed; ``streams`` are those that are read.
     """
@@ -350,7 +350,7 @@ class PeriodPart:
     blocks: tuple[BlockPart, ...]
     relations: tuple[tuple[DeclaredTable, tuple[str, ...]], ...] = field(repr=False)
     streams: tuple[DeclaredTable, ...] = field(repr=False)
-    query: EpochQuery
+    query: EpochQuery | EpochLineage
     columns: tuple[Column, ...]
 
 

@@ -1,4 +1,4 @@
-"""The verdict on a SEQ VT statement over streams: a number by P4 where it applies, else by P3 with P2."""
+"""The verdict on a SEQ statement over streams: a number by P4 where it applies, else by P3 with P2."""
 
 from __future__ import annotations
 
@@ -22,10 +22,14 @@ from streambound.criteria.periods.lowering import NotRead, lowered
 from streambound.criteria.periods.repairs import lacking
 from streambound.criteria.periods.valid import contract_states
 from streambound.criteria.periods.views import MaybeSize, PeriodContext
+from streambound.criteria.periods.windows import lineage_windows
 from streambound.temporal.lineage import LineageBlock
+from streambound.temporal.snapshot import SnapshotBlock
 from streambound.temporal.statement import SeqStatement
-from streambound_runtime.operators.epochs.plan import EpochQuery, is_arriving
+from streambound_runtime.operators.epochs.plan import EpochLineage, EpochQuery, is_arriving
 from streambound_runtime.periods.plan import PeriodCoalesce, PeriodGroup, PeriodPlan, inputs_of
+
+_FORM = "over streams SEQ TP is SELECT * FROM x [join] y ON condition [WHERE condition], of two streams or of one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +38,7 @@ class JudgedPeriods:
 
     judged: Judged
     context: PeriodContext
-    query: EpochQuery
+    query: EpochQuery | EpochLineage
 
 
 def reads_streams(statement: SeqStatement) -> bool:
@@ -44,43 +48,65 @@ def reads_streams(statement: SeqStatement) -> bool:
 
 def judged_periods(statement: SeqStatement, catalog: Catalog) -> JudgedPeriods | Diagnostic:
     """What the propositions say of a statement over streams; a diagnostic where it is outside of the language."""
-    first = statement.blocks[0]
-    if len(statement.blocks) > 1 or statement.outer or isinstance(first, LineageBlock):
+    block = statement.blocks[0]
+    if len(statement.blocks) > 1 or statement.outer:
         message = "SQL around a SEQ block over streams is outside the query language"
-        return _refused(statement, message, first.block.at, "make the block a statement of its own")
+        return _refused(statement, message, block.block.at, "make the block a statement of its own")
     if (wrong := refused_emission(statement.statement)) is not None:
         return wrong
-    query, emit = first.query, statement.statement.emit
-    endless = query.high is None and _always(query.plan)
-    parts = emit is not None and emit.mode is EmitMode.PARTS
-    context = PeriodContext(catalog, first.block.at, query.low, query.high, whole=endless, parts=parts)
-    assert isinstance(query.plan, PeriodCoalesce), "the result is coalesced"
+    asked = statement.statement.emit
+    emit = EmitMode.FINAL if asked is None else asked.mode
+    made: EpochQuery | EpochLineage
     try:
-        view = lowered(query.plan.input, context)
+        if isinstance(block, LineageBlock):
+            context = _lineage_context(block, catalog)
+            made, columns = lineage_windows(block, emit, context)
+        else:
+            context = _snapshot_context(block, catalog, emit)
+            made, columns = _snapshots(block, emit, context)
     except NotRead as why:
-        return _refused(statement, f"{why} is outside of what SEQ VT evaluates over streams", first.block.at, "")
-    if (wrong := refused_parts(statement.statement, view.plan)) is not None:
+        kind, help = ("SEQ TP", _FORM) if isinstance(block, LineageBlock) else ("SEQ VT", "")
+        return _refused(statement, f"{why} is outside of what {kind} evaluates over streams", block.block.at, help)
+    if isinstance(made, EpochQuery) and (wrong := refused_parts(statement.statement, made.plan)) is not None:
         return wrong
-    for table in statement.tables:
-        if table.kind is Kind.STREAM:
-            contract_states(table, context, partial(_key_values, table, context))
-    final = emit is None or emit.mode is EmitMode.FINAL
-    if parts:
+    streams = tuple(table for table in statement.tables if table.kind is Kind.STREAM)
+    for table in streams:
+        contract_states(table, context, partial(_key_values, table, context))
+    relations = tuple((table, tuple(names)) for table, names in context.relations.values())
+    part = PeriodPart("periods", tuple(context.blocks), relations, streams, made, tuple(columns))
+    violations = tuple(lacking(one, context) for one in context.lacking)
+    return JudgedPeriods(Judged(None if violations else part, tuple(context.states), violations), context, made)
+
+
+def _snapshot_context(block: SnapshotBlock, catalog: Catalog, emit: EmitMode) -> PeriodContext:
+    query = block.query
+    endless = query.high is None and _always(query.plan)
+    parts = emit is EmitMode.PARTS
+    return PeriodContext(catalog, block.block.at, query.low, query.high, whole=endless, parts=parts)
+
+
+def _lineage_context(block: LineageBlock, catalog: Catalog) -> PeriodContext:
+    kind = parse_type(block.query.time_type) or BIGINT
+    low, high = catalog.time.encoded(kind) if catalog.time is not None else (None, None)
+    return PeriodContext(catalog, block.block.at, low, high, lineages=True)
+
+
+def _snapshots(block: SnapshotBlock, emit: EmitMode, context: PeriodContext) -> tuple[EpochQuery, list[Column]]:
+    """The operators of a SEQ VT block and the columns of its results; notes their states. Raises NotRead."""
+    query, final = block.query, emit is EmitMode.FINAL
+    assert isinstance(query.plan, PeriodCoalesce), "the result is coalesced"
+    view = lowered(query.plan.input, context)
+    if context.parts:
         pass  # what is given is not remembered
     elif is_arriving(view.plan):
         valid_state(view, context)
     elif final:
         open_state(view, context)
-    made = EpochQuery(view.plan, query.low, query.high, query.as_of, final, parts)
     columns = [Column(name, kind) for name, kind in zip(query.columns, view.types, strict=True)]
     if not query.as_of:
         kind = parse_type(query.time_type) or BIGINT
         columns += [Column("_begin", kind), Column("_end", kind)]
-    relations = tuple((table, tuple(names)) for table, names in context.relations.values())
-    streams = tuple(table for table in statement.tables if table.kind is Kind.STREAM)
-    part = PeriodPart("periods", tuple(context.blocks), relations, streams, made, tuple(columns))
-    violations = tuple(lacking(one, context) for one in context.lacking)
-    return JudgedPeriods(Judged(None if violations else part, tuple(context.states), violations), context, made)
+    return EpochQuery(view.plan, query.low, query.high, query.as_of, final, context.parts), columns
 
 
 def _key_values(table: DeclaredTable, context: PeriodContext, names: tuple[str, ...]) -> MaybeSize:

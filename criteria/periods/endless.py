@@ -27,8 +27,8 @@ from streambound.analyzer.expressions.reading import Refused, read
 from streambound.analyzer.types import DataType, Family, parse_type
 from streambound.criteria.periods.views import Leaf
 from streambound_runtime.operators.epochs.fragments import Fragment, FragmentRow
-from streambound_runtime.operators.epochs.plan import EpochJoin, EpochMap, EpochQuery
-from streambound_runtime.operators.epochs.query import EpochQueryOperator
+from streambound_runtime.operators.epochs.plan import EpochJoin, EpochLineage, EpochMap, EpochQuery
+from streambound_runtime.operators.epochs.query import query_operator
 
 _ROWS = 4
 """N: all 2^N inputs are executed."""
@@ -39,12 +39,16 @@ Encoded = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class EndingRows:
-    """Which stream has the rows, what changes from one to the next, and whether the others have a row at all times."""
+    """Which stream has the rows, what changes from one to the next, and whether the others have a row at all times.
+
+    ``lineages``: rows are random variables, of which each has a name and a fact of its own.
+    """
 
     stream: str
     column: str | None
     rising: bool
     accompanied: bool
+    lineages: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,7 @@ class PeriodWitness:
     """Inputs of a query over ``leaves``, one for each choice of ends of the ``family``'s rows."""
 
     family: EndingRows
-    query: EpochQuery
+    query: EpochQuery | EpochLineage
     leaves: tuple[Leaf, ...]
 
     def rows(self, later: Sequence[bool]) -> dict[str, list[Encoded]] | None:
@@ -65,24 +69,25 @@ class PeriodWitness:
         return frozenset() if rows is None else _printed(self.query, self.leaves, rows)
 
 
-def unbounded_periods(query: EpochQuery, leaves: Sequence[Leaf]) -> PeriodWitness | None:
+def unbounded_periods(query: EpochQuery | EpochLineage, leaves: Sequence[Leaf]) -> PeriodWitness | None:
     """The rows that show that a query needs unboundedly much memory; None where none of these families does."""
-    made = (PeriodWitness(family, query, tuple(leaves)) for family in _families(leaves))
+    families = _families(leaves, isinstance(query, EpochLineage))
+    made = (PeriodWitness(family, query, tuple(leaves)) for family in families)
     try:
         return next((one for one in made if tells_apart(one)), None)
     except (NotKnown, Refused, StreamboundError, OverflowError):
         return None
 
 
-def _families(leaves: Sequence[Leaf]) -> Iterator[EndingRows]:
+def _families(leaves: Sequence[Leaf], lineages: bool) -> Iterator[EndingRows]:
     tables = {leaf.table.name: leaf.table for leaf in leaves}
     for name, table in tables.items():
         changing = [column.name for column in table.columns if _varies(column, table)]
         for accompanied in (False, True) if len(tables) > 1 else (False,):
-            yield EndingRows(name, None, True, accompanied)
-            for column in changing:
-                yield EndingRows(name, column, True, accompanied)
-                yield EndingRows(name, column, False, accompanied)
+            for column in (None, *changing):
+                yield EndingRows(name, column, True, accompanied, lineages)
+                if column is not None:
+                    yield EndingRows(name, column, False, accompanied, lineages)
 
 
 def _varies(column: Column, table: DeclaredTable) -> bool:
@@ -116,6 +121,10 @@ def _rows_of(
         period = table.period
         if plain is None or period is None:
             return None
+        unique = [period.snapshot_key] if period.snapshot_key else []
+        if family.lineages and period.key and period.probability:
+            unique += [(period.key,), period.fact(table.columns)]
+            plain[period.probability] = certain(table, period.probability)
         if name != family.stream:
             always = {**plain, period.begin: base, period.end: base + 4 * far}
             found[name] = [always] if family.accompanied else []
@@ -124,16 +133,23 @@ def _rows_of(
         for place, bit in enumerate(bits):
             end = base + far + 2 * (place if family.rising else many - 1 - place) + bit
             row = {**plain, period.begin: base + place * step, period.end: end}
-            if family.column is not None:
-                row[family.column] = _value(table, family.column, place, family)
+            for column in dict.fromkeys((family.column, period.key if family.lineages else None)):
+                if column is not None:
+                    row[column] = _value(table, column, place)
             rows.append(row)
-        keys = {tuple(row[key] for key in period.snapshot_key) for row in rows}
-        if period.snapshot_key and len(keys) < len(rows):
+        if any(len({tuple(row[key] for key in keys) for row in rows}) < len(rows) for keys in unique):
             return None
     return found
 
 
-def _value(table: DeclaredTable, name: str, place: int, family: EndingRows) -> Any:
+def certain(table: DeclaredTable, name: str) -> Any:
+    """The probability 1, as it is encoded in a column."""
+    column = table.column(name)
+    assert column is not None, "it is one of the table's"
+    return 10 ** (column.type.scale or 0) if column.type.family is Family.DECIMAL else 1.0
+
+
+def _value(table: DeclaredTable, name: str, place: int) -> Any:
     """The values of rows that end later are less: of MAX each has its time; or greater, for MIN."""
     column = table.column(name)
     assert column is not None, "it is one of the table's"
@@ -180,9 +196,11 @@ def _row(leaf: Leaf, row: Encoded) -> FragmentRow | None:
     return tuple(_encoded(value_of(one, plain).value, one.kind) for one in made)
 
 
-def _printed(query: EpochQuery, leaves: Sequence[Leaf], rows: Mapping[str, list[Encoded]]) -> frozenset[Fragment]:
+def _printed(
+    query: EpochQuery | EpochLineage, leaves: Sequence[Leaf], rows: Mapping[str, list[Encoded]]
+) -> frozenset[Fragment]:
     """What is printed once all rows have arrived."""
-    operator = EpochQueryOperator(query, {}, _computed, _passes)
+    operator = query_operator(query, {}, _computed, _passes)
     arrived: dict[str, list[Fragment]] = {}
     for leaf in leaves:
         period = leaf.table.period

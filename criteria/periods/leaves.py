@@ -10,6 +10,7 @@ from streambound.analyzer.catalog import Catalog, DeclaredTable
 from streambound.analyzer.errors import TooManyBranchesError
 from streambound.analyzer.expressions.dialect import parsed
 from streambound.analyzer.lower import lower
+from streambound.analyzer.periods import PeriodRows
 from streambound.analyzer.query import Query
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statements import some_statements
@@ -28,11 +29,16 @@ _END = "e"
 
 
 def leaf(plan: PeriodPlan, context: PeriodContext) -> PeriodView | None:
-    """The rows of a stream, below conditions and expressions, as a block; None where they cannot be read as one."""
+    """The rows of a stream, below conditions and expressions, as a block; None where they cannot be read as one.
+
+    Where rows have lineages, their keys and probabilities come after the values.
+    """
     found = _select(plan, context.catalog)
     if found is None or (context.whole and not isinstance(plan, SnapshotScan)):
         return None
     table, items, conditions = found
+    if context.lineages and table.period is not None:
+        items = [*items, *(exp.column(name, quoted=True) for name in own_columns(table.period))]
     query = _query(table, items, conditions, context)
     if query is None:
         return None
@@ -59,6 +65,12 @@ def leaf(plan: PeriodPlan, context: PeriodContext) -> PeriodView | None:
         tuple(item.sql("spark", identify=False).replace("`", "") for item in items),
         (table.name,),
     )
+
+
+def own_columns(period: PeriodRows) -> tuple[str, str]:
+    """The columns with the key and the probability of rows that have lineages."""
+    assert period.key is not None and period.probability is not None, "SEQ TP reads no other rows"
+    return period.key, period.probability
 
 
 def _select(plan: PeriodPlan, catalog: Catalog) -> tuple[DeclaredTable, list[exp.Expr], list[exp.Expr]] | None:

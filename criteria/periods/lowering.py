@@ -104,19 +104,19 @@ def _relation(plan: SnapshotScan | ConstantScan, context: PeriodContext) -> Peri
 
 
 def _filtered(view: PeriodView, condition: str) -> PeriodView:
-    given = _named(view.types)
-    _type(condition, view.types)
+    given = named(view.types)
+    checked_type(condition, view.types)
     plan = EpochMap(view.plan, given, given, tuple(name for name, _ in given), condition)
     return replace(view, plan=plan)
 
 
 def _projected(view: PeriodView, items: Sequence[str]) -> PeriodView:
-    types = tuple(_type(item, view.types) for item in items)
+    types = tuple(checked_type(item, view.types) for item in items)
     values = tuple(_values_of(item, view) for item in items)
     rows = every(values)
     if items and view.rows is not None:
         rows = smallest(rows, view.rows)
-    plan = EpochMap(view.plan, _named(view.types), _named(types), tuple(items))
+    plan = EpochMap(view.plan, named(view.types), named(types), tuple(items))
     names = tuple(_in_words(item, view.names) for item in items)
     return replace(view, plan=plan, types=types, values=values, rows=rows, names=names)
 
@@ -139,14 +139,16 @@ def _values_of(item: str, view: PeriodView) -> MaybeSize:
     return every(view.values[place] for place in sorted(read_columns))
 
 
-def _type(text: str, types: Sequence[DataType]) -> DataType:
+def checked_type(text: str, types: Sequence[DataType]) -> DataType:
+    """The type of an expression over columns of these types; raises NotRead."""
     try:
         return read(parsed(text), {f"c{place}": kind for place, kind in enumerate(types)}).kind
     except Refused as refused:
         raise NotRead(str(refused)) from refused
 
 
-def _named(types: Sequence[DataType]) -> Types:
+def named(types: Sequence[DataType]) -> Types:
+    """Columns by their places, with their types."""
     return tuple((f"c{place}", kind.name) for place, kind in enumerate(types))
 
 
@@ -255,16 +257,7 @@ def _joined(plan: PeriodJoin, context: PeriodContext) -> PeriodView:
     left, right = lowered(plan.left, context), lowered(plan.right, context)
     by = width(plan.left)
     types = (*left.types, *right.types)
-    keys, tests = list[tuple[int, int]](), [f"({plan.condition})"] if plan.condition else []
-    for mine, theirs in plan.keys:
-        places = _place(mine), _place(theirs)
-        if places[0] is not None and places[1] is not None and _same(left.types[places[0]], right.types[places[1]]):
-            keys.append((places[0], places[1]))
-        else:
-            tests.append(f"({mine}) = ({_moved(theirs, by)})")
-    condition = " AND ".join(tests)
-    if condition:
-        _type(condition, types)
+    keys, condition = join_tests(plan, left.types, right.types)
     if plan.kind in ("semi", "anti") and not condition:  # only which keys are there plays a part: their latest ends
         asked = dict.fromkeys(place for _, place in keys)
         right = _projected(right, [f"c{place}" for place in asked])
@@ -279,7 +272,7 @@ def _joined(plan: PeriodJoin, context: PeriodContext) -> PeriodView:
         valid_state(right, context)
     streams = (*left.streams, *right.streams)
     there = together(plan.kind, left.there, right.there)
-    made = EpochJoin(plan.kind, left.plan, right.plan, (by, len(right.types)), tuple(keys), _named(types), condition)
+    made = EpochJoin(plan.kind, left.plan, right.plan, (by, len(right.types)), tuple(keys), named(types), condition)
     if plan.kind in ("semi", "anti"):
         return replace(left, plan=made, there=there, longest=None, streams=streams)
     nullable = Number(1)
@@ -291,6 +284,23 @@ def _joined(plan: PeriodJoin, context: PeriodContext) -> PeriodView:
     valid = every((left.valid, right.valid)) if whole else None
     longest = None if left.longest is None or right.longest is None or not whole else min(left.longest, right.longest)
     return PeriodView(made, types, valid, there, values, rows, longest, names, streams)
+
+
+def join_tests(
+    plan: PeriodJoin, left: Sequence[DataType], right: Sequence[DataType]
+) -> tuple[list[tuple[int, int]], str]:
+    """Which columns of the sides of a join are equal, and what else holds, over the columns of both; raises NotRead."""
+    keys, tests = list[tuple[int, int]](), [f"({plan.condition})"] if plan.condition else []
+    for mine, theirs in plan.keys:
+        places = _place(mine), _place(theirs)
+        if places[0] is not None and places[1] is not None and _same(left[places[0]], right[places[1]]):
+            keys.append((places[0], places[1]))
+        else:
+            tests.append(f"({mine}) = ({_moved(theirs, len(left))})")
+    condition = " AND ".join(tests)
+    if condition:
+        checked_type(condition, (*left, *right))
+    return keys, condition
 
 
 def _place(text: str) -> int | None:

@@ -15,7 +15,9 @@ def lacking(state: PeriodState, context: PeriodContext) -> Violation:
     message = f"{state.name}, one for each {keys}, have no bound" if keys else f"{state.name} have no bound"
     message += f": nothing says how many rows of {named} are valid at a time"
     help = "declare max_duration, max_valid or snapshot_key with the domains of its columns"
-    if state.proposition == "P4" and "end" in state.keys:
+    if context.lineages:
+        help += ", or domains of all columns of its facts"
+    elif state.proposition == "P4" and "end" in state.keys:
         help += "; with domains of all columns, SELECT DISTINCT needs no length of time"
     return Violation(
         f"{state.proposition} ({state.name})", named, None, message, context.span, Code.UNBOUNDED_PERIODS, help

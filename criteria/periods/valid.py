@@ -16,7 +16,8 @@ KeyValues = Callable[[tuple[str, ...]], MaybeSize]
 def valid_rows(table: DeclaredTable, context: PeriodContext, values: KeyValues) -> tuple[MaybeSize, int | None]:
     """V* <= min(max_valid, c·L, r·⌈L/per⌉, Π |dom k| over the snapshot key), and L.
 
-    A row valid at t began in (t − L, t], at most c per point of time; rows valid together have different keys. L is
+    A row valid at t began in (t − L, t], at most c per point of time; rows valid together have different keys, and
+    those that are random variables different facts. L is
     max_duration or, where ``[time] domain`` is finite, Tmax − Tmin.
     """
     period = table.period
@@ -35,8 +36,16 @@ def valid_rows(table: DeclaredTable, context: PeriodContext, values: KeyValues) 
     if rated is not None and table.max_per_timestamp is None:
         counted = None  # c is no number
     most = None if period.max_valid is None else Number(period.max_valid)
-    keyed = values(period.snapshot_key) if period.snapshot_key else None
-    return smallest(most, counted, rated, keyed), longest
+    keyed = [values(key) for key in unique_keys(table, context)]
+    return smallest(most, counted, rated, *keyed), longest
+
+
+def unique_keys(table: DeclaredTable, context: PeriodContext) -> list[tuple[str, ...]]:
+    """Columns of which no two rows that are valid together have the same values."""
+    period = table.period
+    assert period is not None, "only streams of rows with periods are read"
+    own = [(period.key,), period.fact(table.columns)] if context.lineages and period.key is not None else []
+    return [*own, *([period.snapshot_key] if period.snapshot_key else [])]
 
 
 def longest_period(table: DeclaredTable, context: PeriodContext) -> int | None:
@@ -52,9 +61,9 @@ def contract_states(table: DeclaredTable, context: PeriodContext, values: KeyVal
     period = table.period
     assert period is not None, "only streams of rows with periods are read"
     valid, longest = valid_rows(table, context, values)
-    if period.snapshot_key:
-        size = smallest(valid, values(period.snapshot_key))
-        context.remember("latest ends", P2, size, period.snapshot_key, (table.name,))
+    told = any(table.name in one.streams for one in context.lacking)
+    for key in unique_keys(table, context) if valid is not None or not told else ():  # else it lacks the same
+        context.remember("latest ends", P2, smallest(valid, values(key)), key, (table.name,))
     if period.max_valid is not None:
         size = smallest(valid, None if longest is None else Number(longest))
         context.remember("ends", P2, size, ("end",), (table.name,))

@@ -59,7 +59,7 @@ class PeriodContext:
     """One block while it is judged: its time, what it reads, and the states of its operators.
 
     ``whole`` says that filters stay above the streams, because all rows say how long time is; ``parts`` that rows are
-    given with their whole periods.
+    given with their whole periods; ``lineages`` that rows are random variables.
     """
 
     catalog: Catalog
@@ -68,6 +68,7 @@ class PeriodContext:
     high: int | None
     whole: bool = False
     parts: bool = False
+    lineages: bool = False
     blocks: list[BlockPart] = field(default_factory=list)
     leaves: list[Leaf] = field(default_factory=list)
     relations: dict[str, tuple[DeclaredTable, dict[str, None]]] = field(default_factory=dict)

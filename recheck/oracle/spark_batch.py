@@ -33,6 +33,7 @@ class Snapshots:
 
     Where ``high`` is not known time is over with the last row. ``whole``: rows of the output are the longest ones that
     there are, not parts of them. ``summed``: rows of one value may overlap, for it is their sum that is the result.
+    ``lineages``: the statement is a SEQ TP one, of which rows are there in some worlds.
     """
 
     low: int | None
@@ -40,6 +41,7 @@ class Snapshots:
     as_of: bool
     whole: bool
     summed: bool = False
+    lineages: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,7 @@ class _Snapshots:
         for table, rows in tables:
             _visible(table, rows).createOrReplaceTempView(quoted(table.name))
         written = spark.sql(statement.text)
-        kind = next(column for table in shown for column in _bounds(table))
+        kind = next(column for table in shown for column in bounds(table))
         names = [f"c{number}" for number in range(len(statement.columns))]
         found = _printed(spark, statement, written, output, kind)
         periods = [_BEGIN, _END] if not line.as_of else []
@@ -103,8 +103,8 @@ class _Snapshots:
         ends = {
             row[0]
             for table, rows in self.tables
-            for column in _bounds(table)
-            for row in rows.selectExpr(_number(column)).distinct().collect()
+            for column in bounds(table)
+            for row in rows.selectExpr(as_number(quoted(column.name), column.type.family)).distinct().collect()
         }
         last = high if high is not None else max(ends, default=low)
         if last is None:
@@ -144,9 +144,9 @@ class _Snapshots:
     def _at(self, point: int) -> DataFrame:
         """What the SQL returns on the rows that are valid at a point of time."""
         for table, rows in self.tables:
-            bounds = _bounds(table)
-            if bounds:
-                begin, end = map(_number, bounds)
+            ends = bounds(table)
+            if ends:
+                begin, end = (as_number(quoted(one.name), one.type.family) for one in ends)
                 rows = rows.where(f"{begin} <= {point}L AND {point}L < {end}")
             _visible(table, rows).createOrReplaceTempView(quoted(table.name))
         rows = comparable(self.spark.sql(self.text).toDF(*self.names))
@@ -165,7 +165,7 @@ class _Snapshots:
         return BatchComparison(result.results, result.timestamps, first[_BEGIN], (Cell(values, 1, 2),))
 
 
-def _bounds(table: DeclaredTable) -> list[Column]:
+def bounds(table: DeclaredTable) -> list[Column]:
     """The columns of a table's begin and end."""
     if table.period is None:
         return []
@@ -175,7 +175,7 @@ def _bounds(table: DeclaredTable) -> list[Column]:
 
 def _visible(table: DeclaredTable, rows: DataFrame) -> DataFrame:
     """A snapshot has no periods."""
-    return rows.drop(*(column.name for column in _bounds(table)))
+    return rows.drop(*(column.name for column in bounds(table)))
 
 
 def _printed(
@@ -188,14 +188,13 @@ def _printed(
     schema = [f"{name} {type}" for name, type in zip(names, kinds, strict=True)]
     schema += [f"{name} {kind.type.name}" for name in periods]
     rows = spark.read.schema(", ".join([*schema, f"{NUMBER} BIGINT"])).option("mode", "FAILFAST").json(str(output))
-    numbers = [f"{_number(Column(name, kind.type))} AS {name}" for name in periods]
+    numbers = [f"{as_number(quoted(name), kind.type.family)} AS {name}" for name in periods]
     return rows.selectExpr(*names, *numbers, NUMBER)
 
 
-def _number(column: Column) -> str:
-    """A point of time as a number, in SQL."""
-    name = quoted(column.name)
-    match column.type.family:
+def as_number(name: str, family: Family) -> str:
+    """A column of points of time as a number, in SQL."""
+    match family:
         case Family.TIMESTAMP:
             return f"unix_micros(CAST({name} AS TIMESTAMP))"
         case Family.DATE:

@@ -134,7 +134,9 @@ class PeriodContract:
     """The columns with a row's begin and end, the points of time that there are, and how long a row is valid at most.
 
     ``key`` are columns of which no two rows that are valid together have the same values; ``most`` is how many rows are
-    valid together. All times are encoded.
+    valid together. Of rows that are random variables, ``variable`` names them, ``probability`` is how probable they
+    are, ``certain`` being 1 in its type, and ``fact`` is what they say, of which two are not valid together. All times
+    are encoded.
     """
 
     begin: str
@@ -144,3 +146,13 @@ class PeriodContract:
     longest: int | None = None
     most: int | None = None
     key: tuple[str, ...] = ()
+    variable: str = ""
+    probability: str = ""
+    certain: int = 1
+    fact: tuple[str, ...] = ()
+
+    @property
+    def unique(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """Columns in which no two rows that are valid together have the same values, each with the reason."""
+        own = (("key", (self.variable,)), ("overlapping-fact", self.fact)) if self.variable else ()
+        return (*own, *((("contract", self.key),) if self.key else ()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -47,15 +48,43 @@ def test_of_relations_what_is_valid_together_does_not_count() -> None:
     assert kept(contract, row("a", 0, 4), row("a", 0, 4), timed=False) == [0, 1]
 
 
+def test_random_variables_have_keys_facts_and_probabilities_of_their_own() -> None:
+    contract = PeriodContract("vb", "ve", variable="id", probability="p", fact=("k",))
+
+    def random(key: int | None, fact: str | None, p: float | None, begin: int, end: int) -> Row:
+        return {**row(fact, begin, end), "id": key, "p": p}
+
+    rows = [
+        random(1, "a", 0.5, 0, 4),
+        random(1, "b", 0.5, 3, 5),  # the key of a row that is valid
+        random(2, "a", 0.5, 3, 5),  # its fact
+        random(3, None, 1.0, 3, 5),
+        random(4, None, 0.5, 4, 6),  # NULLs are equal
+        random(5, "c", 0.0, 4, 6),
+        random(6, "c", 1.1, 4, 6),
+        random(7, "c", None, 4, 6),
+        random(None, "c", 0.5, 4, 6),
+        random(1, "a", 0.5, 4, 6),  # the key is free again, and so is the fact
+    ]
+    assert kept(contract, *rows) == [0, 3, 9]
+
+
 @pytest.mark.parametrize("seed", range(60))
 def test_a_job_judges_alike(seed: int) -> None:
     random = Random(seed)
     contract = PeriodContract("vb", "ve", most=random.choice((None, 2, 4)), key=random.choice(((), ("k",))))
-    rows = [row(random.choice("abc"), begin, begin + random.randint(1, 6)) for begin in sorted(
-        random.choices(range(15), k=25))]  # fmt: skip
-    kinds = [TableColumn("k", "string"), TableColumn("vb", "bigint"), TableColumn("ve", "bigint")]
-    stream = Stream("S", tuple(kinds), "vb", ("k", "ve"), period=contract)
-    delta = delta_of([(one["vb"], 1, (one["k"], one["ve"])) for one in rows], ("k", "ve"))
+    if random.random() < 0.5:
+        contract = replace(contract, variable="id", probability="p", fact=("f",))
+    rows = [
+        {**row(random.choice("abc"), begin, begin + random.randint(1, 6)), "id": random.randint(1, 6), "p": 0.5,
+         "f": random.choice((None, 1, 2, 3))}
+        for begin in sorted(random.choices(range(15), k=25))
+    ]  # fmt: skip
+    names = ("k", "ve", "id", "f", "p")
+    types = ("string", "bigint", "bigint", "bigint", "double", "bigint")
+    kinds = [TableColumn(name, kind) for name, kind in zip((*names, "vb"), types, strict=True)]
+    stream = Stream("S", tuple(kinds), "vb", names, period=contract)
+    delta = delta_of([(one["vb"], 1, tuple(one[name] for name in names)) for one in rows], names)
     good, bad = ValidTogether(stream).checked(delta)
     mine = [one for _, one in allowed(contract, list(enumerate(rows)), timed=True)]
     assert Counter(zip(good.values("k"), good.time.tolist(), good.values("ve"), strict=True)) == Counter(

@@ -21,6 +21,8 @@ def broken_periods(
     period: PeriodContract, columns: Mapping[str, pa.Array]
 ) -> Iterator[tuple[str, TableColumn | None, str, Mask]]:
     """Reasons, what they are said of, the declaration that is broken, and the rows."""
+    import pyarrow.compute as pc
+
     found = columns[period.begin], columns[period.end]
     for name, values in zip((period.begin, period.end), found, strict=True):
         yield "null-bound", TableColumn(name, ""), "", values.is_null().to_numpy(zero_copy_only=False)
@@ -30,6 +32,12 @@ def broken_periods(
         yield "outside-domain", _PERIOD, "", begin < period.low
     if period.high is not None:
         yield "outside-domain", _PERIOD, "", end > period.high
+    if period.probability:
+        p = columns[period.probability]
+        wrong = pc.or_(pc.less_equal(p, 0), pc.greater(p, period.certain))
+        yield "probability", None, "", pc.fill_null(wrong, True).to_numpy(zero_copy_only=False)
+    if period.variable:
+        yield "key", None, "", columns[period.variable].is_null().to_numpy(zero_copy_only=False)
     if period.longest is not None:
         length = end - begin  # beyond 64 bits it is negative, for it ends after it begins
         yield "contract", None, f"max_duration = {period.longest}", (length > period.longest) | (length < 0)

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from streambound_runtime.lineage.absorption import absorbed
 from streambound_runtime.lineage.deep import deep
+from streambound_runtime.lineage.diagrams import never_true
 from streambound_runtime.lineage.formulas import (
     AND,
     CONSTANT,
@@ -34,6 +35,13 @@ def probability(formula: Formula, nodes: int = NODES) -> float:
         if read_once(formula):
             return _of_independent(formula, True)
         return _Expansion(Budget(len(variables(formula)), nodes)).chance(absorbed(formula), True)
+
+
+def possible(formula: Formula, nodes: int = NODES) -> float | None:
+    """P(formula); None where it is false in every world that is possible. Raises as `probability` does."""
+    if formula.p > 0.0:
+        return formula.p
+    return None if never_true(formula, nodes) else probability(formula, nodes)
 
 
 def _of_independent(formula: Formula, value: bool) -> float:

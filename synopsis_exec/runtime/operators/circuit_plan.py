@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from streambound_runtime.operators.epochs.plan import EpochQuery
+from streambound_runtime.operators.epochs.plan import EpochLineage, EpochQuery
 from streambound_runtime.operators.formula import Formula
 from streambound_runtime.operators.plan import Subplan, SynopsisPlan, TableScan, Term, Test
 
@@ -342,7 +342,7 @@ class PeriodNode:
 
     name: str
     inputs: tuple[str, ...]
-    query: EpochQuery
+    query: EpochQuery | EpochLineage
     columns: tuple[str, ...]
 
 

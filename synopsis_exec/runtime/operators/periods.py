@@ -13,7 +13,7 @@ from streambound_runtime.operators.delta import Delta, delta_of
 from streambound_runtime.operators.entries import from_lines_of_json, lines_of_json
 from streambound_runtime.operators.epochs.fragments import Fragment, FragmentRow
 from streambound_runtime.operators.epochs.plan import EpochJoin, EpochMap
-from streambound_runtime.operators.epochs.query import EpochQueryOperator, Rows
+from streambound_runtime.operators.epochs.query import Rows, query_operator
 from streambound_runtime.operators.protocol import State
 from streambound_runtime.operators.values import integer
 from streambound_runtime.row_values import Value
@@ -27,7 +27,7 @@ class PeriodOperator:
 
     def __init__(self, plan: PeriodNode, relations: Rows, evaluate: Callable[[MapNode, Delta], Delta]) -> None:
         self.plan, self.evaluate = plan, evaluate
-        self.query = EpochQueryOperator(plan.query, relations, self._computed, self._passes)
+        self.query = query_operator(plan.query, relations, self._computed, self._passes)
         self.sizes: Integers = np.zeros(0, dtype=np.int64)
 
     def step(self, inputs: Sequence[Delta], ticks: Ticks) -> Delta:
@@ -38,12 +38,7 @@ class PeriodOperator:
             found = self.query.step(None if ticks.over else ticks.frontier, arrived)
         self.sizes = np.zeros(len(ticks.times), dtype=np.int64)
         self.sizes[-1:] = self.entries()  # what lives inside of an epoch only is not counted
-        return delta_of(
-            [(end, count, self._shown(row, begin, end)) for row, begin, end, count in found], self.plan.columns
-        )
-
-    def _shown(self, row: FragmentRow, begin: int, end: int) -> FragmentRow:
-        return row if self.plan.query.as_of else (*row, begin, end)
+        return delta_of([(one[2], one[3], self.query.shown(one)) for one in found], self.plan.columns)
 
     def _computed(self, plan: EpochMap, rows: Sequence[FragmentRow]) -> list[FragmentRow | None]:
         places = _copied(plan)

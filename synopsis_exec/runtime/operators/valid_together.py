@@ -1,4 +1,6 @@
-"""Contracts on rows that are valid together: `max_valid` and `snapshot_key`, which are judged when a begin is closed.
+"""Contracts on rows that are valid together: `max_valid`, `snapshot_key`, and the keys and facts of random variables.
+
+They are judged when a begin is closed.
 
 A row once accepted stays: of a conflict the rows that begin later are bad; among rows of one begin all those that
 conflict with each other, and of too many all.
@@ -25,7 +27,7 @@ Key = tuple[Value, ...]
 
 def judged_together(stream: Stream) -> bool:
     """Whether a row of a stream may be bad because of others."""
-    return stream.period is not None and (stream.period.most is not None or bool(stream.period.key))
+    return stream.period is not None and (stream.period.most is not None or bool(stream.period.unique))
 
 
 class ValidTogether:
@@ -34,7 +36,8 @@ class ValidTogether:
     def __init__(self, stream: Stream) -> None:
         assert stream.period is not None, "only rows with periods are valid"
         self.stream, self.period = stream, stream.period
-        self.latest: dict[Key, int] = {}
+        self.unique = [columns for _, columns in self.period.unique]
+        self.latest: list[dict[Key, int]] = [{} for _ in self.unique]
         self.ends: dict[int, int] = {}
         self.order: list[int] = []
         self.valid = 0
@@ -44,33 +47,36 @@ class ValidTogether:
         keep = np.ones(rows.size, dtype=bool)
         rejected = list[RejectedRow]()
         ends = [integer(end) for end in rows.values(self.period.end)]
-        keys = list(zip(*(self._values(rows, name) for name in self.period.key), strict=True)) or [()] * rows.size
+        keys = [
+            list(zip(*(self._values(rows, name) for name in columns), strict=True)) or [()] * rows.size
+            for columns in self.unique
+        ]
         for begin, group in groupby(range(rows.size), key=lambda place: int(rows.time[place])):
             self._pass(begin)
-            for place, broken in self._bad(begin, list(group), keys, ends):
+            for place, reason, broken in self._bad(begin, list(group), keys, ends):
                 keep[place] = False
-                rejected.append(self._rejected(rows, place, broken))
+                rejected.append(self._rejected(rows, place, reason, broken))
         kept = np.flatnonzero(keep)
         if len(kept) == rows.size:
             return rows, []
         return rows.take(kept), rejected
 
-    def _bad(self, begin: int, places: list[int], keys: list[Key], ends: list[int]) -> list[tuple[int, str]]:
-        """The bad rows of one begin, each with what it breaks; the others are taken in."""
-        found = list[tuple[int, str]]()
-        if self.period.key:
-            free = [place for place in places if self.latest.get(keys[place], begin) <= begin]
-            often = Counter(keys[place] for place in free)
-            good = [place for place in free if often[keys[place]] == 1]
-            broken = f"snapshot_key = {', '.join(self.period.key)}"
-            found += [(place, broken) for place in sorted({*places} - {*good})]
+    def _bad(self, begin: int, places: list[int], keys: list[list[Key]], ends: list[int]) -> list[tuple[int, str, str]]:
+        """The bad rows of one begin, each with the reason and what it breaks; the others are taken in."""
+        found = list[tuple[int, str, str]]()
+        for (reason, columns), mine, latest in zip(self.period.unique, keys, self.latest, strict=True):
+            free = [place for place in places if latest.get(mine[place], begin) <= begin]
+            often = Counter(mine[place] for place in free)
+            good = [place for place in free if often[mine[place]] == 1]
+            broken = f"snapshot_key = {', '.join(columns)}"
+            found += [(place, reason, broken) for place in sorted({*places} - {*good})]
             places = good
         if self.period.most is not None and self.valid + len(places) > self.period.most:
-            found += [(place, f"max_valid = {self.period.most}") for place in places]
+            found += [(place, "contract", f"max_valid = {self.period.most}") for place in places]
             places = []
         for place in places:
-            if self.period.key:
-                self.latest[keys[place]] = ends[place]
+            for mine, latest in zip(keys, self.latest, strict=True):
+                latest[mine[place]] = ends[place]
             if self.period.most is not None:
                 self._count(ends[place], 1)
         return found
@@ -89,26 +95,33 @@ class ValidTogether:
     def _values(self, rows: Delta, name: str) -> list[Value]:
         return rows.time.tolist() if name == self.stream.timestamp else rows.values(name)
 
-    def _rejected(self, rows: Delta, place: int, broken: str) -> RejectedRow:
+    def _rejected(self, rows: Delta, place: int, reason: str, broken: str) -> RejectedRow:
         values = {column.name: self._values(rows, column.name)[place] for column in self.stream.columns}
-        words = detail("contract", per=broken)
-        return RejectedRow(self.stream.name, "contract", words, int(rows.time[place]), values)
+        words = detail(reason, per=broken)
+        return RejectedRow(self.stream.name, reason, words, int(rows.time[place]), values)
 
     def close(self, until: int) -> None:
         """Forget what has ended before a frontier."""
         self._pass(until)
-        self.latest = {key: end for key, end in self.latest.items() if end > until}
+        self.latest = [{key: end for key, end in latest.items() if end > until} for latest in self.latest]
 
     def entries(self) -> int:
         """One for each key, and one for each end."""
-        return len(self.latest) + len(self.ends)
+        return sum(map(len, self.latest)) + len(self.ends)
 
     def dump(self) -> list[list[object]]:
         """The keys with their ends, and the numbers of rows."""
-        return [[[*key], end] for key, end in self.latest.items()] + [[end, n] for end, n in self.ends.items()]
+        keys: list[list[object]] = [
+            [n, [*key], end] for n, latest in enumerate(self.latest) for key, end in latest.items()
+        ]
+        counts: list[list[object]] = [[end, count] for end, count in self.ends.items()]
+        return keys + counts
 
     def load(self, entries: Sequence[list[object]]) -> None:
         """Take over what `dump` returned."""
-        self.latest = {tuple(key): integer(end) for key, end in entries if isinstance(key, list)}
-        for end, count in ((end, count) for end, count in entries if not isinstance(end, list)):
-            self._count(integer(end), integer(count))
+        for entry in entries:
+            match entry:
+                case [int() as number, list() as key, end]:
+                    self.latest[number][tuple(key)] = integer(end)
+                case [end, count]:
+                    self._count(integer(end), integer(count))

@@ -68,7 +68,7 @@ class _OpenFact:
         try:
             return equivalent(segment.lineage, lineage, self._limits.nodes)
         except LineageTooLargeError as error:
-            fact = [self._carried.column(name, [self.place])[0] for name in self._names]
+            fact = [self._carried.column(name, [self.place])[0].as_py() for name in self._names]
             raise self._limits.error(error, fact, segment.begin, to) from error
 
 

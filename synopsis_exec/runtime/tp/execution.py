@@ -19,9 +19,9 @@ from streambound_runtime.periods.times import decoded, encoded
 from streambound_runtime.tp.derivations import derivations
 from streambound_runtime.tp.limits import Limits
 from streambound_runtime.tp.overlaps import OverlapScan, overlaps
-from streambound_runtime.tp.plan import LineageQuery, independent, keeps_facts, merges
+from streambound_runtime.tp.plan import WINDOWS, LineageQuery, independent, keeps_facts, merges
 from streambound_runtime.tp.rows import BEGIN, END, LINEAGE, P
-from streambound_runtime.tp.sides import OWN, WINDOWS, pairs, tagged, value_fields
+from streambound_runtime.tp.sides import OWN, pairs, tagged, value_fields
 from streambound_runtime.tp.windows import Swept, WindowJoin, windows
 from streambound_runtime.tp.written import DAG, as_operand, as_result, as_swept
 

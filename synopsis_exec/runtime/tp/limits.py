@@ -6,13 +6,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING
 
 from streambound_runtime.errors import JobError
 from streambound_runtime.lineage.too_large import NODES, LineageTooLargeError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 CODE = "lineage-too-large"
 
@@ -24,9 +20,9 @@ class Limits:
     nodes: int = NODES
     kind: str = "bigint"
 
-    def error(self, error: LineageTooLargeError, fact: Iterable[pa.Scalar], begin: int, end: int) -> JobError:
-        """The error for the lineage of a row; its fact is scalars of Arrow."""
-        values = ", ".join("NULL" if value.as_py() is None else str(value.as_py()) for value in fact)
+    def error(self, error: LineageTooLargeError, fact: Iterable[object], begin: int, end: int) -> JobError:
+        """The error for the lineage of a row."""
+        values = ", ".join("NULL" if value is None else str(value) for value in fact)
         message = (
             f"{CODE}: the lineage of ({values}) from {point(begin, self.kind)} to {point(end, self.kind)} has "
             f"{error.variables:,} variables, and to decide it takes more than {error.nodes:,} nodes: "

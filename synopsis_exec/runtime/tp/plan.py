@@ -18,6 +18,15 @@ from streambound_runtime.periods.plan import (
     width,
 )
 
+WINDOWS = {
+    "inner": (False, False),
+    "left": (True, False),
+    "right": (False, True),
+    "full": (True, True),
+    "anti": (True, False),
+}
+"""Of which sides a join needs unmatched and negating windows (Papaioannou et al., Table III)."""
+
 
 @dataclass(frozen=True, slots=True)
 class LineageQuery:

@@ -10,6 +10,7 @@ from streambound_runtime.periods.frames import columns
 from streambound_runtime.periods.plan import PeriodJoin
 from streambound_runtime.periods.times import bin_of, literal
 from streambound_runtime.tp.overlaps import LETTERS, SIDES, OverlapScan, overlaps
+from streambound_runtime.tp.plan import WINDOWS
 from streambound_runtime.tp.rows import BEGIN, END, LINEAGE, P
 
 if TYPE_CHECKING:
@@ -17,14 +18,6 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructField
 
 OWN = (BEGIN, END, LINEAGE, P)
-WINDOWS = {
-    "inner": (False, False),
-    "left": (True, False),
-    "right": (False, True),
-    "full": (True, True),
-    "anti": (True, False),
-}
-"""Of which sides a join needs unmatched and negating windows (Papaioannou et al., Table III)."""
 BIN = "_bin"
 
 

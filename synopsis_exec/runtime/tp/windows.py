@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, NamedTuple
 
-from streambound_runtime.lineage.absorption import absorbed
-from streambound_runtime.lineage.formulas import FALSE, Formula, conjunction, disjunction, negation
-from streambound_runtime.lineage.independent import both, without
+from streambound_runtime.lineage.formulas import FALSE, Formula
 from streambound_runtime.tp.overlaps import LETTERS, SIDES
+from streambound_runtime.tp.padding import goes_on, padded, paired
 from streambound_runtime.tp.rows import BEGIN, END, LINEAGE, Carried, P, formula_of
-from streambound_runtime.tp.segments import Segment, Segments, Valid
+from streambound_runtime.tp.segments import Segments
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -58,29 +58,11 @@ class Swept:
 class _OpenRow:
     """A row whose windows are being found."""
 
-    __slots__ = ("_independent", "end", "lineage", "place", "segments")
+    __slots__ = ("end", "lineage", "place", "segments")
 
     def __init__(self, place: int, begin: int, end: int, lineage: Formula, independent: bool) -> None:
-        self.place, self.end, self.lineage, self._independent = place, end, lineage, independent
-        self.segments = Segments(begin, self._padded, _goes_on)
-
-    def _padded(self, valid: Sequence[Valid]) -> Formula:
-        """The lineage of the row without a match, or with one that has no values; ``b | !(b | s)`` is ``b | !s``."""
-        if not valid:
-            return self.lineage
-        others = [row.lineage for row in valid if not row.blank]
-        if self._independent and len(others) == len(valid):
-            return without(self.lineage, others)
-        blank = (row.lineage for row in valid if row.blank)
-        return absorbed(conjunction((self.lineage, disjunction((negation(disjunction(others)), *blank)))))
-
-
-def _goes_on(segment: Segment, lineage: Formula, to: int) -> bool:
-    """Of base rows: a lineage depends on each variable that it has, so neighbours are the same or not equivalent.
-
-    Where operands are joins themselves, `derivations` merges what is left.
-    """
-    return segment.lineage == lineage
+        self.place, self.end, self.lineage = place, end, lineage
+        self.segments = Segments(begin, partial(padded, lineage, independent), goes_on)
 
 
 class _OpenRows:
@@ -163,9 +145,7 @@ def windows(join: WindowJoin, batches: Iterator[pa.RecordBatch]) -> Iterator[Swe
             if join.windows[1]:
                 sides[1].rows[right.number].segments.push(begin, end, left.lineage, blanks[0])
             if join.overlapping and not any(blanks):
-                lineages = left.lineage, right.lineage
-                found_both = both(*lineages) if join.independent else absorbed(conjunction(lineages))
-                output.pair(place, begin, end, found_both)
+                output.pair(place, begin, end, paired(left.lineage, right.lineage, join.independent))
         yield _made(join, carried, output)
         _forget(carried, sides)
     output = _WindowRows()

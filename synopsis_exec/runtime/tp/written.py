@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
-from streambound_runtime.lineage.diagrams import never_true
 from streambound_runtime.lineage.encoding import encoded, lineage_dag
-from streambound_runtime.lineage.probability import probability
+from streambound_runtime.lineage.probability import possible
 from streambound_runtime.lineage.too_large import LineageTooLargeError
 from streambound_runtime.tp.limits import Limits
 from streambound_runtime.tp.rows import BEGIN, END, LINEAGE, P, formula_of
@@ -32,15 +31,13 @@ def as_result(names: Sequence[str], limits: Limits, dag: bool, made: Iterator[Sw
     for rows in made:
         kept, texts, chances, dags = [], [], [], []
         for place, lineage in enumerate(rows.lineages):
-            chance = lineage.p
             try:
-                if chance <= 0.0:
-                    if never_true(lineage, limits.nodes):
-                        continue
-                    chance = probability(lineage, limits.nodes)
+                chance = possible(lineage, limits.nodes)
             except LineageTooLargeError as error:
-                fact = [column[place] for column in rows.columns]
+                fact = [column[place].as_py() for column in rows.columns]
                 raise limits.error(error, fact, rows.begins[place], rows.ends[place]) from error
+            if chance is None:
+                continue
             kept.append(place)
             chances.append(chance)
             texts.append(lineage.text)

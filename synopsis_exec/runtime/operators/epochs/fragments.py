@@ -15,6 +15,17 @@ LEAST, GREATEST = -(2**63), 2**63 - 1
 """Where time begins and ends, if nobody says so."""
 
 
+def clipped(rows: Iterable[Fragment], low: int | None, high: int | None) -> list[Fragment]:
+    """The parts of rows that lie in the time that there is."""
+    found = list[Fragment]()
+    for row, begin, end, count in rows:
+        first = begin if low is None else max(begin, low)
+        last = end if high is None else min(end, high)
+        if first < last:
+            found.append((row, first, last, count))
+    return found
+
+
 def coalesced(fragments: Iterable[Fragment]) -> Iterator[Fragment]:
     """Maximal periods of constant multiplicity: the unique encoding (Dignös et al., Definition 5.3), in order of time.
 
@@ -80,3 +91,9 @@ def normal(row: FragmentRow) -> FragmentRow:
     if not any(isinstance(value, float) for value in row):
         return row
     return tuple((nan if isnan(value) else value + 0.0) if isinstance(value, float) else value for value in row)
+
+
+def in_order(fragment: Fragment) -> tuple[int, int, list[tuple[bool, Value]]]:
+    """Where a row is among others: by end, begin and values."""
+    row, begin, end, _ = fragment
+    return end, begin, [(value is not None, value) for value in row]

@@ -127,6 +127,39 @@ class EpochQuery:
     parts: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class RandomRows:
+    """The name that the variables of a stream's rows have, and the type of their probabilities.
+
+    Its block has a row's key and probability after the values, and then its end.
+    """
+
+    relation: str
+    probability: str
+
+
+@dataclass(frozen=True, slots=True)
+class EpochLineage:
+    """A SEQ TP block over streams: the rows of one block, or a join of two, whose kinds are as in `tp.plan`.
+
+    ``plan`` says what of these is shown, and which of these; ``rows`` are the sides. ``blanks`` are the places of those
+    columns of each side that tell its rows from none. ``independent``: the sides are different streams. A decision
+    about a lineage may take so many ``nodes``; the rest is as of an `EpochQuery`.
+    """
+
+    plan: EpochMap
+    rows: tuple[RandomRows, ...]
+    blanks: tuple[tuple[int, ...], ...]
+    independent: bool
+    time_type: str
+    nodes: int
+    low: int | None = None
+    high: int | None = None
+    final: bool = True
+    parts: bool = False
+    as_of: bool = False
+
+
 def is_arriving(plan: EpochPlan) -> bool:
     """Whether an operator's rows come when they begin and carry their ends: of streams, of σ, Π and ∪ of such rows."""
     match plan:

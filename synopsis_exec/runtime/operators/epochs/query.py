@@ -9,18 +9,22 @@ from streambound_runtime.operators.epochs.fragments import (
     LEAST,
     Fragment,
     FragmentRow,
+    clipped,
     coalesced,
     difference,
     distinct,
+    in_order,
 )
 from streambound_runtime.operators.epochs.groups import PeriodGroups
 from streambound_runtime.operators.epochs.joins import FragmentJoin, Passes
+from streambound_runtime.operators.epochs.lineages import LineageOperator
 from streambound_runtime.operators.epochs.parts import ArrivingSide, JoinedParts, Parts, StaticSide
 from streambound_runtime.operators.epochs.plan import (
     EpochDifference,
     EpochDistinct,
     EpochGroup,
     EpochJoin,
+    EpochLineage,
     EpochMap,
     EpochPlan,
     EpochQuery,
@@ -53,6 +57,15 @@ Rows = Mapping[str, Sequence[Mapping[str, Value]]]
 """The rows of static relations."""
 
 
+def query_operator(
+    query: EpochQuery | EpochLineage, relations: Rows, computed: Computed, passes: Passes
+) -> EpochQueryOperator | LineageOperator:
+    """The operator of a block over streams."""
+    if isinstance(query, EpochLineage):
+        return LineageOperator(query, computed, passes)
+    return EpochQueryOperator(query, relations, computed, passes)
+
+
 class EpochQueryOperator:
     """Closes epochs of an `EpochQuery`.
 
@@ -71,30 +84,19 @@ class EpochQueryOperator:
     def step(self, until: int | None, arrived: Mapping[str, Sequence[Fragment]]) -> list[Fragment]:
         """Close all before a frontier, None for all there is; returns result rows in order of their ends."""
         high = self.query.high
-        clipped = {name: list(self._clipped(rows)) for name, rows in arrived.items()}
-        self.last = max([self.last, *(end for rows in clipped.values() for _, _, end, _ in rows)])
+        given = {name: clipped(rows, self.query.low, high) for name, rows in arrived.items()}
+        self.last = max([self.last, *(end for rows in given.values() for _, _, end, _ in rows)])
         over = until is None
         until = self.last if until is None else until
         if high is not None:
             until = high if over else min(until, high)
-        epoch = Epoch(self.since, max(self.since, until), clipped)
+        epoch = Epoch(self.since, max(self.since, until), given)
         fragments = self.top.fragments(epoch)
         fragments = fragments if self.query.parts else list(coalesced(fragments))
         self.since = epoch.until
         if self.query.final and not self.query.parts:
             fragments = self._ended(fragments, epoch, over or (high is not None and epoch.until >= high))
-        return sorted(fragments, key=_in_order)
-
-    def _clipped(self, rows: Sequence[Fragment]) -> list[Fragment]:
-        """The parts of rows that lie in the time that there is."""
-        low, high = self.query.low, self.query.high
-        found = list[Fragment]()
-        for row, begin, end, count in rows:
-            first = begin if low is None else max(begin, low)
-            last = end if high is None else min(end, high)
-            if first < last:
-                found.append((row, first, last, count))
-        return found
+        return sorted(fragments, key=in_order)
 
     def _ended(self, fragments: list[Fragment], epoch: Epoch, over: bool) -> list[Fragment]:
         """The result rows that do not go on after an epoch, where it is not ``over``; others stay open."""
@@ -115,6 +117,11 @@ class EpochQueryOperator:
             found += [(row, begin, epoch.since, count) for row, (begin, count) in self.open.items()]
             self.open = going
         return found
+
+    def shown(self, fragment: Fragment) -> FragmentRow:
+        """The columns of a result row."""
+        row, begin, end, _ = fragment
+        return row if self.query.as_of else (*row, begin, end)
 
     def entries(self) -> int:
         """How many entries all operators have, with the result rows that are open."""
@@ -244,8 +251,3 @@ class DifferentFragments(KeepsNothing):
     def fragments(self, epoch: Epoch) -> list[Fragment]:
         """Those of an epoch."""
         return list(difference(self.left.fragments(epoch), self.right.fragments(epoch), self.common))
-
-
-def _in_order(fragment: Fragment) -> tuple[int, int, list[tuple[bool, Value]]]:
-    row, begin, end, _ = fragment
-    return end, begin, [(value is not None, value) for value in row]

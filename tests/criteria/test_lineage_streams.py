@@ -1,0 +1,223 @@
+"""SEQ TP over streams of random rows, against all possible worlds at every point of time."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from streambound.criteria.vocabulary import Verdict
+from support.circuits import checked_circuit
+from support.period_streams import PeriodRun, run_periods
+from support.profiles import MORE
+from support.tp_worlds import Base, Joined, Row, Selected, differences
+
+JOINS = ("INNER", "LEFT", "RIGHT", "FULL", "LEFT ANTI")
+COLUMNS = {"a": {"n": "string", "k": "int"}, "b": {"h": "string", "j": "int"}}
+Drawn = dict[str, list[Row]]
+
+
+def catalog(**more: Any) -> dict[str, Any]:
+    own = {"id": "bigint", "p": "double", "vb": "bigint", "ve": "bigint"}
+    rows = {"timestamp": "vb", "period": ["vb", "ve"], "key": "id", "probability": "p", "max_valid": 9, **more}
+    return {"streams": {name: {"columns": {**kinds, **own}, **rows} for name, kinds in COLUMNS.items()}}
+
+
+def drawn_rows(rng: random.Random, most: int) -> list[Row]:
+    """Rows of which no two of one fact are valid together, some without any value."""
+    rows: list[Row] = []
+    for key in range(most):
+        begin = rng.randint(0, 6)
+        end = begin + rng.randint(1, 5)
+        fact = (rng.choice([None, None, "x", "y"]), rng.choice([None, 1, 1, 2]))
+        if all(row.fact != fact or row.end <= begin or end <= row.begin for row in rows):
+            rows.append(Row(fact, key, rng.choice(["0.5", "0.7", "1", "0.001"]), begin, end))
+    return rows
+
+
+def equal(one: Any, other: Any) -> bool:
+    return one is not None and one == other
+
+
+def less(one: Any, other: Any) -> bool:
+    return one is not None and other is not None and one < other
+
+
+def drawn_query(rng: random.Random) -> Selected:
+    a, b = Base("a", ("n", "k"), "x"), Base("b", ("h", "j"), "y")
+    if rng.random() < 0.1:
+        return Selected(a)
+    if rng.random() < 0.2:  # a row is not independent of itself
+        b = Base("a", ("n", "k"), "y")
+    j, h = f"y.{b.columns[1]}", f"y.{b.columns[0]}"
+    on, holds = rng.choice(
+        [
+            (f"x.k = {j}", lambda r, s: equal(r[1], s[1])),
+            (f"x.k < {j}", lambda r, s: less(r[1], s[1])),
+            (f"x.k <=> {j}", lambda r, s: r[1] == s[1]),
+            (f"x.k = {j} AND x.n <> {h}", lambda r, s: equal(r[1], s[1]) and (less(r[0], s[0]) or less(s[0], r[0]))),
+            ("1 = 1", lambda r, s: True),
+        ]
+    )
+    how = rng.choice(JOINS)
+    joined = Joined(how, a, b, on, holds)
+    where, keeps = rng.choice([("", lambda fact: True), ("x.k = 1", lambda fact: equal(fact[1], 1))])
+    places = None
+    if on == f"x.k = {j}" and how in ("INNER", "LEFT") and b.name == "b" and rng.random() < 0.5:
+        places = (0, 1, 2)  # j is k
+    return Selected(joined, places, where, keeps)
+
+
+def text(query: Selected) -> str:
+    """The SQL, in which the columns of a self-join have names of their own."""
+    if query.source.columns == ("n", "k", "n", "k"):
+        return query.select.replace("SELECT *", "SELECT x.n AS n1, x.k AS k1, y.n AS n2, y.k AS k2")
+    return query.select
+
+
+def ran(query: Selected, relations: Drawn, every: int, emit: str = "", restarts: bool = False) -> PeriodRun:
+    checked = checked_circuit(f"{emit}SEQ TP ({text(query)})", catalog())
+    assert checked.verdict is Verdict.BOUNDED, (text(query), checked.diagnostics)
+    rows = {
+        name: [
+            dict(
+                zip((*COLUMNS[name], "id", "p", "vb", "ve"), (*r.fact, r.key, float(r.p), r.begin, r.end), strict=True)
+            )
+            for r in mine
+        ]
+        for name, mine in relations.items()
+    }
+    found = run_periods(checked, rows, every, restarts)
+    assert not found.rejected
+    assert found.limit is not None and max(found.entries) <= found.limit
+    return found
+
+
+def printed(run: PeriodRun) -> list[tuple[Any, ...]]:
+    assert set(run.all.values()) <= {1}
+    return [row[:-1] for row in run.all]
+
+
+def drawn(seed: int) -> tuple[random.Random, Selected, Drawn]:
+    rng = random.Random(seed)
+    return rng, drawn_query(rng), {"a": drawn_rows(rng, 4), "b": drawn_rows(rng, 4)}
+
+
+@pytest.mark.parametrize("seed", range(150 * MORE))
+def test_random_queries_are_what_possible_worlds_say(seed: int) -> None:
+    """At the end; and before, what has ended before a frontier has been told, and nothing else."""
+    rng, query, relations = drawn(seed)
+    run = ran(query, relations, rng.randint(1, 4), restarts=rng.random() < 0.3)
+    assert differences(iter(printed(run)), query, relations) == [], (text(query), relations)
+    told = Counter[Any]()
+    for until, rows in run.printed:
+        told += rows
+        ended = Counter({row: n for row, n in run.all.items() if until is None or row[-4] < until})
+        assert told == ended, (text(query), until)
+
+
+@pytest.mark.parametrize("seed", range(150, 200 * MORE))
+def test_fragments_are_the_result_in_parts(seed: int) -> None:
+    """Neighbours of one fact and lineage put together again are the result; each is final when it is told."""
+    rng, query, relations = drawn(seed)
+    run = ran(query, relations, rng.randint(1, 4), "-- streambound: emit fragments\n", rng.random() < 0.3)
+    since = 0
+    for until, rows in run.printed:
+        assert all(row[-5] >= since and (until is None or row[-4] <= until) for row in rows), text(query)
+        since = since if until is None else until
+    whole: dict[tuple[Any, ...], list[tuple[int, int]]] = {}
+    for *fact, begin, end, lineage, p in sorted(printed(run), key=lambda row: row[-4]):
+        spans = whole.setdefault((*fact, lineage, p), [])
+        if spans and spans[-1][1] == begin:
+            spans[-1] = spans[-1][0], end
+        else:
+            spans.append((begin, end))
+    rows = [(*key[:-2], begin, end, *key[-2:]) for key, spans in whole.items() for begin, end in spans]
+    assert differences(iter(rows), query, relations) == [], text(query)
+
+
+@pytest.mark.parametrize("seed", range(40 * MORE))
+def test_parts_of_an_inner_join_are_told_when_the_later_row_begins(seed: int) -> None:
+    rng = random.Random(seed)
+    joined = Joined("INNER", Base("a", ("n", "k"), "x"), Base("b", ("h", "j"), "y"), "x.k = y.j",
+                    lambda r, s: equal(r[1], s[1]))  # fmt: skip
+    query, relations = Selected(joined), {"a": drawn_rows(rng, 4), "b": drawn_rows(rng, 4)}
+    run = ran(query, relations, rng.randint(1, 3), "-- streambound: emit parts\n", rng.random() < 0.3)
+    assert differences(iter(printed(run)), query, relations) == []
+    since = 0
+    for until, rows in run.printed:
+        assert all(since <= row[-5] for row in rows)
+        assert until is None or all(row[-5] < until for row in rows)
+        since = since if until is None else until
+
+
+def test_the_sample_says_something() -> None:
+    texts = [printed(ran(query, relations, 2)) for _, query, relations in map(drawn, range(60))]
+    lineages = [row[-2] for rows in texts for row in rows]
+    assert sum("!" in one for one in lineages) > 20
+    assert sum(row[:4] == (None,) * 4 for rows in texts for row in rows if len(row) == 8) > 2
+
+
+def one(sql: str, emit: str = "", **more: Any) -> Any:
+    return checked_circuit(f"{emit}SEQ TP ({sql})", catalog(**more))
+
+
+def test_what_is_remembered_is_the_rows_that_are_valid() -> None:
+    """Both sides, and of each the latest ends of keys and facts, and a counter for each end."""
+    assert one("SELECT * FROM a JOIN b ON k = j").circuit_bound.entries.text == str(2 * 9 + 2 * 3 * 9)
+    assert one("SELECT * FROM a FULL JOIN b ON k = j").circuit_bound.entries.text == str(2 * 9 + 2 * 3 * 9 + 1)
+    assert one("SELECT * FROM a", "-- streambound: emit parts\n").circuit_bound.entries.text == str(3 * 9)
+
+
+def test_facts_of_few_values_need_no_other_declaration() -> None:
+    given = _unlimited()
+    for stream in given["streams"].values():
+        stream["domain"] = {next(iter(stream["columns"])): ["x", "y"], [*stream["columns"]][1]: [1, 4]}
+    found = checked_circuit("SEQ TP (SELECT * FROM a LEFT JOIN b ON k = j)", given)
+    assert found.verdict is Verdict.BOUNDED
+    assert found.circuit_bound.entries.text == str(6 * 3 * 5), "three or five values, and NULL"
+
+
+@pytest.mark.parametrize(
+    "sql", ["SELECT * FROM a", "SELECT * FROM a JOIN b ON k = j", "SELECT * FROM a LEFT ANTI JOIN b ON k = j"]
+)
+def test_without_a_bound_rows_are_told_apart(sql: str) -> None:
+    found = checked_circuit(f"SEQ TP ({sql})", _unlimited())
+    assert found.verdict is Verdict.UNBOUNDED
+    assert {message.code for message in found.diagnostics} == {"SB213"}
+
+
+def _unlimited() -> dict[str, Any]:
+    given = catalog()
+    for stream in given["streams"].values():
+        del stream["max_valid"]
+    return given
+
+
+@pytest.mark.parametrize(
+    ("sql", "emit", "words"),
+    [
+        ("SELECT n FROM a", "", "a SELECT list that leaves out columns"),
+        ("SELECT n, h FROM a JOIN b ON k = j", "", "a SELECT list that leaves out columns"),
+        ("SELECT n, j, h FROM a LEFT JOIN b ON k = j", "", "a SELECT list that leaves out columns"),
+        ("SELECT q.n FROM (SELECT * FROM a JOIN b ON k = j) AS q JOIN a AS c ON q.k = c.k", "", "a nested operand"),
+        ("SELECT * FROM a LEFT JOIN b ON k = j", "parts", "emit parts of rows without a match"),
+        ("SELECT * FROM a LEFT JOIN b ON k = j", "changes", "emit changes is outside the query language here"),
+    ],
+)
+def test_what_is_refused_is_said(sql: str, emit: str, words: str) -> None:
+    found = one(sql, f"-- streambound: emit {emit}\n" if emit else "")
+    assert found.verdict is Verdict.UNSUPPORTED
+    assert found.diagnostics[0].message.startswith(words)
+
+
+def test_rows_that_conflict_are_put_aside() -> None:
+    def row(name: str, k: int | None, key: int, p: float, begin: int, end: int) -> dict[str, Any]:
+        return {"n": name, "k": k, "id": key, "p": p, "vb": begin, "ve": end}
+
+    rows = [row("x", 1, 1, 0.5, 0, 5), row("y", 1, 1, 0.5, 2, 4), row("x", 1, 2, 0.5, 3, 6), row("x", 1, 3, 0.5, 5, 6)]
+    found = run_periods(one("SELECT * FROM a"), {"a": rows}, restarts=True)
+    assert [(row.values["id"], row.reason) for row in found.rejected] == [(1, "key"), (2, "overlapping-fact")]
+    assert sorted(row[2:4] for row in found.all) == [(0, 5), (5, 6)]
