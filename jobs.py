@@ -200,6 +200,11 @@ def planned_circuit(checked: Checked, catalog: Catalog, unbounded: bool = False)
     return make_circuit_plan(found, checked.statement, catalog, final, grows=True)
 
 
+def period_plan(checked: Checked, catalog: Catalog) -> PlannedCircuit | None:
+    """The plan of a bounded SEQ statement over streams; None for others."""
+    return planned_circuit(checked, catalog) if checked.blocks is not None else None
+
+
 def decision_of(checked: Checked) -> Any:
     """How a statement's joins were decided; raises InputError with its first diagnostic where it means nothing.
 

@@ -8,13 +8,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from streambound.commands.options import PathArgument, QueryArgument, common_options, emit_mode_option
 from streambound.commands.statement import write_file, writing
-from streambound.jobs import decision_of
+from streambound.jobs import decision_of, period_plan
+
+if TYPE_CHECKING:
+    from streambound.synopsis_exec.circuit_plan import PlannedCircuit
+    from streambound.synopsis_exec.feeds import Feed
+    from streambound.synopsis_exec.plan_ir import Plan
 
 _STAGES = {"writing": "writing the streams", "job": "running the job", "native": "running Spark's own join"}
 
@@ -87,30 +92,50 @@ def memory(
     """
     from streambound.criteria.check import find_statement
     from streambound.reports.memory_report import memory_json, memory_lines
-    from streambound.synopsis_exec.feeds import adversarial_feed, in_order, random_feed
+    from streambound.synopsis_exec.feeds import in_order
     from streambound.synopsis_exec.job_file import compiled
     from streambound.synopsis_exec.memory import Load, measure
     from streambound.synopsis_exec.plan import make_plan
 
     catalog, checked = find_statement(query, name, catalog_file, emit_mode=emit_mode)
-    decision = decision_of(checked)
-    plan, assumed = in_order(replace(make_plan(decision, catalog), sink=None))  # what is generated goes nowhere
+    periods = period_plan(checked, catalog)
+    joined = None
+    plan: Plan | PlannedCircuit
+    if periods is not None:  # what is generated goes nowhere
+        plan, assumed = in_order(replace(periods, sink=None))
+    else:
+        decision = decision_of(checked)
+        joined, (plan, assumed) = decision.query, in_order(replace(make_plan(decision, catalog), sink=None))
     _check_shares(shares, [stream.name for stream in plan.streams], adversarial)
     if out is not None:
         _check_plot()
-    if adversarial:
-        feed, stream = adversarial_feed(plan), "adversarial"
-    else:
-        feed, stream = random_feed(plan, seed, dict(shares), timestamps=tuples // len(plan.streams)), "random"
+    stream = "adversarial" if adversarial else "random"
+    feed = _feed(plan, None if adversarial else seed, dict(shares), tuples)
     native = min(tuples, 1_000_000) if native_tuples is None else min(tuples, native_tuples)
     load = Load(tuples, min(batches, tuples), heap, native, native_seconds)
     with _progress({"writing": tuples, "job": tuples, "native": native}) as on_rows:
-        found = measure(compiled(plan), decision.query, feed, stream, load, on_rows, assumed)
+        found = measure(compiled(plan), joined, feed, stream, load, on_rows, assumed)
     click.echo(memory_json(found) if form == "json" else "\n".join(memory_lines(found)))
     if out is not None:
         _write(out, found)
     if not found.constant:
         raise SystemExit(1)
+
+
+def _feed(plan: Plan | PlannedCircuit, seed: int | None, shares: dict[str, float], tuples: int) -> Feed:
+    """The adversary's streams, or random ones by a seed."""
+    from streambound.analyzer.errors import UsageError
+    from streambound.synopsis_exec.circuit_plan import PlannedCircuit
+    from streambound.synopsis_exec.feeds import adversarial_feed, random_feed
+    from streambound.synopsis_exec.period_feed import period_feed
+
+    if isinstance(plan, PlannedCircuit):
+        if shares:
+            raise UsageError("--share is for joins: streams of rows with periods come as fast as they may")
+        return period_feed(plan, seed)
+    if seed is None:
+        return adversarial_feed(plan)
+    return random_feed(plan, seed, shares, timestamps=tuples // len(plan.streams))
 
 
 def _check_shares(shares: tuple[tuple[str, float], ...], streams: list[str], adversarial: bool) -> None:

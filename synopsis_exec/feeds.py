@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, islice
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from streambound.analyzer.calendar_text import MICROSECONDS, parse_timestamp
 from streambound.analyzer.columns import Column
@@ -25,6 +25,10 @@ from streambound.synopsis_exec.pace import pace, within_rates
 from streambound.synopsis_exec.partition_turns import in_partitions
 from streambound.synopsis_exec.plan_ir import Input, Plan
 
+if TYPE_CHECKING:
+    from streambound.synopsis_exec.circuit_plan import PlannedCircuit
+
+P = TypeVar("P", Plan, "PlannedCircuit")
 PHASE = 512
 """Timestamps after which the adversary changes its way: all tuples in turn, or the first ones again and again."""
 _MODERATE_RATE = 4
@@ -41,7 +45,7 @@ class Feed:
     rows: Iterator[tuple[str, Row]]
 
 
-def in_order(plan: Plan) -> tuple[Plan, tuple[str, ...]]:
+def in_order(plan: P) -> tuple[P, tuple[str, ...]]:
     """The plan of a job over feeds, and the streams of which it knows more than the catalog: that rows come in order.
 
     Of rows that promise nothing, punctuation records end the timestamps, which feeds do not have, or nothing does.

@@ -26,6 +26,7 @@ from streambound.analyzer.query import Query
 from streambound.analyzer.symbols import symbol
 from streambound.criteria.certificate import state_bytes
 from streambound.criteria.size import Size
+from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.feeds import Feed
 from streambound.synopsis_exec.job_file import CompiledJob
 from streambound.synopsis_exec.native_join import native_join, reads_streams
@@ -186,19 +187,19 @@ class Load:
 
 def measure(
     compiled: CompiledJob,
-    query: Query,
+    query: Query | None,
     feed: Feed,
     stream: str,
     load: Load,
     on_rows: Callable[[str, int], None] = lambda stage, rows: None,
     in_order: tuple[str, ...] = (),
 ) -> Measurement:
-    """Write the streams, run the job, then Spark's join; ``on_rows`` hears of each stage's rows as they are done.
+    """Write the streams, run the job, then Spark's join of ``query``; ``on_rows`` hears of each stage's rows.
 
     Raises what a run raises, except that a job which breaks its bound is a measurement, too.
     """
     check_spark()
-    plan = compiled.synopsis
+    plan = compiled.plan
     with tempfile.TemporaryDirectory(prefix="streambound-memory-") as directory:
         folder = Path(directory)
         counted = _Counted(plan)
@@ -206,14 +207,14 @@ def measure(
             folder / "in", plan, Feed(feed.relations, counted.pass_on(feed.rows)), load.tuples, load.batches,
             lambda rows: on_rows("writing", rows),
         )  # fmt: skip
-        entries, in_bytes = plan.bound.entries, state_bytes(plan.bound)
+        entries, in_bytes = plan.bound.entries, state_bytes(plan.bound) if isinstance(plan, Plan) else None
         limit = _number(plan, entries, feed, counted)
         limit_bytes = None if in_bytes is None else _number(plan, in_bytes, feed, counted)
         samples, summary, stopped, told = _job(folder, compiled, load, lambda rows: on_rows("job", rows))
         if (limit := told if limit is None else limit) is None:
             raise _no_number(plan.name, entries)
         native = None
-        if load.native_tuples:
+        if load.native_tuples and query is not None:
             native = _native(folder, query, plan.inputs, load, lambda rows: on_rows("native", rows))
     return Measurement(
         plan.name, stream, load.tuples, load.heap, limit, entries.text, limit_bytes, rows,
@@ -222,7 +223,7 @@ def measure(
     )  # fmt: skip
 
 
-def _number(plan: Plan, size: Size, feed: Feed, counted: _Counted) -> int | None:
+def _number(plan: Plan | PlannedCircuit, size: Size, feed: Feed, counted: _Counted) -> int | None:
     """A size's value for some streams; None where it is of relations that Spark computes of others."""
     known = sizes(plan, size, feed.relations, counted.rates, counted.brought)
     return size.at(known) if size.symbols <= known.keys() else None
@@ -239,10 +240,10 @@ class _Counted:
     ``brought`` are two rows of each finite stream: the least and the greatest values that it brings.
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan | PlannedCircuit) -> None:
         self.times = {stream.name: str(stream.timestamp) for stream in plan.streams}
         self.rates = dict.fromkeys(self.times, 0)
-        self.ends = plan.ends
+        self.ends = plan.ends if isinstance(plan, Plan) else {}
         self.brought: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {name: ({}, {}) for name in self.ends}
 
     def pass_on(self, rows: Iterator[tuple[str, dict[str, Any]]]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -264,7 +265,9 @@ Brought = Mapping[str, Sequence[Mapping[str, Any]]]
 """Rows of relations, or of streams until they end."""
 
 
-def sizes(plan: Plan, size: Size, relations: Brought, rates: Mapping[str, int], streams: Brought) -> dict[str, int]:
+def sizes(
+    plan: Plan | PlannedCircuit, size: Size, relations: Brought, rates: Mapping[str, int], streams: Brought
+) -> dict[str, int]:
     """The symbols of a size for some streams and relations; where there are no values an extreme is 0.
 
     ``streams`` are tuples that finite streams brought until their ends, those with extreme values among them.

@@ -6,9 +6,12 @@ from bisect import bisect_left, insort
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from streambound.synopsis_exec.plan_ir import Input, Plan
+
+if TYPE_CHECKING:
+    from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 
 Row = dict[str, Any]
 
@@ -21,7 +24,7 @@ class Pace:
     step: int
 
 
-def pace(plan: Plan, rate: int, tick: int = 1) -> Pace:
+def pace(plan: Plan | PlannedCircuit, rate: int, tick: int = 1) -> Pace:
     """As many rows as may share a timestamp, or ``rate`` where nothing says so, and a step of at least ``tick``.
 
     Of an interval of the length ``per`` with ``rows`` rows ``rows // n`` timestamps have ``n`` rows each.

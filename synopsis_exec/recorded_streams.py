@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from streambound.analyzer.types import Family
 from streambound.analyzer.values import to_json
@@ -15,6 +15,9 @@ from streambound.synopsis_exec.change_lines import change_writer
 from streambound.synopsis_exec.feeds import Feed
 from streambound.synopsis_exec.nested_values import as_text
 from streambound.synopsis_exec.plan_ir import Input, Plan
+
+if TYPE_CHECKING:
+    from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 
 FIRST_MODIFIED = 1_000_000_000
 """When the first file of a stream was modified, in seconds since 1970; each later one a second after it.
@@ -53,7 +56,9 @@ def write_part(folder: Path, name: str, number: int, lines: Sequence[str]) -> No
     os.utime(file, (FIRST_MODIFIED + number, FIRST_MODIFIED + number))
 
 
-def write_relations(folder: Path, plan: Plan, relations: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+def write_relations(
+    folder: Path, plan: Plan | PlannedCircuit, relations: Mapping[str, Sequence[Mapping[str, Any]]]
+) -> None:
     """The relations, each as one file in a directory of its own."""
     for item in plan.relations:
         line = line_writer(item)
@@ -61,7 +66,12 @@ def write_relations(folder: Path, plan: Plan, relations: Mapping[str, Sequence[M
 
 
 def write_feed(
-    folder: Path, plan: Plan, feed: Feed, tuples: int, batches: int, on_rows: Callable[[int], None] = lambda rows: None
+    folder: Path,
+    plan: Plan | PlannedCircuit,
+    feed: Feed,
+    tuples: int,
+    batches: int,
+    on_rows: Callable[[int], None] = lambda rows: None,
 ) -> dict[str, int]:
     """So many tuples of a feed as so many micro-batches; returns the rows per stream.
 
