@@ -41,6 +41,24 @@ def at_most(steps: float) -> Iterator[None]:
         _meter.left = before - (allowed - _meter.left)
 
 
+class Spent:
+    """How many steps a block has taken, once it is over."""
+
+    steps: float = 0
+
+
+@contextmanager
+def spent_in(most: float) -> Iterator[Spent]:
+    """As `at_most`, and how many steps the block takes."""
+    found = Spent()
+    with at_most(most):
+        before = _meter.left
+        try:
+            yield found
+        finally:
+            found.steps = before - _meter.left
+
+
 class Allowance:
     """Steps that several blocks share, one after the other."""
 

@@ -76,8 +76,11 @@ class Checked:
 
     @property
     def rejected(self) -> bool:
-        """Whether the criteria reject it, so that a repair may help."""
-        return self.decision is not None and self.decision.verdict in (Verdict.UNBOUNDED, Verdict.UNKNOWN)
+        """Whether the criteria reject it, or do not speak of it, so that a repair may help."""
+        if self.verdict is Verdict.UNSUPPORTED:
+            return self.tree is not None
+        decided = self.decision is not None or (self.circuit is not None and self.blocks is None)
+        return decided and self.verdict in (Verdict.UNBOUNDED, Verdict.UNKNOWN)
 
     @property
     def circuit_bound(self) -> CircuitBound | None:
@@ -129,6 +132,11 @@ def check_statement(statement: Statement, catalog: Catalog, most: float = STATEM
         return Checked(statement, Verdict.UNKNOWN, (_too_much_work(statement, most),))
 
 
+def unproved(statement: Statement, catalog: Catalog) -> Checked:
+    """A statement's verdict without the search for witnesses: what has none then is unknown. Raises TooMuchWork."""
+    return _decided(statement, catalog, proving=False)
+
+
 def _too_much_work(statement: Statement, most: float) -> Diagnostic:
     first = statement.tokens[0] if statement.tokens else None
     span = statement.source.span(first.start, first.end + 1) if first else statement.span
@@ -141,22 +149,22 @@ def _too_much_work(statement: Statement, most: float) -> Diagnostic:
     return Diagnostic(Code.TOO_MUCH_WORK, f"{message}; it was not decided", statement.source.file, span, help)
 
 
-def _decided(statement: Statement, catalog: Catalog) -> Checked:
+def _decided(statement: Statement, catalog: Catalog, proving: bool = True) -> Checked:
     if statement.blocks and statement.tree is not None:
         return _of_blocks(statement, catalog)
     lowered = lower(statement, catalog)
-    found = _of_lowered(statement, catalog, lowered)
+    found = _of_lowered(statement, catalog, lowered, proving)
     if found.verdict not in (Verdict.UNKNOWN, Verdict.UNSUPPORTED) or lowered.tree is None:
         return found
     joined = lower(statement, catalog, joining=True)
     if joined.tree is None or joined.tree == lowered.tree:
         return found
-    other = _of_lowered(statement, catalog, joined)
+    other = _of_lowered(statement, catalog, joined, proving)
     decided = (Verdict.BOUNDED,) if found.verdict is Verdict.UNKNOWN else (Verdict.BOUNDED, Verdict.UNBOUNDED)
     return replace(other, tree=lowered.tree) if other.verdict in decided else found
 
 
-def _of_lowered(statement: Statement, catalog: Catalog, lowered: Lowered) -> Checked:
+def _of_lowered(statement: Statement, catalog: Catalog, lowered: Lowered, proving: bool) -> Checked:
     """The verdict of what a statement means."""
     asked = statement.other_mode
     other = lowered.query is None and (asked is None or asked.mode is EmitMode.FINAL)
@@ -165,11 +173,11 @@ def _of_lowered(statement: Statement, catalog: Catalog, lowered: Lowered) -> Che
         errors = lowered.diagnostics if _undecided(lowered.diagnostics) is Verdict.ERROR else (found,)
         return Checked(statement, _undecided(errors), errors, catalog=catalog, tree=lowered.tree)
     if found is not None and (asked is None or found.part is None):
-        return _circuit(statement, found, catalog, lowered)
+        return _circuit(statement, found, catalog, lowered, proving)
     if found is not None and found.part is not None:
         open = never_final(found.part)
         if open is None:
-            return _circuit(statement, found, catalog, lowered)
+            return _circuit(statement, found, catalog, lowered, proving)
         states = [state for state in found.states if state.name == open.name]
         if states:
             message = f"emit final is outside the query language here: {open.name} may take results back for ever"
@@ -186,8 +194,9 @@ def _of_lowered(statement: Statement, catalog: Catalog, lowered: Lowered) -> Che
     if decision.bound is None and _with_ends(lowered.query):
         found = judged(statement, lowered, catalog)
         if isinstance(found, Judged) and found.part is not None:
-            return _circuit(statement, found, catalog, lowered)
-    witness = _of_relations(statement, catalog, lowered) if decision.verdict is Verdict.UNKNOWN else None
+            return _circuit(statement, found, catalog, lowered, proving)
+    searched = proving and decision.verdict is Verdict.UNKNOWN
+    witness = _of_relations(statement, catalog, lowered) if searched else None
     if witness is not None:
         decision = proved(decision, witness)
     notes = []
@@ -204,12 +213,14 @@ def _with_ends(query: Query) -> bool:
     return any(source.ending for branch in query.branches for source in branch.sources)
 
 
-def _circuit(statement: Statement, found: Judged, catalog: Catalog, lowered: Lowered) -> Checked:
+def _circuit(statement: Statement, found: Judged, catalog: Catalog, lowered: Lowered, proving: bool) -> Checked:
     """The verdict of a query beyond select-project-join: the propositions' (`criteria.operators`)."""
     diagnostics = _of_violations(found, statement.source.file)
     verdict = Verdict.BOUNDED
     witness: CircuitWitness | None = None
-    if found.violations and lowered.tree is not None:
+    if found.violations and not proving:
+        verdict = Verdict.UNKNOWN
+    elif found.violations and lowered.tree is not None:
         from streambound.criteria.operators.executed import Executed
         from streambound.criteria.operators.witness import find_circuit_witness, find_scheme
 
@@ -298,12 +309,17 @@ def _undecided(diagnostics: Sequence[Diagnostic]) -> Verdict:
 
 def with_repairs(item: Checked, thorough: bool = False) -> Checked:
     """A rejected statement with its repairs, which are the fixes of its first error; all of them when thorough."""
+    from streambound.criteria.repairs.operators.repair import repair_statement
     from streambound.criteria.repairs.repair import repair
     from streambound.criteria.repairs.search import QUICK, THOROUGH
 
-    if not item.rejected or item.decision is None or item.catalog is None:
+    if not item.rejected or item.catalog is None:
         return item
-    repairs = repair(item.statement, item.catalog, item.decision.derivation, THOROUGH if thorough else QUICK)
+    effort = THOROUGH if thorough else QUICK
+    if item.decision is None:
+        repairs = repair_statement(item.statement, item.catalog, effort)
+    else:
+        repairs = repair(item.statement, item.catalog, item.decision.derivation, effort)
     diagnostics = list(item.diagnostics)
     first = next((i for i, found in enumerate(diagnostics) if found.severity is Severity.ERROR), None)
     if first is not None:

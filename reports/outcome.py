@@ -83,6 +83,13 @@ def outcome(checked: Checked, details: frozenset[str] = frozenset()) -> Outcome:
     plain = Outcome(
         statement.name, statement.source, statement.span, checked.verdict, checked.diagnostics, statement.named
     )
+    plain = replace(
+        plain,
+        rejected=checked.rejected,
+        repaired=repairs is not None,
+        why_no_repair=repairs.why_none if repairs is not None else "",
+        repairs_cut_short=repairs.cut_short if repairs is not None else "",
+    )
     if checked.circuit is not None:
         return replace(
             plain,
@@ -97,22 +104,13 @@ def outcome(checked: Checked, details: frozenset[str] = frozenset()) -> Outcome:
         return replace(plain, projection=checked.blocks.projection, tier=checked.tier, bound=BoundText("0", 0))
     if decision is None:
         return plain
-    return Outcome(
-        statement.name,
-        statement.source,
-        statement.span,
-        checked.verdict,
-        checked.diagnostics,
-        statement.named,
+    return replace(
+        plain,
         projection=decision.query.projection,
         criteria=decision.criteria,
         lto_queries=checked.lto_queries if "lto_queries" in details else None,
         tier=checked.tier,
         bound=_bound(checked),
-        rejected=checked.rejected,
-        repaired=repairs is not None,
-        why_no_repair=repairs.why_none if repairs is not None else "",
-        repairs_cut_short=repairs.cut_short if repairs is not None else "",
         witness=_witness(checked),
         certificate=_certificate(checked) if "certificate" in details else None,
         drawings=_drawings(checked) if "drawings" in details else {},

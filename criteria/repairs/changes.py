@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
+from typing import TypeVar
 
 from streambound.criteria.repairs.bounds import bounds
 from streambound.criteria.repairs.columns import columns
@@ -13,6 +14,8 @@ from streambound.criteria.repairs.rejected import Rejected
 from streambound.criteria.repairs.relations import relations
 from streambound.criteria.repairs.steps import Change
 from streambound.criteria.repairs.timestamps import orders, simultaneous, windows
+
+R = TypeVar("R")
 
 CHANGES: tuple[Callable[[Rejected], Iterator[Change]], ...] = (
     bounds,
@@ -27,11 +30,16 @@ CHANGES: tuple[Callable[[Rejected], Iterator[Change]], ...] = (
 
 
 def candidates(rejected: Rejected, most: int) -> tuple[Change, ...]:
-    """Single changes worth trying, at most so many of a kind, the best first.
+    """Single changes worth trying, at most so many of a kind, the best first."""
+    return ranked(CHANGES, rejected, most)
+
+
+def ranked(kinds: Iterable[Callable[[R], Iterator[Change]]], rejected: R, most: int) -> tuple[Change, ...]:
+    """What some kinds of change offer, at most so much of each, the best first.
 
     Two ways to say one change count once.
     """
-    found = (change for kind in CHANGES for change in islice(kind(rejected), most))
+    found = (change for kind in kinds for change in islice(kind(rejected), most))
     distinct: dict[object, Change] = {}
     for change in found:
         distinct.setdefault(frozenset(change.steps), change)

@@ -17,7 +17,14 @@ from streambound.analyzer.statement import Statement
 
 _DEPTH = {TokenType.L_PAREN: 1, TokenType.R_PAREN: -1}
 _SETS = (TokenType.UNION, TokenType.EXCEPT, TokenType.INTERSECT)
-_JOINS = (TokenType.JOIN, TokenType.INNER, TokenType.CROSS)
+_JOINS = (
+    TokenType.JOIN, TokenType.INNER, TokenType.CROSS, TokenType.LEFT, TokenType.RIGHT, TokenType.FULL, TokenType.OUTER,
+    TokenType.SEMI, TokenType.ANTI,
+)  # fmt: skip
+_BEHIND = (
+    TokenType.GROUP_BY, TokenType.HAVING, TokenType.QUALIFY, TokenType.WINDOW, TokenType.ORDER_BY, TokenType.LIMIT,
+)  # fmt: skip
+"""What the clauses behind a WHERE begin with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +51,8 @@ class NamedQuery:
 class Block:
     """One SELECT by the indices of its tokens, ends exclusive.
 
-    ``items`` is the select list; ``where`` the index of WHERE; ``depth`` counts the parentheses around it. ``joins``
+    ``items`` is the select list; ``where`` the index of WHERE, and ``where_end`` the end of its condition, or the place
+    for one; ``depth`` counts the parentheses around it. ``joins``
     says that the FROM is joins alone: after a comma, the ON of a JOIN does not see what stands before it.
     """
 
@@ -55,11 +63,12 @@ class Block:
     entries: tuple[FromEntry, ...]
     joins: bool
     where: int | None
+    where_end: int
 
     @property
     def from_end(self) -> int:
         """The end of the FROM clause."""
-        return self.where if self.where is not None else self.end
+        return self.where if self.where is not None else self.where_end
 
 
 class Layout:
@@ -141,14 +150,17 @@ class Layout:
         start = self._find(first + 1, end, depth, TokenType.FROM)
         if start in (end, first + 1):
             return None
-        where = self._find(start, end, depth, TokenType.WHERE)
+        where_end = self._find(start, end, depth, *_BEHIND)
+        where = self._find(start, where_end, depth, TokenType.WHERE)
         behind = first + 1 + self.is_type(first + 1, TokenType.HINT)
         distinct = self.is_type(behind, TokenType.DISTINCT)
         items = tuple(self._split(behind + distinct, start, depth, (TokenType.COMMA,)))
         parts = self._split(start + 1, where, depth, (TokenType.COMMA, *_JOINS))
         entries = tuple(FromEntry(p.first, self._find(p.first, p.end, depth, TokenType.ON)) for p in parts)
         joined, listed = (self._find(start, where, depth, *kinds) < where for kinds in (_JOINS, (TokenType.COMMA,)))
-        return Block(first, end, depth, items, entries, joined and not listed, where if where < end else None)
+        return Block(
+            first, end, depth, items, entries, joined and not listed, where if where < where_end else None, where_end
+        )
 
     def _find(self, start: int, end: int, depth: int, *types: TokenType) -> int:
         """The first token of one of the types at a depth, or the one that closes it; the end where there is none."""
@@ -288,8 +300,8 @@ class Layout:
 
     def has_or(self, block: Block) -> bool:
         """Whether a SELECT's condition is an OR without parentheses around it."""
-        start = block.where if block.where is not None else block.end
-        return self._find(start, block.end, block.depth, TokenType.OR) < block.end
+        start = block.where if block.where is not None else block.where_end
+        return self._find(start, block.where_end, block.depth, TokenType.OR) < block.where_end
 
     def starts_line(self, index: int) -> str | None:
         """The indentation of a token that is the first of its line; None for another one."""
@@ -300,6 +312,6 @@ class Layout:
 
     def last_and(self, block: Block) -> int | None:
         """The last AND of a SELECT's condition that joins two of its parts, or belongs to a BETWEEN."""
-        where = block.where if block.where is not None else block.end
-        found = [i for i in range(where, block.end) if self.depths[i] == block.depth and self.is_type(i, TokenType.AND)]
+        where, end = block.where if block.where is not None else block.where_end, block.where_end
+        found = [i for i in range(where, end) if self.depths[i] == block.depth and self.is_type(i, TokenType.AND)]
         return found[-1] if found else None

@@ -68,7 +68,7 @@ def _clauses(steps: tuple[Step, ...], layout: Layout) -> list[Edit] | None:
         if condition:
             conditions.setdefault(block, []).append(condition)
     for block, texts in conditions.items():
-        found.extend(_where(block, texts, layout))
+        found.extend(where_edits(block, texts, layout))
     return found
 
 
@@ -102,14 +102,14 @@ def _condition(step: AddCondition, upper: AddCondition | None, layout: Layout) -
     block = next((block for block in left if block in right), None)
     if block is None:
         return None
-    return block, [], f"{left[block]} {step.op.value} {right[block]}{_shift(step.offset, step.type)}"
+    return block, [], f"{left[block]} {step.op.value} {right[block]}{shift(step.offset, step.type)}"
 
 
 def _seen(place: Place, layout: Layout) -> Iterator[tuple[Block, str]]:
     return layout.visible(place.source, identifier(place.column).sql("spark"))
 
 
-def _shift(offset: Value, kind: DataType) -> str:
+def shift(offset: Value, kind: DataType) -> str:
     """`` + 10``, or an interval for timestamps; nothing for zero and for strings."""
     if isinstance(offset, str) or offset == 0:
         return ""
@@ -122,19 +122,21 @@ def _shift(offset: Value, kind: DataType) -> str:
     return f" {sign} INTERVAL {number} {unit}{'S' if number != 1 else ''}"
 
 
-def _where(block: Block, texts: list[str], layout: Layout) -> Iterator[Edit]:
+def where_edits(block: Block, texts: list[str], layout: Layout) -> Iterator[Edit]:
     """The conditions at the end of a SELECT's WHERE, or in a new one, in the style of what is there."""
     file = layout.source.file
     if block.where is None:
         space = _break(layout, layout.token(block, TokenType.FROM))
         between = f"{space if space == ' ' else space + '  '}{layout.word('AND')} "
-        yield Edit(file, _end(block.end, layout, space), f"{space}{layout.word('WHERE')} {between.join(texts)}")
+        yield Edit(file, _end(block.where_end, layout, space), f"{space}{layout.word('WHERE')} {between.join(texts)}")
         return
     if layout.has_or(block):
         yield Edit(file, layout.before(block.where + 1), "(")
-        yield Edit(file, layout.after(block.end - 1), ")")
+        yield Edit(file, layout.after(block.where_end - 1), ")")
     space = _break(layout, layout.last_and(block))
-    yield Edit(file, _end(block.end, layout, space), "".join(f"{space}{layout.word('AND')} {text}" for text in texts))
+    yield Edit(
+        file, _end(block.where_end, layout, space), "".join(f"{space}{layout.word('AND')} {text}" for text in texts)
+    )
 
 
 def _break(layout: Layout, index: int | None) -> str:
@@ -201,7 +203,7 @@ def _added(layout: Layout) -> Iterator[Edit]:
         first = layout.outermost[0].items[0].first
         yield Edit(layout.source.file, layout.before(first), f"{layout.word('DISTINCT')} ")
     for index in unions:
-        yield from _without(index + 1, layout)
+        yield from without_word(index + 1, layout)
 
 
 def _removed(layout: Layout) -> Iterator[Edit]:
@@ -210,12 +212,12 @@ def _removed(layout: Layout) -> Iterator[Edit]:
         if layout.is_type(i, TokenType.DISTINCT) and layout.is_type(i - 1, TokenType.UNION):
             yield Edit(layout.source.file, layout.span(i, i + 1), layout.word("ALL"))
         elif layout.is_type(i, TokenType.DISTINCT):
-            yield from _without(i, layout)
+            yield from without_word(i, layout)
         elif layout.is_type(i, TokenType.UNION) and not layout.is_type(i + 1, *_UNION_TYPES):
             yield Edit(layout.source.file, layout.after(i), f" {layout.word('ALL')}")
 
 
-def _without(index: int, layout: Layout) -> Iterator[Edit]:
+def without_word(index: int, layout: Layout) -> Iterator[Edit]:
     """A word removed, with the space before it."""
     start, end = layout.tokens[index - 1].end + 1, layout.tokens[index].start
     space = layout.source.text[start:end]

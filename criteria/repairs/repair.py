@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from streambound.analyzer.catalog import Catalog
@@ -16,11 +16,12 @@ from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statement import Statement
 from streambound.analyzer.statements import split_statements
 from streambound.criteria.repairs.catalog_patch import with_domains
+from streambound.criteria.repairs.changes import candidates
 from streambound.criteria.repairs.layout import Layout
 from streambound.criteria.repairs.meaning import changed, same_meaning
 from streambound.criteria.repairs.patch import edits_of
 from streambound.criteria.repairs.rejected import Rejected
-from streambound.criteria.repairs.search import MOST_CHANGES, QUICK, THOROUGH, Effort, RepairSearch
+from streambound.criteria.repairs.search import MOST_CHANGES, QUICK, THOROUGH, A, Effort, RepairSearch
 from streambound.criteria.repairs.steps import Change, JoinRelation, Step
 from streambound.criteria.verdict import decide
 from streambound.criteria.vocabulary import Verdict
@@ -49,7 +50,15 @@ def repair(statement: Statement, catalog: Catalog, derivation: Derivation, effor
     """The repairs of a statement whose query is not bounded."""
     layout, query = Layout(statement, lower(statement, catalog).owners), derivation.query
     rejected = Rejected(derivation, catalog)
-    search = RepairSearch(rejected, lambda change: written(change, layout, statement, catalog, query), effort)
+    search = RepairSearch(
+        rejected, candidates, lambda change: written(change, layout, statement, catalog, query), effort
+    )
+    return repairs_of(search, _why_none)
+
+
+def repairs_of(search: RepairSearch[A], why_none: Callable[[RepairSearch[A]], str]) -> Repairs:
+    """What a search finds, as many of each kind as its effort says; or why there is nothing."""
+    effort = search.effort
     kinds: Counter[tuple[str, ...]] = Counter()
     found: list[Fix] = []
     for change, fix in search.found():
@@ -59,10 +68,10 @@ def repair(statement: Statement, catalog: Catalog, derivation: Derivation, effor
         if len(found) == effort.repairs:
             break
     cut_short = _CUT_SHORT[effort] if search.exhausted and len(found) < effort.repairs else ""
-    return Repairs(tuple(found), "" if found else _why_none(search), cut_short)
+    return Repairs(tuple(found), "" if found else why_none(search), cut_short)
 
 
-def _why_none(search: RepairSearch) -> str:
+def _why_none(search: RepairSearch[Rejected]) -> str:
     if search.unplaced:
         return "what would make it bounded has no certain place in this text: a subquery, a view or a * hides it"
     if search.exhausted:
@@ -83,16 +92,30 @@ def written(change: Change, layout: Layout, statement: Statement, catalog: Catal
     in_sql = tuple(edit for edit in edits if edit not in in_catalog)
     try:
         declared = with_domains(change.steps, in_catalog, catalog)
-        patched = _patched(statement, in_sql, declared)
+        after = patched(statement, in_sql, declared)
     except (ValueError, CatalogError):
         return None
-    if patched is None or not _holds(patched, declared, intended):
+    if after is None or not _holds(after, declared, intended):
         return None
+    return fix_of(change, after, statement, catalog, in_sql, in_catalog, tuple(_repeated(change.steps, intended)))
+
+
+def fix_of(
+    change: Change,
+    after: Statement,
+    statement: Statement,
+    catalog: Catalog,
+    in_sql: tuple[Edit, ...],
+    in_catalog: tuple[Edit, ...],
+    notes: tuple[str, ...],
+) -> Fix:
+    """A change as it is shown and applied: the edits that make ``statement`` the one ``after`` it."""
     shown = tuple(_hunks(statement, in_sql, catalog, in_catalog))
-    notes = "; ".join((*change.notes, *_repeated(change.steps, intended), *_of_views(in_sql, statement)))
+    told = "; ".join((*change.notes, *notes, *_of_views(in_sql, statement)))
     edits = (*in_sql, *in_catalog)
-    sql = patched.source.text[patched.span.start :] if statement.views else patched.source.text
-    return Fix(listed(change.titles), "changes-results", sql.strip(), change.kinds, edits, shown, notes)
+    sql = after.source.text[after.span.start :] if statement.views else after.source.text
+    kind = "safe" if change.safe else "changes-results"
+    return Fix(listed(change.titles), kind, sql.strip(), change.kinds, edits, shown, told)
 
 
 def _repeated(steps: tuple[Step, ...], intended: Query) -> Iterator[str]:
@@ -110,7 +133,7 @@ def _of_views(edits: tuple[Edit, ...], statement: Statement) -> Iterator[str]:
             yield f"the view {view.name} changes, for everything that reads it"
 
 
-def _patched(statement: Statement, edits: tuple[Edit, ...], catalog: Catalog) -> Statement | None:
+def patched(statement: Statement, edits: tuple[Edit, ...], catalog: Catalog) -> Statement | None:
     """The statement after its edits; None where it is no longer one. Raises ValueError when two overlap."""
     text, span = statement.source.text, statement.span
     end = max([span.end, *(edit.span.end for edit in edits)])

@@ -11,14 +11,10 @@ from dataclasses import dataclass, field
 from functools import reduce
 from itertools import combinations, islice
 from operator import add
+from typing import Any, Generic, Protocol, Self, TypeVar
 
-from streambound.analyzer.closure import close
 from streambound.analyzer.diagnostics import Fix
-from streambound.criteria.repairs.changes import candidates
-from streambound.criteria.repairs.meaning import changed
-from streambound.criteria.repairs.rejected import Key, Rejected
-from streambound.criteria.repairs.steps import Change, SetDistinct
-from streambound.preprocess.pipeline import derive
+from streambound.criteria.repairs.steps import Change, SetDistinct, Step
 
 FEW = 2
 """With fewer single changes than that, pairs are looked for too, and then several together."""
@@ -28,8 +24,28 @@ TIMES = frozenset({"window", "order", "simultaneous"})
 MOST_CHANGES = 8
 """Changes taken together at most."""
 LEAST_ANALYSES = 3
-BRANCH_WORK = 100
-"""What a branch takes however few attributes it has."""
+
+
+class Analysed(Protocol):
+    """What is rejected, and what it is after some steps: a query of joins, or a statement beyond them."""
+
+    @property
+    def violations(self) -> frozenset[Any]:
+        """What is wrong, comparable with what is wrong after some steps; empty when it is bounded."""
+
+    @property
+    def warnings(self) -> int:
+        """How many conditions can never hold: a repair that makes more contradicts the query."""
+
+    @property
+    def work(self) -> int:
+        """About how long one analysis takes, in units of `Effort.work`."""
+
+    def after(self, steps: tuple[Step, ...]) -> Self | None:
+        """The same after some steps; None where one of them would have several meanings."""
+
+
+A = TypeVar("A", bound=Analysed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,24 +67,26 @@ THOROUGH = Effort(repairs=20, of_a_kind=20, analyses=1000, work=300_000)
 
 
 @dataclass
-class RepairSearch:
+class RepairSearch(Generic[A]):
     """The search from one rejected query; ``write`` makes a patch of a change, or None where the text has no place.
 
-    After it, ``exhausted`` says that the budget ended it, ``unplaced`` that some change helped but has no patch;
-    ``tried`` are the changes and combinations that were analysed.
+    ``candidates`` are the single changes worth trying, the best first, at most so many of a kind. After it,
+    ``exhausted`` says that the budget ended it, ``unplaced`` that some change helped but has no patch; ``tried`` are
+    the changes and combinations that were analysed.
     """
 
-    rejected: Rejected
+    rejected: A
+    candidates: Callable[[A, int], tuple[Change, ...]]
     write: Callable[[Change], Fix | None]
     effort: Effort
     analyses: int = field(init=False)
     unplaced: bool = field(init=False, default=False)
     tried: set[Change] = field(init=False, default_factory=set)
     _insufficient: list[Change] = field(init=False, default_factory=list)
-    _partial: dict[Change, frozenset[Key]] = field(init=False, default_factory=dict)
+    _partial: dict[Change, frozenset[Any]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        afforded = self.effort.work // _work(self.rejected)
+        afforded = self.effort.work // self.rejected.work
         self.analyses = min(self.effort.analyses, max(LEAST_ANALYSES, afforded))
 
     @property
@@ -91,7 +109,7 @@ class RepairSearch:
 
     def _singles(self) -> Iterator[tuple[Change, Fix]]:
         helped: list[Change] = []
-        for change in candidates(self.rejected, self.analyses):
+        for change in self.candidates(self.rejected, self.analyses):
             if _contains(change, helped):
                 continue
             remaining = self._remaining(change)
@@ -127,7 +145,7 @@ class RepairSearch:
         for _ in range(MOST_CHANGES):
             ranked = [
                 (len(remaining), both.weight, number, (*taken, more))
-                for number, (more, both) in enumerate(_continued(taken, candidates(rejected, self.analyses)))
+                for number, (more, both) in enumerate(_continued(taken, self.candidates(rejected, self.analyses)))
                 if not _contains(both, known) and (remaining := self._remaining(both)) is not None
             ]
             if not ranked or min(ranked)[0] >= len(rejected.violations):
@@ -137,8 +155,7 @@ class RepairSearch:
                 needed = self._needed(taken)
                 yield from ((needed, fix) for fix in self._written(needed))
                 return
-            query = changed(self.rejected.query, _together(taken).steps)
-            rejected = Rejected(derive(query or self.rejected.query), rejected.catalog)
+            rejected = self.rejected.after(_together(taken).steps) or rejected
 
     def _needed(self, taken: tuple[Change, ...]) -> Change:
         """Changes taken together, without those that later ones made needless."""
@@ -157,16 +174,15 @@ class RepairSearch:
         if fix is not None:
             yield fix
 
-    def _remaining(self, change: Change) -> frozenset[Key] | None:
+    def _remaining(self, change: Change) -> frozenset[Any] | None:
         """What a change leaves wrong; None if it has no single meaning, contradicts the query, or is not afforded."""
         if self.exhausted:
             return None
         self.analyses -= 1
-        query = changed(self.rejected.query, change.steps)
-        if query is None:
+        after = self.rejected.after(change.steps)
+        if after is None:
             return None
         self.tried.add(change)
-        after = Rejected(derive(query), self.rejected.catalog)
         contradicts = after.violations < self.rejected.violations and after.warnings > self.rejected.warnings
         return None if contradicts else after.violations
 
@@ -195,8 +211,3 @@ def _compatible(first: Change, second: Change) -> bool:
     """Whether two changes say different things, and not both something of DISTINCT."""
     flips = sum(isinstance(step, SetDistinct) for step in (*first.steps, *second.steps))
     return flips < 2 and not set(first.steps) & set(second.steps)
-
-
-def _work(rejected: Rejected) -> int:
-    """About how long one analysis takes: more than linear in the attributes, as the benchmarks show."""
-    return sum(BRANCH_WORK + int(len(close(branch).nodes) ** 1.5) for branch in rejected.derivation.split.branches)

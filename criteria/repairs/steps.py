@@ -1,4 +1,7 @@
-"""What a repair is made of: steps as plain data, which `meaning` applies to a query and `patch` to its text."""
+"""What a repair is made of: steps as plain data, which `meaning` applies to a query and `patch` to its text.
+
+Of a statement beyond joins `operators.syntax` applies them to its syntax, and `operators.edits` to its text.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from streambound.analyzer.query import Attribute, Branch, Op
 from streambound.analyzer.spans import Span
 from streambound.analyzer.types import DataType
 from streambound.analyzer.values import Value
+from streambound.criteria.repairs.operators.spots import Spot
 from streambound_runtime.promises import Domain
 
 
@@ -73,15 +77,67 @@ class DropColumn:
     index: int
 
 
-Step = AddCondition | JoinRelation | DeclareDomain | SetDistinct | DropColumn
+@dataclass(frozen=True, slots=True)
+class AddConjunct:
+    """One more condition, as it is written: in the WHERE of a SELECT, or in the ON of a join."""
+
+    place: Spot
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class AddGroupKey:
+    """One more key of a GROUP BY, as it is written, and what the select list shows of it under a name."""
+
+    select: Spot
+    key: str
+    shown: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeepDuplicates:
+    """``SELECT DISTINCT  ->  SELECT``, or ALL behind a set operation."""
+
+    query: Spot
+
+
+@dataclass(frozen=True, slots=True)
+class AskNotExists:
+    """``value NOT IN (SELECT x …)  ->  NOT EXISTS (SELECT x … WHERE x = value)``, the equality as it is written."""
+
+    negation: Spot
+    equality: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReadAsOf:
+    """``R  ->  R FOR SYSTEM_TIME AS OF time``, the time as it is written."""
+
+    table: Spot
+    time: str
+
+
+Step = (
+    AddCondition
+    | JoinRelation
+    | DeclareDomain
+    | SetDistinct
+    | DropColumn
+    | AddConjunct
+    | AddGroupKey
+    | KeepDuplicates
+    | AskNotExists
+    | ReadAsOf
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
     """A candidate, of one kind or several taken together: titles, how much it changes the meaning, and its steps.
 
-    ``weight`` ranks: the less, the closer the results stay. Every one changes results on some input. ``notes`` say what
-    it means, and which of its numbers are an example.
+    ``weight`` ranks: the less, the closer the results stay. Every one changes results on some input, but where
+    ``safe``. ``notes`` say what it means, and which of its numbers are an example.
     """
 
     kinds: tuple[str, ...]
@@ -89,6 +145,7 @@ class Change:
     weight: int
     steps: tuple[Step, ...]
     notes: tuple[str, ...] = ()
+    safe: bool = False
 
     def __add__(self, other: Change) -> Change:
         """Both changes as one."""
@@ -98,4 +155,5 @@ class Change:
             self.weight + other.weight,
             (*self.steps, *(step for step in other.steps if step not in self.steps)),
             tuple(dict.fromkeys((*self.notes, *other.notes))),
+            self.safe and other.safe,
         )

@@ -17,28 +17,28 @@ from streambound.criteria.wording import listed
 WINDOW = 20
 ORDER = 30
 SIMULTANEOUS = 80
-_BOTH_WAYS = 4
+BOTH_WAYS = 4
 _PARTNER = 5
 _HOUR = 3_600_000_000
 _INSTANTS = 10
-_EXAMPLE = "the width is an example: choose yours"
+EXAMPLE = "the width is an example: choose yours"
 
 
 def windows(rejected: Rejected) -> Iterator[Change]:
     """A partner comes soon or not at all; where either may come first, neither waits for long."""
     for facts, stream, partners in _later(rejected):
-        steps = tuple(_before(facts, partner, stream, _width(facts, partner, stream)) for partner in partners)
+        steps = tuple(_before(facts, partner, stream, width(facts, partner, stream)) for partner in partners)
         more = _PARTNER * (len(partners) - 1)
         title = f"let {listed(partners)} come at most so long after {stream}"
-        yield Change(("window",), (title,), WINDOW + more, steps, (_EXAMPLE,))
+        yield Change(("window",), (title,), WINDOW + more, steps, (EXAMPLE,))
         back = tuple(
-            _before(facts, stream, partner, _width(facts, stream, partner))
+            _before(facts, stream, partner, width(facts, stream, partner))
             for partner in partners
             if stream in facts.later[partner]
         )
         if back:
             title = f"let {listed((*partners, stream))} come at most so long after each other"
-            yield Change(("window",), (title,), WINDOW + _BOTH_WAYS + more, (*steps, *back), (_EXAMPLE,))
+            yield Change(("window",), (title,), WINDOW + BOTH_WAYS + more, (*steps, *back), (EXAMPLE,))
 
 
 def orders(rejected: Rejected) -> Iterator[Change]:
@@ -81,7 +81,7 @@ def _before(facts: Facts, first: str, second: str, offset: int, op: Op = Op.LE) 
     return AddCondition(places[0], op, places[1], offset, facts.branch.column(left).type)
 
 
-def _width(facts: Facts, partner: str, stream: str) -> int:
+def width(facts: Facts, partner: str, stream: str) -> int:
     """A width for a window, above the least delay that the query asks for."""
     lead = facts.lag(stream, partner)
     family = facts.branch.column(facts.time(partner)).type.family

@@ -126,7 +126,7 @@ def test_a_catalog_that_was_not_read_from_a_file_is_not_patched() -> None:
 
 def test_repairs_of_a_large_query_cost_few_analyses(monkeypatch: pytest.MonkeyPatch) -> None:
     """A query with many attributes affords fewer analyses than a small one, and the report says so."""
-    import streambound.criteria.repairs.search as module
+    import streambound.criteria.repairs.rejected as module
 
     analysed: list[int] = []
     derive = module.derive

@@ -24,9 +24,15 @@ def catalog_text(catalog: Mapping[str, Any]) -> str:
                 elif key == "domain":
                     lines += [f"domain.{column} = {json.dumps(values)}" for column, values in value.items()]
                 else:
-                    lines.append(f"{key} = {json.dumps(value)}")
+                    lines.append(f"{key} = {_toml(value)}")
             lines.append("")
     return "\n".join(lines)
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{key} = {_toml(item)}' for key, item in value.items())} }}"
+    return json.dumps(value)
 
 
 def patched(texts: Mapping[str, str], fix: Fix) -> dict[str, str]:

@@ -1,0 +1,127 @@
+"""Repairs of statements beyond joins: each kind of change where it helps, where it does not, and what it means."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+import streambound
+from streambound.analyzer.catalog import parse_catalog
+from streambound.analyzer.diagnostics import Fix
+from streambound.analyzer.spans import SourceText
+from streambound.api import SQL
+from streambound.criteria.check import Checked, check_source, with_repairs
+from streambound.criteria.repairs.operators.changes import CHANGES
+from streambound.criteria.vocabulary import Verdict
+from support.cases import CASES, Case, read_cases
+from support.patching import CATALOG, catalog_text, patched, patched_by_lines
+
+FILE = "q.sql"
+TEXT = (CASES / "repairs_beyond_joins.toml").read_text(encoding="utf-8")
+KINDS = {"not exists", "not null", "as of", "window", "order", "bucket", "distinct", "bound", "domain"}
+CIRCUITS = [
+    json.loads(line)
+    for line in (Path(__file__).parent.parent / "data" / "circuits.jsonl").read_text(encoding="utf-8").splitlines()
+]
+CASES_OF_REPAIRS = read_cases("repairs_beyond_joins.cases")
+
+
+def checked(sql: str, catalog: str = TEXT) -> Checked:
+    return check_source(SourceText(FILE, sql), parse_catalog(catalog, CATALOG))[0]
+
+
+@cache
+def fixes(sql: str) -> tuple[Fix, ...]:
+    repairs = with_repairs(checked(sql), thorough=True).repairs
+    return repairs.fixes if repairs else ()
+
+
+def shown(kind: str, sql: str) -> str:
+    """The repairs of one kind (or of ``all``) with the lines that they add."""
+    lines = []
+    for fix in fixes(sql):
+        if kind in ("all", *fix.changes) and (kind == "all" or len(set(fix.changes)) == 1):
+            lines.append(f"{fix.kind}: {fix.title} ({fix.note})")
+            for hunk in fix.hunks:
+                lines += [f"  {hunk.file}:{hunk.line} -{len(hunk.removed)}", *(f"  + {line}" for line in hunk.added)]
+    return "\n".join(lines) or "none"
+
+
+@pytest.mark.parametrize("case", CASES_OF_REPAIRS, ids=str)
+def test_cases(case: Case) -> None:
+    assert shown(case.name.partition(":")[0], case.text) == case.expected
+
+
+@pytest.mark.parametrize("case", CASES_OF_REPAIRS, ids=str)
+def test_every_case_is_bounded_once_repaired_and_was_not_before(case: Case) -> None:
+    texts = {FILE: case.text, CATALOG: TEXT}
+    before = checked(case.text)
+    assert before.decision is None
+    assert before.verdict in (Verdict.UNBOUNDED, Verdict.UNKNOWN, Verdict.UNSUPPORTED)
+    for fix in fixes(case.text):
+        after = patched(texts, fix)
+        assert patched_by_lines(texts, fix) == after
+        again = checked(after[FILE], after[CATALOG])
+        assert again.verdict is Verdict.BOUNDED
+        bound = again.circuit_bound or again.bound
+        assert bound is not None
+        number = bound.entries.value
+        told = bound.entries.text if number is None else f"{number:,}"
+        assert fix.note.endswith("nothing is remembered" if number == 0 else f"then at most {told} entries")
+
+
+def test_every_kind_of_change_has_a_positive_and_a_negative_case() -> None:
+    assert len(CHANGES) == len(KINDS) - 1  # one of them offers NOT EXISTS and IS NOT NULL
+    assert {case.name.partition(":")[0] for case in CASES_OF_REPAIRS if case.expected != "none"} >= KINDS
+    assert {case.name.partition(":")[0] for case in CASES_OF_REPAIRS if case.expected == "none"} >= KINDS - {"order"}
+
+
+ROWS = (-1, 0, 3, 9, 12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_not_exists_differs_from_not_in_by_nulls_only(seed: int) -> None:
+    """What the title and the note say, by DuckDB: without NULLs both are the same, with them NOT EXISTS gives more."""
+    import duckdb
+
+    random = Random(seed)
+    sql = "SELECT S.a FROM S WHERE S.a NOT IN (SELECT T.b FROM T WHERE T.a > 0)"
+    asked, kept = (fix for fix in fixes(sql) if fix.changes in (("not exists",), ("not null",)))
+    for nulls in (False, True):
+        values = (*ROWS, None) if nulls else ROWS
+        with duckdb.connect() as db:
+            for table in "ST":
+                db.execute(f"CREATE TABLE {table} (a BIGINT, b BIGINT, v BIGINT, ts BIGINT)")
+                rows = [[random.choice(values) for _ in range(4)] for _ in range(12)]
+                db.executemany(f"INSERT INTO {table} VALUES (?, ?, ?, ?)", rows)
+            before, exists, without = (Counter(db.execute(text).fetchall()) for text in (sql, asked.sql, kept.sql))
+        assert exists - Counter({(None,): exists[None,]}) == without
+        assert before <= exists and before <= without if nulls else before == exists == without
+
+
+CORPUS = [case for case in CIRCUITS if case["verdict"] != "bounded"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CORPUS, ids=lambda case: case["name"])
+def test_every_statement_of_the_corpus_that_is_not_bounded_has_a_repair(case: dict[str, Any]) -> None:
+    """Through the public API: each repair that is offered makes its statement bounded, with the catalog it changes."""
+    text = catalog_text(case["catalog"])
+    found = streambound.check(case["sql"], parse_catalog(text, CATALOG))[0]
+    assert found.verdict == "unbounded"
+    assert found.repairs
+    for fix in found.repairs:
+        after = patched({SQL: case["sql"], CATALOG: text}, fix)
+        assert fix.sql == after[SQL].strip()
+        again = streambound.check(fix.sql, parse_catalog(after[CATALOG], CATALOG), repairs=False)[0]
+        assert again.verdict == "bounded" and again.bound is not None
+
+
+def test_the_corpus_has_them() -> None:
+    assert len(CORPUS) == 76
