@@ -42,8 +42,13 @@ def prove(
 
     What a probe adds to the output is the difference to the output of the prefix alone; an algorithm has printed that
     before; rows that it takes away count as well. Before the first row of a stream nothing has been printed.
-    ``on_prefix`` is called after each prefix.
+    ``on_prefix`` is called after each prefix. Raises ValueError where an element or a probe has rows of a relation that
+    does not change: an algorithm knows those before anything else.
     """
+    for name in {name for rows in (*elements, *probes) for name, found in rows.items() if found}:
+        table = catalog.table(name)
+        if table is None or (table.kind is Kind.RELATION and table.changes is None):
+            raise ValueError(f"a prefix or a continuation has rows of {name}, which does not change")
     number, text = len(elements), duckdb_text(statement)
     begun = any(rows for name, rows in always.items() if _is_stream(catalog, name))
     database = BatchSql(catalog)
