@@ -53,6 +53,11 @@ def kept_objects_apart() -> Iterator[None]:
     yield
 
 
+def pytest_unconfigure() -> None:
+    """What is kept apart when the interpreter goes is never released, and DuckDB would print a page of leaks."""
+    gc.unfreeze()
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """What tests want to be known, such as how many verdicts were left unknown."""
     for report in terminalreporter.getreports("passed") + terminalreporter.getreports("failed"):
