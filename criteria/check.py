@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from streambound.analyzer.algebra.nodes import Tree
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.closure import closed
-from streambound.analyzer.codes import Code, Severity
+from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.emission import EmitMode
 from streambound.analyzer.errors import InputError, TooManyBranchesError, UsageError
@@ -57,7 +57,7 @@ class Checked:
     """One statement's verdict; ``decision`` is None where there is none.
 
     ``tree`` is what it names in the algebra, None where it names nothing; ``catalog`` what it was checked against.
-    ``repairs`` are None until `with_repairs` has looked for them. ``blocks`` is what a statement with SEQ blocks means,
+    ``repairs`` are None until `repairs.offered` looked for them. ``blocks`` is what a statement with SEQ blocks means,
     which is evaluated over relations, and has no decision. ``circuit_witness`` is a witness for which the statement was
     executed: of a ``circuit``, or of a statement that asks relations; ``period_witness`` one of SEQ VT over streams.
     """
@@ -305,26 +305,6 @@ def _undecided(diagnostics: Sequence[Diagnostic]) -> Verdict:
     if codes <= _TOO_LARGE:
         return Verdict.UNKNOWN
     return Verdict.UNSUPPORTED if codes <= _UNSUPPORTED else Verdict.ERROR
-
-
-def with_repairs(item: Checked, thorough: bool = False) -> Checked:
-    """A rejected statement with its repairs, which are the fixes of its first error; all of them when thorough."""
-    from streambound.criteria.repairs.operators.repair import repair_statement
-    from streambound.criteria.repairs.repair import repair
-    from streambound.criteria.repairs.search import QUICK, THOROUGH
-
-    if not item.rejected or item.catalog is None:
-        return item
-    effort = THOROUGH if thorough else QUICK
-    if item.decision is None:
-        repairs = repair_statement(item.statement, item.catalog, effort)
-    else:
-        repairs = repair(item.statement, item.catalog, item.decision.derivation, effort)
-    diagnostics = list(item.diagnostics)
-    first = next((i for i, found in enumerate(diagnostics) if found.severity is Severity.ERROR), None)
-    if first is not None:
-        diagnostics[first] = replace(diagnostics[first], fixes=repairs.fixes)
-    return replace(item, repairs=repairs, diagnostics=tuple(diagnostics))
 
 
 def _too_many_branches(error: TooManyBranchesError) -> Diagnostic:

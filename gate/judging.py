@@ -87,7 +87,7 @@ def _work(statements: Sequence[Statement]) -> float:
 def _with_repairs(item: Checked, work: Allowance) -> Checked:
     """A rejected statement with its repairs; as it is where these are too much work."""
     from streambound.analyzer.work import TooMuchWork
-    from streambound.criteria.check import with_repairs
+    from streambound.criteria.repairs.offered import with_repairs
 
     try:
         with work.spent(REPAIRS / 2):

@@ -9,8 +9,9 @@ from streambound.analyzer.algebra.to_sql import to_sql
 from streambound.analyzer.algebra.tree_text import tree_text as algebra_text
 from streambound.analyzer.algebra.verify import violations
 from streambound.analyzer.errors import BrokenInvariant
-from streambound.criteria.check import Checked, with_repairs
+from streambound.criteria.check import Checked
 from streambound.criteria.operators.states import Judged
+from streambound.criteria.repairs.offered import with_repairs
 from streambound.reports.derivation import derivation
 from streambound.reports.facts_text import facts_text
 from streambound.reports.outcome import outcome

@@ -10,8 +10,9 @@ import pytest
 from streambound.analyzer.catalog import Catalog, parse_catalog
 from streambound.analyzer.diagnostics import Fix
 from streambound.analyzer.spans import SourceText
-from streambound.criteria.check import Checked, check_source, with_repairs
+from streambound.criteria.check import Checked, check_source
 from streambound.criteria.repairs.changes import CHANGES
+from streambound.criteria.repairs.offered import with_repairs
 from streambound.criteria.vocabulary import Verdict
 from support.cases import CASES, Case, read_cases
 from support.patching import CATALOG, patched, patched_by_lines

@@ -16,7 +16,8 @@ from streambound.analyzer.catalog import parse_catalog
 from streambound.analyzer.diagnostics import Fix
 from streambound.analyzer.spans import SourceText
 from streambound.api import SQL
-from streambound.criteria.check import Checked, check_source, with_repairs
+from streambound.criteria.check import Checked, check_source
+from streambound.criteria.repairs.offered import with_repairs
 from streambound.criteria.repairs.operators.changes import CHANGES
 from streambound.criteria.vocabulary import Verdict
 from support.cases import CASES, Case, read_cases

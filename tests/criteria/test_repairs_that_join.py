@@ -12,8 +12,9 @@ from streambound.analyzer.columns import Column
 from streambound.analyzer.diagnostics import Fix
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.types import parse_type
-from streambound.criteria.check import check_source, with_repairs
+from streambound.criteria.check import check_source
 from streambound.criteria.repairs.keys import ID, KEY, referenced
+from streambound.criteria.repairs.offered import with_repairs
 from streambound.criteria.vocabulary import Verdict
 from support.choices import Choices
 from support.oracle import Oracle

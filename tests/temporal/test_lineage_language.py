@@ -47,7 +47,7 @@ def checked(sql: str):
         ("SELECT p FROM a", "SB102", "p", "random variable"),
         ("SELECT n FROM a WHERE vb > 3", "SB102", "vb", "select by _begin and _end"),
         ("SELECT * FROM plain", "SB110", "plain", "no period, key and probability"),
-        ("SELECT * FROM S", "SB110", "S", "evaluated over relations"),
+        ("SELECT * FROM S", "SB110", "S", "no period, key and probability"),
         ("SELECT k + 1 AS x FROM a", "SB110", "k + 1", "items of a SEQ TP block are columns"),
         ("SELECT DISTINCT n FROM a", "SB110", None, "Distinct"),
         ("SELECT COUNT(*) AS c FROM a", "SB110", None, "Aggregate"),
