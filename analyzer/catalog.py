@@ -124,6 +124,11 @@ class DeclaredTable:
         """The 1-based line that declares it; 0 where that is not known."""
         return self.at.span.line if self.at else 0
 
+    @property
+    def is_fixed(self) -> bool:
+        """Whether it is a relation that never changes: it has the same rows whatever streams bring."""
+        return self.kind is Kind.RELATION and self.changes is None
+
     def column(self, name: str) -> Column | None:
         """The column of that name (case-insensitive, as in Spark SQL)."""
         lowered = name.lower()

@@ -39,7 +39,7 @@ from streambound.analyzer.algebra.nodes import (
 from streambound.analyzer.algebra.schema import parsed, schema
 from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.algebra.to_sql import to_sql
-from streambound.analyzer.catalog import Catalog, Kind
+from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.expressions.reading import Refused, told
 from streambound.analyzer.expressions.registry import refusal
 from streambound.analyzer.expressions.rows import marked, outermost_queries
@@ -65,7 +65,7 @@ def is_static(tree: Tree, catalog: Catalog, recurs: bool = False) -> bool:
             return True
         case Scan():
             declared = catalog.table(tree.table)
-            return declared is not None and declared.kind is Kind.RELATION and declared.changes is None
+            return declared is not None and declared.is_fixed
         case Recur():
             return recurs
     return all(is_static(one, catalog, recurs or isinstance(tree, Fixpoint)) for one in inputs(tree))

@@ -40,7 +40,7 @@ from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.algebra.select_list import SelectList
 from streambound.analyzer.algebra.subqueries import Subqueries
 from streambound.analyzer.algebra.valid_rows import valid_rows
-from streambound.analyzer.catalog import Catalog, Kind
+from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code
 from streambound.analyzer.expressions.rows import outermost_queries
 from streambound.analyzer.findings import Positions
@@ -315,7 +315,7 @@ class Lowering:
         table = find_table(node, self.catalog, self.positions)
         tree: Tree = Scan(table.name, alias, table.changes is not None, syntax=node)
         version = node.args.get("version")
-        if version is not None and (table.kind is not Kind.RELATION or table.changes is not None):
+        if version is not None and not table.is_fixed:
             tree = AsOf(tree, self.scalar(version.expression, ctes), syntax=version, at=self.positions.of(version))
         return Alias(tree, alias, names, syntax=node) if names else tree
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
+from functools import cached_property
 from random import Random
 
 from sqlglot import exp
@@ -111,7 +112,12 @@ class Ground:
         read = every if found.everything else found.read & every
         return cls(tables, frozenset(read), tuple(sorted(numbers)), tuple(sorted(texts)), tuple(found.equal))
 
-    @property
+    @cached_property
+    def sent(self) -> list[DeclaredTable]:
+        """The tables of elements and probes: one that never changes has the same rows for prefixes of any size."""
+        return [table for table in self.tables if not table.is_fixed]
+
+    @cached_property
     def far(self) -> int:
         """A number beyond every constant, and beyond the distance of any two."""
         return 10 + 4 * max((abs(number) for number in self.numbers), default=0)
@@ -236,8 +242,7 @@ def drawn(ground: Ground) -> Iterator[Scheme]:
 def _scheme(ground: Ground, random: Random) -> Scheme | None:
     shape = random.choice(("own", "own", "own", "others", "others", "others", "before", "counted"))
     draw = _Draw(ground, random, 3 if shape == "counted" else random.choice((1, -1)))
-    # a relation that never changes has the same rows for every prefix of any size: they are no element's, no probe's
-    tables = [table for table in ground.tables if table.timestamp is not None or table.changes is not None]
+    tables = ground.sent
     if not tables:
         return None
     element = [draw.row(random.choice(tables), 0.6)]

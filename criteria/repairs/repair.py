@@ -114,8 +114,7 @@ def fix_of(
     told = "; ".join((*change.notes, *notes, *_of_views(in_sql, statement)))
     edits = (*in_sql, *in_catalog)
     sql = after.source.text[after.span.start :] if statement.views else after.source.text
-    kind = "safe" if change.safe else "changes-results"
-    return Fix(listed(change.titles), kind, sql.strip(), change.kinds, edits, shown, told)
+    return Fix(listed(change.titles), "changes-results", sql.strip(), change.kinds, edits, shown, told)
 
 
 def _repeated(steps: tuple[Step, ...], intended: Query) -> Iterator[str]:

@@ -136,8 +136,8 @@ Step = (
 class Change:
     """A candidate, of one kind or several taken together: titles, how much it changes the meaning, and its steps.
 
-    ``weight`` ranks: the less, the closer the results stay. Every one changes results on some input, but where
-    ``safe``. ``notes`` say what it means, and which of its numbers are an example.
+    ``weight`` ranks: the less, the closer the results stay. Every one changes results on some input; ``notes``
+    say what it means, and which of its numbers are an example.
     """
 
     kinds: tuple[str, ...]
@@ -145,7 +145,6 @@ class Change:
     weight: int
     steps: tuple[Step, ...]
     notes: tuple[str, ...] = ()
-    safe: bool = False
 
     def __add__(self, other: Change) -> Change:
         """Both changes as one."""
@@ -155,5 +154,4 @@ class Change:
             self.weight + other.weight,
             (*self.steps, *(step for step in other.steps if step not in self.steps)),
             tuple(dict.fromkeys((*self.notes, *other.notes))),
-            self.safe and other.safe,
         )

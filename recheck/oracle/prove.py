@@ -47,7 +47,7 @@ def prove(
     """
     for name in {name for rows in (*elements, *probes) for name, found in rows.items() if found}:
         table = catalog.table(name)
-        if table is None or (table.kind is Kind.RELATION and table.changes is None):
+        if table is None or table.is_fixed:
             raise ValueError(f"a prefix or a continuation has rows of {name}, which does not change")
     number, text = len(elements), duckdb_text(statement)
     begun = any(rows for name, rows in always.items() if _is_stream(catalog, name))

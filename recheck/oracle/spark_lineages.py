@@ -22,7 +22,7 @@ from streambound.analyzer.catalog import DeclaredTable
 from streambound.analyzer.errors import StreamboundError
 from streambound.recheck.oracle.spark_batch import BatchComparison, BatchStatement, Cell, quoted, refusals, show
 from streambound.recheck.oracle.spark_prefixes import comparable
-from streambound.recheck.oracle.spark_snapshots import as_number, bounds
+from streambound.recheck.oracle.spark_snapshots import as_number, bounds, visible
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -91,7 +91,7 @@ class _Worlds:
         tables = [(table, spark.table(quoted(table.name)).persist()) for table in shown]
         variables = [one for table, rows in tables for one in _variables(table, rows)]
         for table, rows in tables:
-            _visible(table, rows).createOrReplaceTempView(quoted(table.name))
+            visible(table, rows, probabilistic=True).createOrReplaceTempView(quoted(table.name))
         written = spark.sql(statement.text)
         kind = bounds(shown[0])[0].type.name
         names = [quoted(name) for name in written.columns]
@@ -148,7 +148,7 @@ class _Worlds:
             begin = as_number(quoted(table.period.begin), table.period.kind.family)
             same = F.expr(f"CAST({quoted(table.period.key or '')} AS STRING) = _key AND {begin} = _since")
             chosen = rows.join(members, same).drop("_key", "_since")
-            _visible(table, chosen).createOrReplaceTempView(quoted(table.name))
+            visible(table, chosen, probabilistic=True).createOrReplaceTempView(quoted(table.name))
         found: dict[int, set[Fact]] = {}
         for *values, number in comparable(self.spark.sql(_in_worlds(self.statement.tree))).distinct().collect():
             found.setdefault(number, set()).add(_fact(values))
@@ -232,11 +232,6 @@ def _in_worlds(tree: exp.Expr) -> str:
 
 def _named(part: str) -> str:
     return part if re.fullmatch(r"[A-Za-z0-9_]+", part) else '"' + part.replace('"', '""') + '"'
-
-
-def _visible(table: DeclaredTable, rows: DataFrame) -> DataFrame:
-    assert table.period is not None
-    return rows.drop(*table.period.hidden(probabilistic=True))
 
 
 def _fact(values: Sequence[Any]) -> Fact:

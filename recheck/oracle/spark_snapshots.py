@@ -72,7 +72,7 @@ class _Snapshots:
         shown = show(spark, statement.tree, statement.catalog, folder)
         tables = [(table, spark.table(quoted(table.name)).persist()) for table in shown]
         for table, rows in tables:
-            _visible(table, rows).createOrReplaceTempView(quoted(table.name))
+            visible(table, rows).createOrReplaceTempView(quoted(table.name))
         written = spark.sql(statement.text)
         kind = next(column for table in shown for column in bounds(table))
         names = [f"c{number}" for number in range(len(statement.columns))]
@@ -148,7 +148,7 @@ class _Snapshots:
             if ends:
                 begin, end = (as_number(quoted(one.name), one.type.family) for one in ends)
                 rows = rows.where(f"{begin} <= {point}L AND {point}L < {end}")
-            _visible(table, rows).createOrReplaceTempView(quoted(table.name))
+            visible(table, rows).createOrReplaceTempView(quoted(table.name))
         rows = comparable(self.spark.sql(self.text).toDF(*self.names))
         return rows.selectExpr(*self.names, f"{point}L AS {TIME}", f"1L AS {NUMBER}")
 
@@ -173,9 +173,9 @@ def bounds(table: DeclaredTable) -> list[Column]:
     return [column for name in names for column in table.columns if column.name == name]
 
 
-def _visible(table: DeclaredTable, rows: DataFrame) -> DataFrame:
-    """A snapshot has no periods."""
-    return rows.drop(*(column.name for column in bounds(table)))
+def visible(table: DeclaredTable, rows: DataFrame, probabilistic: bool = False) -> DataFrame:
+    """What SQL in a block sees of rows: no periods, and of ``probabilistic`` ones no keys and probabilities."""
+    return rows if table.period is None else rows.drop(*table.period.hidden(probabilistic))
 
 
 def _printed(

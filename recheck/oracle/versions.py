@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
-from streambound.analyzer.catalog import Catalog, Kind
+from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.types import Family
 from streambound.recheck.oracle.relation_states import Row
 
@@ -35,7 +35,7 @@ def unversioned(tree: exp.Expr, catalog: Catalog) -> exp.Expr:
     tree = tree.copy()
     for table in [one for one in tree.find_all(exp.Table) if one.args.get("version")]:
         declared = catalog.table(table.name)
-        if declared is None or declared.kind is not Kind.RELATION or declared.changes is not None:
+        if declared is None or not declared.is_fixed:
             continue
         time, join = table.args["version"].expression, table.parent
         table.set("version", None)

@@ -56,7 +56,7 @@ class LineageOperator:
         self.blocks = [side.block for side in _scans(query)]
         self.held: list[list[HeldRow]] = [[] for _ in query.rows]
         self.last = self.since = LEAST if query.low is None else query.low
-        self.nulls = _NoValues(query, self.since)
+        self.nulls = _NoValues(query)
 
     def step(self, until: int | None, arrived: Mapping[str, Sequence[Fragment]]) -> list[Fragment]:
         """Close all before a frontier, None for all there is; returns result rows in order of their ends.
@@ -200,7 +200,7 @@ class LineageOperator:
             match kind:
                 case "time":
                     self.since, self.last = map(integer, entry)
-                    self.nulls = _NoValues(self.query, self.since)
+                    self.nulls = _NoValues(self.query)
                 case "nothing":
                     self.nulls.last = Segment(integer(entry[0]), integer(entry[1]), decoded(str(entry[2])))
                 case _:
@@ -217,8 +217,8 @@ class _NoValues:
     Its lineage is the disjunction of theirs, its periods are cut with the epochs; ``last`` is the row that may go on.
     """
 
-    def __init__(self, query: EpochLineage, since: int) -> None:
-        self.query, self.since = query, since
+    def __init__(self, query: EpochLineage) -> None:
+        self.query = query
         self.last: Segment | None = None
         self.found: list[Segment] = []
 
