@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from streambound.criteria.repairs.operators.rejected import RejectedTree
-from streambound.criteria.repairs.operators.scopes import Scope
+from streambound.criteria.repairs.operators.scopes import SelectScope
 from streambound.criteria.repairs.operators.spots import Spot
 from streambound.criteria.repairs.operators.syntax import asked
 from streambound.criteria.repairs.steps import AddConjunct, AskNotExists, Change
@@ -39,7 +39,7 @@ def not_exists(rejected: RejectedTree) -> Iterator[Change]:
             yield Change(("not null",), (title,), NO_NULLS, steps, (f"a NULL of {member} no longer hides all rows",))
 
 
-def _sides(scope: Scope, negation: exp.Not, select: exp.Select) -> tuple[str, str] | None:
+def _sides(scope: SelectScope, negation: exp.Not, select: exp.Select) -> tuple[str, str] | None:
     """The value and the member that NOT IN compares, as they are written; None where they are not sure to be names."""
     value, items = negation.this.unnest().this, select.expressions
     if not isinstance(value, exp.Column) or len(items) != 1 or not isinstance(items[0].unalias(), exp.Column):

@@ -16,7 +16,7 @@ from streambound.analyzer.expressions.dialect import parsed
 from streambound.analyzer.statement import Statement
 from streambound.analyzer.work import TooMuchWork, spent_in
 from streambound.criteria.check import Checked, unproved
-from streambound.criteria.repairs.operators.scopes import Item, Scope, scopes
+from streambound.criteria.repairs.operators.scopes import FromItem, SelectScope, scopes
 from streambound.criteria.repairs.operators.spots import Spot
 from streambound.criteria.repairs.operators.syntax import changed_catalog, changed_syntax
 from streambound.criteria.repairs.steps import AddConjunct, Step
@@ -87,11 +87,11 @@ class RejectedTree:
         return self.statement.tree
 
     @cached_property
-    def scopes(self) -> tuple[Scope, ...]:
+    def scopes(self) -> tuple[SelectScope, ...]:
         """What each SELECT reads, outer ones first."""
         return scopes(self.tree, self.catalog)
 
-    def blamed(self) -> Iterator[tuple[Scope, Item, str]]:
+    def blamed(self) -> Iterator[tuple[SelectScope, FromItem, str]]:
         """The columns that are to blame, each where a FROM names its stream or relation."""
         for stream, attribute in self._names:
             for scope in self.scopes:
@@ -120,7 +120,7 @@ def _columns(computed: str) -> Iterator[exp.Column]:
         return iter(())
 
 
-def condition(scope: Scope, items: tuple[Item, ...], text: str) -> AddConjunct | None:
+def condition(scope: SelectScope, items: tuple[FromItem, ...], text: str) -> AddConjunct | None:
     """A condition on rows of some items where a SELECT says what they satisfy: in an ON, or in the WHERE."""
     own = [item for item in scope.items if item in items]
     place: exp.Expr = scope.select
@@ -132,7 +132,7 @@ def condition(scope: Scope, items: tuple[Item, ...], text: str) -> AddConjunct |
     return AddConjunct(spot, text)
 
 
-def _joined(scope: Scope, own: list[Item], alone: bool) -> exp.Join | None:
+def _joined(scope: SelectScope, own: list[FromItem], alone: bool) -> exp.Join | None:
     """The join in whose ON a condition belongs, since its rows are NULL, or not there, behind it."""
     last = max(own, key=scope.items.index)
     after = scope.items[scope.items.index(last) + 1 :]

@@ -24,7 +24,7 @@ _NO_VALUES = (exp.Query, exp.AggFunc, exp.Window)
 
 
 @dataclass(frozen=True)
-class Item:
+class FromItem:
     """A stream or relation that a FROM names, by its alias; ``join`` is what it is the right side of, if anything."""
 
     alias: str
@@ -58,23 +58,23 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Scope:
+class SelectScope:
     """A SELECT, what its FROM names, and the SELECT around it whose names it sees, if it is a subquery."""
 
     select: exp.Select
-    items: tuple[Item, ...]
-    around: Scope | None
+    items: tuple[FromItem, ...]
+    around: SelectScope | None
     catalog: Catalog
 
     @cached_property
-    def seen(self) -> tuple[Item, ...]:
+    def seen(self) -> tuple[FromItem, ...]:
         """All that it sees by name, its own first."""
         outer = self.around.seen if self.around is not None else ()
         own = {item.alias.lower() for item in self.items}
         return (*self.items, *(item for item in outer if item.alias.lower() not in own))
 
     @cached_property
-    def streams(self) -> tuple[Item, ...]:
+    def streams(self) -> tuple[FromItem, ...]:
         """The streams among it."""
         return tuple(item for item in self.seen if item.table.kind is Kind.STREAM)
 
@@ -92,7 +92,7 @@ class Scope:
         known = [text for one in self.conditions if (text := self._understood(one))]
         return self._facts(self.streams, known) or self._facts(self.streams)
 
-    def facts_of(self, item: Item) -> Facts | None:
+    def facts_of(self, item: FromItem) -> Facts | None:
         """What is known of a stream's values here; of a relation's what the catalog says."""
         return self.facts if item in self.streams else self._facts((item,))
 
@@ -106,7 +106,7 @@ class Scope:
         text = str(condition.sql("spark"))
         return text if self._facts(self.streams, [text]) is not None else ""
 
-    def _facts(self, items: Sequence[Item], conditions: Sequence[str] = ()) -> Facts | None:
+    def _facts(self, items: Sequence[FromItem], conditions: Sequence[str] = ()) -> Facts | None:
         if not items:
             return None
         tables = ", ".join(f"{_name(item.table.name)} AS {_name(item.alias)}" for item in items)
@@ -119,25 +119,25 @@ class Scope:
         return Facts.of(query.branches[0]) if query is not None else None
 
 
-def scopes(tree: exp.Expr, catalog: Catalog) -> tuple[Scope, ...]:
+def scopes(tree: exp.Expr, catalog: Catalog) -> tuple[SelectScope, ...]:
     """Every SELECT of a statement, outer ones first."""
     named = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
-    found: dict[int, Scope] = {}
+    found: dict[int, SelectScope] = {}
     for select in tree.find_all(exp.Select):
         around = _around(select)
         outer = found.get(id(around)) if around is not None else None
-        found[id(select)] = Scope(select, tuple(_items(select, named, catalog)), outer, catalog)
+        found[id(select)] = SelectScope(select, tuple(_items(select, named, catalog)), outer, catalog)
     return tuple(found.values())
 
 
-def _items(select: exp.Select, named: set[str], catalog: Catalog) -> Iterator[Item]:
+def _items(select: exp.Select, named: set[str], catalog: Catalog) -> Iterator[FromItem]:
     start = select.args.get("from_")
     for join, node in ((None, start and start.this), *((join, join.this) for join in select.args.get("joins") or ())):
         if not isinstance(node, exp.Table) or node.name.lower() in named:
             continue
         table = catalog.table(node.name)
         if table is not None:
-            yield Item(node.alias or node.name, table, node, join)
+            yield FromItem(node.alias or node.name, table, node, join)
 
 
 def _around(select: exp.Select) -> exp.Select | None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.query import Op
 from streambound.criteria.repairs.operators.rejected import RejectedTree, condition
-from streambound.criteria.repairs.operators.scopes import Item, Scope
+from streambound.criteria.repairs.operators.scopes import FromItem, SelectScope
 from streambound.criteria.repairs.patch import shift
 from streambound.criteria.repairs.steps import Change
 from streambound.criteria.repairs.timestamps import BOTH_WAYS, EXAMPLE, ORDER, WINDOW, width
@@ -46,7 +46,7 @@ def partner_orders(rejected: RejectedTree) -> Iterator[Change]:
             yield from _change(rejected, scope, (stream, partner), "order", title, ORDER, (Op.LE, ""))
 
 
-def _pairs(rejected: RejectedTree) -> Iterator[tuple[Scope, Facts, Item, Item]]:
+def _pairs(rejected: RejectedTree) -> Iterator[tuple[SelectScope, Facts, FromItem, FromItem]]:
     """Every two streams of which one SELECT sees both, in both orders, and what is known of them there."""
     for scope in rejected.scopes:
         facts = scope.facts
@@ -62,8 +62,8 @@ def _pairs(rejected: RejectedTree) -> Iterator[tuple[Scope, Facts, Item, Item]]:
 
 def _change(
     rejected: RejectedTree,
-    scope: Scope,
-    pair: tuple[Item, Item],
+    scope: SelectScope,
+    pair: tuple[FromItem, FromItem],
     kind: str,
     title: str,
     weight: int,
