@@ -82,5 +82,5 @@ def test_rows_before_a_row_are_those_that_are_valid_then(seed: int) -> None:
     over = windowed(f"SELECT ts, b, {text} {window} AS n FROM S", rows)
     valid = [{**row, "vb": row["ts"], "ve": row["ts"] + width + 1} for row in rows]
     at = snapshots(f"SELECT b, {text} AS n FROM P GROUP BY b", valid, random.randint(1, 7))
-    there = {time: dict(found) for time, found in at.items()}
+    there = {time: dict([*found]) for time, found in at.items()}
     assert over == Counter((row["ts"], row["b"], there[row["ts"]][row["b"]]) for row in rows)
