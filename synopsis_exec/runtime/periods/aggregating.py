@@ -7,27 +7,30 @@ are rounded once, when asked for.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from decimal import Context, Decimal
 from heapq import heappop, heappush
 from math import inf, isfinite, isnan, nan
-from typing import Any, Protocol
+from typing import Generic, Protocol, TypeVar
+
+from streambound_runtime.row_values import ArrowValue, Ordered
 
 _PLACES = 1074
 _UNIT = 1 << _PLACES
 _WIDE = Context(prec=120)
 _LEAST, _GREATEST = -(2**63), 2**63 - 1
+V = TypeVar("V")
 
 
 class Running(Protocol):
     """An aggregate over values that come and go, each in so many copies; NULLs are left out."""
 
-    def add(self, value: Any, copies: int) -> None:
+    def add(self, value: ArrowValue, copies: int) -> None:
         """Values come; with negative ``copies`` they go."""
         ...
 
     @property
-    def value(self) -> Any:
+    def value(self) -> ArrowValue:
         """What the aggregate is now."""
         ...
 
@@ -38,7 +41,7 @@ class CountOf:
     def __init__(self) -> None:
         self.count = 0
 
-    def add(self, value: Any, copies: int) -> None:
+    def add(self, value: object, copies: int) -> None:
         """Count values."""
         self.count += copies
 
@@ -51,17 +54,17 @@ class CountOf:
 class SumOf:
     """SUM and AVG; ``read`` makes an integer of a value, ``made`` the result of an integer and a count."""
 
-    def __init__(self, read: Callable[[Any], int], made: Callable[[int, int], Any]) -> None:
+    def __init__(self, read: Callable[[ArrowValue], int], made: Callable[[int, int], ArrowValue]) -> None:
         self.read, self.made = read, made
         self.total = self.count = 0
 
-    def add(self, value: Any, copies: int) -> None:
+    def add(self, value: ArrowValue, copies: int) -> None:
         """Add values up."""
         self.total += self.read(value) * copies
         self.count += copies
 
     @property
-    def value(self) -> Any:
+    def value(self) -> ArrowValue:
         """The result; NULL of nothing."""
         return self.made(self.total, self.count) if self.count else None
 
@@ -74,8 +77,9 @@ class SumOfDoubles:
         self.total = self.count = 0
         self.special: Counter[str] = Counter()
 
-    def add(self, value: float, copies: int) -> None:
+    def add(self, value: ArrowValue, copies: int) -> None:
         """Add values up."""
+        assert isinstance(value, float), "sums of doubles are of doubles"
         self.count += copies
         if isfinite(value):
             numerator, denominator = value.as_integer_ratio()
@@ -99,15 +103,15 @@ class SumOfDoubles:
             return inf if self.total > 0 else -inf
 
 
-class ExtremeOf:
+class ExtremeOf(Generic[V]):
     """MIN, or MAX: a heap of the values, of which those that are gone are dropped when they come to its top."""
 
-    def __init__(self, ordered: Callable[[Any], Any]) -> None:
+    def __init__(self, ordered: Callable[[V], Ordered]) -> None:
         self.ordered = ordered
-        self.heap: list[tuple[Any, Any]] = []
-        self.copies: Counter[Any] = Counter()
+        self.heap: list[tuple[Ordered, _Carried[V]]] = []
+        self.copies: Counter[Ordered] = Counter()
 
-    def add(self, value: Any, copies: int) -> None:
+    def add(self, value: V, copies: int) -> None:
         """Values come or go."""
         key = self.ordered(value)
         if copies > 0 and not self.copies[key]:
@@ -117,19 +121,19 @@ class ExtremeOf:
             del self.copies[key]
 
     @property
-    def value(self) -> Any:
+    def value(self) -> V | None:
         """The first value of the order; NULL of nothing."""
         while self.heap and self.heap[0][0] not in self.copies:
             heappop(self.heap)
         return self.heap[0][1].value if self.heap else None
 
 
-class _Carried:
+class _Carried(Generic[V]):
     """A value that takes no part in the order."""
 
     __slots__ = ("value",)
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: V) -> None:
         self.value = value
 
     def __lt__(self, other: object) -> bool:
@@ -141,7 +145,7 @@ class Reversed:
 
     __slots__ = ("value",)
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: Ordered) -> None:
         self.value = value
 
     def __lt__(self, other: Reversed) -> bool:
@@ -159,9 +163,9 @@ class OncePerValue:
 
     def __init__(self, inner: Running) -> None:
         self.inner = inner
-        self.copies: Counter[Any] = Counter()
+        self.copies: Counter[Hashable] = Counter()
 
-    def add(self, value: Any, copies: int) -> None:
+    def add(self, value: ArrowValue, copies: int) -> None:
         """Tell the aggregate of values that are new, or gone."""
         key = "nan" if isinstance(value, float) and isnan(value) else _hashable(value)
         before = self.copies[key]
@@ -172,23 +176,33 @@ class OncePerValue:
             self.inner.add(value, 1 if copies > 0 else -1)
 
     @property
-    def value(self) -> Any:
+    def value(self) -> ArrowValue:
         """What the aggregate is now."""
         return self.inner.value
 
 
-def _hashable(value: Any) -> Any:
+def _hashable(value: ArrowValue) -> Hashable:
     if isinstance(value, dict):
         return tuple((key, _hashable(item)) for key, item in value.items())
     return tuple(map(_hashable, value)) if isinstance(value, list | tuple) else value
 
 
-def ordered(floating: bool, greatest: bool) -> Callable[[Any], Any]:
+def ordered(floating: bool, greatest: bool) -> Callable[[ArrowValue], Ordered]:
     """The key by which the least value, or the greatest, comes first; NaN is greater than all others."""
     if floating:
         sign = -1 if greatest else 1
-        return lambda value: (sign, 0.0) if isnan(value) else (0, sign * value)
-    return Reversed if greatest else lambda value: value
+        return lambda value: _among_doubles(value, sign)
+    return (lambda value: Reversed(_in_order(value))) if greatest else _in_order
+
+
+def _among_doubles(value: ArrowValue, sign: int) -> tuple[int, float]:
+    assert isinstance(value, int | float), "a column of doubles has doubles"
+    return (sign, 0.0) if isnan(value) else (0, sign * value)
+
+
+def _in_order(value: ArrowValue) -> Ordered:
+    assert value is not None and not isinstance(value, dict), "NULLs are left out, and structures have no order"
+    return value
 
 
 def integer_sum(total: int, count: int) -> int:
@@ -203,9 +217,20 @@ def mean_of_integers(total: int, count: int) -> float:
     return total / count
 
 
-def digits(scale: int) -> Callable[[Decimal], int]:
+def whole(value: ArrowValue) -> int:
+    """An integer as it is."""
+    assert isinstance(value, int), "sums of integers are of integers"
+    return value
+
+
+def digits(scale: int) -> Callable[[ArrowValue], int]:
     """A decimal as the integer of its digits."""
-    return lambda value: int(value.scaleb(scale, context=_WIDE))
+
+    def read(value: ArrowValue) -> int:
+        assert isinstance(value, Decimal), "sums of decimals are of decimals"
+        return int(value.scaleb(scale, context=_WIDE))
+
+    return read
 
 
 def decimal_sum(scale: int, precision: int) -> Callable[[int, int], Decimal]:

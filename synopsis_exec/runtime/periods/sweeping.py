@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from heapq import heappop, heappush
 from math import isnan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 from streambound_runtime.periods.aggregating import (
     CountOf,
@@ -23,10 +23,12 @@ from streambound_runtime.periods.aggregating import (
     integer_sum,
     mean_of_integers,
     ordered,
+    whole,
 )
 from streambound_runtime.periods.frames import BEGIN, COUNT, END, columns
 from streambound_runtime.periods.plan import PeriodAggregate
 from streambound_runtime.periods.times import bin_of, literal
+from streambound_runtime.row_values import ArrowValue
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,6 +42,9 @@ _ROWS = 16_384
 _BIN = "_bin"
 _INTEGERS = ("tinyint", "smallint", "int", "bigint")
 _NAN = float("nan")
+ArrowRow: TypeAlias = tuple[ArrowValue, ...]
+SweptRow: TypeAlias = tuple[int, int, int, ArrowRow, ArrowRow]
+"""Begin, end, copies, the group, and the arguments of the aggregates."""
 
 
 def swept_groups(
@@ -140,7 +145,7 @@ def _running(aggregate: PeriodAggregate, kind: str) -> Running:
         case "min" | "max":
             found = ExtremeOf(ordered(kind in ("float", "double"), aggregate.function == "max"))
         case function if kind in _INTEGERS:
-            found = SumOf(int, integer_sum if function == "sum" else mean_of_integers)
+            found = SumOf(whole, integer_sum if function == "sum" else mean_of_integers)
         case function if kind.startswith("decimal"):
             precision, scale = map(int, kind[len("decimal(") : -1].split(","))
             made = decimal_sum(scale, min(38, precision + 10))
@@ -164,7 +169,7 @@ class _Sweep:
     def batches(self, batches: Batches) -> Batches:
         """The result of the rows of a partition, sorted by group and begin."""
         types: dict[str, pa.DataType] = {}
-        rows: list[tuple[Any, ...]] = []
+        rows: list[ArrowRow] = []
         for found in self._segments(self._rows(batches, types)):
             rows.append(found)
             if len(rows) == _ROWS:
@@ -173,8 +178,8 @@ class _Sweep:
         if rows:
             yield self._batch(rows, types)
 
-    def _rows(self, batches: Batches, types: dict[str, pa.DataType]) -> Iterator[tuple[Any, ...]]:
-        """Begin, end, copies, the group, and the arguments of the aggregates of each row."""
+    def _rows(self, batches: Batches, types: dict[str, pa.DataType]) -> Iterator[SweptRow]:
+        """What each row brings."""
         arguments = [None if one.column is None else f"c{one.column}" for one in self.aggregates]
         for batch in batches:
             types.update((field.name, field.type) for field in batch.schema)
@@ -183,9 +188,9 @@ class _Sweep:
             values = [[1] * batch.num_rows if name is None else _values(batch.column(name)) for name in arguments]
             yield from zip(*period, groups, zip(*values, strict=True), strict=True)
 
-    def _segments(self, rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+    def _segments(self, rows: Iterator[SweptRow]) -> Iterator[ArrowRow]:
         """The group's values, the aggregates, begin and end of each segment."""
-        current: Any = None
+        current: ArrowRow = ()
         group: _OpenGroup | None = None
         for begin, end, copies, key, values in rows:
             if group is None or key != current:
@@ -197,11 +202,11 @@ class _Sweep:
         if group is not None:
             yield from group.until(None)
 
-    def _opened(self, key: tuple[Any, ...]) -> _OpenGroup:
+    def _opened(self, key: ArrowRow) -> _OpenGroup:
         made = [_running(one, kind) for one, kind in zip(self.aggregates, self.kinds, strict=True)]
         return _OpenGroup(key[: self.keys], made, self.always)
 
-    def _batch(self, rows: list[tuple[Any, ...]], types: dict[str, pa.DataType]) -> pa.RecordBatch:
+    def _batch(self, rows: list[ArrowRow], types: dict[str, pa.DataType]) -> pa.RecordBatch:
         import pyarrow as pa
 
         names = [*columns(self.keys + len(self.aggregates)), BEGIN, END]
@@ -219,25 +224,25 @@ class _Sweep:
 class _OpenGroup:
     """What is valid of one group, and since when it has been the same."""
 
-    def __init__(self, key: tuple[Any, ...], aggregates: list[Running], always: bool) -> None:
+    def __init__(self, key: ArrowRow, aggregates: list[Running], always: bool) -> None:
         self.key, self.aggregates, self.always = key, aggregates, always
-        self.ends: list[tuple[int, int, int, tuple[Any, ...]]] = []
+        self.ends: list[tuple[int, int, int, ArrowRow]] = []
         self.at, self.copies, self.serial = 0, 0, 0
 
-    def add(self, end: int, copies: int, values: tuple[Any, ...]) -> None:
+    def add(self, end: int, copies: int, values: ArrowRow) -> None:
         """A row begins."""
         self.serial += 1
         heappush(self.ends, (end, self.serial, copies, values))
         self._change(copies, values)
 
-    def _change(self, copies: int, values: tuple[Any, ...]) -> None:
+    def _change(self, copies: int, values: ArrowRow) -> None:
         self.copies += copies
         if copies:
             for aggregate, value in zip(self.aggregates, values, strict=True):
                 if value is not None:
                     aggregate.add(value, copies)
 
-    def until(self, point: int | None) -> Iterator[tuple[Any, ...]]:
+    def until(self, point: int | None) -> Iterator[ArrowRow]:
         """The segments up to a point, at which some row begins; None for all that are left."""
         while self.ends and (point is None or self.ends[0][0] <= point):
             end = self.ends[0][0]
@@ -250,13 +255,13 @@ class _OpenGroup:
                 yield from self._segment(point)
             self.at = point
 
-    def _segment(self, end: int) -> Iterator[tuple[Any, ...]]:
+    def _segment(self, end: int) -> Iterator[ArrowRow]:
         if self.at < end and (self.copies or self.always):
             yield (*self.key, *(aggregate.value for aggregate in self.aggregates), self.at, end)
         self.at = end
 
 
-def _values(column: pa.Array) -> list[Any]:
+def _values(column: pa.Array) -> list[ArrowValue]:
     """The values of a column: dates and times as integers, all NaNs one value."""
     import pyarrow as pa
 
@@ -264,13 +269,13 @@ def _values(column: pa.Array) -> list[Any]:
         column = column.cast(pa.int64())
     elif pa.types.is_date(column.type):
         column = column.cast(pa.int32())
-    values: list[Any] = column.to_pylist()
+    values: list[ArrowValue] = column.to_pylist()
     if pa.types.is_floating(column.type):  # equal tuples have the same NaN
-        return [_NAN if value is not None and isnan(value) else value for value in values]
+        return [_NAN if isinstance(value, float) and isnan(value) else value for value in values]
     return values
 
 
-def _array(values: list[Any], kind: pa.DataType) -> pa.Array:
+def _array(values: list[ArrowValue], kind: pa.DataType) -> pa.Array:
     import pyarrow as pa
 
     if pa.types.is_timestamp(kind):

@@ -15,9 +15,9 @@ from streambound_runtime.operators.epochs.amounts import AMOUNT, NOTHING, amount
 from streambound_runtime.operators.epochs.fragments import Fragment, FragmentRow
 from streambound_runtime.operators.epochs.plan import EpochAggregate, EpochGroup
 from streambound_runtime.operators.epochs.rows import Entry, Epoch, saved_row
-from streambound_runtime.operators.values import integer, less
+from streambound_runtime.operators.values import integer
 from streambound_runtime.periods.aggregating import ExtremeOf, ordered
-from streambound_runtime.row_values import Value
+from streambound_runtime.row_values import Ordered, Value
 
 Held = Value | list[int]
 """What rows bring to a part: a value, or the sums of several."""
@@ -236,7 +236,7 @@ class OpenSums:
 class BestByEnd:
     """For each group the rows that no other outlives with a value as good; NULL is the worst value."""
 
-    def __init__(self, column: int, order: Callable[[Value], Value]) -> None:
+    def __init__(self, column: int, order: Callable[[Value], Ordered]) -> None:
         self.column, self.order = column, order
         self.best: dict[FragmentRow, list[tuple[int, Value]]] = {}
 
@@ -262,7 +262,7 @@ class BestByEnd:
     def _better(self, value: Value, other: Value) -> bool:
         if value is None or other is None:
             return value is not None and other is None
-        return less(self.order(value), self.order(other))
+        return self.order(value) < self.order(other)
 
     def forget(self, until: int) -> None:
         """Forget what has ended."""
@@ -273,14 +273,14 @@ class BestByEnd:
 class OpenBest:
     """The best value of rows that are valid."""
 
-    def __init__(self, order: Callable[[Value], Value]) -> None:
+    def __init__(self, order: Callable[[Value], Ordered]) -> None:
         self.values, self.rows = ExtremeOf(order), 0
 
     def change(self, value: Held, sign: int) -> None:
         """A value comes or goes."""
         self.rows += sign
         if value is not None:
-            self.values.add(value, sign)
+            self.values.add(_single(value), sign)
 
     @property
     def there(self) -> bool:
@@ -289,8 +289,7 @@ class OpenBest:
 
     def result(self, aggregate: EpochAggregate) -> Value:
         """MIN or MAX; NULL of nothing."""
-        best: Value = self.values.value
-        return best
+        return self.values.value
 
 
 class LatestValues:
