@@ -9,6 +9,7 @@ The shape is that of Dignös et al., section 10.3; their SQL is that of their fi
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -145,6 +146,7 @@ def main(folder: Path, scale: float, runs: int, only: tuple[str, ...]) -> None:
 
     if not (folder / "dept_manager.parquet").exists():
         generate(folder, scale)
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.master("local[2]").config("spark.driver.memory", "2g")
     builder = builder.config("spark.sql.shuffle.partitions", 8).config("spark.ui.enabled", False)
     spark = builder.config("spark.ui.showConsoleProgress", False).getOrCreate()

@@ -176,11 +176,16 @@ def total(sizes: Iterable[Size]) -> Size:
 
 
 def least(sizes: Iterable[Size]) -> Size:
-    """The smallest of some sizes; of numbers among them one is left, which comes first."""
-    terms = list(sizes)
-    numbers = [size.number for size in terms if isinstance(size, Number)]
-    others = {size.text: size for size in terms if not isinstance(size, Number)}
-    terms = [*([Number(min(numbers))] if numbers else []), *(others[text] for text in sorted(others))]
+    """The smallest of some sizes; of those that are multiples of the same one is left. A number comes first.
+
+    >>> least([product([Number(257), Symbol("rows_R")]), product([Number(3), Symbol("rows_R")]), Number(9)]).text
+    'min(9, 3*rows_R)'
+    """
+    best: dict[str, Size] = {}
+    for size in sizes:
+        symbols = "*".join(_as_factor(factor) for factor in _factors(size) if not isinstance(factor, Number))
+        best[symbols] = min(best.get(symbols, size), size, key=_number)
+    terms = sorted(best.values(), key=lambda size: (not isinstance(size, Number), size.text))
     return terms[0] if len(terms) == 1 else Minimum(tuple(terms))
 
 

@@ -11,9 +11,12 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from hashlib import blake2b
 
-_PRIME = 2**127 - 1
+_PRIME = 2**521 - 1
+_SMALL = 2**256
+"""A random quotient in the field is one of two integers with a smaller product in about one of 2^256 cases."""
 _POINT = secrets.token_bytes(32)
 
 
@@ -22,13 +25,14 @@ class Quantity:
     """A function of symbols: its value where all are 0 (minima and maxima of them, too), and at the random point.
 
     ``most`` is its greatest value for the numbers that the catalog declares, None where it declares too few. ``rated``
-    says that it grows with the tuples per timestamp of some stream.
+    says that it grows with the tuples per timestamp of some stream, ``signed`` that it may be negative.
     """
 
     at_zero: int
     at_point: int
     most: int | None
     rated: bool = False
+    signed: bool = False
 
     @classmethod
     def number(cls, value: int) -> Quantity:
@@ -38,7 +42,9 @@ class Quantity:
     @classmethod
     def symbol(cls, name: str, declared: int | None = None) -> Quantity:
         """A symbol, with the number that the catalog declares."""
-        return cls(0, _random("symbol", name), declared, name.startswith(("c_", "rate_")))
+        return cls(
+            0, _random("symbol", name), declared, name.startswith(("c_", "rate_")), name.startswith(("min_", "max_"))
+        )
 
     def __add__(self, other: Quantity) -> Quantity:
         most = None if self.most is None or other.most is None else self.most + other.most
@@ -56,7 +62,7 @@ class Quantity:
         return self._with(other, self.at_zero * other.at_zero, self.at_point * other.at_point, most)
 
     def _with(self, other: Quantity, at_zero: int, at_point: int, most: int | None) -> Quantity:
-        return Quantity(at_zero, at_point % _PRIME, most, self.rated or other.rated)
+        return Quantity(at_zero, at_point % _PRIME, most, self.rated or other.rated, self.signed or other.signed)
 
     def same(self, other: Quantity) -> bool:
         """Whether it is the same function of the symbols."""
@@ -104,12 +110,44 @@ def _extreme(name: str, parts: list[Quantity], most: int | None, rated: bool) ->
     """A minimum or maximum; of parts that differ by a constant only one counts, and a single one is itself."""
     better = min if name == "min" else max
     shapes: dict[int, int] = {}
-    for part in parts:
+    for part in _without_multiples(parts) if name == "min" else parts:
         shapes[part._shape] = better(part.at_zero, shapes.get(part._shape, part.at_zero))
+    positive = [part for part in parts if not part.signed]
+    signed = len(positive) < len(parts) if name == "min" else not positive
     if len(shapes) == 1:
         ((shape, at_zero),) = shapes.items()
-        return Quantity(at_zero, (shape + at_zero) % _PRIME, most, rated)
-    return Quantity(0, _random(name, *(f"{shape}+{number}" for shape, number in sorted(shapes.items()))), most, rated)
+        return Quantity(at_zero, (shape + at_zero) % _PRIME, most, rated, signed)
+    point = _random(name, *(f"{shape}+{number}" for shape, number in sorted(shapes.items())))
+    return Quantity(0, point, most, rated, signed)
+
+
+def _without_multiples(parts: Iterable[Quantity]) -> list[Quantity]:
+    """Those that are not a multiple of another by more than 1, which is never less where neither is negative."""
+    kept: list[Quantity] = []
+    for part in parts:
+        times = [None if part.signed or one.signed else _times(part, one) for one in kept]
+        if all(more is None or more < 1 for more in times):
+            kept = [one for one, more in zip(kept, times, strict=True) if more is None] + [part]
+    return kept
+
+
+def _times(part: Quantity, other: Quantity) -> Fraction | None:
+    """How many times the other one a part is, if that is a positive number."""
+    if not part.at_point or not other.at_point:
+        return None
+    found = _fraction(part.at_point * pow(other.at_point, -1, _PRIME) % _PRIME)
+    return found if found is not None and part.at_zero == found * other.at_zero else None
+
+
+def _fraction(residue: int) -> Fraction | None:
+    """The small fraction that an element of the field is (Wang 1981, by Euclid's algorithm), if it is one."""
+    one, other = (_PRIME, 0), (residue, 1)
+    while other[0]:
+        if other[0] * abs(other[1]) < _SMALL:
+            return Fraction(*other) if other[1] > 0 else None
+        quotient = one[0] // other[0]
+        one, other = other, (one[0] - quotient * other[0], one[1] - quotient * other[1])
+    return None
 
 
 def product(parts: Iterable[Quantity]) -> Quantity:
@@ -131,4 +169,4 @@ def total(parts: Iterable[Quantity]) -> Quantity:
 def _random(*names: str) -> int:
     """A coordinate of the random point."""
     text = "\0".join(names).encode("utf-8", "surrogatepass")
-    return int.from_bytes(blake2b(text, key=_POINT, digest_size=32).digest()) % _PRIME
+    return int.from_bytes(blake2b(text, key=_POINT, digest_size=64).digest()) % _PRIME

@@ -54,3 +54,23 @@ def test_formulas_read_well() -> None:
     assert least([Symbol("rows_R"), Number(9)]).value == 9
     assert product([Symbol("rows_R"), Number(9)]).value is None
     assert product([total([Symbol("c_S"), Symbol("c_T")]), Number(2)]).text == "2*(c_S + c_T)"
+
+
+@settings(deadline=None, max_examples=150, derandomize=True)
+@given(st.lists(sizes(), min_size=1, max_size=4), st.fixed_dictionaries({name: st.integers(0, 9) for name in VALUES}))
+def test_the_least_is_that_of_all_and_names_no_multiple_of_another(
+    cases: list[tuple[Size, int]], numbers: dict[str, int]
+) -> None:
+    members = [size for size, _ in cases]
+    found = least(members)
+    assert found.at(numbers) == min(member.at(numbers) for member in members)
+    assert least([*members, *(product([Number(2), member]) for member in members)]) == found
+
+
+def test_a_multiple_in_a_minimum_is_left_out() -> None:
+    rows, width = Symbol("rows_r"), product([Symbol("c_S"), total([Symbol("rows_r"), Number(1)])])
+    assert least([product([Number(257), rows]), product([Number(3), rows])]).text == "3*rows_r"
+    assert least([product([Number(2), width]), rows, width, Number(7), Number(5)]).text == (
+        "min(5, (rows_r + 1)*c_S, rows_r)"
+    )
+    assert least([rows, Symbol("c_S")]).text == "min(c_S, rows_r)"
