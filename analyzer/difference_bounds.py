@@ -8,7 +8,7 @@ whole unit.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property, reduce
 from math import inf, lcm
@@ -71,14 +71,28 @@ class DifferenceBounds:
 
     def limit(self, x: int, y: int) -> tuple[Fraction, bool] | None:
         """The least upper bound of ``x − y`` as (value, strict); None when there is none."""
-        value = self.bound(x, y)
-        if value is None:
+        return self._limit(self._rows[x][y])
+
+    def _limit(self, value: float | int) -> tuple[Fraction, bool] | None:
+        if value == inf:
             return None
         if not self.dense:
             return Fraction(value), False
         step = self._scale // self._unit
-        ceiling = -(-value // step) * step
+        ceiling = -(-int(value) // step) * step
         return Fraction(ceiling, self._scale), ceiling != value
+
+    def limits_beside(
+        self, x: int, fixed: Mapping[int, Fraction | int]
+    ) -> tuple[tuple[Fraction, bool] | None, tuple[Fraction, bool] | None]:
+        """The least upper bounds of ``0 − x`` and of ``x − 0`` where some nodes have these values, which it must admit.
+
+        Every path is a shortest one, so that none needs to pass two of these nodes: O(1) for each, and no new closure.
+        """
+        row, values = self._rows[x], [(0, 0), *((node, self._encode(value, False)) for node, value in fixed.items())]
+        low = min(self._rows[node][x] - value for node, value in values)
+        high = min(row[node] + value for node, value in values)
+        return self._limit(low), self._limit(high)
 
     def equal(self, x: int, y: int) -> bool:
         """Whether ``x − y`` is one fixed value."""

@@ -16,7 +16,7 @@ from random import Random
 from typing import Any
 
 from streambound.analyzer.boundedness import Facts
-from streambound.analyzer.closure import Closure, Sort
+from streambound.analyzer.closure import Sort
 from streambound.analyzer.query import Attribute
 from streambound.analyzer.types import Family
 from streambound.criteria.clipping import stream_limits
@@ -29,6 +29,9 @@ from streambound.synopsis_exec.standing_rows import rows_behind, standing_rows
 
 Row = dict[str, Any]
 Solution = dict[Attribute, Any]
+Free = Mapping[str, tuple[Any, ...]]
+"""Values by column of which only expressions say something."""
+Interval = tuple[Fraction | None, Fraction | None]
 
 RATE = 8
 """Tuples per timestamp where the catalog does not say how many there may be."""
@@ -98,15 +101,15 @@ def pools(plan: Plan, random: Random | None = None) -> tuple[dict[str, list[Row]
     streams: dict[str, dict[tuple[Any, ...], Row]] = {item.name: {} for item in plan.streams}
     most = {name: _most_rows(plan, name) for name in relations}
     inputs = {item.name: item for item in (*plan.inputs, *plan.computed)}
+    free = {name: expression_values(item) for name, item in inputs.items()}
     for branch in plan.branches:
-        for number, solution in enumerate(_often(_solutions(branch, random), inputs)):
+        # What stands for whatever is newest (`criteria.operators.extremes`) has no rows.
+        made = [(inputs[s.table], _attributes(inputs[s.table], s.alias)) for s in branch.sources if s.table in inputs]
+        for number, solution in enumerate(_often(_solutions(branch, random), free)):
             rows = list[tuple[str, Row]]()
-            for source in branch.sources:
-                item = inputs.get(source.table)
-                if item is None:  # it stands for whatever is newest (`criteria.operators.extremes`)
-                    continue
-                row = _row(item, source.alias, solution, number)
-                rows += rows_behind(item, row, plan.relations, number) if item.query else [(source.table, row)]
+            for item, attributes in made:
+                row = _row(attributes, free[item.name], solution, number)
+                rows += rows_behind(item, row, plan.relations, number) if item.query else [(item.name, row)]
             fits = all(
                 tuple(row.values()) in relations[name] or len(relations[name]) < most[name]
                 for name, row in rows
@@ -123,19 +126,23 @@ def _most_rows(plan: Plan, relation: str) -> int:
     return next((item.rows for item in plan.relations if item.name == relation and item.rows is not None), RATE)
 
 
-def _often(solutions: Iterator[Solution], inputs: Mapping[str, Input]) -> Iterator[Solution]:
+def _often(solutions: Iterator[Solution], free: Mapping[str, Free]) -> Iterator[Solution]:
     """Solutions, the first ones several times where expressions read columns of which they say nothing."""
-    times = max((len(values) for item in inputs.values() for values in expression_values(item).values()), default=1)
+    times = max((len(values) for mine in free.values() for values in mine.values()), default=1)
     return (solution for place, solution in enumerate(solutions) for _ in range(times if place < REPEATED else 1))
 
 
-def _row(declared: Input, alias: str, solution: Solution, number: int) -> Row:
+def _attributes(declared: Input, alias: str) -> dict[str, Attribute]:
+    """The attributes of a table's columns, but for its timestamp."""
+    names = (column.name for column in declared.declared if column.name != declared.timestamp)
+    return {name: Attribute(alias, name) for name in names}
+
+
+def _row(attributes: Mapping[str, Attribute], free: Free, solution: Solution, number: int) -> Row:
     """A tuple of a solution; what expressions read, and the solution does not say, is another value each time."""
-    columns = (column.name for column in declared.declared if column.name != declared.timestamp)
-    free = expression_values(declared)
-    found = {column: solution.get(Attribute(alias, column)) for column in columns}
+    found = {column: solution.get(attribute) for column, attribute in attributes.items()}
     for place, (column, values) in enumerate(free.items()):
-        if Attribute(alias, column) not in solution:
+        if attributes[column] not in solution:
             found[column] = values[(number + number // len(values) * place) % len(values)]
     return found
 
@@ -201,7 +208,7 @@ def _candidates(facts: Facts, stored: Stored) -> list[Any]:
     null = [] if attribute in facts.closure.compared else [None]
     if stored.cuts:
         least, *others = representatives(facts, attribute, stored.cuts)
-        return [_below(others[0]) if least == -inf else least, *others, *null]
+        return [_smaller(others[0]) if least == -inf else least, *others, *null]
     if (listed := facts.listed(attribute)) is not None:
         return [*sorted(set(listed)), *null]
     match facts.closure.sort(attribute):
@@ -212,7 +219,7 @@ def _candidates(facts: Facts, stored: Stored) -> list[Any]:
     return [*_interval(facts, stored), *null]
 
 
-def _below(value: Any) -> Any:
+def _smaller(value: Any) -> Any:
     """A smaller number of the same kind."""
     return value - 1 if isinstance(value, int) else nextafter(value, -inf)
 
@@ -243,24 +250,32 @@ def _texts(facts: Facts, attribute: Attribute) -> list[str]:
 def _completed(facts: Facts, chosen: Solution) -> Solution | None:
     """Values of all attributes, given some: the others as small as they can be; None where that is impossible."""
     solution, closure = dict(chosen), facts.closure
+    fixed: dict[Sort, dict[int, Fraction | int]] = {Sort.DISCRETE: {}, Sort.DENSE: {}}
     values = [a for a in closure.nodes if not facts.branch.is_time(a)]
     for attribute in sorted(values, key=lambda a: a not in chosen):
+        sort, node = closure.nodes[attribute]
+        low, high = closure.bounds[sort].limits_beside(node, fixed.get(sort, {}))
         if attribute not in solution:
-            solution[attribute] = _free(facts, closure, attribute, solution)
+            interval = (-low[0] if low else None, high[0] if high else None)
+            solution[attribute] = _free(facts, attribute, interval, solution)
         value = solution[attribute]
-        if isinstance(value, int | float) and closure.sort(attribute) in (Sort.DISCRETE, Sort.DENSE):
-            number = Fraction(value)
-            closure = closure.with_less(attribute, None, False, number).with_greater(attribute, False, number)
-            if not closure.satisfiable:
+        if isinstance(value, int | float) and sort in fixed:
+            number = Fraction(value) if isinstance(value, float) else value
+            if not closure.satisfiable or (high and not _below(number, *high)) or (low and not _below(-number, *low)):
                 return None
+            fixed[sort][node] = number
     return solution
 
 
-def _free(facts: Facts, closure: Closure, attribute: Attribute, solution: Solution) -> Any:
-    """A value that the conditions leave to an attribute which no key asks for."""
+def _below(number: Fraction | int, limit: Fraction, strict: bool) -> bool:
+    return number < limit or (number == limit and not strict)
+
+
+def _free(facts: Facts, attribute: Attribute, interval: Interval, solution: Solution) -> Any:
+    """A value in an interval, which the conditions leave to an attribute that no key asks for."""
+    closure, (low, high) = facts.closure, interval
     if attribute in closure.null:
         return None
-    low, high = closure.interval(attribute)
     if closure.sort(attribute) is Sort.DISCRETE:
         return int(low if low is not None else high if high is not None else 0)
     equal = next((solution[other] for other in facts.equal_to(attribute) if other in solution), None)

@@ -123,8 +123,3 @@ def read_rows(item: Input, lines: Sequence[bytes]) -> list[Row | str | None]:
 def _values(column: Any) -> list[Any]:
     """Encoded values as Python has them: integers beyond 64 bits are Arrow's decimals."""
     return [int(value) if isinstance(value, Decimal) else value for value in column.to_pylist()]
-
-
-def read_row(item: Input, line: bytes) -> Row | str | None:
-    """As `read_rows`, of one line."""
-    return read_rows(item, [line])[0]

@@ -55,6 +55,8 @@ def encode_rows(catalog: Mapping[str, Any], rows: Rows) -> dict[str, list[Row]]:
 
 def encode_result(value: Any) -> Any:
     """A value as DuckDB returns it, encoded alike."""
+    if type(value) in (int, str, float):  # most are
+        return value
     match value:
         case bool():
             return int(value)

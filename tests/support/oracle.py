@@ -82,8 +82,16 @@ class Oracle:
     def counts(self, sql: str, now: int | None = None) -> Counter[tuple[Any, ...]]:
         """A statement's rows as a multiset of value tuples."""
         self._until(now)
-        found = self._database.execute(_duckdb_text(sql)).fetchall()
-        return Counter(tuple(encode_result(value) for value in row) for row in found)
+        found: Counter[tuple[Any, ...]] = Counter()
+        for row, times in Counter(self._database.execute(_duckdb_text(sql)).fetchall()).items():
+            found[tuple(map(encode_result, row))] += times
+        return found
+
+    def number(self, sql: str) -> int:
+        """How many rows a statement has, which may be too many to look at."""
+        self._until(None)
+        (found,) = self._database.execute(f"SELECT count(*) FROM ({_duckdb_text(sql)}) AS q").fetchone() or ()
+        return int(found)
 
     def prefix_expected(self, sql: str) -> dict[int, Counter[tuple[Any, ...]]]:
         """For every timestamp, what becomes true at it: the difference of the results on two prefixes."""

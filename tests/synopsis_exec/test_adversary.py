@@ -89,7 +89,7 @@ def tightness(decision: Decision, catalog: Catalog, timestamps: int) -> float:
 
 def _enough(decision: Decision) -> int:
     """Timestamps to fill tables; a timestamp of a dozen streams, which meet thousands of entries, takes long."""
-    return 200 if max(len(branch.sources) for branch in decision.query.branches) < 10 else 30
+    return 100 if max(len(branch.sources) for branch in decision.query.branches) < 10 else 10
 
 
 DOCUMENTED = _documented()
@@ -115,7 +115,7 @@ def test_made_queries_reach_half_of_their_bound(name: str) -> None:
 @pytest.mark.parametrize("features", [Features(timestamps=0), Features(windows=70, finite=30, timestamps=0)], ids=str)
 def test_random_queries_stay_within_their_bound_and_mostly_reach_half_of_it(features: Features) -> None:
     reached = []
-    for seed in range(60 * MORE):
+    for seed in range(40 * MORE):
         statement = make_statement(Choices.seeded(seed), features)
         decision = decided(statement.sql, statement.catalog)
         if bounded(decision):
@@ -123,7 +123,7 @@ def test_random_queries_stay_within_their_bound_and_mostly_reach_half_of_it(feat
                 reached.append(tightness(decision, catalog_from_mapping(statement.catalog), timestamps=60))
             except NotExecutableError:
                 continue
-    assert len(reached) > 35
+    assert len(reached) > 23
     assert sum(share >= 0.5 for share in reached) > 0.9 * len(reached), sorted(reached)[:9]
 
 

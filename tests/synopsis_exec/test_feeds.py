@@ -17,7 +17,7 @@ from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.kernel_output import kernel_output
 from streambound.synopsis_exec.plan import make_plan
 from streambound.synopsis_exec.plan_ir import Plan
-from streambound.synopsis_exec.recorded import read_row
+from streambound.synopsis_exec.recorded import read_rows
 from streambound.synopsis_exec.recorded_streams import line_writer
 from streambound.synopsis_exec.verify import generated
 from support.choices import Choices
@@ -32,12 +32,15 @@ def _encoded(plan: Plan, feed: Feed, number: int) -> dict[str, list[dict[str, An
     """The first rows of a feed through JSON and back; fails for one that a run would quarantine."""
     items = {item.name: item for item in plan.inputs}
     writers = {name: line_writer(item) for name, item in items.items()}
-    found: dict[str, list[dict[str, Any]]] = {name: [] for name in items}
+    lines: dict[str, list[bytes]] = {name: [] for name in items}
     pairs = [(name, row) for name, mine in feed.relations.items() for row in mine]
     for name, row in [*pairs, *islice(feed.rows, number)]:
-        read = read_row(items[name], writers[name](row).encode())
-        assert isinstance(read, dict), (plan.sql, row, read)
-        found[name].append(read)
+        lines[name].append(writers[name](row).encode())
+    found: dict[str, list[dict[str, Any]]] = {}
+    for name, mine in lines.items():
+        read = read_rows(items[name], mine)
+        found[name] = [row for row in read if isinstance(row, dict)]
+        assert len(found[name]) == len(read), (plan.sql, list(zip(mine, read, strict=True)))
     return found
 
 
@@ -63,7 +66,7 @@ def test_results_come_of_random_streams(sql: str, catalog: dict[str, Any], seed:
 
 def test_random_queries() -> None:
     done = productive = 0
-    for seed in range(80 * MORE):
+    for seed in range(40 * MORE):
         statement = make_statement(Choices.seeded(seed), Features(finite=20, windows=30))
         decision = decided(statement.sql, statement.catalog)
         if decision.verdict is not Verdict.BOUNDED:
@@ -76,7 +79,7 @@ def test_random_queries() -> None:
         _check(plan, adversarial_feed(plan))
         rows = _check(plan, random_feed(plan, seed, few=8, timestamps=100))
         productive += bool(kernel_output(plan, job_spec(plan), rows))
-    assert done > 20
+    assert done > 10
     assert productive > 0.6 * done
 
 
@@ -156,7 +159,7 @@ def test_generated_streams_tell_wrong_comparisons_from_right_ones(old: str, new:
     for seed in range(3):
         made = generated(plan, seed)
         items = {item.name: item for item in plan.streams}
-        rows = {name: [read_row(items[name], line) for line in lines] for name, lines in made.streams.items()}
+        rows = {name: read_rows(items[name], lines) for name, lines in made.streams.items()}
         first, second = (kernel_output(plan, kernel, rows) for kernel in kernels)
         if sorted(first.splitlines()) != sorted(second.splitlines()):
             return

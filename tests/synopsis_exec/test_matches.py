@@ -21,7 +21,7 @@ from streambound.synopsis_exec.matches import never_joins
 from streambound.synopsis_exec.micro_batches import Rows
 from streambound.synopsis_exec.plan import make_plan
 from streambound.synopsis_exec.plan_ir import Plan
-from streambound.synopsis_exec.recorded import read_row
+from streambound.synopsis_exec.recorded import read_rows
 from streambound.synopsis_exec.simulate import replay
 from streambound.synopsis_exec.verify import generated
 from support.choices import Choices
@@ -61,7 +61,7 @@ def _plan(sql: str, catalog: dict[str, Any]) -> tuple[Decision, Plan] | None:
 def _results(sql: str, catalog: dict[str, Any], made: Rows) -> int:
     """How many results DuckDB finds."""
     rows = {name: [json.loads(line) for line in lines] for name, lines in {**made.streams, **made.relations}.items()}
-    return sum(Oracle(catalog, rows).counts(sql).values())
+    return Oracle(catalog, rows).number(sql)
 
 
 def _contradicts_itself(decision: Decision) -> bool:
@@ -80,7 +80,7 @@ def _contradicts_itself(decision: Decision) -> bool:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_results_come_of_every_query_that_can_have_any(language: str) -> None:
     seen: Counter[str] = Counter()
-    for seed in range(30 * MORE):
+    for seed in range(20 * MORE):
         statement = LANGUAGES[language](Choices.seeded(seed))
         found = _plan(statement.sql, statement.catalog)
         if found is None:
@@ -94,7 +94,7 @@ def test_results_come_of_every_query_that_can_have_any(language: str) -> None:
         else:
             assert results > 0, (seed, statement.sql, statement.catalog)
             seen["results"] += 1
-    assert seen["results"] > 6, seen
+    assert seen["results"] > 4, seen
 
 
 def _encoded(plan: Plan, made: Rows) -> dict[str, list[dict[str, Any]]]:
@@ -102,7 +102,7 @@ def _encoded(plan: Plan, made: Rows) -> dict[str, list[dict[str, Any]]]:
     items = {item.name: item for item in plan.inputs}
     found: dict[str, list[dict[str, Any]]] = {}
     for name, lines in {**made.streams, **made.relations}.items():
-        rows = [read_row(items[name], line) for line in lines]
+        rows = read_rows(items[name], lines)
         found[name] = [row for row in rows if isinstance(row, dict)]
         assert len(found[name]) == len(rows)
         most = items[name].max_per_timestamp
@@ -116,7 +116,7 @@ def _encoded(plan: Plan, made: Rows) -> dict[str, list[dict[str, Any]]]:
 def test_entries_are_dropped_where_windows_pass() -> None:
     """In every table with an age that expires entries come, and go again."""
     seen: Counter[str] = Counter()
-    for seed in range(60 * MORE):
+    for seed in range(50 * MORE):
         statement = make_statement(Choices.seeded(seed), Features(windows=80))
         found = _plan(statement.sql, statement.catalog)
         if found is None or never_joins(found[1]):
