@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import streambound
-from streambound.criteria.check import Checked
-from support.circuits import checked_circuit, expected, run_circuit, run_plan
+from support.circuits import checked_once, expected, run_circuit, run_plan
 
 CASES: list[dict[str, Any]] = [
     json.loads(line) for line in (Path(__file__).parent / "data" / "circuits.jsonl").read_text().splitlines()
@@ -21,13 +19,8 @@ DECIDED = 236
 """Cases whose verdict is the corpus'; the others are still unsupported, or unknown where the corpus has a witness."""
 
 
-@cache
-def checked(name: str) -> Checked:
-    return checked_circuit(BY_NAME[name]["sql"], BY_NAME[name]["catalog"])
-
-
 def verdict(case: dict[str, Any]) -> str:
-    return str(checked(case["name"]).verdict)
+    return str(checked_once(case["sql"], case["catalog"]).verdict)
 
 
 def test_most_cases_are_decided() -> None:
@@ -39,7 +32,7 @@ def test_most_cases_are_decided() -> None:
 def test_no_verdict_is_wrong_and_what_is_bounded_prints_the_output(case: dict[str, Any]) -> None:
     found = verdict(case)
     assert found in ("unsupported", "unknown", case["verdict"])
-    query = checked(case["name"])
+    query = checked_once(case["sql"], case["catalog"])
     if found != "bounded" or query.circuit is None:
         return
     run = run_circuit(query, case["input"], case["mode"] == "final")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from support.circuits import Circuit, checked_circuit
+from support.circuits import Circuit, checked_once
 
 CASES: list[dict[str, Any]] = [
     json.loads(line) for line in (Path(__file__).parent / "data" / "circuits.jsonl").read_text().splitlines()
@@ -20,7 +20,7 @@ CASES: list[dict[str, Any]] = [
 def runnable(case: dict[str, Any]) -> bool:
     if any("changes" in table for kind in case["catalog"].values() for table in kind.values()):
         return False
-    checked = checked_circuit(case["sql"], case["catalog"])
+    checked = checked_once(case["sql"], case["catalog"])
     return checked.circuit is not None and str(checked.verdict) == "bounded"
 
 

@@ -19,7 +19,7 @@ from streambound_runtime.operators.circuit_plan import CircuitPlan
 from streambound_runtime.operators.delta import Delta
 from streambound_runtime.placement.executors import hashed
 from streambound_runtime.placement.in_buckets import until_end
-from support.circuits import Circuit, checked_circuit, rows_of
+from support.circuits import Circuit, checked_once, rows_of
 
 CASES: list[dict[str, Any]] = [
     json.loads(line) for line in (Path(__file__).parent / "data" / "circuits.jsonl").read_text().splitlines()
@@ -56,7 +56,7 @@ WINDOWS = [
 
 def placement(sql: str, catalog: dict[str, Any], forced: str | None = None) -> CircuitPlan | None:
     """The plan of a bounded statement's job; None where it has none."""
-    checked = checked_circuit(sql, catalog)
+    checked = checked_once(sql, catalog)
     if checked.circuit is None or str(checked.verdict) != "bounded" or checked.catalog is None:
         return None
     plan = job_spec(make_circuit_plan(checked.circuit, checked.statement, checked.catalog), forced).plan

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache
 from itertools import combinations
 from typing import Any
 
 import duckdb
 import pytest
 
-from streambound.criteria.check import executed
+from streambound.criteria.check import Checked, executed
 from streambound.criteria.operators.witness import CircuitWitness, find_scheme
 from streambound.recheck.oracle.prove import prove
 from streambound.reports.circuit_witness_report import tables_of
@@ -54,8 +55,13 @@ BOUNDED = [
 ]
 
 
+@cache
+def checked_once(sql: str) -> Checked:
+    return checked_circuit(sql, CATALOG)
+
+
 def witness_of(sql: str) -> CircuitWitness:
-    checked = checked_circuit(sql, CATALOG)
+    checked = checked_once(sql)
     assert str(checked.verdict) == "unbounded"
     assert checked.circuit_witness is not None
     return checked.circuit_witness
@@ -63,7 +69,7 @@ def witness_of(sql: str) -> CircuitWitness:
 
 @pytest.mark.parametrize("sql", UNBOUNDED)
 def test_duckdb_tells_all_prefixes_apart(sql: str) -> None:
-    found, checked = witness_of(sql), checked_circuit(sql, CATALOG)
+    found, checked = witness_of(sql), checked_once(sql)
     witness, tables = found.of_size(SIZE), tables_of(found.statement, checked.statement)
     assert witness is not None and checked.statement.tree is not None and checked.catalog is not None
     parts = [[json_rows(tables, rows) for rows in part] for part in (witness.elements, witness.probes)]

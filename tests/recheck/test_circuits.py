@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 from collections import Counter
+from collections.abc import Iterator
+from random import Random
 from typing import Any
 
 import pytest
@@ -17,9 +19,10 @@ from streambound.recheck.certificates.validate import Proof
 from streambound.recheck.circuits import validate
 from streambound.recheck.circuits.claims import NotRecheckedError
 from streambound.recheck.circuits.validate import circuit_proved
-from support.circuits import checked_circuit
+from support.circuits import checked_circuit, checked_once
 from support.json_mutations import Change, changes
 from support.lifted import CASES
+from support.profiles import MORE
 
 KNOWN = 149
 """Cases of the corpus whose states are worked out anew."""
@@ -115,7 +118,7 @@ OF_EACH_KIND = {
 
 def certified(sql: str, catalog: Any) -> tuple[Checked, Any]:
     """A bounded statement, with its certificate as a reader of the report gets it."""
-    checked = checked_circuit(sql, catalog)
+    checked = checked_once(sql, catalog)
     assert checked.circuit is not None
     assert checked.verdict == "bounded"
     return checked, to_json(circuit_certificate(checked.circuit))
@@ -129,7 +132,7 @@ def proof(checked: Checked, document: Any) -> Proof:
 def test_certificates_of_the_corpus_hold_or_are_not_known() -> None:
     found: Counter[str] = Counter()
     for case in CASES:
-        checked = checked_circuit(case["sql"], case["catalog"])
+        checked = checked_once(case["sql"], case["catalog"])
         if checked.verdict != "bounded" or checked.circuit is None:
             continue
         checked, document = certified(case["sql"], case["catalog"])
@@ -160,6 +163,16 @@ def _is_true(change: Change, old: Any, new: Any) -> bool:
     return evidence and bool({"count", "stored", "ages", "bytes"} & {*change.path})
 
 
+def _some(document: Any, kind: str) -> Iterator[tuple[Change, Any]]:
+    """Changes of a certificate, at random: of each sort at members of each name a few, since some have hundreds."""
+    every, seen = list(changes(document)), Counter[tuple[str, str]]()
+    Random(kind).shuffle(every)
+    for change, changed in every:
+        seen[change.what, change.place] += 1
+        if seen[change.what, change.place] <= 2 * MORE:
+            yield change, changed
+
+
 @pytest.mark.parametrize("kind", OF_EACH_KIND)
 def test_every_change_is_refused_or_proves_the_same(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     checked, document = certified(OF_EACH_KIND[kind], CATALOG)
@@ -170,7 +183,7 @@ def test_every_change_is_refused_or_proves_the_same(kind: str, monkeypatch: pyte
     assert before.faults == ()
     assert before.entries is not None
     refused = accepted = 0
-    for change, changed in changes(document):
+    for change, changed in _some(document, kind):
         after = proof(checked, changed)
         if after.faults:
             refused += 1

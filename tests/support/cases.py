@@ -7,6 +7,7 @@ expected
 """
 
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from streambound.analyzer.catalog import Catalog, load_catalog
@@ -42,14 +43,16 @@ def read_cases(file: str) -> list[Case]:
     return cases
 
 
+@cache
 def catalog() -> Catalog:
     return load_catalog(CASES / "streams.toml")
 
 
-def lowered(sql: str, file: str = "case.sql") -> list[tuple[str, Lowered]]:
-    """Every statement of a text with its name."""
+@cache
+def lowered(sql: str, file: str = "case.sql") -> tuple[tuple[str, Lowered], ...]:
+    """Every statement of a text with its name; several tests ask for the same."""
     statements = split_statements(SourceText(file, sql))
-    return [(statement.name, lower(statement, catalog())) for statement in statements]
+    return tuple((statement.name, lower(statement, catalog())) for statement in statements)
 
 
 def query_of(sql: str) -> Query:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from random import Random
 from typing import Any
 
@@ -33,6 +35,16 @@ Printed = Counter[tuple[Any, ...]]
 def checked_circuit(sql: str, catalog: Catalog | Mapping[str, Any]) -> Checked:
     """A statement, checked."""
     return check_source(SourceText("q.sql", sql), catalog_of(catalog))[0]
+
+
+def checked_once(sql: str, catalog: Mapping[str, Any]) -> Checked:
+    """As `checked_circuit`, but remembered, since several tests ask for each case of the corpus."""
+    return _checked(sql, json.dumps(catalog))
+
+
+@cache
+def _checked(sql: str, catalog: str) -> Checked:
+    return checked_circuit(sql, json.loads(catalog))
 
 
 @dataclass(frozen=True)
@@ -124,7 +136,7 @@ class Circuit:
     """A case's job, its relations' rows and its streams' by timestamp."""
 
     def __init__(self, case: dict[str, Any]) -> None:
-        checked = checked_circuit(case["sql"], case["catalog"])
+        checked = checked_once(case["sql"], case["catalog"])
         assert checked.circuit is not None and checked.catalog is not None
         plan = make_circuit_plan(checked.circuit, checked.statement, checked.catalog, case["mode"] == "final")
         self.job: JobSpec = job_spec(plan)

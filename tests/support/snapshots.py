@@ -150,17 +150,25 @@ class _Queries:
 
 def history(given: Generated, connection: Any) -> Counter[tuple[Any, ...]]:
     """The result by its meaning: rows (values, begin, end, multiplicity), maximal, from the snapshots of every time."""
+    for name, columns in COLUMNS.items():
+        declared = ", ".join(f"{column} {_DUCKDB.get(kind, kind)}" for column, kind in columns.items())
+        connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} ({declared})")
     at: dict[tuple[Any, ...], dict[int, int]] = {}
+    held: dict[str, list[tuple[Any, ...]]] = {name: [] for name in COLUMNS}
+    result: Counter[tuple[Any, ...]] | None = None
     for time in range(LOW, HIGH):
         for name, columns in COLUMNS.items():
-            declared = ", ".join(f"{column} {_DUCKDB.get(kind, kind)}" for column, kind in columns.items())
-            connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} ({declared})")
-            rows = [row[:-2] for row in given.rows[name] if row[-2] <= time < row[-1]]
+            rows = [tuple(row[:-2]) for row in given.rows[name] if row[-2] <= time < row[-1]]
+            if rows == held[name]:
+                continue
+            held[name], result = rows, None
+            connection.execute(f"DELETE FROM {name}")
             if rows:
-                marks = ", ".join("?" for _ in columns)
-                connection.executemany(f"INSERT INTO {name} VALUES ({marks})", rows)
-        found = connection.execute(in_duckdb(given.sql)).fetchall()
-        for row, count in Counter(map(plain, found)).items():
+                marks = ", ".join([f"({', '.join('?' for _ in columns)})"] * len(rows))
+                connection.execute(f"INSERT INTO {name} VALUES {marks}", [value for row in rows for value in row])
+        if result is None:
+            result = Counter(map(plain, connection.execute(in_duckdb(given.sql)).fetchall()))
+        for row, count in result.items():
             at.setdefault(row, {})[time] = count
     return Counter(piece for row, counts in at.items() for piece in _maximal(row, counts))
 
