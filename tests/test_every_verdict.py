@@ -40,7 +40,7 @@ from support.relation_queries import make_relation_statement
 from support.streams import adversarial_rows, small_rows
 
 pytestmark = pytest.mark.xdist_group("decisions")  # made once, in one process
-STATEMENTS = 1500 * MORE
+STATEMENTS = 500 * MORE
 KINDS: tuple[Callable[[Choices], Statement], ...] = (
     partial(make_statement, features=Features()),
     partial(make_statement, features=MANY_ALTERNATIVES),

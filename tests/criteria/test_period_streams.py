@@ -47,11 +47,11 @@ def ran(seed: int, given: Generated, emit: str = "", **more: Any) -> PeriodRun:
 
 
 def expected(given: Generated) -> Counter[tuple[Any, ...]]:
-    with duckdb.connect() as connection:
+    with duckdb.connect(config={"threads": 1}) as connection:
         return history(given, connection)
 
 
-@pytest.mark.parametrize("seed", range(150 * MORE))
+@pytest.mark.parametrize("seed", range(75 * MORE))
 def test_it_is_what_the_snapshots_are(seed: int) -> None:
     """At the end all is there; before, what has ended before the frontier; never more entries than M."""
     given = generated(Choices.seeded(seed))
@@ -65,13 +65,13 @@ def test_it_is_what_the_snapshots_are(seed: int) -> None:
             assert printed == Counter({row: n for row, n in wanted.items() if row[-2] < until}), (given.sql, until)
 
 
-@pytest.mark.parametrize("seed", range(150, 200 * MORE))
+@pytest.mark.parametrize("seed", range(150, 150 + 25 * MORE))
 def test_a_restart_changes_nothing(seed: int) -> None:
     given = generated(Choices.seeded(seed))
     assert ran(seed, given, restarts=True).all == expected(given), given.sql
 
 
-@pytest.mark.parametrize("seed", range(200, 240 * MORE))
+@pytest.mark.parametrize("seed", range(200, 200 + 20 * MORE))
 def test_fragments_are_the_result_in_parts(seed: int) -> None:
     """Together they have the result's history, and each is final when it is printed."""
     given = generated(Choices.seeded(seed))
@@ -100,7 +100,7 @@ PARTS = [
 def test_parts_are_whole_rows_that_are_summed_up(sql: str, restarts: bool) -> None:
     """Each when the rows that it is made of have begun; at each point of time they are the result."""
     told = 0
-    for seed in range(10 * MORE):
+    for seed in range(6 * MORE):
         given = replace(generated(Choices.seeded(seed)), sql=sql)
         found = ran(seed, given, "-- streambound: emit parts\n", restarts=restarts)
         assert _points(found.all) == _points(expected(given)), seed
@@ -110,7 +110,7 @@ def test_parts_are_whole_rows_that_are_summed_up(sql: str, restarts: bool) -> No
             assert all(row[-3] >= until or " u " in sql for row in rows), "its last row has just begun"
             until = until if frontier is None else frontier
         told += sum(found.all.values())
-    assert told > 5
+    assert told > 3
 
 
 def test_parts_of_other_operators_are_refused() -> None:
@@ -150,10 +150,10 @@ def _points(rows: Counter[tuple[Any, ...]]) -> Counter[tuple[Any, ...]]:
 
 def test_the_sample_says_something() -> None:
     """Rows of all operators come out, and prefixes have rows, too."""
-    results = [ran(seed, generated(Choices.seeded(seed))) for seed in range(0, 150, 5) if _streams(seed)]
-    assert sum(bool(run.all) for run in results) > 12
-    assert sum(bool(rows) for run in results for _, rows in run.printed[:-1]) > 10
-    assert sum(max(run.entries) > 2 for run in results) > 8
+    results = [ran(seed, generated(Choices.seeded(seed))) for seed in range(0, 75, 5) if _streams(seed)]
+    assert sum(bool(run.all) for run in results) > 6
+    assert sum(bool(rows) for run in results for _, rows in run.printed[:-1]) > 5
+    assert sum(max(run.entries) > 2 for run in results) > 4
 
 
 def _streams(seed: int) -> bool:
