@@ -82,10 +82,10 @@ def row(dice: random.Random, ts: int) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Three files of each stream, in order, with broken lines and equal rows."""
+    """Two files of each stream, in order, with broken lines and equal rows."""
     folder, dice = tmp_path_factory.mktemp("recorded"), random.Random(5)
     for name in "ST":
-        for part in range(3):
+        for part in range(2):
             rows = sorted((row(dice, 20 * part + dice.randrange(20)) for _ in range(40)), key=lambda row: row["ts"])
             write(folder / name / f"{part}.jsonl", *rows, "bad", modified=1_600_000_000 + part)
     write(folder / "R.jsonl", *({"k": k, "name": "n" * k} for k in range(8)), {"k": "x", "name": ""})
@@ -211,7 +211,7 @@ def test_a_result_that_raises_an_error_stops_the_run(spark: Any, recorded: Path,
 def test_random_expressions_give_what_batch_sql_gives(spark: Any, recorded: Path, tmp_path: Path) -> None:
     """Each query where the compiler places it, or on the driver."""
     results = compared = 0
-    for seed in range(10 * MORE):
+    for seed in range(6 * MORE):
         sql = statement(Choices.seeded(seed), WINDOW)
         try:
             placement = compiled_of(sql, CATALOG, None).job.plan.placement
@@ -222,8 +222,8 @@ def test_random_expressions_give_what_batch_sql_gives(spark: Any, recorded: Path
         if (tmp_path / str(seed) / "output").read_text():
             results += as_batch_sql_says(spark, recorded, tmp_path / str(seed), sql, {})
             compared += 1
-    assert compared > 6 * MORE
-    assert results > 100 * MORE
+    assert compared > 3 * MORE
+    assert results > 40 * MORE
 
 
 @pytest.mark.parametrize("placement", ["driver", "stateless"])

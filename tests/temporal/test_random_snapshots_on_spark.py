@@ -40,7 +40,7 @@ def answered(spark: Any, given: Generated) -> Counter[tuple[Any, ...]]:
     return Counter(map(plain, t.sql(f"SEQ VT ({given.sql})").collect()))
 
 
-@pytest.mark.parametrize("seed", range(40 * MORE))
+@pytest.mark.parametrize("seed", range(24 * MORE))
 def test_it_is_what_the_snapshots_are(seed: int, spark: Any) -> None:
     given = generated(Choices.seeded(seed))
     with duckdb.connect() as connection:
@@ -50,9 +50,9 @@ def test_it_is_what_the_snapshots_are(seed: int, spark: Any) -> None:
 
 def test_the_sample_says_something() -> None:
     with duckdb.connect() as connection:
-        results = [sum(history(generated(Choices.seeded(seed)), connection).values()) for seed in range(40)]
-    assert sum(number > 0 for number in results) > 15
-    assert sum(results) > 60
+        results = [sum(history(generated(Choices.seeded(seed)), connection).values()) for seed in range(24)]
+    assert sum(number > 0 for number in results) > 9
+    assert sum(results) > 36
 
 
 def test_sums_of_doubles_are_exact(spark: Any) -> None:
