@@ -19,7 +19,7 @@ import pytest
 from hypothesis import settings
 
 from streambound.criteria.bound import counted
-from support.quick_java import run_java_quickly
+from support.quick_java import UNFUSED, run_java_quickly
 
 settings.register_profile("streambound", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("streambound")
@@ -80,7 +80,7 @@ def spark() -> Iterator[Any]:
 
     # Thousands of queries share its heap.
     with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYSPARK_SUBMIT_ARGS", "--driver-memory 2g pyspark-shell")
+        patch.setenv("PYSPARK_SUBMIT_ARGS", f"--driver-memory 2g {UNFUSED} pyspark-shell")
         warnings.simplefilter("ignore")
         session = session_of("tests")
     yield session
