@@ -11,12 +11,16 @@ ROOT = Path(__file__).parents[2]
 
 
 def install_program(directory: Path) -> None:
-    """Put `streambound` into a new directory, to be named in PATH."""
+    """Put `streambound`, and `python` with what it needs, into a new directory, to be named in PATH."""
     directory.mkdir()
-    program = directory / "streambound"
-    script = f"#!{sys.executable}\nfrom streambound.cli import main\nmain()\n"
-    program.write_text(script, encoding="utf-8")
-    program.chmod(0o755)
+    programs = {
+        "streambound": f"#!{sys.executable}\nfrom streambound.cli import main\nmain()\n",
+        "python": f'#!/bin/sh\nexec "{sys.executable}" "$@"\n',
+    }
+    for name, script in programs.items():
+        program = directory / name
+        program.write_text(script, encoding="utf-8")
+        program.chmod(0o755)
 
 
 CATALOG = f'\nqueries = ["*.sql"]{TWO_STREAMS}'

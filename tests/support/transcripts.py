@@ -20,7 +20,7 @@ from support.program import ROOT, install_program
 
 _BLOCK = re.compile(r"^```(\w+)(?: file=(\S+))?\n(.*?)^```$", flags=re.S | re.M)
 _COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", flags=re.M)
-_NEEDS_SPARK = re.compile(r"streambound (run|verify|memory)\b|job\.py\b(?! --help)|spark-submit")
+_NEEDS_SPARK = re.compile(r"streambound (run|verify|memory)\b|job\.py\b(?! --help)|spark-submit|on_spark\.py")
 _STATUS = "echo $?"
 EXAMPLES = ("auctions", "figure2", "fraud", "orders")
 """Of the examples, those that a project has where commands are followed."""
