@@ -97,6 +97,21 @@ class BlockReader:
         found = tuple(column for column in source.columns if not column.expression)
         return DeclaredTable(source.table, Kind.RELATION, found, rows=source.rows, query=source.query)
 
+    def unread(self, body: Tree, conditions: Sequence[exp.Expr]) -> list[exp.Expr]:
+        """The conditions over rows of several of a block's sources that have no atoms.
+
+        None where the block or one of them has another fault, which its query says.
+        """
+        flattener, found = self._flattener(False), list[exp.Expr]()
+        try:
+            readers = [flattener.reader(scope) for scope in self._scopes(body, flattener)]
+            for condition in conditions:
+                if any(_is_unread(condition, reader) for reader in readers):
+                    found.append(condition)
+        except Finding:
+            return []
+        return [] if flattener.findings else found
+
     def sources_of(self, body: Tree, expression: exp.Expr) -> tuple[str, ...]:
         """The sources, by serial names, whose rows an expression over a block's columns reads; raises Finding."""
         flattener = self._flattener(False)
@@ -145,6 +160,17 @@ class BlockReader:
             message = "an aggregate of an expression over rows of several streams, which is no sum of products, is"
             raise self.positions.finding(Code.UNSUPPORTED, f"{message} outside the query language", node)
         return rows[0]
+
+
+def _is_unread(condition: exp.Expr, reader: ConditionReader) -> bool:
+    """Whether a condition is over several rows and has no atoms; raises Finding where it has another fault."""
+    try:
+        reader.formula(condition)
+    except Finding as finding:
+        if finding.diagnostic.code is Code.UNSUPPORTED and len(rows_of(reader.tree(condition))) > 1:
+            return True
+        raise
+    return False
 
 
 def _of_row(constant: exp.Expr, reader: ConditionReader) -> exp.Expr:

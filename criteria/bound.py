@@ -166,8 +166,7 @@ def counted(
         return None
     synopsis, tables = _with_late_relations(*found)
     if distinct and not repeats and not forgotten_at_once(facts, stamped):
-        ages_kept, apart = result_ages(synopsis.facts, stamped), result_distances(synopsis.facts, stamped)
-        layout = replace(results_layout(synopsis), ages=ages_kept, distances=apart)
+        layout = timed_results_layout(synopsis, stamped)
         count = results_count(synopsis.facts, layout)
         if count is None:
             return None
@@ -432,6 +431,12 @@ def results_layout(synopsis: Synopsis) -> SynopsisTable:
         kept.setdefault(home or attribute, []).extend([attribute] if home else [])
     key = tuple(Stored(a, (), (), tuple((b, facts.difference(b, a)) for b in same)) for a, same in kept.items())
     return SynopsisTable(synopsis.streams, synopsis.relations_of(synopsis.streams), key, (), None)
+
+
+def timed_results_layout(synopsis: Synopsis, stamped: Stamp | None = None) -> SynopsisTable:
+    """The same with the times that results are told apart by; ``stamped`` says when they are forgotten."""
+    ages_kept, apart = result_ages(synopsis.facts, stamped), result_distances(synopsis.facts, stamped)
+    return replace(results_layout(synopsis), ages=ages_kept, distances=apart)
 
 
 def results_count(facts: Facts, layout: SynopsisTable) -> Count | None:

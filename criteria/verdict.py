@@ -16,10 +16,10 @@ from streambound.analyzer.diagnostics import Diagnostic, Related
 from streambound.analyzer.query import Branch, Computed, Query
 from streambound.analyzer.spans import Span
 from streambound.criteria.bag import bag_violations
-from streambound.criteria.bound import QueryBound, bound, has_bound
+from streambound.criteria.bound import QueryBound, has_bound
+from streambound.criteria.least_bound import least_bound
 from streambound.criteria.projected_time import Stamp, stamp
 from streambound.criteria.set import set_violations
-from streambound.criteria.size import fewer
 from streambound.criteria.theorem1 import theorem1
 from streambound.criteria.theorem2 import theorem2
 from streambound.criteria.violation import CriterionResult, Violation
@@ -59,16 +59,8 @@ class Decision:
 
     @cached_property
     def bound(self) -> QueryBound | None:
-        """M of a bounded query; None for another one, or more tables than can be counted. Computed when asked for.
-
-        Both halves of a ``<>`` have tables; where one table for both takes fewer entries, it is not split for these.
-        """
-        if self.verdict is not Verdict.BOUNDED:
-            return None
-        split, together = self.derivation.split, self.derivation.together
-        apart = bound(split)
-        combined = bound(together) if len(together.branches) < len(split.branches) else None
-        return combined if combined is not None and (apart is None or fewer(combined.entries, apart.entries)) else apart
+        """M of a bounded query; None for another one, or more tables than can be counted. Computed when asked for."""
+        return least_bound(self.derivation) if self.verdict is Verdict.BOUNDED else None
 
 
 def decide(query: Query) -> Decision:

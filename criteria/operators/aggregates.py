@@ -14,13 +14,13 @@ from functools import partial
 from sqlglot import exp
 
 from streambound.analyzer.algebra.blocks import is_block
-from streambound.analyzer.algebra.nodes import Aggregate, Bucket, BucketKind, Named, Scalar, Tree
+from streambound.analyzer.algebra.nodes import Aggregate, Bucket, BucketKind, Named, Scalar, SpjBlock, Tree
 from streambound.analyzer.block_queries import Monomial
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.codes import Code
 from streambound.analyzer.columns import Column
 from streambound.analyzer.flatten import written
-from streambound.analyzer.query import Query
+from streambound.analyzer.query import Computed, Query, TimeValue
 from streambound.analyzer.types import NUMERIC
 from streambound.criteria.bag import bag_violations
 from streambound.criteria.operators.aggregates_of_views import judge_aggregate_of_view
@@ -79,7 +79,13 @@ def judge_aggregate(tree: Tree, context: Context) -> Judged:
         return _Aggregates(replace(tree, input=found[1]), context, found[0]).judged()
     if not is_block(tree.input, context.catalog):
         return judge_aggregate_of_view(tree, context)
-    return _Aggregates(tree, context).judged()
+    try:
+        return _Aggregates(tree, context).judged()
+    except NoRule as refusal:
+        try:
+            return judge_aggregate_of_view(replace(tree, input=SpjBlock(tree.input, syntax=tree.syntax)), context)
+        except NoRule:
+            raise refusal from None
 
 
 @dataclass
@@ -100,6 +106,8 @@ class _Aggregates:
             map(needs_values, calls)
         )  # that a group is there is all there is to know of its rows
         query = context.blocks.query(tree.input, keys, self.sums, distinct=once)
+        if query.sums and any(isinstance(o.value, Computed) for branch in query.branches for o in branch.outputs):
+            raise NoRule("sums by what is computed of rows of several streams")
         windows = windows_of(query, len(keys), self.bucket)
         ended = None if windows or self.bucket else ended_key(query, len(keys), context.catalog)
         violations = self._violations(query, windows, ended)
@@ -200,8 +208,13 @@ class _Aggregates:
 
     def _values(self, call: AggregateRead, keys: Sequence[Named]) -> Query:
         """The block that gives a group's key with the value of an argument."""
-        value = Named("_v", _valued(call), alias=True)
-        return self.context.blocks.query(self.tree.input, (*keys, value), distinct=True)
+        query = self._valued(keys, _valued(call))
+        last = query.branches[0].outputs[-1].value
+        time = isinstance(last, TimeValue) and last.minus is None and _is_best(call) is not None
+        return self._valued(keys, _valued(call, of_row=True)) if time else query
+
+    def _valued(self, keys: Sequence[Named], value: Scalar) -> Query:
+        return self.context.blocks.query(self.tree.input, (*keys, Named("_v", value, alias=True)), distinct=True)
 
     def _calls(
         self,
@@ -392,14 +405,19 @@ def _scalar(node: exp.Expr) -> Scalar:
     return Scalar(node.sql("spark"), node)
 
 
-def _valued(call: AggregateRead) -> Scalar:
-    """The argument that an aggregate's values are; NULL, which is none, for rows that do not count."""
+def _valued(call: AggregateRead, of_row: bool = False) -> Scalar:
+    """The argument that an aggregate's values are; NULL, which is none, for rows that do not count.
+
+    ``of_row``: as a column that is derived of its row, so that a time is a value as others are.
+    """
     if len(call.arguments) > 1:
         raise NoRule("several arguments beside values")
-    if call.condition is None:
-        return _scalar(call.arguments[0])
-    counts = exp.If(this=call.condition.copy(), true=call.arguments[0].copy())
-    return _scalar(exp.Case(ifs=[counts]))
+    argument, condition = call.arguments[0], call.condition
+    if condition is None and of_row:
+        condition = exp.Not(this=exp.Is(this=exp.Paren(this=argument.copy()), expression=exp.Null()))
+    if condition is None:
+        return _scalar(argument)
+    return _scalar(exp.Case(ifs=[exp.If(this=condition.copy(), true=argument.copy())]))
 
 
 def _is_best(call: AggregateRead) -> bool | None:

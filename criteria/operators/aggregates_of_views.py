@@ -24,7 +24,8 @@ from streambound.criteria.operators.closing_rows import mapped_columns
 from streambound.criteria.operators.columns import aggregate_type
 from streambound.criteria.operators.each_key import columns_of_key
 from streambound.criteria.operators.judge import UNLIMITED, Context, NoRule
-from streambound.criteria.operators.mapped import Columns, columns_shown
+from streambound.criteria.operators.late_conditions import is_late, is_marked
+from streambound.criteria.operators.mapped import Columns, columns_shown, judge_below
 from streambound.criteria.operators.pushed_filters import pushed
 from streambound.criteria.operators.reading_calls import SPREADS, AggregateRead, call_of, needs_values
 from streambound.criteria.operators.states import (
@@ -46,8 +47,8 @@ from streambound.criteria.violation import Violation
 def judge_aggregate_of_view(tree: Aggregate, context: Context) -> Judged:
     """Aggregates of what another operator gives; raises NoRule where its rows have no number."""
     joined = _joins(tree.input)
-    before, context.needed = context.needed, _read(tree) if joined else None
-    judged = context.judge(tree.input, context)
+    before, context.needed = context.needed, _read(tree) if joined or is_marked(tree.input) else None
+    judged = judge_below(tree.input, context)
     needed, context.needed = context.needed, before
     if judged.part is None:
         return _below_join(tree, judged, context) if joined else judged
@@ -172,7 +173,7 @@ def _read(tree: Aggregate) -> dict[tuple[str, str], exp.Column]:
     for call in map(call_of, tree.calls):
         scalars += [_scalar(one) for one in (*call.arguments, *([call.condition] if call.condition else []))]
     below = tree.input
-    while isinstance(below, Filter):
+    while isinstance(below, Filter) and not is_late(below):
         scalars.append(below.condition)
         below = below.input
     return {(c.name, c.table): c for scalar in reversed(scalars) for c in parsed(scalar).find_all(exp.Column)}

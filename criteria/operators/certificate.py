@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields, is_dataclass
 
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.query import Attribute, Query
-from streambound.criteria.bound import BranchBound, QueryBound, TableBound, results_count, results_layout
+from streambound.criteria.bound import BranchBound, QueryBound, TableBound, results_count, timed_results_layout
 from streambound.criteria.cases import Case
 from streambound.criteria.certificate import Amount, BranchCertificate, certificate
 from streambound.criteria.count import Count
@@ -132,7 +132,7 @@ def _counted(queries: tuple[Query, ...]) -> QueryBound:
     found = list[BranchBound]()
     for branch in (branch for query in queries for branch in query.branches):
         synopsis = Synopsis(Facts.of(branch))
-        layout = results_layout(synopsis)
+        layout = timed_results_layout(synopsis)
         count = results_count(synopsis.facts, layout)
         assert count is not None, "what is counted has a number"
         case = Case(branch)

@@ -16,7 +16,7 @@ from streambound.analyzer.algebra.nodes import Aggregate, Bucket, BucketKind, Fi
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.flatten import written
-from streambound.analyzer.query import Branch, Output, Query, TimeValue
+from streambound.analyzer.query import Attribute, Branch, Output, Query, TimeValue
 from streambound.criteria.count import TimestampCount, tuples
 from streambound.criteria.operators.buckets import ClosingBucket, TimeFunction, closing_bucket
 from streambound.criteria.operators.judge import NoRule, groups
@@ -117,12 +117,12 @@ def _in_one(split: Query, facts: Facts, windows: Windows, bucket: ClosingBucket)
     if not others:
         return product([Number(1), *times])
     newest = _newest(facts)
-    owners = [s for s in newest if any(a.source == s for o in others for a in o.attributes)]
+    owners = [s for s in newest if any(a.source == s for o in others for a in _attributes(o))]
     rows = []
     for stream in owners:
         lag = 0 if stream == bucket.stream else sum(_lags(facts, stream, bucket.stream))
         rows.append(tuples(facts, stream, TimestampCount(windows.function.longest + lag), ()).size)
-    older = [o for o in others if any(a.source not in newest for a in o.attributes)]
+    older = [o for o in others if any(a.source not in newest for a in _attributes(o))]
     by_rows = product([Number(1), *rows, *_known(split, facts.branch, older)])
     every = groups(_only(split, facts.branch, others))
     return product([by_rows if every is None else least([every, by_rows]), *times])
@@ -150,7 +150,7 @@ def in_a_window(split: Query, windows: Windows, values: bool = False) -> tuple[Q
             continue
         others, newest = _others(branch, windows), _newest(Facts.of(branch))
         found.append(_only(split, branch, others))
-        older = [output for output in others if any(a.source not in newest for a in output.attributes)]
+        older = [output for output in others if any(a.source not in newest for a in _attributes(output))]
         if len(older) < len(others):
             found.append(_only(split, branch, older))
     return tuple(one for one in found if one.branches[0].outputs and groups(one) is not None)
@@ -169,7 +169,12 @@ def _beside_sessions(branch: Branch, windows: Windows, bucket: ClosingBucket, va
     """The columns that a row of the sessions' stream does not give: those of others, and the last one if values are."""
     others = _others(branch, windows)
     keys = others[: len(others) - values]
-    return [o for o in keys if {a.source for a in o.attributes} != {bucket.stream}] + others[len(keys) :]
+    return [o for o in keys if {a.source for a in _attributes(o)} != {bucket.stream}] + others[len(keys) :]
+
+
+def _attributes(output: Output) -> tuple[Attribute, ...]:
+    """The attributes that a column is of, times among them."""
+    return output.value.attributes if isinstance(output.value, TimeValue) else output.attributes
 
 
 def _lags(facts: Facts, one: str, other: str) -> tuple[int, int]:

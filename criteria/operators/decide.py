@@ -19,14 +19,17 @@ from streambound.analyzer.algebra.nodes import (
     Over,
     Project,
     Scan,
+    SpjBlock,
     Tree,
     Union,
     inputs,
 )
+from streambound.analyzer.algebra.verify import violations
 from streambound.analyzer.block_queries import BlockReader
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic
+from streambound.analyzer.errors import BrokenInvariant
 from streambound.analyzer.findings import Finding, Positions
 from streambound.analyzer.lower import Lowered
 from streambound.analyzer.relation_queries import is_static
@@ -37,6 +40,7 @@ from streambound.criteria.operators.bucketed_rows import judge_buckets
 from streambound.criteria.operators.each_key import judge_each_key
 from streambound.criteria.operators.ended_keys import OPEN_KEYS
 from streambound.criteria.operators.judge import Context, NoRule, Rule
+from streambound.criteria.operators.late_conditions import judge_marked, with_late_conditions
 from streambound.criteria.operators.mapped import judge_filter, judge_named, judge_project
 from streambound.criteria.operators.over import judge_over
 from streambound.criteria.operators.pairs import judge_pair
@@ -60,6 +64,7 @@ RULES: dict[type[Tree], Rule] = {
     Distinct: judge_distinct,
     Fixpoint: judge_recursion,
     Scan: judge_relation,
+    SpjBlock: judge_marked,
 }
 """The rule of each operator that may stand above a block. To add one: its file, and a line here."""
 
@@ -103,13 +108,21 @@ def judged(
     blocks = BlockReader(lowered.positions, catalog, statement.name, statement.span, lowered.queries)
     context = Context(catalog, lowered.positions, blocks, judge, unbounded=unbounded)
     try:
-        found = judge(lowered.tree, context)
+        found = judge(_with_late_conditions(lowered.tree, context), context)
         return replace(found, states=_once(found.states))
     except NoRule as refusal:
         return _refused(refusal, statement, lowered.positions)
     except Finding as finding:
         # what only joins are too narrow for, such as a comparison of a bigint with a double, is no error of the user's
         return None if finding.diagnostic.code is Code.TYPE_MISMATCH and _asks(lowered.tree) else finding.diagnostic
+
+
+def _with_late_conditions(tree: Tree, context: Context) -> Tree:
+    """The pass over the tree, verified; raises BrokenInvariant where it makes a tree that SQL does not have."""
+    made = with_late_conditions(tree, context)
+    if made is not tree and (wrong := violations(made, context.catalog)) and not violations(tree, context.catalog):
+        raise BrokenInvariant(f"after conditions are tested late: {'; '.join(wrong)}")
+    return made
 
 
 def _refused(refusal: NoRule, statement: Statement, positions: Positions) -> Diagnostic | None:

@@ -15,15 +15,14 @@ from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.changes import StreamKey
 from streambound.analyzer.constants import BIGINT
 from streambound.analyzer.findings import Positions
-from streambound.analyzer.query import Attribute, Computed, Constant, Output, Query, TimeValue
-from streambound.criteria.bound import bound, results_count, results_layout
-from streambound.criteria.count import distance_count, lifetime
+from streambound.analyzer.query import Attribute, Computed, Constant, Output, Query
+from streambound.criteria.bound import results_count, timed_results_layout
+from streambound.criteria.least_bound import least_bound
 from streambound.criteria.operators.columns import columns_of
 from streambound.criteria.operators.states import BlockPart, Judged, Part, State
-from streambound.criteria.projected_time import limited
-from streambound.criteria.size import Number, Size, Symbol, product, total
+from streambound.criteria.size import Size, Symbol, total
 from streambound.criteria.synopsis import Synopsis
-from streambound.criteria.tables import Distance, SynopsisTable
+from streambound.criteria.tables import SynopsisTable
 from streambound.criteria.unlimited import unlimited
 from streambound.criteria.violation import Violation
 from streambound.preprocess.pipeline import derive
@@ -82,10 +81,11 @@ class Context:
         computed of several rows, of which the block keeps the parts.
         """
         query = _by_rows(query)
-        split = derive(query).split
+        derivation = derive(query)
+        split = derivation.split
         if query.sums and any(isinstance(o.value, Computed) for branch in split.branches for o in branch.outputs):
             raise NoRule("groups by what is computed of rows of several streams")
-        sizes = unlimited(split, repeats=True) if self.unbounded else bound(split, repeats=True)
+        sizes = unlimited(split, repeats=True) if self.unbounded else least_bound(derivation, repeats=True)
         if sizes is None:
             raise NoRule("more tables than a synopsis has")
         name = self.name("block")
@@ -128,18 +128,8 @@ def groups(split: Query) -> Size | None:
     found = []
     for branch in split.branches:
         facts = Facts.of(branch)
-        counted = results_count(facts, results_layout(Synopsis(facts)))
-        times = [_times(facts, value) for value in branch.time_values]
-        if counted is None or None in times:
+        counted = results_count(facts, timed_results_layout(Synopsis(facts)))
+        if counted is None:
             return None
-        found.append(product([counted.size, *(size for size in times if size is not None)]))
+        found.append(counted.size)
     return total(found) if found else None
-
-
-def _times(facts: Facts, value: TimeValue) -> Size | None:
-    """How many values a time has, or the distance of two."""
-    if value.minus is not None and limited(facts, value):
-        distances = distance_count(facts, Distance(value.plus, value.minus))
-        return None if distances is None else distances.size
-    known = [lifetime(facts, attribute.source) for attribute in value.attributes]
-    return None if None in known else product([Number(number) for number in known if number is not None])

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.nodes import Filter, Named, Project, Scalar, Star, Tree
+from streambound.analyzer.algebra.nodes import Filter, Item, Named, Project, Scalar, SpjBlock, Star, Tree
 from streambound.analyzer.algebra.schema import parsed, schema, starred
 from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.codes import Code
@@ -18,9 +18,10 @@ from streambound.analyzer.expressions.reading import Refused, read
 from streambound.analyzer.types import DataType
 from streambound.criteria.operators.closing_rows import mapped_columns
 from streambound.criteria.operators.judge import Context, NoRule
+from streambound.criteria.operators.late_conditions import judge_late
 from streambound.criteria.operators.pushed_filters import pushed
 from streambound.criteria.operators.rank_limits import note_limits
-from streambound.criteria.operators.states import Judged, MapPart
+from streambound.criteria.operators.states import Judged, MapPart, UnionPart
 
 
 def judge_project(tree: Tree, context: Context) -> Judged:
@@ -29,9 +30,11 @@ def judge_project(tree: Tree, context: Context) -> Judged:
     below, where = (tree.input.input, tree.input.condition) if isinstance(tree.input, Filter) else (tree.input, None)
     if isinstance(tree.input, Filter):
         note_limits(tree.input, context)
+    if isinstance(below, SpjBlock) and where is not None:
+        return _late(below, tree.items, where, context)
     below, where = pushed(below, where, context.catalog)
     before, context.needed = context.needed, _read(tree, where)
-    judged = context.judge(below, context)
+    judged = judge_below(below, context)
     needed, context.needed = context.needed, before
     if judged.part is None:
         return judged
@@ -41,8 +44,10 @@ def judge_project(tree: Tree, context: Context) -> Judged:
         if isinstance(item, Star):
             kept = starred(item, columns.schema)
             pairs = zip(columns.schema, judged.part.columns, strict=True)
-            mine = [column for view, column in pairs if any(view is one for one in kept)]
-            found += [(column, exp.column(column.name, quoted=True).sql("spark")) for column in mine]
+            mine = [(view.name, column) for view, column in pairs if any(view is one for one in kept)]
+            found += [
+                (replace(column, name=name), exp.column(column.name, quoted=True).sql("spark")) for name, column in mine
+            ]
             continue
         text = columns.over(item.value)
         found.append((Column(item.name, columns.kind(item.value, text, context)), text))
@@ -70,12 +75,19 @@ def judge_filter(tree: Tree, context: Context) -> Judged:
     """The rows for which a condition is true, with all their columns."""
     assert isinstance(tree, Filter)
     note_limits(tree, context)
+    if isinstance(tree.input, SpjBlock):
+        return _late(tree.input, None, tree.condition, context)
     below, where = pushed(tree.input, tree.condition, context.catalog)
-    judged = context.judge(below, context)
+    judged = judge_below(below, context)
     if judged.part is None or where is None:
         return judged
     given = columns_shown(schema(below, context.catalog), judged.part.columns, context.needed)
     return filtered(judged, given, where, context, range(len(given)))
+
+
+def _late(block: SpjBlock, items: Sequence[Item] | None, where: Scalar, context: Context) -> Judged:
+    judged, found, holds = judge_late(block.input, items, where, context)
+    return judged if judged.part is None else _mapped(judged, found, holds, context)
 
 
 def filtered(judged: Judged, given: Schema, where: Scalar, context: Context, shown: Sequence[int]) -> Judged:
@@ -84,6 +96,26 @@ def filtered(judged: Judged, given: Schema, where: Scalar, context: Context, sho
     kept = [judged.part.columns[place] for place in shown]
     same = [(column, exp.column(column.name, quoted=True).sql("spark")) for column in kept]
     return _mapped(judged, same, Columns(given, judged.part.columns).over(where), context)
+
+
+def judge_below(tree: Tree, context: Context) -> Judged:
+    """What expressions are over: columns of one name get names of their own, since names are all that Spark has."""
+    judged = context.judge(tree, context)
+    part = judged.part
+    if part is None:
+        return judged
+    columns, taken = list[Column](), set[str]()
+    for column in part.columns:
+        name, number = column.name, 2
+        while name.lower() in taken:
+            name, number = f"{column.name}_{number}", number + 1
+        taken.add(name.lower())
+        columns.append(replace(column, name=name))
+    if tuple(columns) == part.columns:
+        return judged
+    if isinstance(part, MapPart):
+        return replace(judged, part=replace(part, columns=tuple(columns)))
+    return replace(judged, part=UnionPart(context.name("renamed"), (part,), tuple(columns)))
 
 
 def judge_named(tree: Tree, context: Context) -> Judged:

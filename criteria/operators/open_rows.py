@@ -8,7 +8,7 @@ from fractions import Fraction
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.closure import Sort
 from streambound.analyzer.columns import Column
-from streambound.analyzer.query import Attribute, Branch, Constant, Query
+from streambound.analyzer.query import Attribute, Branch, Constant, Query, TimeValue
 from streambound.criteria.operators.states import RowTest, RowTests
 
 
@@ -25,6 +25,8 @@ def _tests(branch: Branch, columns: tuple[Column, ...]) -> Iterator[RowTest]:
     for name, value in named:
         if isinstance(value, Constant):
             yield RowTest(name, "is null") if value.value is None else RowTest(name, "==", None, _plain(value.value))
+        elif isinstance(value, TimeValue) and value.minus is not None:
+            yield from _distance(facts, name, value, value.minus)
     for name, attribute in known:
         if attribute in facts.closure.null:
             yield RowTest(name, "is null")
@@ -49,6 +51,15 @@ def _interval(facts: Facts, name: str, attribute: Attribute) -> Iterator[RowTest
         yield RowTest(name, ">=", None, _plain(low))
     if high is not None:
         yield RowTest(name, "<=", None, _plain(high))
+
+
+def _distance(facts: Facts, name: str, value: TimeValue, minus: Attribute) -> Iterator[RowTest]:
+    """The ends of a distance of two times."""
+    most, least = facts.lag(value.plus.source, minus.source), facts.lag(minus.source, value.plus.source)
+    if least is not None:
+        yield RowTest(name, ">=", None, value.offset - least)
+    if most is not None:
+        yield RowTest(name, "<=", None, value.offset + most)
 
 
 def _difference(facts: Facts, name: str, x: Attribute, other: str, y: Attribute) -> Iterator[RowTest]:

@@ -33,7 +33,7 @@ from streambound.criteria.operators.closing_windows import Windows, in_a_window,
 from streambound.criteria.operators.columns import aggregate_type
 from streambound.criteria.operators.endless import endless
 from streambound.criteria.operators.judge import UNLIMITED, Context, NoRule, groups
-from streambound.criteria.operators.mapped import Columns
+from streambound.criteria.operators.mapped import Columns, judge_below
 from streambound.criteria.operators.states import Closing, Judged, MapPart, OverPart, Part, State
 from streambound.criteria.size import Number, Size, product
 from streambound.criteria.violation import Violation, under
@@ -222,7 +222,7 @@ class _OverBlock:
 def _over_view(tree: Over, call: WindowCall, context: Context) -> Judged:
     """A function over a view all of whose rows are kept."""
     before, context.needed = context.needed, None
-    judged = context.judge(tree.input, context)
+    judged = judge_below(tree.input, context)
     context.needed = before
     if judged.part is None:
         return judged

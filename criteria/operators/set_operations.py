@@ -14,6 +14,7 @@ from itertools import combinations
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra.facts import facts
 from streambound.analyzer.algebra.nodes import (
     Alias,
     Distinct,
@@ -106,10 +107,16 @@ def judge_distinct(tree: Tree, context: Context) -> Judged:
     return judged if judged.part is None else _distinct(judged, tree, context)
 
 
+def _different(tree: Tree, context: Context) -> Size | None:
+    """How many different rows a view can have, by what is known of their columns."""
+    known = facts(tree, context.catalog).different
+    return None if known is None else Number(known)
+
+
 def _distinct(judged: Judged, tree: Tree, context: Context) -> Judged:
     assert judged.part is not None
     what = "duplicate elimination above operators whose rows have no number"
-    most = context.size(lambda: judged.rows, what)
+    most = context.size(lambda: judged.rows or _different(tree, context), what)
     name = context.name("distinct")
     columns = judged.part.columns
     keys = tuple(column.name for column in columns)

@@ -147,7 +147,7 @@ def _results(name: str, branch: Branch, claim: ClaimedBranch) -> ClaimedTable:
     (table,) = claim.tables
     try:
         _refuse(unknown(conditions, table))
-        if not table.results or table.ages or table.distances:
+        if not table.results or any(age.expires is not None or age.saturates is not None for age in table.ages):
             raise RejectedError(f"the results of {name} are forgotten")
         _refuse(results_faults(conditions, claim.tables, True))
     except ContradictionError:
