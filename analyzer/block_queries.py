@@ -24,6 +24,7 @@ from streambound.analyzer.lower import branch_of, readable_aliases
 from streambound.analyzer.query import Attribute, Branch, Query
 from streambound.analyzer.scopes import Scope
 from streambound.analyzer.spans import Span
+from streambound.analyzer.types import Family
 
 
 @dataclass(frozen=True)
@@ -98,19 +99,22 @@ class BlockReader:
         return DeclaredTable(source.table, Kind.RELATION, found, rows=source.rows, query=source.query)
 
     def unread(self, body: Tree, conditions: Sequence[exp.Expr]) -> list[exp.Expr]:
-        """The conditions over rows of several of a block's sources that have no atoms.
+        """The conditions over rows of several of a block's sources that have no atoms; raises Finding for no condition.
 
         None where the block or one of them has another fault, which its query says.
         """
-        flattener, found = self._flattener(False), list[exp.Expr]()
+        flattener = self._flattener(False)
         try:
             readers = [flattener.reader(scope) for scope in self._scopes(body, flattener)]
-            for condition in conditions:
-                if any(_is_unread(condition, reader) for reader in readers):
-                    found.append(condition)
+            found = [(one, reader) for one in conditions for reader in readers if _is_unread(one, reader)]
         except Finding:
             return []
-        return [] if flattener.findings else found
+        if flattener.findings:
+            return []
+        for condition, reader in found:
+            if reader.computed(reader.tree(condition), condition).type.family is not Family.BOOLEAN:
+                raise self.positions.finding(Code.TYPE_MISMATCH, "a condition must be true or false", condition)
+        return list({id(condition): condition for condition, _ in found}.values())
 
     def sources_of(self, body: Tree, expression: exp.Expr) -> tuple[str, ...]:
         """The sources, by serial names, whose rows an expression over a block's columns reads; raises Finding."""

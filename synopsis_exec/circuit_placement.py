@@ -141,6 +141,8 @@ class _Dividing:
         raise _UndividedError(f"{node.name} is one")
 
     def _block(self, plan: Plan) -> Places:
+        if not plan.branches:
+            raise _UndividedError("it never has a row")
         return frozenset.intersection(*(self._branch(branch) for branch in plan.branches))
 
     def _branch(self, branch: BranchPlan) -> Places:

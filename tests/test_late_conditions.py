@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from streambound.criteria.certificate import to_json
+from streambound.criteria.operators.certificate import circuit_certificate
+from streambound.recheck.circuits.validate import circuit_proved
 from support.circuits import checked_circuit, random_rows, reference, run_circuit
 
 CATALOG = {
@@ -45,6 +48,14 @@ def test_a_job_prints_the_changes_of_every_prefix(sql: str, seed: int) -> None:
     assert checked.circuit_bound is not None
     assert checked.circuit_bound.entries.value == BOUNDED[sql]
     assert 0 < run.peak <= BOUNDED[sql]
+
+
+@pytest.mark.parametrize("sql", BOUNDED)
+def test_its_certificate_is_worked_out_anew(sql: str) -> None:
+    checked = checked_circuit(sql, CATALOG)
+    assert checked.circuit is not None and checked.catalog is not None
+    proof = circuit_proved(checked.statement, checked.catalog, to_json(circuit_certificate(checked.circuit)))
+    assert proof.faults == () and proof.entries is not None
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,10 @@ FOUND = {
     "groups in a period of each time": "SELECT COUNT(*) AS c1 FROM S AS q1 GROUP BY q1.ts DIV 4, q1.ts",
     "a CASE of columns of two streams": "SELECT q1.v AS c1, COUNT(DISTINCT CASE q1.ts WHEN 1 THEN q2.b WHEN 0 THEN -1 "
     "WHEN q2.ts THEN q1.b END) AS c2 FROM T AS q1 JOIN S AS q2 ON q1.b = q2.v GROUP BY q1.v",
+    "groups of a join with a relation that changes, without aggregates": "SELECT q1.a AS c1 FROM S AS q1 "
+    "JOIN R AS q2 ON q1.v = q2.a GROUP BY q1.a, q2.b % 2",
+    "a view of no rows": "SELECT q1.b AS c1 FROM T AS q1 LEFT ANTI JOIN (SELECT SUM(q3.b) AS c1 FROM T AS q3 "
+    "WHERE q3.v - q3.v <> 0 GROUP BY q3.ts) AS q2 ON q1.ts = q2.c1",
     "a correlated NOT IN": "SELECT q1.b AS c1, q1.v AS c2 FROM S AS q1 "
     "WHERE q1.b NOT IN (SELECT q2.a FROM S AS q2 WHERE q2.a = q1.b)",
 }

@@ -117,12 +117,12 @@ def _in_one(split: Query, facts: Facts, windows: Windows, bucket: ClosingBucket)
     if not others:
         return product([Number(1), *times])
     newest = _newest(facts)
-    owners = [s for s in newest if any(a.source == s for o in others for a in _attributes(o))]
+    owners = [s for s in newest if any(a.source == s for o in others for a in o.attributes)]
     rows = []
     for stream in owners:
         lag = 0 if stream == bucket.stream else sum(_lags(facts, stream, bucket.stream))
         rows.append(tuples(facts, stream, TimestampCount(windows.function.longest + lag), ()).size)
-    older = [o for o in others if any(a.source not in newest for a in _attributes(o))]
+    older = [o for o in others if any(a.source not in newest for a in o.attributes)]
     by_rows = product([Number(1), *rows, *_known(split, facts.branch, older)])
     every = groups(_only(split, facts.branch, others))
     return product([by_rows if every is None else least([every, by_rows]), *times])
@@ -141,16 +141,18 @@ def _times_in_one(facts: Facts, windows: Windows, bucket: ClosingBucket, value: 
 def in_a_window(split: Query, windows: Windows, values: bool = False) -> tuple[Query, ...]:
     """The blocks that give the columns beside the window, then those of older streams, that have a number of values.
 
-    Of sessions those of columns that their own stream's rows do not give; with ``values`` also the last column.
+    Times are not among them: the window limits these. Of sessions those of columns that their own stream's rows do not
+    give; with ``values`` also the last column.
     """
     found = list[Query]()
     for branch, bucket in zip(split.branches, windows.buckets, strict=True):
         if windows.session:
             found.append(_only(split, branch, _beside_sessions(branch, windows, bucket, values)))
             continue
-        others, newest = _others(branch, windows), _newest(Facts.of(branch))
+        others = [output for output in _others(branch, windows) if not isinstance(output.value, TimeValue)]
+        newest = _newest(Facts.of(branch))
         found.append(_only(split, branch, others))
-        older = [output for output in others if any(a.source not in newest for a in _attributes(output))]
+        older = [output for output in others if any(a.source not in newest for a in output.attributes)]
         if len(older) < len(others):
             found.append(_only(split, branch, older))
     return tuple(one for one in found if one.branches[0].outputs and groups(one) is not None)

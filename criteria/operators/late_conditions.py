@@ -29,15 +29,12 @@ from streambound.analyzer.algebra.nodes import (
 )
 from streambound.analyzer.algebra.schema import parsed, schema
 from streambound.analyzer.boundedness import Facts
-from streambound.analyzer.codes import Code
 from streambound.analyzer.columns import Column
 from streambound.analyzer.flatten import written
 from streambound.analyzer.query import Computed
 from streambound.analyzer.spans import Span
-from streambound.analyzer.types import Family
 from streambound.criteria.bag import bag_violations
 from streambound.criteria.operators.closing_rows import block_columns
-from streambound.criteria.operators.columns import columns_of
 from streambound.criteria.operators.judge import Context
 from streambound.criteria.operators.states import Judged
 from streambound.preprocess.pipeline import derive
@@ -141,8 +138,6 @@ def judge_late(body: Tree, items: Sequence[Item] | None, late: Scalar, context: 
     else:
         shown = [_guarded(item, body, late, context) for item in items]
     query = context.blocks.query(body, [*shown, Named(_HOLDS, late, alias=True)])
-    if columns_of(query)[-1].type.family is not Family.BOOLEAN:
-        raise context.positions.finding(Code.TYPE_MISMATCH, "a condition must be true or false", parsed(late))
     names = [output.name for output in query.branches[0].outputs[:-1]]
     own = [*(f"_{n}" for n in range(1, len(names) + 1)), _HOLDS]
     query = replace(

@@ -77,7 +77,7 @@ class _Pushed:
             below = below.input if isinstance(below, Filter) else below
             below = Filter(below, _scalar(exp.and_(*known, condition)), syntax=self.join.left.syntax or syntax)
         keys = [Named(f"c{n}", _scalar(_node(column)), alias=True) for n, column in enumerate(self.left)]
-        partial = self.partial or [AggregateCall("p0", "COUNT")]
+        partial = self.partial or [AggregateCall("p0", "COUNT", syntax=self.aggregate.syntax)]
         grouped = Aggregate(below, tuple(keys), tuple(partial), syntax=self.aggregate.syntax)
         names = [*(key.name for key in keys), *(call.name for call in partial)]
         items = tuple(Named(name, _scalar(exp.column(name)), alias=True) for name in names)

@@ -63,13 +63,19 @@ class Evidence:
 
     # --- blocks -----------------------------------------------------------------------------------------------------
 
-    def block(self, split: Query, proposition: str, distinct: bool, newest: str = "") -> None:
+    def block(
+        self, split: Query, proposition: str, distinct: bool, newest: str = "", together: Query | None = None
+    ) -> None:
         """Prove the tables of a block, whose lines come next; raises RejectedError where they are not enough.
 
-        Those of all streams but the ``newest``, which nothing follows, are in the entries of what stands above.
+        They may be those of the block ``together``: an equal one, of which a ``<>`` is a test. Those of all streams but
+        the ``newest``, which nothing follows, are in the entries of what stands above.
         """
-        self.symbols.update(symbols_of(split))
         mine = next((one for one in self.blocks if self.is_of(one, split, distinct)), None)
+        if mine is None and together is not None:
+            mine = next((one for one in self.blocks if self.is_of(one, together, distinct)), None)
+            split = split if mine is None else together
+        self.symbols.update(symbols_of(split))
         if mine is not None:
             self.blocks.remove(mine)
         claims = mine.branches if mine is not None else _no_tables(split, distinct)

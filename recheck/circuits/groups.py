@@ -23,7 +23,7 @@ from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.catalog import Kind
 from streambound.analyzer.columns import Column
 from streambound.analyzer.flatten import written
-from streambound.analyzer.query import Attribute, Branch, Comparison, Op, Query, Source, conjunction
+from streambound.analyzer.query import Attribute, Branch, Comparison, Computed, Op, Query, Source, conjunction
 from streambound.preprocess.pipeline import derive
 from streambound.recheck.certificates.quantity import Quantity
 from streambound.recheck.circuits.buckets import BucketOf
@@ -142,19 +142,24 @@ class _Groups:
         valued = [call for call in tree.calls if call.function in BEST or call.distinct]
         once = bool(tree.calls) and len(valued) == len(tree.calls)
         query = states.blocks.query(tree.input, keys, distinct=once)
-        split = derive(query).split
+        linear = any(call.arguments for call in tree.calls if call not in valued)
+        if linear and any(isinstance(o.value, Computed) for branch in query.branches for o in branch.outputs):
+            raise NotRecheckedError("sums by what is computed of several rows")
+        derivation = derive(query)
+        split = derivation.split
         windows = self._windows(query, split, len(keys))
         ended = None
         if windows is None and self.bucket is None:
             ended = ended_key(split, len(keys), states) or ended_key(split, len(keys), states, promised=False)
-        evidence.block(split, "A5" if windows else "A1", once)
-        asked = [(call, derive(self._argument(keys, call)).split) for call in valued]
-        for call, one in asked:
+        evidence.block(split, "A5" if windows else "A1", once, together=derivation.together)
+        of_values = [derive(self._argument(keys, call)) for call in valued]
+        asked = [(call, one.split) for call, one in zip(valued, of_values, strict=True)]
+        for (call, one), values in zip(asked, of_values, strict=True):
             joined = any(len(branch.streams) > 1 for branch in one.branches)
             if call.function in BEST and joined and windows is None:
                 evidence.block(_with_newest(one, call.function == "MAX"), "A3", True, _NEWEST)
             else:
-                evidence.block(one, "A4", True)
+                evidence.block(one, "A4", True, together=values.together)
         return self._lines(split, windows, ended, asked)
 
     def _lines(

@@ -9,13 +9,14 @@ from __future__ import annotations
 from sqlglot import exp
 
 from streambound.analyzer.algebra.blocks import is_block
-from streambound.analyzer.algebra.nodes import Aggregate, Apply, Filter, Join, JoinKind, Named, Tree
+from streambound.analyzer.algebra.nodes import Aggregate, AggregateCall, Apply, Filter, Join, JoinKind, Named, Tree
 from streambound.analyzer.algebra.schema import parsed, schema
 from streambound.preprocess.pipeline import derive
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.certificates.quantity import Quantity
 from streambound.recheck.circuits.claims import NotRecheckedError
 from streambound.recheck.circuits.evidence import keys_with_values
+from streambound.recheck.circuits.late_conditions import different_results, is_late
 from streambound.recheck.circuits.open_rows import open_condition
 from streambound.recheck.circuits.states import States
 from streambound.recheck.circuits.trees import (
@@ -37,7 +38,7 @@ _LEFT = "_l"
 def groups_of_view(tree: Aggregate, states: States) -> View:
     """The groups of the rows of an operator."""
     joined = _is_join(tree.input)
-    needed = _read(tree) if joined else None
+    needed = _read(tree) if joined or is_late(tree.input) else None
     if joined and (pushed := _join_below(tree, states)) is not None:
         with states.tried():
             try:
@@ -57,6 +58,8 @@ def groups_of_view(tree: Aggregate, states: States) -> View:
         for _ in valued:
             states.line("A5", (*names, "value"), open(0), "when its window has closed")
         return View(closing=closing)
+    if is_late(tree.input):
+        return _groups_of_late(tree, valued, states)
     rows = view.rows
     if rows is None and (names or valued):
         raise NotRecheckedError("aggregates of views without a number of rows")
@@ -64,6 +67,19 @@ def groups_of_view(tree: Aggregate, states: States) -> View:
     states.line("D1", names, most, "when its last row goes")
     for _ in valued if rows is not None else ():
         states.line("D6", (*names, "value"), rows or most, "when its last row goes")
+    return View(most)
+
+
+def _groups_of_late(tree: Aggregate, valued: list[AggregateCall], states: States) -> View:
+    """The groups of results that are tested late, which only come: by how many values their columns have."""
+    names, keys = tuple(key.value.text for key in tree.keys), [key.value for key in tree.keys]
+    most = different_results(tree.input, keys, states) if keys else Quantity.number(1)
+    states.line("D1", names, most, "when its last row goes")
+    for call in valued:
+        if len(call.arguments) != 1:
+            raise NotRecheckedError("aggregates of several arguments")
+        values = different_results(tree.input, [*keys, call.arguments[0]], states)
+        states.line("D6", (*names, "value"), values, "when its last row goes")
     return View(most)
 
 
@@ -84,7 +100,7 @@ def _read(tree: Aggregate) -> Names:
     for call in tree.calls:
         scalars += [*call.arguments, *([call.filter] if call.filter is not None else [])]
     below = tree.input
-    while isinstance(below, Filter):
+    while isinstance(below, Filter) and not is_late(below):
         scalars.append(below.condition)
         below = below.input
     return names_in(scalars)
@@ -144,8 +160,9 @@ class _SumBelow:
             below = Filter(below, every, syntax=syntax)
         nodes = [exp.column(c.name, table=c.alias or None, quoted=True) for c in self.left]
         keys = [Named(f"_k{n}", scalar(node), alias=True) for n, node in enumerate(nodes, 1)]
-        split = derive(states.blocks.query(below, keys)).split
-        states.evidence.block(split, "A1", False)
+        derivation = derive(states.blocks.query(below, keys))
+        split = derivation.split
+        states.evidence.block(split, "A1", False, together=derivation.together)
         names = tuple(node.sql("spark") for node in nodes)
         if not names:
             states.line("A1", (), Quantity.number(1), "never, but a group of no rows")

@@ -48,7 +48,8 @@ def _over_block(tree: Over, states: States) -> View:
     calls = [*(call for call in tree.calls if call.function not in RANKS), *ranks]
     several = [_OverRows(tree, call, states, f"_{n}" if len(calls) > 1 else "") for n, call in enumerate(calls)]
     items = [*several[0].columns, *(item for one in several for item in one.items)]
-    states.evidence.block(derive(states.blocks.query(tree.input, items)).split, "OVER", False)
+    rows = derive(states.blocks.query(tree.input, items))
+    states.evidence.block(rows.split, "OVER", False, together=rows.together)
     for one in several:
         freed = "when others come before it" if one.call.function in RANKS else "when it is too old"
         states.line("OVER", *one.rows(), freed)

@@ -51,13 +51,14 @@ def recursion(tree: Tree, states: States) -> View:
     base = states.blocks.view(tree.base.input if isinstance(tree.base, Alias) else tree.base, distinct=True)
     names = tuple(column.name for column in schema(tree.base, states.catalog))
     kinds = [column.type for column in schema(tree.base, states.catalog)]
-    split, step = derive(base).split, _step(tree, names, states)
+    derivation, step = derive(base), _step(tree, names, states)
+    split = derivation.split
     r = _Relation(tree.name, len(names), split.branches, derive(step).split.branches)
     found = r.values
     sizes = [one.size for one in found]
     if None in sizes or None in kinds:
         raise RejectedError(f"nothing says how many rows {tree.name} has")
-    states.evidence.block(split, "F1", True)
+    states.evidence.block(split, "F1", True, together=derivation.together)
     kept = [one for branch in r.steps if (one := r.kept_of(branch, found, step)) is not None]
     queries = [derive(one).split for one in kept]
     for one in queries:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -17,6 +16,7 @@ from streambound.analyzer.algebra.nodes import (
     Named,
     Project,
     Scan,
+    SpjBlock,
     Star,
     Tree,
     Union,
@@ -24,17 +24,14 @@ from streambound.analyzer.algebra.nodes import (
 from streambound.analyzer.algebra.schema import parsed, schema, starred_places
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn, meant
 from streambound.analyzer.catalog import DeclaredTable
-from streambound.analyzer.query import Query
 from streambound.analyzer.symbols import symbol
 from streambound.preprocess.pipeline import derive
-from streambound.recheck.certificates.conditions import Conditions
-from streambound.recheck.certificates.quantity import Quantity, product, total
-from streambound.recheck.certificates.sizes import tuples_of
-from streambound.recheck.certificates.validate import symbols_of
-from streambound.recheck.circuits.buckets import StreamBucket, closing_bucket, endless_streams, lag
+from streambound.recheck.certificates.quantity import Quantity
 from streambound.recheck.circuits.changes import rows_of_relation
 from streambound.recheck.circuits.claims import NotRecheckedError
+from streambound.recheck.circuits.closing_columns import closing_columns
 from streambound.recheck.circuits.ended_keys import ended_key
+from streambound.recheck.circuits.late_conditions import tested_late
 from streambound.recheck.circuits.ranks import note_limits
 from streambound.recheck.circuits.states import States
 from streambound.recheck.circuits.trees import called, read_by, scalar, with_conditions_moved
@@ -51,52 +48,19 @@ def block(tree: Tree, states: States) -> View:
     """A select-project-join block: its tables and, of a set, its results."""
     distinct = isinstance(tree, Distinct) or (isinstance(tree, Union) and tree.distinct)
     query = states.blocks.view(tree, distinct)
-    split = derive(query).split
+    derivation = derive(query)
+    split = derivation.split
     width = len(split.branches[0].outputs) if split.branches else 0
     ended = ended_key(split, width, states) if distinct and width else None
-    states.evidence.block(split, "set" if distinct else "bag", distinct)
+    states.evidence.block(split, "set" if distinct else "bag", distinct, together=derivation.together)
     if not distinct:
-        return View(closing=_closing_columns(split))
+        return View(closing=closing_columns(split))
     names = tuple(output.name for output in query.branches[0].outputs)
     if ended is not None:
         ended.line("K2", split, names, states)
     else:
         states.line("set", names, states.evidence.results([split]).entries, "never")
     return View()
-
-
-def _closing_columns(split: Query) -> tuple[ClosesBy, ...]:
-    """The columns that are buckets which close."""
-    conditions = [Conditions(branch) for branch in split.branches]
-    found = []
-    for place in range(len(split.branches[0].outputs) if conditions else 0):
-        buckets = [closing_bucket(one, one.branch.outputs[place]) for one in conditions]
-        known = [bucket for bucket in buckets if bucket is not None]
-        if len(known) == len(conditions) and len({bucket.of for bucket in known}) == 1:
-            of, delay = known[0].of, max(bucket.delay for bucket in known)
-            pairs = list(zip(conditions, known, strict=True))
-
-            def open(more: int, pairs: Sequence[tuple[Conditions, StreamBucket]] = tuple(pairs)) -> Quantity:
-                return total(_open_matches(one, bucket, more, split) for one, bucket in pairs)
-
-            found.append(ClosesBy((ClosingColumn(place, of.how, of.longest, delay),), open))
-    return tuple(found)
-
-
-def _open_matches(conditions: Conditions, bucket: StreamBucket, more: int, split: Query) -> Quantity:
-    """The matches whose bucket could still change so much earlier: a row of each stream near enough in time."""
-    timestamps = bucket.of.longest - 1 + bucket.delay + more
-    if not timestamps:
-        return Quantity.number(0)
-    if conditions.relations or len(endless_streams(conditions)) < len(conditions.streams):
-        raise NotRecheckedError("open rows of a join with a relation")
-    sizes = []
-    for stream in conditions.streams:
-        after, before = lag(conditions, stream, bucket.stream), lag(conditions, bucket.stream, stream)
-        if after is None or before is None:
-            raise NotRecheckedError("open rows of streams whose times are not related")
-        sizes.append(tuples_of(conditions.source(stream), timestamps + after + before, symbols_of(split)))
-    return product(sizes)
 
 
 # --- linear operators ------------------------------------------------------------------------------------------------
@@ -106,6 +70,8 @@ def project(tree: Tree, states: States) -> View:
     """A select list over an operator, of the rows that its WHERE or HAVING leaves."""
     assert isinstance(tree, Project)
     below, where = tree.input, None
+    if isinstance(below, Filter) and isinstance(below.input, SpjBlock):
+        return tested_late(below.input, tree.items, below.condition, states)
     if isinstance(below, Filter):
         note_limits(below, states)
         below, where = with_conditions_moved(below.input, below.condition, states.catalog)
@@ -125,6 +91,8 @@ def project(tree: Tree, states: States) -> View:
 def filtered(tree: Tree, states: States) -> View:
     """The rows for which a condition is true, with all their columns."""
     assert isinstance(tree, Filter)
+    if isinstance(tree.input, SpjBlock):
+        return tested_late(tree.input, None, tree.condition, states)
     note_limits(tree, states)
     below, _ = with_conditions_moved(tree.input, tree.condition, states.catalog)
     return states.of(below)

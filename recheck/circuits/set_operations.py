@@ -16,6 +16,7 @@ from streambound.analyzer.algebra.nodes import (
     Join,
     JoinKind,
     Named,
+    Project,
     Tree,
     Union,
 )
@@ -29,6 +30,7 @@ from streambound.recheck.certificates.validate import symbols_of
 from streambound.recheck.circuits.buckets import closing_bucket, waits_for
 from streambound.recheck.circuits.claims import ClaimedKey, NotRecheckedError
 from streambound.recheck.circuits.evidence import keys_with_values
+from streambound.recheck.circuits.late_conditions import different_results, is_late
 from streambound.recheck.circuits.states import States
 from streambound.recheck.circuits.trees import scalar
 from streambound.recheck.circuits.view import View
@@ -114,7 +116,13 @@ def union(tree: Tree, states: States) -> View:
 def distinct(tree: Tree, states: States) -> View:
     """The different rows of a view of so many rows (Lemma 1)."""
     assert isinstance(tree, Distinct)
-    return _once(tree, states.of(tree.input), states)
+    view, below = states.of(tree.input), tree.input
+    if view.rows is None and isinstance(below, Project) and is_late(below.input):
+        values = [item.value for item in below.items if isinstance(item, Named)]
+        if len(values) < len(below.items):
+            raise NotRecheckedError("duplicate elimination of all columns of results that are tested late")
+        view = View(different_results(below, values, states))
+    return _once(tree, view, states)
 
 
 def _once(tree: Tree, view: View, states: States) -> View:

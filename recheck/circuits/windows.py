@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from streambound.analyzer.query import Branch, Output, Query
+from streambound.analyzer.query import Attribute, Branch, Output, Query, TimeValue
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.certificates.conditions import Conditions
 from streambound.recheck.certificates.quantity import Quantity, least, product, total
@@ -86,7 +86,7 @@ class _InWindows:
     def of_sessions(self, values: bool) -> Open:
         """A session for each row that came so short ago that another may join it, whatever its key is."""
         keys = self.others[: len(self.others) - values]
-        rest = [o for o in keys if {a.source for a in o.attributes} != {self.bucket.stream}]
+        rest = [o for o in keys if {a.source for a in _attributes(o)} != {self.bucket.stream}]
         rest += self.others[len(self.others) - values :]
         beside = self._counted(rest) if rest else Quantity.number(1)
         return lambda more: self._rows(self.bucket.stream, self.windows.of.longest + self.windows.delay + more) * beside
@@ -97,15 +97,26 @@ class _InWindows:
         return lambda more: Quantity.number(self.bucket.open(more)) * inside
 
     def _in_one(self) -> Quantity:
-        every = self.evidence.count_of(only(self.split, self.conditions.branch, self.others))
+        times = [output.value for output in self.others if isinstance(output.value, TimeValue)]
+        others = [output for output in self.others if not isinstance(output.value, TimeValue)]
+        return product([*map(self._times, times), *([self._of_others(others)] if others else [])])
+
+    def _times(self, value: TimeValue) -> Quantity:
+        """The timestamps of the rows that a window's matches are of, for each one that a time is made of."""
+        longest = self.windows.of.longest
+        return product(Quantity.number(longest + self._apart(one.source)) for one in value.attributes)
+
+    def _of_others(self, others: Sequence[Output]) -> Quantity:
+        """Columns that are no times."""
+        every = self.evidence.count_of(only(self.split, self.conditions.branch, others))
         newest = [s for s in endless_streams(self.conditions) if waits_for(self.conditions, s) is not None]
-        owners = [s for s in newest if any(a.source == s for o in self.others for a in o.attributes)]
+        owners = [s for s in newest if any(a.source == s for o in others for a in o.attributes)]
         rows = [self._rows(stream, self.windows.of.longest + self._apart(stream)) for stream in owners]
-        older = [o for o in self.others if any(a.source not in newest for a in o.attributes)]
+        older = [o for o in others if any(a.source not in newest for a in o.attributes)]
         ways = [] if every is None else [every.entries]
         if not older:
             ways.append(product(rows))
-        elif len(older) < len(self.others):
+        elif len(older) < len(others):
             ways.append(product([*rows, self._counted(older)]))
         if not ways:
             raise RejectedError("nothing says how many groups a window has")
@@ -132,3 +143,8 @@ class _InWindows:
 def only(split: Query, branch: Branch, outputs: Sequence[Output]) -> Query:
     """One branch with some of its columns."""
     return replace(split, branches=(replace(branch, outputs=tuple(outputs)),))
+
+
+def _attributes(output: Output) -> tuple[Attribute, ...]:
+    """The attributes that a column is of, times among them."""
+    return output.value.attributes if isinstance(output.value, TimeValue) else output.attributes

@@ -112,6 +112,16 @@ OF_EACH_KIND = {
     ),
     "groups of keys that end": "SELECT b, COUNT(*) AS n, COUNT(DISTINCT a) AS m FROM P GROUP BY b",
     "rows of keys that end": "SELECT DISTINCT b, a FROM P",
+    "results that are tested late": "SELECT S.b, S.a + T.a AS x FROM S, T WHERE S.ts > T.ts AND S.v * T.a > 3",
+    "groups of results that are tested late": (
+        "SELECT S.a, COUNT(*) AS n, MAX(T.a) AS m FROM S JOIN T ON S.ts > T.ts AND S.v * T.a > 3 GROUP BY S.a"
+    ),
+    "different results that are tested late": "SELECT DISTINCT T.a FROM S, T WHERE S.ts > T.ts AND S.v * T.a > 3",
+    "a test of different values": "SELECT T.a, COUNT(*) AS n FROM S, T WHERE S.ts > T.ts AND S.v <> T.a GROUP BY T.a",
+    "times in windows": (
+        "SELECT S.ts DIV 9 AS w, S.ts - T.ts AS d, S.a, COUNT(*) AS n FROM S JOIN T "
+        "ON S.ts > T.ts AND S.ts < T.ts + 9 GROUP BY S.ts DIV 9, S.ts - T.ts, S.a"
+    ),
     "different groups": "SELECT DISTINCT n FROM (SELECT a, COUNT(*) AS n FROM S GROUP BY a) AS g",
 }
 

@@ -1,0 +1,48 @@
+"""The columns of a block's results that are buckets of time, after which a row of them changes no more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from streambound.analyzer.query import Query
+from streambound.recheck.certificates.conditions import Conditions
+from streambound.recheck.certificates.quantity import Quantity, product, total
+from streambound.recheck.certificates.sizes import tuples_of
+from streambound.recheck.certificates.validate import symbols_of
+from streambound.recheck.circuits.buckets import StreamBucket, closing_bucket, endless_streams, lag
+from streambound.recheck.circuits.claims import NotRecheckedError
+from streambound.recheck.circuits.view import ClosesBy, ClosingColumn
+
+
+def closing_columns(split: Query) -> tuple[ClosesBy, ...]:
+    """The columns that are buckets which close."""
+    conditions = [Conditions(branch) for branch in split.branches]
+    found = []
+    for place in range(len(split.branches[0].outputs) if conditions else 0):
+        buckets = [closing_bucket(one, one.branch.outputs[place]) for one in conditions]
+        known = [bucket for bucket in buckets if bucket is not None]
+        if len(known) == len(conditions) and len({bucket.of for bucket in known}) == 1:
+            of, delay = known[0].of, max(bucket.delay for bucket in known)
+            pairs = list(zip(conditions, known, strict=True))
+
+            def open(more: int, pairs: Sequence[tuple[Conditions, StreamBucket]] = tuple(pairs)) -> Quantity:
+                return total(_open_matches(one, bucket, more, split) for one, bucket in pairs)
+
+            found.append(ClosesBy((ClosingColumn(place, of.how, of.longest, delay),), open))
+    return tuple(found)
+
+
+def _open_matches(conditions: Conditions, bucket: StreamBucket, more: int, split: Query) -> Quantity:
+    """The matches whose bucket could still change so much earlier: a row of each stream near enough in time."""
+    timestamps = bucket.of.longest - 1 + bucket.delay + more
+    if not timestamps:
+        return Quantity.number(0)
+    if conditions.relations or len(endless_streams(conditions)) < len(conditions.streams):
+        raise NotRecheckedError("open rows of a join with a relation")
+    sizes = []
+    for stream in conditions.streams:
+        after, before = lag(conditions, stream, bucket.stream), lag(conditions, bucket.stream, stream)
+        if after is None or before is None:
+            raise NotRecheckedError("open rows of streams whose times are not related")
+        sizes.append(tuples_of(conditions.source(stream), timestamps + after + before, symbols_of(split)))
+    return product(sizes)
