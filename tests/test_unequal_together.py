@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from streambound.criteria import verdict as verdict_module
+from streambound.criteria import least_bound as least_bound_module
 from streambound.criteria.bound import bound
 from streambound.criteria.certificate import certificate, to_json
 from streambound.criteria.size import fewer
@@ -103,7 +103,7 @@ def test_random_queries_print_what_sql_says_within_a_smaller_bound(monkeypatch: 
         if whole is None:
             continue
         with monkeypatch.context() as patched:
-            patched.setattr(verdict_module, "fewer", lambda one, other: True)
+            patched.setattr(least_bound_module, "fewer", lambda one, other: True)
             assert decision.bound == whole
         assert not rejections(decision, whole), sql
         rows = (adversarial_rows if choices.chance(50) else small_rows)(choices, catalog)

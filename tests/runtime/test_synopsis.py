@@ -12,8 +12,8 @@ import pytest
 from hypothesis import assume, given
 
 from streambound.criteria import bound as bound_module
+from streambound.criteria import least_bound as least_bound_module
 from streambound.criteria import synopsis as synopsis_module
-from streambound.criteria import verdict as verdict_module
 from streambound.synopsis_exec.synopsis_plan import synopsis_plan
 from streambound_runtime.operators import formula, plan
 from streambound_runtime.operators.delta import Delta
@@ -117,7 +117,7 @@ FEWER: dict[str, Callable[[Choices], Case]] = {
 @pytest.mark.parametrize("kind", FEWER)
 def test_a_fixed_sample_of_what_may_take_fewer_entries_equals_sql(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Relations are joined late, and ``<>`` is a test where partners meet, wherever they can."""
-    for module in (bound_module, verdict_module):
+    for module in (bound_module, least_bound_module):
         monkeypatch.setattr(module, "fewer", lambda one, other: True)
     counts: Counter[str] = Counter()
     bound_module.counted.cache_clear()
