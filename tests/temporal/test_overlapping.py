@@ -119,3 +119,17 @@ def test_an_overflow_is_an_error() -> None:
         assert running.value
     running.add(1, -1)
     assert running.value == 2**63 - 1
+
+
+def test_nested_values_are_in_the_order_of_their_parts() -> None:
+    rising = [[], [None], [None, 1], [1.0], [1.0, None], [2.0], [float("nan")]]
+    order, falling = ordered(floating=False, greatest=False), ordered(floating=False, greatest=True)
+    for place, one in enumerate(rising):
+        for other in rising[place + 1 :]:
+            assert order(one) < order(other) and not order(other) < order(one)
+            assert falling(other) < falling(one) and not falling(one) < falling(other)
+    assert order({"x": 1, "y": None}) < order({"x": 1, "y": [0]}) < order({"x": 2, "y": None})
+    running = ExtremeOf(order)
+    for value, copies in (([2.0], 1), ([1.0], 1), ([1.0], -1)):
+        running.add(value, copies)
+    assert running.value == [2.0]

@@ -63,3 +63,34 @@ def test_sums_of_doubles_are_exact(spark: Any) -> None:
     t = Temporal(spark, domain=(0, 12)).relation("u", df, period=("vb", "ve"))
     found = {(row[1], row[2]): row[0] for row in t.sql("SEQ VT (SELECT SUM(d) AS s FROM u)").collect()}
     assert found == {(0, 4): 1e16, (4, 8): 1.0, (8, 9): None, (9, 10): float("inf"), (10, 12): 0.1}
+
+
+def test_extremes_of_nested_values_are_those_of_spark(spark: Any) -> None:
+    """Arrays and structures with NULLs and NaNs in them: at each point of time what Spark says of the rows there."""
+    choices = Choices.seeded(7)
+    numbers = [None, -1.5, 0.0, 2.0, float("nan")]
+    rows = []
+    for _ in range(60):
+        begin = choices.integer(0, 11)
+        items = [numbers[choices.integer(0, 4)] for _ in range(choices.integer(0, 3))]
+        pair = (numbers[choices.integer(0, 4)], [None, "a", "b"][choices.integer(0, 2)])
+        array, structure = ([items, None][choices.integer(0, 9) == 0], [pair, None][choices.integer(0, 9) == 0])
+        rows.append((array, structure, begin, choices.integer(begin + 1, 12)))
+    kinds = "a array<double>, s struct<x: double, y: string>, vb bigint, ve bigint"
+    df = spark.createDataFrame(rows, kinds).repartition(2).persist()
+    aggregates = "MIN(a), MAX(a), MIN(s), MAX(s), COUNT(DISTINCT a)"
+    t = Temporal(spark, domain=(0, 12)).relation("r", df, period=("vb", "ve"))
+    columns = ", ".join(f"{call} AS c{place}" for place, call in enumerate(aggregates.split(", ")))
+    found = {(row["_begin"], row["_end"]): str(row[:5]) for row in t.sql(f"SEQ VT (SELECT {columns} FROM r)").collect()}
+    points = spark.range(12).selectExpr("id AS at").join(df, on=spark_sql("vb <= at AND at < ve"), how="left")
+    wanted = points.groupBy("at").agg(*map(spark_sql, aggregates.split(", "))).collect()
+    assert len({str(row[1:]) for row in wanted}) > 5
+    for row in wanted:
+        (mine,) = [values for (begin, end), values in found.items() if begin <= row["at"] < end]
+        assert mine == str(row[1:]), row["at"]
+
+
+def spark_sql(text: str) -> Any:
+    from pyspark.sql.functions import expr
+
+    return expr(text)

@@ -167,7 +167,7 @@ class OncePerValue:
 
     def add(self, value: ArrowValue, copies: int) -> None:
         """Tell the aggregate of values that are new, or gone."""
-        key = "nan" if isinstance(value, float) and isnan(value) else _hashable(value)
+        key = _hashable(value)
         before = self.copies[key]
         self.copies[key] += copies
         if not self.copies[key]:
@@ -182,9 +182,10 @@ class OncePerValue:
 
 
 def _hashable(value: ArrowValue) -> Hashable:
-    if isinstance(value, dict):
-        return tuple((key, _hashable(item)) for key, item in value.items())
-    return tuple(map(_hashable, value)) if isinstance(value, list | tuple) else value
+    """What is equal for equal values: NaNs are, too."""
+    if isinstance(value, list | tuple | dict):
+        return tuple(map(_hashable, value.values() if isinstance(value, dict) else value))
+    return "nan" if isinstance(value, float) and isnan(value) else value
 
 
 def ordered(floating: bool, greatest: bool) -> Callable[[ArrowValue], Ordered]:
@@ -201,8 +202,12 @@ def _among_doubles(value: ArrowValue, sign: int) -> tuple[int, float]:
 
 
 def _in_order(value: ArrowValue) -> Ordered:
-    assert value is not None and not isinstance(value, dict), "NULLs are left out, and structures have no order"
-    return value
+    """A value, or what Spark compares of a nested one: part by part, a NULL before all others."""
+    assert value is not None, "NULLs are left out"
+    if isinstance(value, list | tuple | dict):
+        parts = value.values() if isinstance(value, dict) else value
+        return tuple(() if part is None else (_in_order(part),) for part in parts)
+    return _among_doubles(value, 1) if isinstance(value, float) else value
 
 
 def integer_sum(total: int, count: int) -> int:
