@@ -19,7 +19,7 @@ ArrowValue: TypeAlias = (
 """A value of a column that isn't encoded, as Arrow has it in Python; or an encoded one."""
 
 
-class Ordered(Protocol):
+class Comparable(Protocol):
     """What is compared with others of its own type."""
 
     def __lt__(self, other: Self, /) -> bool: ...

@@ -13,7 +13,7 @@ from heapq import heappop, heappush
 from math import inf, isfinite, isnan, nan
 from typing import Generic, Protocol, TypeVar
 
-from streambound_runtime.row_values import ArrowValue, Ordered
+from streambound_runtime.row_values import ArrowValue, Comparable
 
 _PLACES = 1074
 _UNIT = 1 << _PLACES
@@ -106,10 +106,10 @@ class SumOfDoubles:
 class ExtremeOf(Generic[V]):
     """MIN, or MAX: a heap of the values, of which those that are gone are dropped when they come to its top."""
 
-    def __init__(self, ordered: Callable[[V], Ordered]) -> None:
+    def __init__(self, ordered: Callable[[V], Comparable]) -> None:
         self.ordered = ordered
-        self.heap: list[tuple[Ordered, _Carried[V]]] = []
-        self.copies: Counter[Ordered] = Counter()
+        self.heap: list[tuple[Comparable, _Carried[V]]] = []
+        self.copies: Counter[Comparable] = Counter()
 
     def add(self, value: V, copies: int) -> None:
         """Values come or go."""
@@ -145,7 +145,7 @@ class Reversed:
 
     __slots__ = ("value",)
 
-    def __init__(self, value: Ordered) -> None:
+    def __init__(self, value: Comparable) -> None:
         self.value = value
 
     def __lt__(self, other: Reversed) -> bool:
@@ -188,7 +188,7 @@ def _hashable(value: ArrowValue) -> Hashable:
     return "nan" if isinstance(value, float) and isnan(value) else value
 
 
-def ordered(floating: bool, greatest: bool) -> Callable[[ArrowValue], Ordered]:
+def ordered(floating: bool, greatest: bool) -> Callable[[ArrowValue], Comparable]:
     """The key by which the least value, or the greatest, comes first; NaN is greater than all others."""
     if floating:
         sign = -1 if greatest else 1
@@ -201,7 +201,7 @@ def _among_doubles(value: ArrowValue, sign: int) -> tuple[int, float]:
     return (sign, 0.0) if isnan(value) else (0, sign * value)
 
 
-def _in_order(value: ArrowValue) -> Ordered:
+def _in_order(value: ArrowValue) -> Comparable:
     """A value, or what Spark compares of a nested one: part by part, a NULL before all others."""
     assert value is not None, "NULLs are left out"
     if isinstance(value, list | tuple | dict):

@@ -17,7 +17,7 @@ from streambound_runtime.operators.epochs.plan import EpochAggregate, EpochGroup
 from streambound_runtime.operators.epochs.rows import Entry, Epoch, saved_row
 from streambound_runtime.operators.values import integer
 from streambound_runtime.periods.aggregating import ExtremeOf, ordered
-from streambound_runtime.row_values import Ordered, Value
+from streambound_runtime.row_values import Comparable, Value
 
 Held = Value | list[int]
 """What rows bring to a part: a value, or the sums of several."""
@@ -236,7 +236,7 @@ class OpenSums:
 class BestByEnd:
     """For each group the rows that no other outlives with a value as good; NULL is the worst value."""
 
-    def __init__(self, column: int, order: Callable[[Value], Ordered]) -> None:
+    def __init__(self, column: int, order: Callable[[Value], Comparable]) -> None:
         self.column, self.order = column, order
         self.best: dict[FragmentRow, list[tuple[int, Value]]] = {}
 
@@ -273,7 +273,7 @@ class BestByEnd:
 class OpenBest:
     """The best value of rows that are valid."""
 
-    def __init__(self, order: Callable[[Value], Ordered]) -> None:
+    def __init__(self, order: Callable[[Value], Comparable]) -> None:
         self.values, self.rows = ExtremeOf(order), 0
 
     def change(self, value: Held, sign: int) -> None:
