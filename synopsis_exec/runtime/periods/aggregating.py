@@ -109,16 +109,16 @@ class ExtremeOf(Generic[V]):
     def __init__(self, ordered: Callable[[V], Comparable]) -> None:
         self.ordered = ordered
         self.heap: list[tuple[Comparable, _Carried[V]]] = []
-        self.copies: Counter[Comparable] = Counter()
+        self.copies: dict[Comparable, int] = {}
 
     def add(self, value: V, copies: int) -> None:
         """Values come or go."""
         key = self.ordered(value)
-        if copies > 0 and not self.copies[key]:
+        before = self.copies.pop(key, 0)
+        if copies > 0 and not before:
             heappush(self.heap, (key, _Carried(value)))
-        self.copies[key] += copies
-        if not self.copies[key]:
-            del self.copies[key]
+        if before + copies:
+            self.copies[key] = before + copies
 
     @property
     def value(self) -> V | None:
@@ -193,7 +193,7 @@ def ordered(floating: bool, greatest: bool) -> Callable[[ArrowValue], Comparable
     if floating:
         sign = -1 if greatest else 1
         return lambda value: _among_doubles(value, sign)
-    return (lambda value: Reversed(_in_order(value))) if greatest else _in_order
+    return _in_falling_order if greatest else _in_order
 
 
 def _among_doubles(value: ArrowValue, sign: int) -> tuple[int, float]:
@@ -208,6 +208,10 @@ def _in_order(value: ArrowValue) -> Comparable:
         parts = value.values() if isinstance(value, dict) else value
         return tuple(() if part is None else (_in_order(part),) for part in parts)
     return _among_doubles(value, 1) if isinstance(value, float) else value
+
+
+def _in_falling_order(value: ArrowValue) -> Comparable:
+    return -value if isinstance(value, int) else Reversed(_in_order(value))
 
 
 def integer_sum(total: int, count: int) -> int:
